@@ -14,7 +14,7 @@ from zlib import crc32
 
 __version__ = "0.1.0"              # also of the daemon and of the wheels; see pyproject.toml
 
-_AVX2_MODULES = (f"{__name__}.nnue.network", f"{__name__}.training.float_net")
+_AVX2_MODULES = (f"{__name__}.evaluation.network", f"{__name__}.training.float_net")
 
 
 class _FastestBuild:
@@ -28,7 +28,7 @@ class _FastestBuild:
         if path is None or name not in _AVX2_MODULES or os.environ.get("ENGINE_PORTABLE"):
             return None
         # A compiled module, so it can be imported only after the mode is chosen.
-        from engine.nnue.processor import has_avx2
+        from engine.evaluation.processor import has_avx2
 
         if not has_avx2():
             return None

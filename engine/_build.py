@@ -43,11 +43,11 @@ IS_X86 = sysconfig.get_platform().endswith(("x86_64", "amd64"))
 if IS_X86:
     FLAGS.append("-mpopcnt")
 # -O3 takes a third more time to compile than -O2, and pays only where the search spends its time.
-HOT_PACKAGES = ("engine.core.", "engine.evaluation.", "engine.nnue.", "engine.search.")
+HOT_PACKAGES = ("engine.core.", "engine.evaluation.", "engine.search.")
 # Adding floats in any order, several at a time, makes training three times as fast.
 EXTRA_FLAGS = {"engine.training.float_net": ["-O3", "-ffast-math"]}
 # These modules are compiled a second time, for AVX2; `engine/__init__.py` loads the build that suits the processor.
-AVX2_MODULES = ("engine.nnue.network", "engine.training.float_net")
+AVX2_MODULES = ("engine.evaluation.network", "engine.training.float_net")
 # Cython's own code for memory views, shared by all modules: a copy in each would double the time of the build.
 SHARED_MODULE = "engine._cyutility"
 

@@ -28,13 +28,13 @@ from engine.book.polyglot import polyglot_key
 from engine.core.fen import STARTING_FEN, InvalidFen, chess960_fen
 from engine.core.perft import perft, portions
 from engine.core.score import mate_distance, scale
+from engine.evaluation import eval_file
+from engine.evaluation.eval_file import build_mode, default_choice
 from engine.evaluation.evaluate import phase_of, terms
+from engine.evaluation.net_file import InvalidNet
+from engine.evaluation.network import Network, instructions
 from engine.evaluation.style import LEAST, Style, most
 from engine.evaluation.weights import Group
-from engine.nnue import eval_file
-from engine.nnue.eval_file import build_mode, default_choice
-from engine.nnue.net_file import InvalidNet
-from engine.nnue.network import Network, instructions
 from engine.pgn.pgn import pgn_text
 from engine.search.available_memory import available_mb
 from engine.search.history import History

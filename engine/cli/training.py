@@ -19,8 +19,8 @@ from typing import Any
 import click
 
 from engine.cli.parameters import FILE, POSITIVE, number, output_options, processes_option, refuse_output
-from engine.nnue import net_file
-from engine.nnue.eval_file import load as load_evaluation
+from engine.evaluation import net_file
+from engine.evaluation.eval_file import load as load_evaluation
 from engine.progress import ProgressDisplay
 from engine.selfplay import match as matches
 from engine.selfplay import records as record_files

@@ -1,8 +1,9 @@
-"""Knows the hand-written evaluation: its terms, known endgames, weights and styles.
+"""Knows what a position is worth: hand-written terms with their weights and styles, or a network and its file.
 
-Must not know: search, time and files.
-Offers `evaluate` (the sum), `endings` (known results and drawish scales), `weights` (names and values of the terms)
-and `style` (scaling groups of weights).
+Must not know: search, time, and how weights and networks are found.
+Offers `evaluate` (the sum of the terms), `endings` (known results and drawish scales), `weights` (names and values of
+the terms), `style` (scaling groups of weights), `network` (inference), `net_file` (its file format), `eval_file` (the
+choice of the evaluation) and `processor` (vector instructions).
 """
 
-__all__ = ["endings", "evaluate", "style", "weights"]
+__all__ = ["endings", "eval_file", "evaluate", "net_file", "network", "processor", "style", "weights"]

@@ -30,7 +30,7 @@ from cython.cimports.engine.core.score import (
     mated_in,
     to_table,
 )
-from cython.cimports.engine.nnue.network import Network
+from cython.cimports.engine.evaluation.network import Network
 from cython.cimports.engine.search.draws_and_tables import DrawsAndTables, is_cutoff
 from cython.cimports.engine.search.history import NO_STEP, History
 from cython.cimports.engine.search.move_picker import MovePicker

@@ -1,6 +1,6 @@
 from engine.core.bitboard cimport u64
 from engine.search.history cimport History
-from engine.nnue.network cimport Accumulators
+from engine.evaluation.network cimport Accumulators
 from engine.core.position cimport Position
 from engine.search.transposition cimport TranspositionTable
 

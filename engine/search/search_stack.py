@@ -13,7 +13,7 @@ from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided
 from cython.cimports.engine.evaluation.endings import tempered
 from cython.cimports.engine.evaluation.evaluate import evaluate, known_score
-from cython.cimports.engine.nnue.network import Accumulators, Network
+from cython.cimports.engine.evaluation.network import Accumulators, Network
 from cython.cimports.engine.search.history import NO_STEP, History, bonus
 from cython.cimports.engine.search.transposition import (
     LOWER_BOUND,

@@ -10,7 +10,7 @@ from engine.core.fen import STARTING_FEN, chess960_fen, parse_fen
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
 from engine.core.score import mate_distance
-from engine.nnue import eval_file
+from engine.evaluation import eval_file
 from engine.search.history import History
 from engine.search.iterative_deepening import MAX_DEPTH, Line, search_line
 from engine.search.search import Search

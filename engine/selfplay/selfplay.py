@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from engine.core.position import Position
-from engine.nnue.eval_file import HAND_WRITTEN
+from engine.evaluation.eval_file import HAND_WRITTEN
 from engine.selfplay import records
 from engine.selfplay.games import Adjudicator, Player, SearchedMove, game_result, random_opening
 from engine.selfplay.records import Sample, ShardPlan

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from engine.nnue import net_file
-from engine.nnue.net_file import Net
+from engine.evaluation import net_file
+from engine.evaluation.net_file import Net
 from engine.progress import ProgressDisplay
 from engine.training.data import Data
 from engine.training.plot import Curve, svg

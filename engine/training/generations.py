@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from engine.nnue.eval_file import HAND_WRITTEN
+from engine.evaluation.eval_file import HAND_WRITTEN
 from engine.progress import ProgressDisplay
 from engine.selfplay import match, records, selfplay
 from engine.selfplay.match import Match

@@ -18,8 +18,8 @@ from itertools import pairwise
 from math import cos, pi
 from pathlib import Path
 
-from engine.nnue import net_file
-from engine.nnue.net_file import InvalidNet, Net
+from engine.evaluation import net_file
+from engine.evaluation.net_file import InvalidNet, Net
 from engine.training.data import Data
 from engine.training.features import hand_written_scores, loss_of_scores, shuffled
 from engine.training.float_net import SCALE, FloatNet

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from engine.nnue.net_file import write
+from engine.evaluation.net_file import write
 from tests.benchmarks.children import ENGINE
 from tests.benchmarks.figures import Figures
 from tests.engine.nets import material_net

@@ -4,7 +4,7 @@ import random
 from array import array
 from collections.abc import Sequence
 
-from engine.nnue.net_file import CLAMP, FEATURES, OUTPUT_UNIT, Net
+from engine.evaluation.net_file import CLAMP, FEATURES, OUTPUT_UNIT, Net
 
 
 def random_net(seed: int, hidden: int, buckets: int) -> Net:

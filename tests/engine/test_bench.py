@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.bench import DEFAULT_DEPTH
+from engine.evaluation.eval_file import HAND_WRITTEN, SHIPPED
 from engine.facade import build_mode
-from engine.nnue.eval_file import HAND_WRITTEN, SHIPPED
 
 EXPECTED = Path(__file__).parent.parent / "data" / "bench.txt"
 

@@ -21,16 +21,16 @@ exec cc "$@"
 
 
 def build(folder: Path) -> list[str]:
-    """Build a module named engine.nnue.network from C; return the names of the built modules."""
+    """Build a module named engine.evaluation.network from C; return the names of the built modules."""
     source = folder / "network.c"
     source.write_text(MODULE)
-    extension = Extension("engine.nnue.network", [str(source)])
+    extension = Extension("engine.evaluation.network", [str(source)])
     command = BuildExt(Distribution({"name": "trial", "ext_modules": [extension]}))
     command.build_lib, command.build_temp = str(folder / "lib"), str(folder / "temp")
     command.ensure_finalized()
     command.run()
     assert len(command.get_outputs()) == len(command.extensions)
-    return sorted(path.name.split(".")[0] for path in (folder / "lib" / "engine" / "nnue").iterdir())
+    return sorted(path.name.split(".")[0] for path in (folder / "lib" / "engine" / "evaluation").iterdir())
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX2 is of x86-64")

@@ -6,7 +6,7 @@ import pytest
 
 from engine.cli.main import run
 from engine.evaluation import weights
-from engine.nnue.net_file import InvalidNet
+from engine.evaluation.net_file import InvalidNet
 from engine.training.data import load
 from engine.training.export import train_network
 from engine.training.trainer import TrainingSettings

@@ -8,10 +8,10 @@ import pytest
 from engine.board import Board
 from engine.core.fen import parse_fen
 from engine.core.score import scale
+from engine.evaluation import net_file
 from engine.evaluation.evaluate import static_score, use_values
 from engine.evaluation.weights import Group, default_values
 from engine.facade import STYLES, Engine, Limits, evaluation
-from engine.nnue import net_file
 from tests.engine.nets import material_net
 from tests.engine.positions import Start, random_games
 

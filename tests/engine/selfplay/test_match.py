@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.fen import InvalidFen
-from engine.nnue import net_file
+from engine.evaluation import net_file
 from engine.selfplay.match import Match, play, play_pair, read_openings
 from tests.engine.nets import random_net
 

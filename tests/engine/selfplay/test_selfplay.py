@@ -9,7 +9,7 @@ from pathlib import Path
 import chess
 import pytest
 
-from engine.nnue import net_file
+from engine.evaluation import net_file
 from engine.selfplay.records import Result
 from engine.selfplay.selfplay import SelfplayPlan, make_shard, run_until
 from engine.training.statistics import read_statistics

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.nnue import net_file
+from engine.evaluation import net_file
 from engine.selfplay import match
 from engine.selfplay.match import Match
 from engine.training import generations as learning

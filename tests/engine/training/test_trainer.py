@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.nnue import net_file
-from engine.nnue.net_file import InvalidNet
+from engine.evaluation import net_file
+from engine.evaluation.net_file import InvalidNet
 from engine.selfplay.records import InvalidRecord, encode
 from engine.training.data import Data, load, newest_shards
 from engine.training.export import card_path, train_network

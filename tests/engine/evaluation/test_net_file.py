@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.nnue import net_file
-from engine.nnue.net_file import BODY, MAGIC, InvalidNet, decode, encode, read, write
+from engine.evaluation import net_file
+from engine.evaluation.net_file import BODY, MAGIC, InvalidNet, decode, encode, read, write
 from tests.engine.nets import random_net
 
 SMALL = random_net(seed=1, hidden=32, buckets=1)

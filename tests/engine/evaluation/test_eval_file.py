@@ -12,10 +12,10 @@ import pytest
 
 from engine.core.fen import parse_fen
 from engine.core.movegen import legal_moves
+from engine.evaluation import eval_file
+from engine.evaluation.net_file import read, write
+from engine.evaluation.network import Network
 from engine.facade import STARTING_FEN, Board, Engine, InvalidNet, Limits, build_mode
-from engine.nnue import eval_file
-from engine.nnue.net_file import read, write
-from engine.nnue.network import Network
 from engine.search.history import History
 from engine.search.search import Search
 from engine.search.time_manager import TimeManager

@@ -30,7 +30,7 @@ from cython.cimports.engine.core.pieces import KINDS, ROOK
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
 
-from engine.nnue.net_file import Net
+from engine.evaluation.net_file import Net
 
 if not cython.compiled:
     INSTRUCTIONS = b"no vectors"

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from engine.core import bitboard
-from engine.nnue import net_file
-from engine.nnue.net_file import InvalidNet
-from engine.nnue.network import Network
+from engine.evaluation import net_file
+from engine.evaluation.net_file import InvalidNet
+from engine.evaluation.network import Network
 
 HAND_WRITTEN = "none"
 SHIPPED = "<shipped>"
