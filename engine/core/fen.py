@@ -20,16 +20,16 @@ class InvalidFen(ValueError):
     """The text is not the FEN of a legal position. The message quotes it and says what is wrong."""
 
     def __init__(self, text: str, problem: str) -> None:
-        super().__init__(f"invalid FEN {_quoted(text, MOST_QUOTED)}: {problem}")
+        super().__init__(f"invalid FEN {quoted(text, MOST_QUOTED)}: {problem}")
 
 
-def _quoted(text: str, most: int = 20) -> str:
+def quoted(text: str, most: int = 20) -> str:
     """Return the text in quotes, cut to `most` characters."""
     return repr(text) if len(text) <= most else f"{text[:most]!r}..."
 
 
-class _Problem(Exception):
-    """A part of a FEN is wrong; `parse_fen` adds the text."""
+class Problem(Exception):
+    """A part of a FEN is wrong; `parse_fen` adds the text, also that of variants."""
 
 
 def parse_fen(text: str) -> tuple[Position, int]:
@@ -39,22 +39,22 @@ def parse_fen(text: str) -> tuple[Position, int]:
     """
     try:
         return _parse(text.split())
-    except _Problem as problem:
+    except Problem as problem:
         raise InvalidFen(text, str(problem)) from None
 
 
 def _parse(fields: list[str]) -> tuple[Position, int]:
     if not 4 <= len(fields) <= 6:
-        raise _Problem(f"expected 4 to 6 fields (board, side, castling, en passant, clocks), found {len(fields)}")
-    board = _parse_board(fields[0])
+        raise Problem(f"expected 4 to 6 fields (board, side, castling, en passant, clocks), found {len(fields)}")
+    board = parse_board(fields[0])
     _check_men(board)
     if fields[1] not in ("w", "b"):
-        raise _Problem(f"expected w or b as the side to move, found {_quoted(fields[1])}")
+        raise Problem(f"expected w or b as the side to move, found {quoted(fields[1])}")
     us = SIDES.index(fields[1])
-    rooks = _parse_castling(fields[2], board)
-    en_passant = _parse_en_passant(fields[3], board, us)
-    halfmove_clock = _parse_count(fields[4], "halfmove clock", 0) if len(fields) > 4 else 0
-    fullmove_number = _parse_count(fields[5], "fullmove number", 0) if len(fields) > 5 else 1
+    rooks = parse_castling(fields[2], board)
+    en_passant = parse_en_passant(fields[3], board, us)
+    halfmove_clock = parse_count(fields[4], "halfmove clock", 0) if len(fields) > 4 else 0
+    fullmove_number = parse_count(fields[5], "fullmove number", 0) if len(fields) > 5 else 1
     position = Position()
     position.set_up(board, us, rooks, en_passant, halfmove_clock)
     _check_kings(position, board, us)
@@ -63,15 +63,15 @@ def _parse(fields: list[str]) -> tuple[Position, int]:
     return position, max(1, fullmove_number)
 
 
-def _parse_board(text: str) -> list[int]:
+def parse_board(text: str) -> list[int]:
     """Return 64 pieces from a1 on."""
     ranks = text.split("/")
     if len(ranks) != 8:
-        raise _Problem(f"expected 8 ranks, found {len(ranks)}")
+        raise Problem(f"expected 8 ranks, found {len(ranks)}")
     board: list[int] = []
     for number, rank in zip(range(8, 0, -1), ranks, strict=True):
         if len(rank) > 8:
-            raise _Problem(f"rank {number} is longer than 8 squares")
+            raise Problem(f"rank {number} is longer than 8 squares")
         row: list[int] = []
         for letter in rank:
             if letter in "12345678":
@@ -79,9 +79,9 @@ def _parse_board(text: str) -> list[int]:
             elif letter in PIECE_LETTERS:
                 row.append(PIECE_LETTERS.index(letter))
             else:
-                raise _Problem(f"unknown piece {letter!r} on rank {number}")
+                raise Problem(f"unknown piece {letter!r} on rank {number}")
         if len(row) != 8:
-            raise _Problem(f"rank {number} has {len(row)} squares instead of 8")
+            raise Problem(f"rank {number} has {len(row)} squares instead of 8")
         board = row + board
     return board
 
@@ -91,64 +91,66 @@ def _check_men(board: list[int]) -> None:
     for first, name in ((0, "White"), (6, "Black")):
         count = [board.count(first + kind) for kind in range(6)]
         if count[5] != 1:
-            raise _Problem(f"{name} has {count[5]} kings instead of 1")
+            raise Problem(f"{name} has {count[5]} kings instead of 1")
         if count[0] > 8:
-            raise _Problem(f"{name} has {count[0]} pawns, more than 8")
+            raise Problem(f"{name} has {count[0]} pawns, more than 8")
         promoted = max(0, count[1] - 2) + max(0, count[2] - 2) + max(0, count[3] - 2) + max(0, count[4] - 1)
         if promoted > 8 - count[0]:
-            raise _Problem(f"{name} has {promoted} promoted pieces but only {8 - count[0]} missing pawns")
+            raise Problem(f"{name} has {promoted} promoted pieces but only {8 - count[0]} missing pawns")
         if any(board[square] == first for square in (*range(8), *range(56, 64))):
-            raise _Problem(f"{name} has a pawn on the first or last rank")
+            raise Problem(f"{name} has a pawn on the first or last rank")
 
 
-def _parse_castling(text: str, board: list[int]) -> list[int]:
+def parse_castling(text: str, board: list[int]) -> list[int]:
     """Return the squares of the castling rooks K Q k q, NO_SQUARE where there is no right."""
     rooks = [NO_SQUARE] * 4
     if text == "-":
         return rooks
     for letter in text:
         if letter not in "KQABCDEFGHkqabcdefgh":
-            raise _Problem(f"unknown castling right {letter!r}")
+            raise Problem(f"unknown castling right {letter!r}")
         black = letter.islower()
         rank = 56 if black else 0
+        if (11 if black else 5) not in board:
+            raise Problem(f"castling right {letter!r} but no king")
         king = board.index(11 if black else 5)
         rook_piece = 9 if black else 3
         if king & 56 != rank:
-            raise _Problem(f"castling right {letter!r} but the king is on {square_name(king)}")
+            raise Problem(f"castling right {letter!r} but the king is on {square_name(king)}")
         if letter.lower() in "kq":
             wing = range(rank + 7, king, -1) if letter.lower() == "k" else range(rank, king)
             rook = next((square for square in wing if board[square] == rook_piece), NO_SQUARE)
         else:
             rook = rank + "abcdefgh".index(letter.lower())
         if rook == NO_SQUARE or board[rook] != rook_piece:
-            raise _Problem(f"castling right {letter!r} but no rook to castle with")
+            raise Problem(f"castling right {letter!r} but no rook to castle with")
         right = (2 if black else 0) + (0 if rook > king else 1)
         if rooks[right] != NO_SQUARE:
-            raise _Problem(f"two castling rights on one side of the king in {_quoted(text)}")
+            raise Problem(f"two castling rights on one side of the king in {quoted(text)}")
         rooks[right] = rook
     return rooks
 
 
-def _parse_en_passant(text: str, board: list[int], us: int) -> int:
+def parse_en_passant(text: str, board: list[int], us: int) -> int:
     """Return the square behind the pawn that has just made a double step, or NO_SQUARE."""
     if text == "-":
         return NO_SQUARE
     try:
         target = parse_square(text)
     except ValueError:
-        raise _Problem(f"expected an en passant square or -, found {_quoted(text)}") from None
+        raise Problem(f"expected an en passant square or -, found {quoted(text)}") from None
     if target >> 3 != (5 if us == 0 else 2):
-        raise _Problem(f"en passant square {text} is on the wrong rank for the side to move")
+        raise Problem(f"en passant square {text} is on the wrong rank for the side to move")
     pawn, passed, origin = target ^ 8, target, target + (8 if us == 0 else -8)
     if board[pawn] != (6 if us == 0 else 0) or board[passed] != NO_PIECE or board[origin] != NO_PIECE:
-        raise _Problem(f"no pawn has just made a double step over {text}")
+        raise Problem(f"no pawn has just made a double step over {text}")
     return target
 
 
-def _parse_count(text: str, name: str, least: int) -> int:
+def parse_count(text: str, name: str, least: int) -> int:
     readable = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_COUNTED))
     if not readable or not least <= int(text) <= MOST_COUNTED:
-        raise _Problem(f"expected a number from {least} to {MOST_COUNTED} as the {name}, found {_quoted(text)}")
+        raise Problem(f"expected a number from {least} to {MOST_COUNTED} as the {name}, found {quoted(text)}")
     return int(text)
 
 
@@ -160,9 +162,9 @@ def _check_kings(position: Position, board: list[int], us: int) -> None:
     """
     their_king, our_king = board.index(5 if us else 11), board.index(11 if us else 5)
     if position.attackers_of(their_king, us):
-        raise _Problem(f"the king on {square_name(their_king)} could be taken: the side not to move is in check")
+        raise Problem(f"the king on {square_name(their_king)} could be taken: the side not to move is in check")
     if position.attackers_of(our_king, 1 - us).bit_count() > 2:
-        raise _Problem(f"the king on {square_name(our_king)} is in check by more than two pieces")
+        raise Problem(f"the king on {square_name(our_king)} is in check by more than two pieces")
 
 
 def _check_double_step(board: list[int], us: int, passed: int) -> None:
@@ -173,7 +175,7 @@ def _check_double_step(board: list[int], us: int, passed: int) -> None:
     position.set_up(before, 1 - us, [NO_SQUARE] * 4, NO_SQUARE, 0)
     king = board.index(11 if us else 5)
     if position.attackers_of(king, 1 - us):
-        raise _Problem(
+        raise Problem(
             f"no double step over {square_name(passed)}: before it the king on {square_name(king)} stood in check"
         )
 

@@ -4,6 +4,8 @@ cdef extern from *:
     #define ENGINE_QUIET 0
     #define ENGINE_DOUBLE_PUSH 1
     #define ENGINE_CASTLING 2
+    #define ENGINE_DROP 3
+    #define ENGINE_KING_PROMOTION 3
     #define ENGINE_CAPTURE 4
     #define ENGINE_EN_PASSANT 5
     #define ENGINE_PROMOTION 8
@@ -14,11 +16,14 @@ cdef extern from *:
     static inline int engine_is_promotion(int move) { return (move & 0x8000) != 0; }
     static inline int engine_is_tactical(int move) { return (move & 0xC000) != 0; }
     static inline int engine_promoted_kind(int move) { return (move >> 12 & 3) + 1; }
+    static inline int engine_is_king_promotion(int move) { return (move >> 12 & 11) == 3; }
     """
     const int NO_MOVE "ENGINE_NO_MOVE"
     const int QUIET "ENGINE_QUIET"
     const int DOUBLE_PUSH "ENGINE_DOUBLE_PUSH"
     const int CASTLING "ENGINE_CASTLING"
+    const int DROP "ENGINE_DROP"
+    const int KING_PROMOTION "ENGINE_KING_PROMOTION"
     const int CAPTURE "ENGINE_CAPTURE"
     const int EN_PASSANT "ENGINE_EN_PASSANT"
     const int PROMOTION "ENGINE_PROMOTION"
@@ -29,3 +34,4 @@ cdef extern from *:
     bint is_promotion "engine_is_promotion"(int move) noexcept nogil
     bint is_tactical "engine_is_tactical"(int move) noexcept nogil
     int promoted_kind "engine_promoted_kind"(int move) noexcept nogil
+    bint is_king_promotion "engine_is_king_promotion"(int move) noexcept nogil

@@ -5,6 +5,9 @@ Bits 0-5 are the square moved from, 6-11 the square moved to, 12-15 the flag. Ca
 rook" (e1h1) in every game: only this notation is never ambiguous in Chess960. In a promotion the low
 two bits of the flag name the piece, knight to queen.
 
+Two flags are of variants: a drop has the dropped kind in place of the origin, and a pawn may promote to a king. They
+share a number, as no variant has both.
+
 Compiled, all but the text is C declared in `move.pxd`; these are the plain versions.
 """
 
@@ -18,6 +21,8 @@ if not cython.compiled:
     QUIET = 0
     DOUBLE_PUSH = 1
     CASTLING = 2
+    DROP = 3                       # of variants
+    KING_PROMOTION = 3             # of variants; + CAPTURE when it captures
     CAPTURE = 4
     EN_PASSANT = 5
     PROMOTION = 8                  # + promoted kind - 1; + CAPTURE when it captures
@@ -50,20 +55,27 @@ if not cython.compiled:
         """Return the new piece of a promotion, KNIGHT (1) to QUEEN (4)."""
         return (move >> 12 & 3) + 1
 
+    def is_king_promotion(move: int) -> bool:
+        """Return whether a pawn becomes a king, in a variant without drops."""
+        return move >> 12 & 11 == KING_PROMOTION
+
 
 def uci_text(move: int) -> str:
-    """Return the UCI text: 'e2e4', 'e7e8q', and 'e1h1' for castling with the rook on h1."""
+    """Return the UCI text: 'e2e4', 'e7e8q', 'e1h1' for castling with the rook on h1, 'N@f3' for a drop."""
     text = square_name(move & 63) + square_name(move >> 6 & 63)
     if move & 0x8000:
         text += "nbrq"[move >> 12 & 3]
+    elif move >> 12 & 3 == 3:      # no pawn promotes from the first rank, where a drop has its kind
+        return f"{'PNBRQ'[move & 7]}@{text[2:]}" if move & 63 < 8 else text + "k"
     return text
 
 
 def looks_like_uci(text: str) -> bool:
     """Return whether the text has the form of a UCI move, whatever the position."""
+    dropped = text[:1] in ("P", "N", "B", "R", "Q") and text[1:2] == "@"
     try:
-        parse_square(text[0:2])
+        parse_square("a1" if dropped else text[0:2])
         parse_square(text[2:4])
     except ValueError:
         return False
-    return text[4:] in ("", "n", "b", "r", "q")
+    return text[4:] == "" if dropped else text[4:] in ("", "n", "b", "r", "q", "k")

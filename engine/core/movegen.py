@@ -98,7 +98,11 @@ def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
     while sliders:
         attacked |= rook_attacks(lsb(sliders), occupied)
         sliders &= sliders - 1
-    return attacked | KING_ATTACKS[lsb(position.pieces[first + KING])]
+    pieces = position.pieces[first + KING]
+    while pieces:                  # none or several in variants
+        attacked |= KING_ATTACKS[lsb(pieces)]
+        pieces &= pieces - 1
+    return attacked
 
 
 @cython.cfunc
@@ -161,14 +165,19 @@ def add_pawn_moves(
 @cython.nogil
 @cython.exceptval(check=False)
 def add_all_pawn_moves(
-    position: Position, moves: cython.p_int, end: cython.int, allowed: u64, pinned: u64, tactical_only: cython.bint
+    position: Position,
+    moves: cython.p_int,
+    end: cython.int,
+    king: cython.int,
+    allowed: u64,
+    pinned: u64,
+    tactical_only: cython.bint,
 ) -> cython.int:
     """Append captures, promotions, single and double steps onto `allowed` squares; return the new end.
 
     A tactical list holds captures and promotions only.
     """
     us: cython.int = position.side_to_move
-    king: cython.int = lsb(position.pieces[us * KINDS + KING])
     pawns: u64 = position.pieces[us * KINDS + PAWN]
     enemies: u64 = position.colours[us ^ 1] & allowed
     empty: u64 = ~position.occupied & ALL_SQUARES
@@ -214,10 +223,6 @@ def add_en_passant(position: Position, moves: cython.p_int, end: cython.int) -> 
     return end
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def add_castling(
     position: Position, moves: cython.p_int, end: cython.int, attacked: u64, pinned: u64
 ) -> cython.int:
@@ -238,6 +243,58 @@ def add_castling(
             moves[end] = king | position.castling_rook[right] << 6 | CASTLING << 12
             end += 1
         right += 1
+    return end
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def add_other_moves(
+    position: Position,
+    moves: cython.p_int,
+    end: cython.int,
+    king: cython.int,
+    allowed: u64,
+    pinned: u64,
+    tactical_only: cython.bint,
+) -> cython.int:
+    """Append the moves of all pieces but the king onto `allowed` squares, and en passant; return the new end.
+
+    Pinned pieces move only along their line through `king`.
+    """
+    us: cython.int = position.side_to_move
+    first: cython.int = us * KINDS
+    enemies: u64 = position.colours[us ^ 1]
+    occupied: u64 = position.occupied
+    end = add_all_pawn_moves(position, moves, end, king, allowed, pinned, tactical_only)
+    if position.en_passant != NO_SQUARE:
+        end = add_en_passant(position, moves, end)
+
+    allowed &= enemies if tactical_only else ~position.colours[us]
+    pieces: u64 = position.pieces[first + KNIGHT] & ~pinned
+    origin: cython.int
+    targets: u64
+    while pieces:
+        origin = lsb(pieces)
+        end = add_moves(moves, end, origin, KNIGHT_ATTACKS[origin] & allowed, enemies)
+        pieces &= pieces - 1
+    pieces = position.pieces[first + BISHOP] | position.pieces[first + QUEEN]
+    while pieces:
+        origin = lsb(pieces)
+        targets = bishop_attacks(origin, occupied) & allowed
+        if pinned >> origin & 1:
+            targets &= LINE[king * 64 + origin]
+        end = add_moves(moves, end, origin, targets, enemies)
+        pieces &= pieces - 1
+    pieces = position.pieces[first + ROOK] | position.pieces[first + QUEEN]
+    while pieces:
+        origin = lsb(pieces)
+        targets = rook_attacks(origin, occupied) & allowed
+        if pinned >> origin & 1:
+            targets &= LINE[king * 64 + origin]
+        end = add_moves(moves, end, origin, targets, enemies)
+        pieces &= pieces - 1
     return end
 
 
@@ -277,36 +334,20 @@ def generate(position: Position, moves: cython.p_int, start: cython.int, tactica
             pinned |= between
         snipers &= snipers - 1
 
-    end = add_all_pawn_moves(position, moves, end, allowed, pinned, tactical_only)
-    if position.en_passant != NO_SQUARE:
-        end = add_en_passant(position, moves, end)
-
-    allowed &= enemies if tactical_only else ~friends
-    pieces: u64 = position.pieces[first + KNIGHT] & ~pinned
-    origin: cython.int
-    while pieces:
-        origin = lsb(pieces)
-        end = add_moves(moves, end, origin, KNIGHT_ATTACKS[origin] & allowed, enemies)
-        pieces &= pieces - 1
-    pieces = position.pieces[first + BISHOP] | position.pieces[first + QUEEN]
-    while pieces:
-        origin = lsb(pieces)
-        targets = bishop_attacks(origin, occupied) & allowed
-        if pinned >> origin & 1:
-            targets &= LINE[king * 64 + origin]
-        end = add_moves(moves, end, origin, targets, enemies)
-        pieces &= pieces - 1
-    pieces = position.pieces[first + ROOK] | position.pieces[first + QUEEN]
-    while pieces:
-        origin = lsb(pieces)
-        targets = rook_attacks(origin, occupied) & allowed
-        if pinned >> origin & 1:
-            targets &= LINE[king * 64 + origin]
-        end = add_moves(moves, end, origin, targets, enemies)
-        pieces &= pieces - 1
+    end = add_other_moves(position, moves, end, king, allowed, pinned, tactical_only)
     if position.castling_rights >> us * 2 & 3 and not in_check and not tactical_only:
         end = add_castling(position, moves, end, attacked, pinned)
     return end
+
+
+def add_unpinned_moves(
+    position: Position, moves: cython.p_int, end: cython.int, allowed: u64, tactical_only: cython.bint
+) -> cython.int:
+    """Append the moves of all pieces but the king onto `allowed` squares, for variants with other rules of check.
+
+    Returns the new end.
+    """
+    return add_other_moves(position, moves, end, 0, allowed, 0, tactical_only)
 
 
 @cython.cfunc

@@ -1,3 +1,5 @@
+cimport cython
+
 from engine.core.bitboard cimport u64
 
 cdef int PIECE_SQUARE[768]
@@ -30,23 +32,40 @@ cdef class Position:
     cdef u64 undo_key[1024]
     cdef u64 undo_pawn_key[1024]
 
-    cdef void put(self, int piece, int square) noexcept nogil
-    cdef void remove(self, int piece, int square) noexcept nogil
-    cdef void shift(self, int piece, int origin, int target) noexcept nogil
-    cdef void promote(self, int pawn, int piece, int square) noexcept nogil
+    # What a variant may do in another way.
     cdef void make(self, int move) noexcept nogil
-    cpdef u64 key_after(self, int move) noexcept nogil
     cdef void unmake(self, int move) noexcept nogil
-    cdef void castle(self, int king, int origin, int rook_origin) noexcept nogil
-    cdef void uncastle(self, int king, int origin, int rook_origin) noexcept nogil
-    cdef void make_null(self) noexcept nogil
-    cdef void unmake_null(self) noexcept nogil
-    cdef u64 attackers(self, int square, int by, u64 occupied) noexcept nogil
-    cdef bint is_attacked(self, int square, int by) noexcept nogil
-    cdef int king_square(self, int colour) noexcept nogil
-    cpdef bint is_check(self) noexcept nogil
+    cdef bint in_check(self) noexcept nogil
     cdef bint en_passant_is_legal(self, int origin, int target) noexcept nogil
-    cdef bint en_passant_is_possible(self, int target) noexcept nogil
-    cdef bint has_one_piece(self, int colour) noexcept nogil
-    cdef bint has_pieces(self, int colour) noexcept nogil
     cdef void _copy_ply(self, int height, Position other, int other_height) noexcept nogil
+
+    @cython.final
+    cdef void put(self, int piece, int square) noexcept nogil
+    @cython.final
+    cdef void remove(self, int piece, int square) noexcept nogil
+    @cython.final
+    cdef void shift(self, int piece, int origin, int target) noexcept nogil
+    @cython.final
+    cdef void promote(self, int pawn, int piece, int square) noexcept nogil
+    @cython.final
+    cdef void castle(self, int king, int origin, int rook_origin) noexcept nogil
+    @cython.final
+    cdef void uncastle(self, int king, int origin, int rook_origin) noexcept nogil
+    @cython.final
+    cdef void make_null(self) noexcept nogil
+    @cython.final
+    cdef void unmake_null(self) noexcept nogil
+    @cython.final
+    cdef u64 attackers(self, int square, int by, u64 occupied) noexcept nogil
+    @cython.final
+    cdef bint is_attacked(self, int square, int by) noexcept nogil
+    @cython.final
+    cdef int king_square(self, int colour) noexcept nogil
+    @cython.final
+    cdef bint en_passant_is_possible(self, int target) noexcept nogil
+    @cython.final
+    cdef bint has_one_piece(self, int colour) noexcept nogil
+    @cython.final
+    cdef bint has_pieces(self, int colour) noexcept nogil
+    @cython.final
+    cdef u64 key_after(self, int move) noexcept nogil

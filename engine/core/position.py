@@ -50,7 +50,6 @@ for _piece in range(12):
     PHASE[_piece] = params.PHASE_VALUE[_piece % KINDS]
 
 
-@cython.final
 @cython.cclass
 class Position:
     """A chess position and the plies that can be unmade. Castling rights are the bits K 1, Q 2, k 4, q 8."""
@@ -311,7 +310,7 @@ class Position:
         """Return the king's square."""
         return lsb(self.pieces[colour * KINDS + KING])
 
-    def is_check(self) -> cython.bint:
+    def in_check(self) -> cython.bint:
         """Return whether the side to move is in check."""
         return self.is_attacked(self.king_square(self.side_to_move), self.side_to_move ^ 1)
 
@@ -421,6 +420,14 @@ class Position:
     def black_to_move(self) -> bool:
         """Return whether Black is to move."""
         return self.side_to_move == BLACK
+
+    def is_check(self) -> bool:
+        """Return `in_check` to Python callers."""
+        return self.in_check()
+
+    def known_key_after(self, move: int) -> int:
+        """Return `key_after` to Python callers."""
+        return self.key_after(move)
 
     def attackers_of(self, square: int, by: int) -> int:
         """Return the pieces of colour `by` that attack the square."""

@@ -120,7 +120,7 @@ class PlainSearch:
         drawn, so that who is winning does not shuffle.
         """
         if moves == 0:
-            if not self.position.is_check():
+            if not self.position.in_check():
                 return DRAW
             return mated_in(ply) if self.terms is None else self.terms.mated(ply)
         if ply == 0:
@@ -221,7 +221,7 @@ class PlainSearch:
         promises = cython.declare(cython.int[288])
         self.meter.count(ply)
         self.line_end[ply] = ply
-        in_check: cython.bint = self.position.is_check()
+        in_check: cython.bint = self.position.in_check()
         end: cython.int = generate(self.position, moves, 0, False)
         score: cython.int = self.settled(end, ply)
         if score != NO_SCORE:

@@ -122,7 +122,7 @@ def attack(position: Position, us: cython.int) -> cython.int:
 
 def check(position: Position, us: cython.int) -> cython.int:
     """Score giving check."""
-    return CHECK_CP if position.side_to_move != us and position.is_check() else 0
+    return CHECK_CP if position.side_to_move != us and position.in_check() else 0
 
 
 def pawn_advance(position: Position, us: cython.int) -> cython.int:

@@ -47,7 +47,7 @@ class Quiescence:
             return self.stack.evaluate(ply)
         if is_insufficient_material(self.position):
             return DRAW
-        in_check: cython.bint = self.position.is_check()
+        in_check: cython.bint = self.position.in_check()
         entry: u64 = self.table.probe(self.position.key)
         if beta - alpha == 1:
             known: cython.int = self.stack.table_cutoff(entry, beta, 0, ply)

@@ -172,7 +172,7 @@ class Search:
         self.pv_length[ply] = 0
         if depth <= 0:
             return self.quiescence.search(alpha, beta, ply)
-        in_check: cython.bint = self.position.is_check()
+        in_check: cython.bint = self.position.in_check()
         score: cython.int = self.draws.score_without_search(ply, in_check)
         if score != NO_SCORE:
             return score
@@ -194,7 +194,7 @@ class Search:
         """Search with the window (beta - 1, beta); returns a bound. `cut_node`: it is expected to fail high."""
         if depth <= 0:
             return self.quiescence.search(beta - 1, beta, ply)
-        in_check: cython.bint = self.position.is_check()
+        in_check: cython.bint = self.position.in_check()
         score: cython.int = self.draws.score_without_search(ply, in_check)
         if score != NO_SCORE:
             return score
