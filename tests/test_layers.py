@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
     "engine": (
         ("_build", "_plain", "core", "progress"),
-        ("evaluation",),
+        ("evaluation", "variants"),
         ("board",),
         ("book", "pgn", "syzygy"),
         ("search",),

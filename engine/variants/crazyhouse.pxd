@@ -1,0 +1,6 @@
+from engine.variants.variant_position cimport VariantPosition
+
+cdef class CrazyhousePosition(VariantPosition):
+    cdef int add_drops(self, int *moves, int end) noexcept nogil
+    cdef void follow_pieces(self, int move) noexcept nogil
+    cdef void drop(self, int kind, int square) noexcept nogil

@@ -1,0 +1,121 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Crazyhouse: a captured piece changes sides, and may be dropped on an empty square instead of a move.
+
+A promoted piece is a pawn again when it is captured. There is no fifty-move rule, and always enough material to mate.
+`extra` holds the pockets: five bits for each kind from pawn to queen, White's below Black's; `promoted` the squares of
+promoted pieces.
+"""
+
+from __future__ import annotations
+
+import cython
+from cython.cimports.engine.core.attacks import BETWEEN
+from cython.cimports.engine.core.bitboard import ALL_SQUARES, END_RANKS, bit, lsb, u64
+from cython.cimports.engine.core.move import (
+    DROP,
+    EN_PASSANT,
+    flag_of,
+    from_square,
+    is_capture,
+    is_promotion,
+    to_square,
+)
+from cython.cimports.engine.core.movegen import generate
+from cython.cimports.engine.core.pieces import KIND_OF, KINDS, PAWN, QUEEN
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.zobrist import PIECE_KEY
+from cython.cimports.engine.variants.variant_position import VariantPosition
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def place_in_pocket(colour: cython.int, kind: cython.int) -> cython.int:
+    """Return the lowest bit of the count of a kind in `extra`."""
+    return 5 * (5 * colour + kind)
+
+
+@cython.final
+@cython.cclass
+class CrazyhousePosition(VariantPosition):
+    """A position of crazyhouse."""
+
+    has_fifty_move_rule = False
+
+    def generate(self, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
+        """Write the legal moves and drops to moves[start:] and return their end. A drop counts as quiet."""
+        end: cython.int = generate(self, moves, start, tactical_only)
+        return end if tactical_only else self.add_drops(moves, end)
+
+    def add_drops(self, moves: cython.p_int, end: cython.int) -> cython.int:
+        """Append the drops, in check only those between king and checker; return the new end."""
+        us: cython.int = self.side_to_move
+        king: cython.int = self.king_square(us)
+        allowed: u64 = ~self.occupied & ALL_SQUARES
+        checkers: u64 = self.attackers(king, us ^ 1, self.occupied)
+        if checkers & (checkers - 1):
+            return end
+        if checkers:
+            allowed &= BETWEEN[king * 64 + lsb(checkers)]
+        kind: cython.int
+        for kind in range(PAWN, QUEEN + 1):
+            if self.extra >> place_in_pocket(us, kind) & 31:
+                targets: u64 = allowed & ~END_RANKS if kind == PAWN else allowed
+                while targets:
+                    moves[end] = kind | lsb(targets) << 6 | DROP << 12
+                    end += 1
+                    targets &= targets - 1
+        return end
+
+    def make(self, move: cython.int) -> cython.void:
+        """Play a legal move or drop."""
+        self.remember()
+        before: u64 = self.extra_key()
+        if flag_of(move) == DROP:
+            self.drop(from_square(move), to_square(move))
+        else:
+            self.follow_pieces(move)
+            Position.make(self, move)
+        self.key ^= before ^ self.extra_key()
+
+    def follow_pieces(self, move: cython.int) -> cython.void:
+        """Update pockets and promoted pieces for a move about to be made."""
+        one: u64 = 1
+        origin: u64 = bit(from_square(move))
+        target: u64 = bit(to_square(move))
+        if is_capture(move):
+            square: cython.int = to_square(move) ^ 8 if flag_of(move) == EN_PASSANT else to_square(move)
+            kind: cython.int = PAWN if self.promoted & target else KIND_OF[self.board[square]]
+            self.extra += one << place_in_pocket(self.side_to_move, kind)
+            self.promoted &= ~target
+        if is_promotion(move):
+            self.promoted |= target
+        elif self.promoted & origin:
+            self.promoted ^= origin | target
+
+    def drop(self, kind: cython.int, square: cython.int) -> cython.void:
+        """Place a piece from the pocket: a null move and a new piece."""
+        one: u64 = 1
+        us: cython.int = self.side_to_move
+        piece: cython.int = us * KINDS + kind
+        clock: cython.int = self.halfmove_clock
+        self.undo_castling[self.height] = self.castling_rights
+        self.undo_pawn_key[self.height] = self.pawn_key
+        self.make_null()
+        self.halfmove_clock = 0 if kind == PAWN else clock + 1
+        self.put(piece, square)
+        self.key ^= PIECE_KEY[piece * 64 + square]
+        if kind == PAWN:
+            self.pawn_key ^= PIECE_KEY[piece * 64 + square]
+        self.extra -= one << place_in_pocket(us, kind)
+
+    def unmake(self, move: cython.int) -> cython.void:
+        """Unmake the last move or drop."""
+        if flag_of(move) == DROP:
+            self.remove(self.board[to_square(move)], to_square(move))
+            self.unmake_null()
+            self.pawn_key = self.undo_pawn_key[self.height]
+        else:
+            Position.unmake(self, move)
+        self.recall()

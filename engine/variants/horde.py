@@ -1,0 +1,70 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Horde: White has pawns instead of pieces and king, and has lost when nothing is left. Black plays standard chess.
+
+White's pawns may move two squares from the first rank too; this is no double step that Black could take en passant.
+"""
+
+from __future__ import annotations
+
+import cython
+from cython.cimports.engine.core.bitboard import ALL_SQUARES, lsb, u64
+from cython.cimports.engine.core.movegen import add_unpinned_moves, generate
+from cython.cimports.engine.core.pieces import BLACK, PAWN, WHITE
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantPosition
+
+from engine.variants.insufficient_material import horde_cannot_win
+
+
+@cython.final
+@cython.cclass
+class HordePosition(VariantPosition):
+    """A position of horde."""
+
+    def generate(self, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
+        """Write the legal moves to moves[start:] and return their end."""
+        if self.side_to_move == BLACK:
+            return generate(self, moves, start, tactical_only)
+        end: cython.int = add_unpinned_moves(self, moves, start, ~self.colours[WHITE] & ALL_SQUARES, tactical_only)
+        if tactical_only:
+            return end
+        empty: u64 = ~self.occupied
+        steps: u64 = ((self.pieces[PAWN] & 0xFF) << 8 & empty) << 8 & empty
+        while steps:
+            moves[end] = (lsb(steps) - 16) | lsb(steps) << 6
+            end += 1
+            steps &= steps - 1
+        return end
+
+    def in_check(self) -> cython.bint:
+        """Return whether Black is to move and in check."""
+        return self.side_to_move == BLACK and Position.in_check(self)
+
+    def en_passant_is_legal(self, origin: cython.int, target: cython.int) -> cython.bint:
+        """Return whether the pawn on `origin` may legally capture en passant on `target`."""
+        return self.side_to_move == WHITE or Position.en_passant_is_legal(self, origin, target)
+
+    def variant_result(self) -> cython.int:
+        """Return BLACK if White has nothing left."""
+        return UNDECIDED if self.colours[WHITE] else BLACK
+
+    def cannot_win(self, colour: int) -> bool:
+        """Return whether White cannot mate, or the position is closed."""
+        return self.is_dead_draw() or (colour == WHITE and horde_cannot_win(self.state()["pieces"]))
+
+    def is_dead_draw(self) -> bool:
+        """Return whether White cannot move, and no move of Black changes that.
+
+        Black's capture of the last piece is no such move.
+        """
+        if not self.colours[WHITE]:
+            return False
+        if self.side_to_move == WHITE:
+            return not self.legal_moves()
+        for move in self.legal_moves():
+            self.make(move)
+            closed = self.colours[WHITE] and not self.legal_moves()
+            self.unmake(move)
+            if not closed:
+                return False
+        return True

@@ -1,0 +1,52 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Three-check: whoever has given three checks has won. Otherwise it is standard chess.
+
+`extra` counts the checks given: White's in the lowest four bits, Black's in the next four.
+"""
+
+from __future__ import annotations
+
+import cython
+from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.pieces import BLACK, WHITE
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantPosition
+
+CHECKS_TO_WIN = 3
+
+
+@cython.final
+@cython.cclass
+class ThreeCheckPosition(VariantPosition):
+    """A position of three-check."""
+
+    def make(self, move: cython.int) -> cython.void:
+        """Play a legal move, and count its check."""
+        self.remember()
+        Position.make(self, move)
+        if self.in_check():
+            one: u64 = 1
+            self.key ^= self.extra_key()
+            self.extra += one << 4 * (self.side_to_move ^ 1)
+            self.key ^= self.extra_key()
+
+    def unmake(self, move: cython.int) -> cython.void:
+        """Unmake the last move."""
+        Position.unmake(self, move)
+        self.recall()
+
+    def variant_result(self) -> cython.int:
+        """Return the side that has given three checks."""
+        white: cython.int = self.extra & 15
+        black: cython.int = self.extra >> 4
+        if white >= CHECKS_TO_WIN:
+            return WHITE
+        return BLACK if black >= CHECKS_TO_WIN else UNDECIDED
+
+    def cannot_win(self, colour: int) -> bool:
+        """Return whether the side has only its king: every other piece can give check."""
+        return self.has_only_king(colour)
+
+    def is_dead_draw(self) -> bool:
+        """Return whether there are only kings."""
+        return self.has_only_king(WHITE) and self.has_only_king(BLACK)

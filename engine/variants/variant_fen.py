@@ -1,0 +1,169 @@
+"""FEN of variants: read as Lichess, python-chess and Fairy-Stockfish write it, and written as Lichess does.
+
+Pockets of crazyhouse are a ninth rank (`.../RNBQKBNR/Qnp w`) or stand in brackets (`RNBQKBNR[Qnp] w`), and promoted
+pieces are marked (`Q~`). Checks of three-check are counted as given at the end (`0 1 +2+0`) or as left before the
+clocks (`1+3 0 1`).
+"""
+
+from engine.core.fen import (
+    NO_PIECE,
+    NO_SQUARE,
+    SIDES,
+    InvalidFen,
+    Problem,
+    format_fen,
+    parse_board,
+    parse_castling,
+    parse_count,
+    parse_en_passant,
+    quoted,
+)
+from engine.core.pieces import PIECE_LETTERS
+from engine.variants.variant import Variant
+from engine.variants.variant_position import VariantPosition
+
+PAWN, KING, KINDS = 0, 5, 6
+CHECKS_TO_WIN = 3
+POCKET_BITS = 5                    # of each count in `extra`
+MOST_MEN = 32                      # in crazyhouse, with the pockets
+DROPPED = "PNBRQpnbrq"             # in the order of the pockets in `extra`
+
+
+def parse_fen(variant: Variant, text: str) -> tuple[VariantPosition, int]:
+    """Return the position and its fullmove number. The clocks and what the variant adds may be missing.
+
+    Raises InvalidFen for any text that does not describe a legal position of the variant.
+    """
+    try:
+        return _parse(variant, text.split())
+    except Problem as problem:
+        raise InvalidFen(text, f"{problem} ({variant.name})") from None
+
+
+def format_variant_fen(variant: Variant, position: VariantPosition, fullmove_number: int) -> str:
+    """Return the FEN as Lichess writes it."""
+    text, state = format_fen(position, fullmove_number), position.state()
+    if variant.key == "crazyhouse":
+        board, rest = text.split(" ", 1)
+        return f"{_mark_promoted(board, state['promoted'])}/{_format_pockets(state['extra'])} {rest}"
+    if variant.key == "threeCheck":
+        return f"{text} +{state['extra'] & 15}+{state['extra'] >> 4}"
+    return text
+
+
+def _parse(variant: Variant, fields: list[str]) -> tuple[VariantPosition, int]:
+    extra = promoted = 0
+    if variant.key == "threeCheck":
+        extra = _take_checks(fields)
+    if not 4 <= len(fields) <= 6:
+        raise Problem(f"expected 4 to 6 fields (board, side, castling, en passant, clocks), found {len(fields)}")
+    if variant.key == "crazyhouse":
+        fields[0], extra = _take_pockets(fields[0])
+        fields[0], promoted = _take_promoted(fields[0])
+    board = parse_board(fields[0])
+    _check_men(variant, board)
+    if fields[1] not in ("w", "b"):
+        raise Problem(f"expected w or b as the side to move, found {quoted(fields[1])}")
+    us = SIDES.index(fields[1])
+    rooks = parse_castling(fields[2], board) if variant.has_castling else [NO_SQUARE] * 4
+    en_passant = parse_en_passant(fields[3], board, us)
+    halfmove_clock = parse_count(fields[4], "halfmove clock", 0) if len(fields) > 4 else 0
+    fullmove_number = parse_count(fields[5], "fullmove number", 0) if len(fields) > 5 else 1
+    if extra and variant.key == "crazyhouse" and _pocketed(extra) + 64 - board.count(NO_PIECE) > MOST_MEN:
+        raise Problem(f"more than {MOST_MEN} pieces on the board and in the pockets")
+    position = variant.position()
+    position.set_up(board, us, rooks, en_passant, halfmove_clock)
+    position.begin(extra, promoted)
+    if position.opponent_is_in_check():
+        raise Problem("the side not to move is in check")
+    if variant.key == "racingKings" and position.is_check():
+        raise Problem("the side to move is in check")
+    return position, max(1, fullmove_number)
+
+
+def _check_men(variant: Variant, board: list[int]) -> None:
+    """Refuse set-ups that the variant cannot have."""
+    for side, name in enumerate(("White", "Black")):
+        kings = board.count(KINDS * side + KING)
+        if kings not in variant.kings[side]:
+            raise Problem(f"{name} has {kings} kings")
+        pawn = KINDS * side + PAWN
+        first, last = (board[:8], board[56:]) if side == 0 else (board[56:], board[:8])
+        if pawn in last or (pawn in first and (variant.key, side) != ("horde", 0)):
+            raise Problem(f"{name} has a pawn on the first or last rank")
+        if pawn in board and variant.key == "racingKings":
+            raise Problem(f"{name} has a pawn")
+    if variant.key == "atomic" and not board.count(KING) + board.count(KINDS + KING):
+        raise Problem("there is no king")
+    if all(piece == NO_PIECE for piece in board):
+        raise Problem("there is no piece")
+
+
+def _take_checks(fields: list[str]) -> int:
+    """Remove the field that counts checks; return the checks given as `extra` has them."""
+    for index in range(4, len(fields)):
+        plus, left = fields[index].startswith("+"), "+" in fields[index]
+        if left:
+            counts = fields.pop(index).removeprefix("+").split("+")
+            if len(counts) != 2 or not all(count in "0123" and count for count in counts):
+                raise Problem("expected the checks given as +0+0 or left as 3+3")
+            white, black = (int(count) if plus else CHECKS_TO_WIN - int(count) for count in counts)
+            return white | black << 4
+    return 0
+
+
+def _take_pockets(board: str) -> tuple[str, int]:
+    """Return the board without the pockets, and these as `extra` has them."""
+    if board.endswith("]"):
+        board, _, pockets = board[:-1].partition("[")
+    elif board.count("/") == 8:
+        board, _, pockets = board.rpartition("/")
+    else:
+        pockets = ""
+    if len(pockets) > MOST_MEN:
+        raise Problem(f"more than {MOST_MEN} pieces in the pockets")
+    extra = 0
+    for letter in pockets.replace("-", ""):
+        if letter not in DROPPED:
+            raise Problem(f"unknown piece {letter!r} in the pockets")
+        extra += 1 << POCKET_BITS * DROPPED.index(letter)
+    return board, extra
+
+
+def _pocketed(extra: int) -> int:
+    """Return the number of pieces in the pockets."""
+    return sum(extra >> POCKET_BITS * place & 31 for place in range(len(DROPPED)))
+
+
+def _format_pockets(extra: int) -> str:
+    return "".join(letter * (extra >> POCKET_BITS * place & 31) for place, letter in enumerate(DROPPED))
+
+
+def _take_promoted(board: str) -> tuple[str, int]:
+    """Return the board without the marks of promoted pieces, and their squares."""
+    promoted, rank, file = 0, 7, 0
+    for letter, before in zip(board, "/" + board, strict=False):
+        if letter == "~":
+            if before not in PIECE_LETTERS or not 0 <= rank * 8 + file - 1 < 64:
+                raise Problem("~ does not follow a piece")
+            promoted |= 1 << rank * 8 + file - 1
+        elif letter == "/":
+            rank, file = rank - 1, 0
+        else:
+            file += int(letter) if letter in "12345678" else 1
+    return board.replace("~", ""), promoted
+
+
+def _mark_promoted(board: str, promoted: int) -> str:
+    """Return the board with a ~ behind each promoted piece."""
+    text, rank, file = "", 7, 0
+    for letter in board:
+        text += letter
+        if letter == "/":
+            rank, file = rank - 1, 0
+        elif letter in "12345678":
+            file += int(letter)
+        else:
+            text += "~" if promoted >> rank * 8 + file & 1 else ""
+            file += 1
+    return text

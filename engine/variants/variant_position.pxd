@@ -1,0 +1,33 @@
+from engine.core.bitboard cimport u64
+from engine.core.position cimport Position
+
+cdef extern from *:
+    """
+    enum { ENGINE_DRAWN = 2, ENGINE_UNDECIDED };
+    static inline unsigned long long engine_mix(unsigned long long x) {
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ULL;
+        x = (x ^ x >> 27) * 0x94D049BB133111EBULL;
+        return x ^ x >> 31;
+    }
+    """
+    const int DRAWN "ENGINE_DRAWN"
+    const int UNDECIDED "ENGINE_UNDECIDED"
+    u64 mix "engine_mix"(u64 number) noexcept nogil
+
+cdef class VariantPosition(Position):
+    cdef u64 extra
+    cdef u64 promoted
+    cdef u64 undo_variant[2048]
+
+    cdef int generate(self, int *moves, int start, bint tactical_only) noexcept nogil
+    cdef int variant_result(self) noexcept nogil
+    cdef int result_without_moves(self) noexcept nogil
+
+    cdef int legal(self, int *moves, int start, bint tactical_only) noexcept nogil
+    cdef int add_king_moves(self, int *moves, int end, u64 allowed) noexcept nogil
+    cdef bint has_only_king(self, int colour) noexcept nogil
+    cdef bint pawns_are_stuck(self, int colour) noexcept nogil
+    cdef u64 leaves(self, int depth) noexcept nogil
+    cdef u64 extra_key(self) noexcept nogil
+    cdef void remember(self) noexcept nogil
+    cdef void recall(self) noexcept nogil
