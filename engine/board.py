@@ -1,18 +1,26 @@
-"""A game's board for callers that use text: moves are UCI or SAN strings.
+"""A game's board for callers that use text: moves are UCI or SAN strings. It knows standard chess and all variants.
 
 Both spellings of castling are accepted everywhere: king takes rook (e1h1) and king's target (e1g1).
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 
 from engine.core.bitboard import parse_square, square_name
 from engine.core.draws import is_insufficient_material, repetition_count
 from engine.core.fen import STARTING_FEN, format_fen, parse_fen
 from engine.core.move import looks_like_uci, uci_text
 from engine.core.movegen import legal_moves
+from engine.core.perft import portions
 from engine.core.pieces import PIECE_LETTERS
 from engine.core.position import Position
 from engine.evaluation.evaluate import static_score
+from engine.variants.variant import find_variant
+from engine.variants.variant_fen import format_variant_fen
+from engine.variants.variant_fen import parse_fen as parse_variant_fen
+from engine.variants.variant_position import VariantPosition
 
 WHITE, BLACK = "white", "black"
 DARK_SQUARES = 0xAA55AA55AA55AA55
@@ -23,11 +31,39 @@ ENDS = {square_name(ends & 63) + square_name(ends >> 6): ends for ends in range(
 CASTLING_WORDS = {"O-O": True, "0-0": True, "o-o": True, "O-O-O": False, "0-0-0": False, "o-o-o": False}
 FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP")
 # Algebraic notation as people write it: piece, origin in part or whole, dash or cross, target.
-SAN = re.compile(r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/(]?([QRBNqrbn])\)?)?(?: ?e\.p\.)?")
+SAN = re.compile(r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/(]?([QRBNKqrbnk])\)?)?(?: ?e\.p\.)?")
+DROP = re.compile(r"([QRBNP])?@([a-h][1-8])")
+DRAWN, UNDECIDED = 2, 3            # as `VariantPosition.result` numbers the results; 0 and 1 are won
+WINNERS = (WHITE, BLACK, None)     # [result] of a game that is decided
+FIFTY_MOVES_PLIES, FIVEFOLD = 100, 5
 
 
 class InvalidMove(ValueError):
     """The text is not a legal move. The message quotes it and the position."""
+
+
+class NoEvaluation(ValueError):
+    """The engine cannot evaluate positions of this variant."""
+
+
+class Ending(StrEnum):
+    """How a game ends by itself on Lichess."""
+
+    CHECKMATE = "checkmate"
+    VARIANT_END = "variant end"
+    VARIANT_DRAW = "variant draw"  # both kings have arrived in racing kings
+    STALEMATE = "stalemate"
+    INSUFFICIENT_MATERIAL = "insufficient material"
+    FIFTY_MOVES = "fifty moves"
+    FIVEFOLD_REPETITION = "fivefold repetition"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of a game; `winner` is 'white', 'black', or None for a draw."""
+
+    ending: Ending
+    winner: str | None
 
 
 def _side(colour: str) -> int:
@@ -35,31 +71,46 @@ def _side(colour: str) -> int:
 
 
 class Board:
-    """A position reached by moves from a starting position. Raises InvalidFen for a FEN that is not a legal position.
+    """A position reached by moves from a starting position, by default that of the variant.
+
+    `variant` is 'standard' or a name that Lichess, UCI or PGN have for a variant; Chess960 is standard chess. Raises
+    InvalidVariant, and InvalidFen for a FEN that is not a legal position of the variant.
 
     With `chess960` moves are written with castling as king takes rook, otherwise as the king's own move where that is
     the ordinary e1g1, e1c1, e8g8 or e8c8.
     """
 
-    def __init__(self, fen: str = STARTING_FEN, *, chess960: bool = False) -> None:
-        self.initial_fen = fen
+    def __init__(self, fen: str | None = None, *, chess960: bool = False, variant: str = "standard") -> None:
+        self._variant = None if variant == "standard" else find_variant(variant)
+        start = STARTING_FEN if self._variant is None else self._variant.starting_fen
+        self.initial_fen = start if fen is None else fen
         self.chess960 = chess960
-        self._position, self.fullmove_number = parse_fen(fen)
+        self._position: Position
+        self._rules: VariantPosition | None = None     # the position again, if its rules are a variant's
+        if self._variant is None:
+            self._position, self.fullmove_number = parse_fen(self.initial_fen)
+        else:
+            self._rules, self.fullmove_number = parse_variant_fen(self._variant, self.initial_fen)
+            self._position = self._rules
         self._moves: list[str] = []
 
     def copy(self, *, moves: bool = True) -> "Board":
         """Return an independent copy. Without `moves` it has no move list, which is faster; repetitions are kept."""
         other = Board.__new__(Board)
-        other.initial_fen, other.chess960 = self.initial_fen, self.chess960
-        other._position = Position()
-        other._position.copy_from(self._position)
+        other.initial_fen, other.chess960, other._variant = self.initial_fen, self.chess960, self._variant
+        if self._rules is None:
+            other._position, other._rules = Position(), None
+            other._position.copy_from(self._position)
+        else:
+            other._position = other._rules = type(self._rules)()
+            other._rules.copy_from(self._rules)
         other.fullmove_number = self.fullmove_number
         other._moves = list(self._moves) if moves else []
         return other
 
     def replayed(self) -> "Board":
         """Return the game replayed from its start, for use after the evaluation's weights have changed."""
-        other = Board(self.initial_fen, chess960=self.chess960)
+        other = Board(self.initial_fen, chess960=self.chess960, variant=self.variant)
         for move in self._moves:
             other.push(move)
         return other
@@ -70,6 +121,11 @@ class Board:
     def turn(self) -> str:
         """Return the side to move, 'white' or 'black'."""
         return BLACK if self._position.black_to_move() else WHITE
+
+    @property
+    def variant(self) -> str:
+        """Return Lichess's name of the variant, such as 'kingOfTheHill'; 'standard' also for Chess960."""
+        return "standard" if self._variant is None else self._variant.key
 
     @property
     def moves(self) -> list[str]:
@@ -87,8 +143,10 @@ class Board:
         return self._position
 
     def fen(self) -> str:
-        """Return the X-FEN; the en passant square is named only if a legal capture exists."""
-        return format_fen(self._position, self.fullmove_number)
+        """Return the X-FEN, as Lichess writes it; the en passant square is named only if a legal capture exists."""
+        if self._variant is None or self._rules is None:
+            return format_fen(self._position, self.fullmove_number)
+        return format_variant_fen(self._variant, self._rules, self.fullmove_number)
 
     def piece_at(self, square: str) -> str | None:
         """Return the piece on a square such as 'e4': 'P' to 'K' for White, 'p' to 'k' for Black, None if empty."""
@@ -112,15 +170,29 @@ class Board:
         return "\n".join(" ".join(squares[rank : rank + 8]) for rank in range(56, -1, -8))
 
     def evaluate(self) -> int:
-        """Return the static evaluation in centipawns, White's view."""
+        """Return the static evaluation in centipawns, White's view. Raises NoEvaluation for a variant."""
+        if self._variant is not None:
+            raise NoEvaluation(f"no evaluation of {self._variant.name}")
         score: int = static_score(self._position)
         return score if self.turn == WHITE else -score
 
     # --- Moves ---------------------------------------------------------------------------------------------------
 
     def legal_moves(self) -> list[str]:
-        """Return every legal move in this board's own spelling."""
-        return [self.spell(move) for move in legal_moves(self._position)]
+        """Return every legal move in this board's own spelling. Once a variant's rules end the game, none is legal."""
+        return [self.spell(move) for move in self._legal_moves()]
+
+    def _legal_moves(self) -> list[int]:
+        return legal_moves(self._position) if self._rules is None else self._rules.legal_moves()
+
+    def perft(self, depth: int) -> Iterator[int]:
+        """Yield numbers that add up to the leaves at `depth` plies, so that a caller can be interrupted between them.
+
+        Until the last one, the board is at another position.
+        """
+        if self._rules is None:
+            return portions(self._position, depth)
+        return portions(self._rules, depth, VariantPosition.perft, VariantPosition.legal_moves)
 
     def normalise(self, text: str) -> str:
         """Return the same legal move in this board's own spelling. Raises InvalidMove."""
@@ -162,17 +234,45 @@ class Board:
 
     def _find(self, text: str) -> int | None:
         """Return the legal move with this text. If the text could mean two moves, it means king takes rook."""
-        moves = legal_moves(self._position)
+        moves = self._legal_moves()
         ends = ENDS.get(text[:4])
         for move in moves:
-            if move & ENDS_MASK == ends and uci_text(move) == text:
+            if (ends is None or move & ENDS_MASK == ends) and uci_text(move) == text:
                 return move
         for move in moves:
             if move >> 12 == CASTLING_FLAG and _as_king_moves(move) == text:
                 return move
         return None
 
-    # --- Check, mate, draws --------------------------------------------------------------------------------------
+    # --- Check and the end of the game ---------------------------------------------------------------------------
+
+    def outcome(self) -> Outcome | None:
+        """Return how the game has ended by itself, None while it goes on. Nobody has to claim what Lichess judges."""
+        if self.is_checkmate():
+            return Outcome(Ending.CHECKMATE, WHITE if self.turn == BLACK else BLACK)
+        if self._result() != UNDECIDED:
+            winner = WINNERS[self._result()]
+            return Outcome(Ending.VARIANT_END if winner else Ending.VARIANT_DRAW, winner)
+        if not self._legal_moves():
+            winner = WINNERS[self._result_without_moves()]
+            return Outcome(Ending.VARIANT_END if winner else Ending.STALEMATE, winner)
+        if self.is_insufficient_material():
+            return Outcome(Ending.INSUFFICIENT_MATERIAL, None)
+        if self.halfmove_clock >= FIFTY_MOVES_PLIES and (self._rules is None or self._rules.has_fifty_move_rule):
+            return Outcome(Ending.FIFTY_MOVES, None)
+        if self.repetition_count() >= FIVEFOLD:
+            return Outcome(Ending.FIVEFOLD_REPETITION, None)
+        return None
+
+    def _result(self) -> int:
+        """Return who has won by the variant's own rules."""
+        return UNDECIDED if self._rules is None else self._rules.result()
+
+    def _result_without_moves(self) -> int:
+        """Return the result for a side to move that has no legal move."""
+        if self._rules is not None:
+            return self._rules.result_if_stuck()
+        return DRAWN if not self.is_check() else 0 if self.turn == BLACK else 1
 
     def is_check(self) -> bool:
         """Return whether the side to move is in check."""
@@ -180,18 +280,24 @@ class Board:
 
     def is_checkmate(self) -> bool:
         """Return whether the side to move is checkmated."""
+        if self._rules is not None:
+            return bool(self._rules.is_checkmate())
         return self.is_check() and not legal_moves(self._position)
 
     def is_stalemate(self) -> bool:
         """Return whether the side to move is stalemated."""
-        return not self.is_check() and not legal_moves(self._position)
+        return self._result() == UNDECIDED and not self.is_check() and not self._legal_moves()
 
     def is_insufficient_material(self) -> bool:
-        """Return whether neither side can mate."""
+        """Return whether neither side can win, as Lichess judges it."""
+        if self._rules is not None:
+            return bool(self._rules.is_dead_draw())
         return bool(is_insufficient_material(self._position))
 
     def has_insufficient_material(self, side: str) -> bool:
-        """Return whether this side ('white' or 'black') cannot mate even with the opponent's help."""
+        """Return whether this side ('white' or 'black') cannot win even with the opponent's help."""
+        if self._rules is not None:
+            return bool(self._rules.cannot_win(_side(side)))
         pieces = self._position.state()["pieces"]
         us, them = 6 * _side(side), 6 - 6 * _side(side)
         pawns, knights, bishops, rooks, queens = pieces[us : us + 5]
@@ -216,11 +322,21 @@ class Board:
         body = self._san_body(move, text)
         self._position.push(move)
         try:
-            if self._position.is_check():
-                body += "+" if legal_moves(self._position) else "#"
+            if self._somebody_has_won():
+                body += "#"
+            elif self._position.is_check():
+                body += "+"
         finally:
             self._position.pop(move)
         return body
+
+    def _somebody_has_won(self) -> bool:
+        """Return whether the position is won for either side: by mate or by the variant's rules."""
+        if self._result() != UNDECIDED:
+            return self._result() != DRAWN
+        # In standard chess only a check can have won, and looking for legal moves takes longer than for a check.
+        may_be_won = self._rules is not None or self._position.is_check()
+        return may_be_won and not self._legal_moves() and self._result_without_moves() != DRAWN
 
     def parse_san(self, text: str) -> str:
         """Return the UCI text of a move in algebraic notation, leniently. Raises InvalidMove.
@@ -233,10 +349,12 @@ class Board:
     def _find_san(self, text: str) -> int:
         """Return the legal move as the engine packs it. Raises InvalidMove."""
         wanted = text.translate(FIGURINES).rstrip("+#!?")
-        moves = legal_moves(self._position)
+        moves = self._legal_moves()
         if wanted in CASTLING_WORDS:
             short = CASTLING_WORDS[wanted]
             found = [m for m in moves if m >> 12 == CASTLING_FLAG and (m >> 6 & 63 > m & 63) == short]
+        elif drop := DROP.fullmatch(wanted):
+            found = [m for m in moves if uci_text(m) == f"{drop[1] or 'P'}@{drop[2]}"]
         else:
             found = self._matching(moves, SAN.fullmatch(wanted))
         if len(found) == 1:
@@ -258,35 +376,43 @@ class Board:
             move
             for move in moves
             if move >> 6 & 63 == square
+            and not _is_drop(move)
             and board[move & 63] % 6 == kind
             and move >> 12 != CASTLING_FLAG
             and (file is None or "abcdefgh"[move & 7] == file)
             and (rank is None or "12345678"[move >> 3 & 7] == rank)
-            and (promoted.upper() if promoted else "") == ("NBRQ"[move >> 12 & 3] if move & 0x8000 else "")
+            and uci_text(move)[4:] == (promoted or "").lower()
         ]
 
     def _san_body(self, move: int, text: str) -> str:
         """Return the notation without the mark for check or mate."""
         if move >> 12 == CASTLING_FLAG:
             return "O-O" if move >> 6 & 63 > move & 63 else "O-O-O"
+        if _is_drop(move):
+            return uci_text(move)
         board = self._position.state()["board"]
         kind = PIECE_LETTERS[board[move & 63] % 6]
         target = uci_text(move)[2:4]
         takes = "x" if move & 0x4000 else ""
         if kind == "P":
-            promotion = "=" + "NBRQ"[move >> 12 & 3] if move & 0x8000 else ""
-            return (text[0] if takes else "") + takes + target + promotion
-        if kind == "K":
+            promoted = uci_text(move)[4:].upper()
+            return (text[0] if takes else "") + takes + target + (f"={promoted}" if promoted else "")
+        if kind == "K" and self._rules is None:
             return kind + takes + target
         rivals = [
             uci_text(other)[:2]
-            for other in legal_moves(self._position)
+            for other in self._legal_moves()
             if other >> 6 & 63 == move >> 6 & 63
+            and not _is_drop(other)
             and other & 63 != move & 63
             and other >> 12 != CASTLING_FLAG
             and board[other & 63] == board[move & 63]
         ]
         return kind + _distinguish(uci_text(move)[:2], rivals) + takes + target
+
+
+def _is_drop(move: int) -> bool:
+    return uci_text(move)[1] == "@"
 
 
 def _as_king_moves(castling: int) -> str | None:

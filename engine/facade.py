@@ -4,8 +4,8 @@
     engine.set_position(Board())
     print(engine.go(Limits(depth=8)).best_move)
 
-- Rules: `Board`, `STARTING_FEN`, `chess960_fen`, `perft` and the interruptible `portions`, `polyglot_key`; they raise
-  `InvalidFen` and `InvalidMove`.
+- Rules: `Board`, of standard chess and the variants, with its `Outcome` and `Ending`; `STARTING_FEN`, `chess960_fen`,
+  `perft`, `polyglot_key`. They raise `InvalidFen`, `InvalidMove` and `InvalidVariant`.
 - Search: `Engine`, `Limits`, `RunningSearch`, and what it reports: `SearchResult`, `SearchReport`, `CurrentMove`,
   `Bound`, `Wdl`; `evaluation` explains the static evaluation.
 - Files: opening books (`Book`, `BookMove`, `OWN_BOOK`, `review_book`; `InvalidBook`), the names of openings (`Opening`,
@@ -21,12 +21,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 
-from engine.board import Board, InvalidMove
+from engine.board import Board, Ending, InvalidMove, NoEvaluation, Outcome
 from engine.book.opening_book import Book, BookMove, InvalidBook, review_book
 from engine.book.opening_names import Opening, opening_of
 from engine.book.polyglot import polyglot_key
 from engine.core.fen import STARTING_FEN, InvalidFen, chess960_fen
-from engine.core.perft import perft, portions
+from engine.core.perft import perft
 from engine.core.score import mate_distance, scale
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import build_mode, default_choice
@@ -46,6 +46,7 @@ from engine.search.transposition import TranspositionTable
 from engine.search.wdl import Wdl, wdl_of
 from engine.syzygy.file_header import MAX_PIECES
 from engine.syzygy.tablebase import Tablebase, TableReport
+from engine.variants.variant import InvalidVariant
 
 __all__ = [
     "DEFAULT_HASH_MB",
@@ -59,14 +60,18 @@ __all__ = [
     "BookMove",
     "Bound",
     "CurrentMove",
+    "Ending",
     "Engine",
     "Evaluation",
     "InvalidBook",
     "InvalidFen",
     "InvalidMove",
     "InvalidNet",
+    "InvalidVariant",
     "Limits",
+    "NoEvaluation",
     "Opening",
+    "Outcome",
     "RunningSearch",
     "SearchReport",
     "SearchResult",
@@ -84,7 +89,6 @@ __all__ = [
     "perft",
     "pgn_text",
     "polyglot_key",
-    "portions",
     "review_book",
 ]
 
@@ -390,7 +394,12 @@ class Engine:
             history.clear()
 
     def set_position(self, board: Board) -> None:
-        """Search a copy of this board from now on, with its moves so far for repetitions."""
+        """Search a copy of this board from now on, with its moves so far for repetitions.
+
+        Raises NoEvaluation for a variant.
+        """
+        if board.variant != "standard":
+            raise NoEvaluation(f"the engine does not search positions of {board.variant}")
         self._board = board.copy()
 
     def begin(self, limits: Limits, only: Sequence[str] = ()) -> RunningSearch:

@@ -36,7 +36,6 @@ from engine.facade import (
     default_choice,
     describe_build,
     evaluation,
-    portions,
 )
 
 NAME = f"lichessbot-engine {__version__}"
@@ -319,7 +318,7 @@ class Uci:
         for move in board.legal_moves():
             after, count = board.copy(), 0
             after.push(move)
-            for portion in portions(after.position, depth - 1):
+            for portion in after.perft(depth - 1):
                 count += portion
                 if self._perft_stopped.is_set():
                     self._say("info string perft was stopped")

@@ -9,9 +9,10 @@ import click
 from rich.console import Console
 
 from engine.board import Board
-from engine.core.fen import STARTING_FEN, InvalidFen
+from engine.core.fen import InvalidFen
 from engine.lessons.styles import STYLES, parse_style
 from engine.terminal.board_view import Theme
+from engine.variants.variant import VARIANTS, find_variant
 
 Parsed = TypeVar("Parsed")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -20,6 +21,7 @@ POSITIVE = click.IntRange(min=1)
 DEPTH = click.IntRange(1, 100)
 SHALLOW_DEPTH = click.IntRange(1, 20)
 FILE = click.Path(path_type=Path)
+VARIANT = "engine.variant"         # of a command's board, among what click keeps for it
 STYLE_NAMES = f"{', '.join(STYLES)}, or coefficients such as material=1,mobility=-0.5"
 
 
@@ -49,16 +51,26 @@ def parsed(parse: Callable[[str], Parsed]) -> Callable[[str], Parsed]:
     return text
 
 
-def parse_board(fen: str) -> Board:
+def parse_board(fen: str, variant: str = "standard") -> Board:
     """Return a board with this position. Raises InvalidFen."""
-    return Board(STARTING_FEN if fen in ("", "startpos") else fen)
+    return Board(None if fen in ("", "startpos") else fen, variant=variant)
 
 
 def _board(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> Board:
     try:
-        return parse_board(" ".join(words))
+        return parse_board(" ".join(words), ctx.meta.get(VARIANT, "standard"))
     except InvalidFen as error:
         raise click.BadParameter(str(error)) from None
+
+
+def _note_variant(ctx: click.Context, param: click.Parameter, variant: str) -> None:
+    ctx.meta[VARIANT] = variant
+
+
+def variant_key(name: str) -> str:
+    """Return Lichess's name of a variant. Raises InvalidVariant."""
+    variant = find_variant(name)
+    return "standard" if variant is None else variant.key
 
 
 def output_options(default: str | None, text: str) -> Callable[[Command], Command]:
@@ -83,6 +95,16 @@ def refuse_output(path: Path, force: bool) -> None:
 SECONDS = number(0.01, 86_400)
 STYLE = parsed(parse_style)
 board_argument = click.argument("board", nargs=-1, metavar="[FEN]", callback=_board)
+variant_option = click.option(     # read before the board's FEN
+    "--variant",
+    type=parsed(variant_key),
+    default="standard",
+    metavar="NAME",
+    is_eager=True,
+    expose_value=False,
+    callback=_note_variant,
+    help=f"One of: standard, {', '.join(VARIANTS)}.",
+)
 ascii_option = click.option("--ascii", "ascii_only", is_flag=True, help="Use letters for pieces, and no colours.")
 processes_option = click.option(
     "--processes", type=POSITIVE, default=os.cpu_count() or 1, help="Games to play at the same time."

@@ -15,6 +15,7 @@ from engine.cli.parameters import (
     ascii_option,
     board_argument,
     open_console,
+    variant_option,
 )
 from engine.lessons.styles import Style
 from engine.search.time_manager import Limits
@@ -63,6 +64,7 @@ def evaluate(board: Board, style: Style | None, ascii_only: bool) -> None:
 
 @click.command()
 @board_argument
+@variant_option
 @click.option("--depth", type=SHALLOW_DEPTH, default=4, help="Plies.")
 @ascii_option
 def perft(board: Board, depth: int, ascii_only: bool) -> None:

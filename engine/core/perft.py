@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Perft: count the leaves of the tree of legal moves, to test the move generator. (chessprogramming wiki: Perft)"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
@@ -43,15 +43,20 @@ def perft(position: Position, depth: int, bulk: bool = True) -> int:
     return total
 
 
-def portions(position: Position, depth: int) -> Iterator[int]:
+def portions(
+    position: Position,
+    depth: int,
+    count: Callable[[Position, int], int] = perft,
+    moves: Callable[[Position], list[int]] = legal_moves,
+) -> Iterator[int]:
     """Yield numbers that add up to `perft`, so that the caller can be interrupted between them.
 
-    Until the last one, `position` is another position.
+    Until the last one, `position` is another position. Variants count and move in their own way.
     """
     if depth <= PORTION_PLIES:
-        yield perft(position, depth)
+        yield count(position, depth)
         return
-    for move in legal_moves(position):
+    for move in moves(position):
         position.push(move)
-        yield from portions(position, depth - 1)
+        yield from portions(position, depth - 1, count, moves)
         position.pop(move)

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from engine.bench import POSITIONS
 from engine.board import Board
-from engine.facade import Bound, Engine, Limits, evaluation, portions
+from engine.facade import Bound, Engine, Limits, evaluation
 from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, san_line
 from engine.lessons.methods import Method, Outcome, compare, interruptible, search
 from engine.lessons.styles import Style
@@ -73,7 +73,7 @@ def show_perft(board: Board, depth: int, console: Console) -> None:
             after = board.copy()
             after.push(move)
             counts[move] = 0
-            for count in portions(after.position, depth - 1):  # not sum(), which Ctrl-C could not interrupt
+            for count in after.perft(depth - 1):  # not sum(), which Ctrl-C could not interrupt
                 counts[move] += count
             display.advance_to(done)
     seconds = perf_counter() - started

@@ -52,6 +52,27 @@ for line in open(sys.argv[1]):
 print(json.dumps([build_mode(), counts, keys]))
 """
 
+# Random games of the variants; every key must equal that of a fresh set-up.
+VARIANTS = """
+import json, random
+from engine.facade import Board, build_mode
+rng = random.Random(7)
+answers = []
+for variant in ("crazyhouse", "kingOfTheHill", "threeCheck", "antichess", "atomic", "horde", "racingKings"):
+    board = Board(variant=variant)
+    for _ in range(40):
+        moves = board.legal_moves()
+        if not moves:
+            break
+        takes = [move for move in moves if board.piece_at(move[2:4])]
+        board.push(rng.choice(takes or moves))
+        assert board.key() == Board(board.fen(), variant=variant).key(), board.fen()
+        answers.append((board.fen(), board.key(), moves, str(board.outcome())))
+        answers.append([board.has_insufficient_material(side) for side in ("white", "black")])
+    answers.append(sum(board.perft(2)))
+print(json.dumps([build_mode(), answers]))
+"""
+
 # The textbook searches with our own evaluation and with the articles' terms.
 LESSONS = """
 import json
@@ -71,7 +92,9 @@ def run_probe(pure: str, program: str, *arguments: str) -> subprocess.CompletedP
 
 
 @pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
-@pytest.mark.parametrize("program", [SEARCHES, WALK, LESSONS], ids=["searches", "walks", "textbook searches"])
+@pytest.mark.parametrize(
+    "program", [SEARCHES, WALK, VARIANTS, LESSONS], ids=["searches", "walks", "variants", "textbook searches"]
+)
 def test_compiled_and_plain_give_the_same_answers(program: str) -> None:
     compiled, plain = run_probe("", program, str(OWN_PERFT)), run_probe("1", program, str(OWN_PERFT))
     assert compiled.stderr == plain.stderr == ""

@@ -198,6 +198,12 @@ def test_there_is_nothing_to_analyse_after_mate(run: Run) -> None:
     assert "M-0" in run("analyse", "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3").stdout
 
 
+def test_perft_counts_leaves_of_a_variant(run: Run) -> None:
+    answer = run("perft", "--variant", "3check", "--depth", "2", "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 1+1")
+    assert "Nodes searched: 562\n" in answer.stdout
+    assert "did you mean atomic?" in run("perft", "--variant", "atomi").stderr
+
+
 def test_perft_counts_leaves_and_shows_no_bar_in_a_pipe(run: Run) -> None:
     answer = run("perft", "--depth", "3")
     assert "Nodes searched: 8902" in answer.stdout
