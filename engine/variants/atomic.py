@@ -128,7 +128,7 @@ class AtomicPosition(VariantPosition):
 
     def en_passant_is_legal(self, origin: cython.int, target: cython.int) -> cython.bint:
         """Return whether the pawn on `origin` may legally capture en passant on `target`."""
-        return self.is_safe(origin | target << 6 | EN_PASSANT << 12)
+        return self.variant_result() == UNDECIDED and self.is_safe(origin | target << 6 | EN_PASSANT << 12)
 
     def variant_result(self) -> cython.int:
         """Return the side whose enemy's king has exploded."""
