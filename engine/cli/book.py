@@ -54,9 +54,12 @@ def _add_game(statistics: BookStatistics, game: Game) -> bool:
     if game.result not in POINTS:
         return False
     try:
-        statistics.add(PlayedGame(game.moves, game.result, game.board().initial_fen))
+        board = game.board()
     except (InvalidFen, UnknownVariant):
         return False
+    if board.variant != "standard":
+        return False
+    statistics.add(PlayedGame(game.moves, game.result, board.initial_fen))
     return True
 
 

@@ -106,6 +106,8 @@ def _read_game(path: Path, number: int) -> Game:
         raise click.ClickException(f"{path} has no game number {number}")
     if game.errors:
         raise click.ClickException(f"{path}, game {number}, {game.errors[0]}")
+    if game.board().variant != "standard":
+        raise click.ClickException(f"{path}, game {number}: variant {game.headers['Variant']!r} is not played here")
     return game
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from engine.board import Board
 from engine.core.fen import STARTING_FEN
+from engine.variants.variant import InvalidVariant, find_variant
 
 UNFINISHED = "*"
 RESULTS = ("1-0", "0-1", "1/2-1/2", UNFINISHED)
@@ -91,10 +92,11 @@ class Game:
     def of(cls, board: Board, headers: dict[str, str] | None = None) -> "Game":
         """Return the game that led to a board."""
         game = cls(dict(headers or {}))
-        if board.initial_fen != STARTING_FEN:
+        variant = find_variant(board.variant)
+        if board.initial_fen != (variant.starting_fen if variant else STARTING_FEN):
             game.headers |= {"SetUp": "1", "FEN": board.initial_fen}
-        if board.chess960:
-            game.headers.setdefault("Variant", "Chess960")
+        if variant or board.chess960:
+            game.headers.setdefault("Variant", variant.name if variant else "Chess960")
         game.extend(board.moves)
         return game
 
@@ -129,6 +131,10 @@ class Game:
 
     def board(self) -> Board:
         """Return the initial position. Raises InvalidFen or UnknownVariant."""
-        if self.variant not in (*STANDARD, *CHESS960):
-            raise UnknownVariant(f"variant {self.headers['Variant'][:40]!r} is not played here")
-        return Board(self.headers.get("FEN") or STARTING_FEN, chess960=self.chess960)
+        fen = self.headers.get("FEN") or None
+        if self.variant in (*STANDARD, *CHESS960):
+            return Board(fen, chess960=self.chess960)
+        try:
+            return Board(fen, variant=self.variant)
+        except InvalidVariant:
+            raise UnknownVariant(f"variant {self.headers['Variant'][:40]!r} is not played here") from None
