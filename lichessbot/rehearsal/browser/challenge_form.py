@@ -14,7 +14,7 @@ from lichessbot.rehearsal.rules.errors import Refused
 
 Form = Mapping[str, object]
 
-PLAYABLE: Final = tuple(variant for variant in Variant if variant.is_playable)
+PLAYABLE: Final = tuple(variant for variant in Variant if variant.is_for_our_bot)
 COLORS: Final = (ColorChoice.RANDOM, ColorChoice.WHITE, ColorChoice.BLACK)
 MAX_INCREMENT_S: Final = 180
 MAX_FEN_LENGTH: Final = 120

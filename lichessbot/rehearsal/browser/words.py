@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from engine.facade import Board
+from engine.facade import Board, Ending
 from lichessbot.rehearsal.rules.clock import RealTime, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import Color, Status
-from lichessbot.rehearsal.rules.game import FIFTY_MOVES_PLIES, MAX_PLIES, Game
+from lichessbot.rehearsal.rules.game import MAX_PLIES, Game
 
 _PIECES: Final = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight"}
 _CASTLING: Final = {"O-O": "castles short", "O-O-O": "castles long"}
@@ -16,6 +16,9 @@ def spoken(san: str) -> str:
     body, mark = san.rstrip("+#"), {"+": ", check", "#": ", checkmate"}.get(san[-1:], "")
     if body in _CASTLING:
         return _CASTLING[body] + mark
+    if "@" in body:
+        dropped, target = body.split("@")
+        return f"{_PIECES.get(dropped, 'pawn')} dropped on {target}{mark}"
     body, _, promoted = body.partition("=")
     piece = _PIECES.get(body[0])
     origin, target = body[1 if piece else 0 : -2].removesuffix("x"), body[-2:]
@@ -66,11 +69,12 @@ def reason_of_end(game: Game, me: Color | None) -> str:
 
 def _reason_of_draw(game: Game) -> str:
     board = game.board()
+    outcome = board.outcome()
     if board.is_insufficient_material():
         return "Neither side can mate."
     if board.repetition_count() >= 3:
         return "The position was repeated three times."
-    if board.halfmove_clock >= FIFTY_MOVES_PLIES:
+    if outcome is not None and outcome.ending is Ending.FIFTY_MOVES:
         return "Fifty moves without a capture or a pawn move."
     if game.ply >= MAX_PLIES:
         return f"The game reached {MAX_PLIES // 2} moves."

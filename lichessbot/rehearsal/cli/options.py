@@ -306,7 +306,7 @@ def _new_file(text: str) -> Path:
 
 def _variant(text: str) -> Variant:
     variant = Variant.of_key(text)
-    if variant is None or not variant.is_playable:
-        playable = ", ".join(variant.key for variant in Variant if variant.is_playable)
+    if variant is None or not variant.is_for_our_bot:
+        playable = ", ".join(variant.key for variant in Variant if variant.is_for_our_bot)
         raise click.BadParameter(f"{text!r} is none of {playable}")
     return variant

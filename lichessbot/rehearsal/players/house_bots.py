@@ -73,17 +73,16 @@ class HouseBots:
                     self._opponents.pop((session.game.id, color), None)
 
     def _answer(self, challenge: Challenge) -> None:
-        """Answer a challenge: accept it unless the variant is unknown or the policy says otherwise."""
+        """Answer a challenge: accept it unless the policy says otherwise."""
         if not challenge.is_active:
             return
         policy = self._policies[challenge.target]
-        reason = policy.declines if challenge.terms.variant.is_playable else DeclineReason.VARIANT
         if policy.ignores:
             return
-        if reason is None:
+        if policy.declines is None:
             self._site.accept(challenge.id, challenge.target)
         else:
-            self._site.decline(challenge.id, challenge.target, reason)
+            self._site.decline(challenge.id, challenge.target, policy.declines)
 
     def _move_if_on_turn(self, session: GameSession) -> None:
         game = session.game

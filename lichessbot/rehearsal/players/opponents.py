@@ -14,7 +14,8 @@ ENGINE_HASH_MB = 4
 ENGINE_OVERHEAD_MS = 10         # it runs in this process
 MAX_ENGINE_DEPTH = 64
 
-_WORTH = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
+# In antichess a king can be taken, and a pawn can become one.
+_WORTH = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9, "k": 4}
 
 
 class OpponentKind(StrEnum):
@@ -43,7 +44,7 @@ class RandomOpponent:
 
 
 class GreedyOpponent:
-    """Plays a mate in one, else the capture or promotion that wins most, else a random move."""
+    """Plays a move that wins at once, else the capture or promotion that wins most, else a random move."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
@@ -51,8 +52,8 @@ class GreedyOpponent:
     def choose(self, board: Board, clocks: Limits) -> str:
         moves = board.legal_moves()
         self._random.shuffle(moves)
-        mate = next((move for move in moves if _mates(board, move)), None)
-        return mate or max(moves, key=lambda move: _gain(board, move))
+        winning = next((move for move in moves if _wins(board, move)), None)
+        return winning or max(moves, key=lambda move: _gain(board, move))
 
 
 class ShufflingOpponent:
@@ -69,13 +70,16 @@ class ShufflingOpponent:
 
 
 class EngineOpponent:
-    """Our own engine at a fixed depth, within its clock."""
+    """Our own engine at a fixed depth, within its clock; greedy in variants, which the engine does not play."""
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, depth: int, seed: str) -> None:
         self._depth = depth
+        self._greedy = GreedyOpponent(seed)
         self._engine = Engine(ENGINE_HASH_MB, ENGINE_OVERHEAD_MS)
 
     def choose(self, board: Board, clocks: Limits) -> str:
+        if board.variant != "standard":
+            return self._greedy.choose(board, clocks)
         self._engine.set_position(board)
         best = self._engine.go(replace(clocks, depth=self._depth)).best_move
         assert best is not None, "asked for a move in a finished game"
@@ -83,25 +87,28 @@ class EngineOpponent:
 
 
 def opponent(kind: OpponentKind, *, seed: str, depth: int) -> Opponent:
-    """Return a new opponent; only the engine uses `depth`, only the others `seed`."""
+    """Return a new opponent; only the engine uses `depth`."""
     match kind:
         case OpponentKind.RANDOM:
             return RandomOpponent(seed)
         case OpponentKind.GREEDY:
             return GreedyOpponent(seed)
         case OpponentKind.ENGINE:
-            return EngineOpponent(depth)
+            return EngineOpponent(depth, seed)
 
 
-def _mates(board: Board, move: str) -> bool:
+def _wins(board: Board, move: str) -> bool:
     after = board.copy()
     after.push(move)
-    return after.is_checkmate()
+    outcome = after.outcome()
+    return outcome is not None and outcome.winner == board.turn
 
 
 def _gain(board: Board, move: str) -> int:
     """Return the material that a move wins at once, in pawns."""
     origin, target, promotion = move[:2], move[2:4], move[4:]
+    if origin[1] == "@":
+        return 0
     mover, captured = board.piece_at(origin), board.piece_at(target)
     assert mover is not None
     gain = _WORTH[promotion] - _WORTH["p"] if promotion else 0

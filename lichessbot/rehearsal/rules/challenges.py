@@ -124,8 +124,6 @@ class ChallengeBook:
                 raise Refused(f"The challenge has been {status}.")
         if account.is_bot and challenge.terms.time_control.speed is Speed.ULTRA_BULLET:
             raise Refused("Game incompatible with a BOT account")
-        if not challenge.terms.variant.is_playable:
-            raise Refused(f"The rehearsal cannot play {challenge.terms.variant.display_name}")
         challenge.settled = ChallengeStatus.ACCEPTED
         return challenge
 

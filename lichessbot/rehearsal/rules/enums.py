@@ -95,14 +95,19 @@ class Variant(Enum):
         return self.value[2]
 
     @property
-    def is_playable(self) -> bool:
-        """Whether this server can play the variant; others can only be proposed."""
+    def is_for_our_bot(self) -> bool:
+        """Whether our own bot plays the variant; this server plays all."""
         return self in (Variant.STANDARD, Variant.CHESS960, Variant.FROM_POSITION)
 
     @property
     def has_own_start(self) -> bool:
-        """Whether the start position is not the standard one, and so is sent."""
+        """Whether the start position differs from game to game, and so is sent."""
         return self in (Variant.CHESS960, Variant.FROM_POSITION)
+
+    @property
+    def has_unusual_start(self) -> bool:
+        """Whether all games begin from the same position, but not that of standard chess."""
+        return self in (Variant.HORDE, Variant.RACING_KINGS)
 
 
 class Speed(StrEnum):

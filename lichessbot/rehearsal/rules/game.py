@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from itertools import chain
 
-from engine.facade import Board, InvalidMove
+from engine.facade import Board, Ending, InvalidMove
 from lichessbot.rehearsal.rules.clock import GameClock, RealTime
 from lichessbot.rehearsal.rules.enums import CastlingSpelling, ChatRoom, Color, Rule, Status
 from lichessbot.rehearsal.rules.errors import InvalidForm, Refused
@@ -17,7 +17,6 @@ from lichessbot.rehearsal.rules.timing import Timing
 
 BOTH_MOVED_PLIES = 2             # until then a game can be aborted, and nothing can be offered or claimed
 MAX_PLIES = 600                  # a further move draws the game
-FIFTY_MOVES_PLIES = 100
 DRAW_OFFER_SPACING_PLIES = 20
 EARLY_DRAW_PLIES = 60            # `noEarlyDraw` holds until then
 
@@ -26,6 +25,14 @@ SYSTEM_NAME = "lichess"          # announces offers in the players' room
 
 _LINK = re.compile(r"https?://|www\.|\b[\w-]+\.(?:com|org|net|io|gg|tv|me|co)\b", re.IGNORECASE)
 _UCI = re.compile(r"[a-h][1-8][a-h][1-8][nbrqk]?|[PNBRQ]@[a-h][1-8]")
+
+
+# The status of a game that ends on the board; every other such end is a draw (contract 6).
+_ENDINGS = {
+    Ending.CHECKMATE: Status.MATE,
+    Ending.VARIANT_END: Status.VARIANT_END,
+    Ending.STALEMATE: Status.STALEMATE,
+}
 
 
 @dataclass(frozen=True)
@@ -296,7 +303,8 @@ class Game:
     # Parts.
 
     def _fresh_board(self) -> Board:
-        return Board(self.setup.initial_fen, chess960=self.setup.variant.has_own_start)
+        variant = self.setup.variant
+        return Board(self.setup.initial_fen, chess960=variant.has_own_start, variant=variant.key)
 
     def _wire_spelling(self, uci: str) -> str:
         """Return the move as the stream writes it; after other starts castling is king takes rook (contract 5.1)."""
@@ -309,24 +317,16 @@ class Game:
         self.clock_history_ms.append(self.clock.remaining_ms(mover, now_ms))
         self.last_change_ms = now_ms
         self._takeback_offer = None
-        ending = self._ending_on_board()
-        if ending is not None:
-            lines = self._finish(ending, mover if ending is Status.MATE else None, now_ms)
+        outcome = self._board.outcome()
+        if outcome is not None:
+            winner = None if outcome.winner is None else Color(outcome.winner)
+            lines = self._finish(_ENDINGS.get(outcome.ending, Status.DRAW), winner, now_ms)
         else:
             self.threefold_pending = self._is_automatic_threefold()
             lines = [self.state(now_ms)]
         # The state of this move still shows the offer that the move declines (contract 5).
         self.decline_draw(mover)
         return lines
-
-    def _ending_on_board(self) -> Status | None:
-        if self._board.is_checkmate():
-            return Status.MATE
-        if self._board.is_stalemate():
-            return Status.STALEMATE
-        fifty_moves = self._board.halfmove_clock >= FIFTY_MOVES_PLIES
-        fivefold = self._board.repetition_count() >= 5
-        return Status.DRAW if fifty_moves or fivefold or self._board.is_insufficient_material() else None
 
     def _is_automatic_threefold(self) -> bool:
         """Return whether this threefold repetition needs no claim: with a bot, or after a draw offer (contract 6.3)."""
@@ -347,7 +347,7 @@ class Game:
         return last_ply is not None and self.ply - last_ply <= DRAW_OFFER_SPACING_PLIES
 
     def _winner_by_default(self, claimer: Color) -> Color | None:
-        """Return `claimer`; None, a draw, if that side cannot mate by any sequence of moves."""
+        """Return `claimer`; None, a draw, if that side cannot win by any sequence of moves."""
         return None if self._board.has_insufficient_material(claimer.rules_name) else claimer
 
     def _rewind(self, plies: int, now_ms: int) -> list[Line]:

@@ -13,7 +13,6 @@ from lichessbot.rehearsal.server.payloads import perf_key
 ONGOING_DELAY_PLIES = 3         # spectators see a running game so much later
 RESULT_UNKNOWN = "*"
 
-_VARIANT_TAGS = {Variant.CHESS960: "Chess960", Variant.FROM_POSITION: "From Position"}
 _TERMINATIONS = {
     Status.STARTED: "Unterminated",
     Status.ABORTED: "Abandoned",
@@ -101,8 +100,8 @@ def _headers(game: Game, site_url: str, round_name: str) -> dict[str, str]:
         headers[f"{color.capitalize()}Elo"] = str(account.rating)
         if account.title is not None:
             headers[f"{color.capitalize()}Title"] = account.title
-    if setup.variant in _VARIANT_TAGS:
-        headers["Variant"] = _VARIANT_TAGS[setup.variant]
+    if setup.variant is not Variant.STANDARD:
+        headers["Variant"] = setup.variant.display_name
     headers["TimeControl"] = str(setup.time_control)
     headers["Termination"] = _TERMINATIONS.get(game.status, "Normal")
     return headers

@@ -7,6 +7,7 @@ shared only where the contract is.
 from collections.abc import Iterable
 from typing import Any
 
+from engine.facade import Board
 from lichessbot.rehearsal.rules.accounts import Account, Grant
 from lichessbot.rehearsal.rules.challenges import Challenge, Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl, Unlimited
@@ -130,6 +131,8 @@ def challenge(it: Challenge, status: ChallengeStatus, site_url: str, direction: 
         shape["direction"] = direction
     if terms.fen is not None:
         shape["initialFen"] = terms.fen
+    elif terms.variant.has_unusual_start:          # the stream of the game says "startpos" (contract 5.1)
+        shape["initialFen"] = Board(variant=terms.variant.key).fen()
     if it.rematch_of is not None:
         shape["rematchOf"] = it.rematch_of
     if it.decline_reason is not None:

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from engine.facade import STARTING_FEN, chess960_fen
+from engine.facade import STARTING_FEN, Board, chess960_fen
 from lichessbot.rehearsal.rules.accounts import Account, Accounts, Grant
 from lichessbot.rehearsal.rules.arenas import Arena
 from lichessbot.rehearsal.rules.challenges import (
@@ -357,6 +357,8 @@ class Site:
         """Return variant and start position; From Position with the standard start is standard (contract 5.1)."""
         if terms.variant is Variant.CHESS960:
             return terms.variant, terms.fen or chess960_fen(self._random.randrange(CHESS960_STARTS))
+        if terms.variant not in (Variant.STANDARD, Variant.FROM_POSITION):
+            return terms.variant, Board(variant=terms.variant.key).fen()
         if terms.fen in (None, STARTING_FEN):
             return Variant.STANDARD, STARTING_FEN
         return terms.variant, terms.fen

@@ -48,6 +48,8 @@ def play(game: Game, moves: str) -> None:
         ("O-O-O+", "castles long, check"),
         ("bxa8=Q#", "b takes a8 and becomes a queen, checkmate"),
         ("e8=N", "e8 and becomes a knight"),
+        ("N@f3+", "knight dropped on f3, check"),
+        ("P@e4", "pawn dropped on e4"),
     ],
 )
 def test_moves_are_spoken(san: str, words: str) -> None:

@@ -1,8 +1,11 @@
 """The players of the house: they answer challenges and play their games, over real sockets."""
 
+import io
 from collections.abc import Iterator
 
 import chess
+import chess.pgn
+import chess.variant
 import pytest
 
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
@@ -14,6 +17,7 @@ from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client
 
 NAME = "HouseGreedy"
+VARIANTS = ("antichess", "atomic", "crazyhouse", "horde", "kingOfTheHill", "racingKings", "threeCheck")
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +41,12 @@ def play_to_the_end(player: Client, game_id: str) -> tuple[chess.Board, dict[str
     stream = player.game(game_id)
     full = stream.next("gameFull")
     white = full["white"].get("id") == player.id
-    fen = chess.STARTING_FEN if full["initialFen"] == "startpos" else full["initialFen"]
+    key = full["variant"]["key"]
+    board_class = chess.variant.find_variant(full["variant"]["name"]) if key in VARIANTS else chess.Board
+    fen = board_class.starting_fen if full["initialFen"] == "startpos" else full["initialFen"]
     state = full["state"]
     while True:
-        board = chess.Board(fen, chess960=full["variant"]["key"] != "standard")
+        board = board_class(fen, chess960=key == "chess960")
         for move in state["moves"].split():
             board.push(board.parse_uci(move))
         if state["status"] != "started" or board.is_repetition(3):
@@ -67,10 +73,24 @@ def test_house_accepts_challenges_and_plays_to_an_end_by_the_rules(
     assert events.next("gameFinish")["game"]["id"] == game_id
 
 
-def test_house_declines_variants_it_cannot_play(ada: Client, house_bots: Client) -> None:
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_house_plays_every_variant_to_an_end_by_its_rules(ada: Client, house_bots: Client, variant: str) -> None:
     events = ada.events()
-    ada.challenge(house_bots, variant="atomic")
-    assert events.next("challengeDeclined")["challenge"]["declineReasonKey"] == "variant"
+    ada.challenge(house_bots, variant=variant)
+    game_id = events.next("gameStart")["game"]["id"]
+    board, last = play_to_the_end(ada, game_id)
+    by_its_rules = board.is_variant_win() or board.is_variant_loss()
+    won = by_its_rules or board.is_checkmate()
+    assert ("winner" in last) == won
+    assert last["status"] in (("variantEnd", "mate") if by_its_rules else ("mate",) if won else ("draw", "stalemate"))
+    if won:
+        mover, other = ("white", "black") if board.turn else ("black", "white")
+        assert last["winner"] == (mover if board.is_variant_win() else other)
+    game = chess.pgn.read_game(io.StringIO(ada.get(f"/game/export/{game_id}").text))
+    assert game is not None
+    assert game.errors == []
+    assert type(game.board()) is type(board)
+    assert game.end().board().board_fen() == board.board_fen()
 
 
 def test_house_is_online_without_a_stream(ada: Client, house_bots: Client) -> None:

@@ -20,6 +20,15 @@ def test_every_choice_is_legal(kind: OpponentKind, fen: str) -> None:
     assert chess.Move.from_uci(move) in chess.Board(fen).legal_moves
 
 
+@pytest.mark.parametrize("kind", list(OpponentKind))
+@pytest.mark.parametrize("variant", ["crazyhouse", "antichess", "atomic", "horde", "racingKings"])
+def test_every_choice_in_a_variant_is_legal(kind: OpponentKind, variant: str) -> None:
+    board = Board(variant=variant)
+    mind = opponent(kind, seed="s", depth=1)
+    while board.outcome() is None and len(board.moves) < 80:
+        board.push(mind.choose(board, Limits()))
+
+
 @pytest.mark.parametrize("kind", [OpponentKind.RANDOM, OpponentKind.GREEDY])
 def test_same_seed_same_choices(kind: OpponentKind) -> None:
     minds = (opponent(kind, seed="7/1", depth=1) for _ in range(2))

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from engine.facade import Board
 from lichessbot.rehearsal.rules.enums import Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from tests.lichessbot.rehearsal.client import Client, start_game
@@ -310,10 +311,15 @@ def test_cancel_aborts_the_young_game_a_challenge_became_but_not_an_older_one(
     assert (refused.status_code, refused.json()) == (400, {"error": "Missing opponentToken"})
 
 
-def test_unplayable_variants_are_refused_when_accepted(ada: Client, hal: Client) -> None:
-    challenge = hal.challenge(ada, variant="atomic")
-    refused = ada.post(f"/api/challenge/{challenge['id']}/accept")
-    assert (refused.status_code, refused.json()) == (400, {"error": "The rehearsal cannot play Atomic"})
+@pytest.mark.parametrize("variant", [it for it in Variant if it is not Variant.FROM_POSITION], ids=lambda it: it.key)
+def test_every_variant_is_played_from_its_own_start(ada: Client, hal: Client, variant: Variant) -> None:
+    challenge = hal.challenge(ada, variant=variant.key)
+    assert ("initialFen" in challenge) == (variant in (Variant.HORDE, Variant.RACING_KINGS))
+    assert ada.post(f"/api/challenge/{challenge['id']}/accept").status_code == 200
+    (playing,) = ada.get("/api/account/playing").json()["nowPlaying"]
+    assert playing["variant"] == {"key": variant.key, "name": variant.display_name}
+    if variant is not Variant.CHESS960:
+        assert playing["fen"] == Board(variant=variant.key).fen()
 
 
 def test_challenges_are_listed_by_direction(ada: Client, hal: Client, bob: Client) -> None:

@@ -205,6 +205,29 @@ def test_random_games_end_as_python_chess_says(variant: Variant, fen: str) -> No
         assert chess.Board(it.fen(), chess960=True).epd() == chess.Board(board.fen(), chess960=True).epd()
 
 
+@pytest.mark.parametrize(
+    ("variant", "fen", "move", "status", "winner"),
+    [
+        (Variant.ATOMIC, "4k3/3p4/8/8/8/8/8/3QK3 w - - 0 1", "d1d7", Status.VARIANT_END, WHITE),
+        (Variant.KING_OF_THE_HILL, "4k3/8/8/8/8/3K4/8/8 w - - 0 1", "d3d4", Status.VARIANT_END, WHITE),
+        (Variant.THREE_CHECK, "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1 +2+0", "a1a8", Status.VARIANT_END, WHITE),
+        (Variant.ANTICHESS, "8/8/8/8/3p4/2P5/8/8 w - - 0 1", "c3d4", Status.VARIANT_END, BLACK),
+        (Variant.HORDE, "4k3/8/8/8/8/8/r7/P7 b - - 0 1", "a2a1", Status.VARIANT_END, BLACK),
+        (Variant.RACING_KINGS, "8/6K1/8/8/8/k7/8/8 w - - 0 1", "g7g8", Status.VARIANT_END, WHITE),
+        (Variant.RACING_KINGS, "6K1/k7/8/8/8/8/8/8 b - - 0 1", "a7a8", Status.DRAW, None),
+        (Variant.CRAZYHOUSE, "6k1/5ppp/8/8/8/8/8/4K3/R w - - 0 1", "R@a8", Status.MATE, WHITE),
+        (Variant.CRAZYHOUSE, "4k3/8/8/8/8/8/8/4K3/R w - - 99 80", "e1e2", Status.STARTED, None),
+    ],
+)
+def test_a_game_of_a_variant_ends_by_its_own_rules(
+    variant: Variant, fen: str, move: str, status: Status, winner: Color | None
+) -> None:
+    it = game(replace(HUMANS, variant=variant, initial_fen=fen))
+    (state,) = states(it.play(it.turn, move, 0))
+    assert (state.status, state.winner) == (status, winner)
+    assert state.moves == (move,)
+
+
 # Clocks.
 
 
