@@ -23,6 +23,7 @@ from engine.variants.variant import Variant
 from engine.variants.variant_position import VariantPosition
 
 PAWN, KING, KINDS = 0, 5, 6
+UNDECIDED = 3                      # as `VariantPosition.result` numbers it
 CHECKS_TO_WIN = 3
 POCKET_BITS = 5                    # of each count in `extra`
 MOST_MEN = 32                      # in crazyhouse, with the pockets
@@ -74,7 +75,7 @@ def _parse(variant: Variant, fields: list[str]) -> tuple[VariantPosition, int]:
     position = variant.position()
     position.set_up(board, us, rooks, en_passant, halfmove_clock)
     position.begin(extra, promoted)
-    if position.opponent_is_in_check():
+    if position.result() == UNDECIDED and position.opponent_is_in_check():     # in atomic a capture may end both
         raise Problem("the side not to move is in check")
     if variant.key == "racingKings" and position.is_check():
         raise Problem("the side to move is in check")

@@ -114,14 +114,15 @@ def compare_games(variant: str, games: int, seed: int) -> Counter[str]:
     """Compare every position of so many games; returns how they ended, and the positions."""
     rng = random.Random(seed)
     met: Counter[str] = Counter()
-    theirs = chess.Board()
+    theirs, clock = chess.Board(), 0
     for ply in random_games(variant, games, seed):
         if ply.move is None:
-            theirs = THEIR_BOARDS[variant](ply.board.fen(), chess960=True)
+            theirs, clock = THEIR_BOARDS[variant](ply.board.fen(), chess960=True), 0
         else:
             theirs.push(theirs.parse_uci(ply.move))
-            if ply.move.startswith("P@"):
-                theirs.halfmove_clock = 0          # as Lichess counts
+            resets = theirs.halfmove_clock == 0 or ply.move.startswith("P@")       # the drop only on Lichess
+            clock = 0 if resets else clock + 1
+            theirs.halfmove_clock = clock
         assert ply.board.fen() == lichess_fen(theirs)
         assert ply.board.is_check() == theirs.is_check()
         assert Board(theirs.fen(), variant=variant).key() == ply.board.key()
