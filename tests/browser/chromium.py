@@ -1,6 +1,7 @@
 """Chromium, and visits to a page that note whatever a page must not do."""
 
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
@@ -85,10 +86,12 @@ class Visit:
         width, height = size
         self.page.set_viewport_size({"width": width, "height": height})
 
-    def overflow_px(self) -> int:
-        """Return by how much the page is wider than the window."""
-        overflow: int = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        return overflow
+    def until_it_fits(self) -> None:
+        """Wait until the page is no wider than the window, which graphs follow a moment after it was resized."""
+        deadline = time.monotonic() + PATIENCE_MS / 1000
+        while (overflow_px := self.page.evaluate("document.documentElement.scrollWidth - innerWidth")) > 0:
+            assert time.monotonic() < deadline, f"{overflow_px} px wider than the window"
+            self.page.wait_for_timeout(50)
 
 
 @contextmanager

@@ -278,6 +278,7 @@ def test_commands_and_greetings_tell_of_the_running_game(arena: Arena) -> None:
     human = Person(arena, Color.WHITE)
     human.waits_for_line("I am TestBot (1500) with lichessbot-engine")
     human.plays("e2e4")
+    arena.until(lambda: "move.done" in arena.log())
     human.says("!ping")
     human.waits_for_line("My last move took ")
     human.says("!pv", ChatRoom.SPECTATOR)
