@@ -113,6 +113,11 @@ class MoveResolver:
         sources = sources_for(config, hosts, EventLog(game_id))
         return cls(game_id, sources, config.online_moves.max_out_of_book_moves, emit)
 
+    @classmethod
+    def nothing(cls, game_id: str) -> Self:
+        """Make a resolver for a game that is over: it keeps no book or table open."""
+        return cls(game_id, (), 0, lambda answer: None)
+
     def ask(self, question: Question) -> None:
         """Have `question` answered through `emit`. Never blocks; gets no answer only if a source hangs."""
         self._workers = [worker for worker in self._workers if worker.is_alive()]

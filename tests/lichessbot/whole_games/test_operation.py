@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -243,3 +243,18 @@ def test_a_stream_that_hangs_is_overdue_and_one_that_is_refused_is_not() -> None
     for thread in (hanging, refused):
         thread.join(10)
         assert not thread.overdue
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads /proc")
+def test_a_game_that_is_over_keeps_no_book_open(arena: Arena) -> None:
+    def books() -> list[str]:
+        files = []
+        for link in Path(f"/proc/{arena.process.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                files.append(os.readlink(link))
+        return [file for file in files if file.endswith(".bin")]
+
+    begin_a_game(arena)
+    arena.until(books)
+    arena.until_ended(1)
+    arena.until(lambda: not books(), patience_s=20.0)
