@@ -26,7 +26,7 @@ class Thinker(EngineOpponent):
     """Our own engine, whose reply is often the expected one."""
 
     def __init__(self, game_id: str) -> None:
-        super().__init__(depth=5)
+        super().__init__(5, game_id)
 
 
 class Fool(GreedyOpponent):
