@@ -232,11 +232,14 @@ def test_what_stands_in_the_way_is_told_once_and_costs_only_the_commands(
 
 
 def test_an_answer_given_just_before_the_end_still_arrives(office: Office, tmp_path: Path) -> None:
+    closing = threading.Thread(target=office.server.close)
+
     def leave(request: object) -> Answer:
-        threading.Thread(target=office.server.close).start()
+        closing.start()
         return Answer(ok=True, text="the daemon ends")
 
     office.answer = leave
     assert ask(tmp_path, Command.QUIT).text == "the daemon ends"
+    closing.join()
     with pytest.raises(NoDaemon):
         ask(tmp_path, Command.STATUS)
