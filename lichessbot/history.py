@@ -10,10 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
+from engine.facade import InvalidFen, InvalidMove
 from lichessbot.control.web.site import NoGame, WrongQuery
-from lichessbot.games.pgn import pgn_of
-from lichessbot.lichess.enums import Variant
+from lichessbot.games.pgn import board_of, pgn_of
 from lichessbot.storage.game_filter import GameFilter
 from lichessbot.storage.game_records import GameRecord, MoveRecord
 from lichessbot.storage.history import GameHistory
@@ -61,11 +60,11 @@ class RecordedGames:
             raise NoGame(f"{game_id}: the recorded moves cannot be replayed: {error}") from error
 
     def statistics(self) -> bytes:
-        """Return what `lichessbot stats --json` prints, and ratings and results over time."""
+        """Return what `lichessbot stats --json` prints, and results over time."""
         games = self._records.games()
         found = asdict(self._records.statistics(games))
         results = [(game.began_at, game.result) for game in games if game.result is not None]
-        return _json({**found, "rating_history": found["ratings"], "results": results})
+        return _json({**found, "results": results})
 
     def _game(self, game_id: str) -> tuple[GameRecord, Sequence[MoveRecord]]:
         """Return a game and its moves. Raises NoGame."""
@@ -83,7 +82,7 @@ def _notation(game: GameRecord, moves: Sequence[MoveRecord]) -> list[str | None]
     """Return the SAN of each move; None from the first one on that cannot be replayed."""
     found: list[str | None] = []
     try:
-        board = Board(game.initial_fen or STARTING_FEN, chess960=game.variant != Variant.STANDARD)
+        board = board_of(game, ())
         for move in moves:
             found.append(board.san(move.move))
             board.push(move.move)

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Antichess: whoever loses all pieces or cannot move has won. Captures are forced; the king is a piece like others.
+"""Antichess: the side that loses all pieces or cannot move has won. Captures are forced; the king is an ordinary piece.
 
 There is no check and no castling, and a pawn may promote to a king.
 """

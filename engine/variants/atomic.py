@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Atomic: a capture explodes, and with it all pieces around except pawns. Whoever explodes the enemy king has won.
+"""Atomic: a capture explodes, and with it all pieces around except pawns. The side that explodes the enemy king wins.
 
 A king cannot capture, and no side may explode its own king. Kings that touch cannot be taken, so they are not in check.
 """

@@ -11,7 +11,7 @@ DARK_SQUARES = 0xAA55AA55AA55AA55
 class _Defenders(NamedTuple):
     """Black's pieces in horde: each is a chance to be mated, as it takes a square from its king.
 
-    `same` and `other` are the bishops on squares of the horde's bishop, and on the others; `men` includes the king.
+    `same` and `other` are the bishops on squares of the horde's bishop, and on the others; `total` includes the king.
     """
 
     pawns: int
@@ -21,7 +21,7 @@ class _Defenders(NamedTuple):
     queens: int
     same: int
     other: int
-    men: int
+    total: int
 
 
 def horde_cannot_win(pieces: list[int]) -> bool:
@@ -41,14 +41,14 @@ def horde_cannot_win(pieces: list[int]) -> bool:
     if strength == 0 or strength >= 4:
         return strength == 0
     if strength == 1:
-        return black.men == 1 or _one_piece_cannot_win(pieces[:5], black)
+        return black.total == 1 or _one_piece_cannot_win(pieces[:5], black)
     if pawns or queens:
         return False
     if rooks:
-        return strength == 2 and rooks == bishops == 1 and black.men - black.same == 1
+        return strength == 2 and rooks == bishops == 1 and black.total - black.same == 1
     if strength == 3:
-        return not (knights >= 2 or (light and dark)) and black.men == 1
-    return black.men == 1 or _two_pieces_cannot_win(knights, bool(light and dark), black)
+        return not (knights >= 2 or (light and dark)) and black.total == 1
+    return black.total == 1 or _two_pieces_cannot_win(knights, bool(light and dark), black)
 
 
 def _one_piece_cannot_win(pieces: list[int], black: _Defenders) -> bool:
@@ -58,9 +58,9 @@ def _one_piece_cannot_win(pieces: list[int], black: _Defenders) -> bool:
         return _one_piece_cannot_win([0, 1, 0, 0, 0], black) and _one_piece_cannot_win([0, 0, 0, 0, 1], black)
     if knight:
         kinds = sum(map(bool, black[:4]))
-        if black.men < 4 or not (black.knights >= 2 or black.pawns >= 2 or kinds >= 2):
+        if black.total < 4 or not (black.knights >= 2 or black.pawns >= 2 or kinds >= 2):
             return True
-        return any(bishops >= 2 and black.men - bishops < 3 for bishops in (black.same, black.other))
+        return any(bishops >= 2 and black.total - bishops < 3 for bishops in (black.same, black.other))
     if bishop:
         return black.other + black.pawns < 2
     if rook:
@@ -75,7 +75,7 @@ def _two_pieces_cannot_win(knights: int, bishop_pair: bool, black: _Defenders) -
     if bishop_pair:
         return not (black.pawns or black.bishops or (black.knights and black.rooks + black.queens))
     if knights:
-        return not (black.pawns or black.other or black.men - black.same >= 3)
+        return not (black.pawns or black.other or black.total - black.same >= 3)
     return black.pawns + black.other + black.knights < 2
 
 

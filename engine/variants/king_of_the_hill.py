@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""King of the hill: whoever brings the king to the centre has won. Otherwise it is standard chess."""
+"""King of the hill: the side that brings its king to the centre wins. Otherwise it is standard chess."""
 
 from __future__ import annotations
 

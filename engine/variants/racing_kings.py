@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Racing kings: whoever brings the king to the eighth rank first has won. No move may give check; there are no pawns.
+"""Racing kings: the side whose king is first on the eighth rank has won. No move may give check; there are no pawns.
 
 White moves first, so Black has one more move when White has arrived: if Black arrives too, the game is drawn.
 """

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Three-check: whoever has given three checks has won. Otherwise it is standard chess.
+"""Three-check: the side that gives three checks wins. Otherwise it is standard chess.
 
 `extra` counts the checks given: White's in the lowest four bits, Black's in the next four.
 """

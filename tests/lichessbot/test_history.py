@@ -115,7 +115,7 @@ def test_statistics_are_those_of_the_command_and_results_over_time(games: Record
     printed = json.loads(json.dumps(asdict(history.statistics(history.games()))))
     assert found.items() >= printed.items()
     assert [result for _, result in found["results"]] == ["won"] * 4 + ["lost"]
-    assert found["rating_history"]["blitz"] == [[found["results"][-1][0], 2005]]
+    assert found["ratings"]["blitz"] == [[found["results"][-1][0], 2005]]
     assert found["groups"]["opponent"]["Ada"] == {"won": 4, "drawn": 0, "lost": 0}
 
 

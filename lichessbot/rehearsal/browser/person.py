@@ -152,7 +152,7 @@ class Person:
         challenge = self._incoming
         if challenge is None:
             raise Refused("there is no open challenge")
-        self.site.cancel(challenge.id, self.account) if not accept else self.site.accept(challenge.id, self.account)
+        (self.site.accept if accept else self.site.cancel)(challenge.id, self.account)
 
     def offer_rematch(self, game_id: str) -> None:
         """Offer a rematch, or accept the bot's."""

@@ -30,7 +30,7 @@ async function showStatistics() {
     const total = joined(plural(number(score), 'game'), resultsText(score), percent(score));
     byId('total').replaceChildren(total, scoreBar(score));
     plots.forEach((plot) => plot.destroy());
-    plots = [showRatings(statistics.rating_history), showResults(statistics.results)];
+    plots = [showRatings(statistics.ratings), showResults(statistics.results)];
     byId('groups').replaceChildren(...SUBJECTS.map((name) => table(name, statistics.groups[name])));
   } catch (error) {
     setText(byId('total'), `The statistics cannot be shown: ${error.message}`);
