@@ -4,11 +4,19 @@ from typing import Final
 
 from engine.facade import Board, Ending
 from lichessbot.rehearsal.rules.clock import RealTime, TimeControl, Unlimited
-from lichessbot.rehearsal.rules.enums import Color, Status
+from lichessbot.rehearsal.rules.enums import Color, Status, Variant
 from lichessbot.rehearsal.rules.game import MAX_PLIES, Game
 
 _PIECES: Final = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight"}
 _CASTLING: Final = {"O-O": "castles short", "O-O-O": "castles long"}
+_VARIANT_ENDS: Final = {
+    Variant.ANTICHESS: "{winner} can move no more, which wins in antichess.",
+    Variant.ATOMIC: "{losers} king exploded.",
+    Variant.HORDE: "The horde was captured.",
+    Variant.KING_OF_THE_HILL: "{winners} king reached the centre.",
+    Variant.RACING_KINGS: "{winners} king won the race.",
+    Variant.THREE_CHECK: "{winner} gave the third check.",
+}
 
 
 def spoken(san: str) -> str:
@@ -64,6 +72,10 @@ def reason_of_end(game: Game, me: Color | None) -> str:
             return "The side that did not offer the draw cannot mate."
         case Status.DRAW:
             return _reason_of_draw(game)
+        case Status.VARIANT_END if game.winner is not None and game.setup.variant in _VARIANT_ENDS:
+            winners, losers = _whose(game, game.winner, me), _whose(game, game.winner.other, me)
+            sentence = _VARIANT_ENDS[game.setup.variant]
+            return sentence.format(winner=_name(game, game.winner, me), winners=winners, losers=losers)
     return f"It ended: {game.status.wire_name}."
 
 
@@ -76,6 +88,8 @@ def _reason_of_draw(game: Game) -> str:
         return "The position was repeated three times."
     if outcome is not None and outcome.ending is Ending.FIFTY_MOVES:
         return "Fifty moves without a capture or a pawn move."
+    if outcome is not None and outcome.ending is Ending.VARIANT_DRAW:
+        return "Both kings reached the last rank."
     if game.ply >= MAX_PLIES:
         return f"The game reached {MAX_PLIES // 2} moves."
     return "Both sides agreed."

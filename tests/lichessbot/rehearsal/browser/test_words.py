@@ -13,13 +13,13 @@ WHITE, BLACK = Color.WHITE, Color.BLACK
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
-def a_game(fen: str = START) -> Game:
+def a_game(fen: str = START, variant: Variant | None = None) -> Game:
     you, bot = Account("You", 0), Account("Bot", 0, title="BOT")
     setup = GameSetup(
         id="abcdefgh",
         white=Player(you, "aaaa"),
         black=Player(bot, "bbbb"),
-        variant=Variant.STANDARD if fen == START else Variant.FROM_POSITION,
+        variant=variant or (Variant.STANDARD if fen == START else Variant.FROM_POSITION),
         time_control=RealTime(60, 0),
         initial_fen=fen,
         rated=False,
@@ -97,6 +97,25 @@ def test_draws_say_which_rule_made_them() -> None:
         "Bot cannot move and is not in check: stalemate.",
         "Fifty moves without a capture or a pawn move.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("variant", "fen", "move", "reason"),
+    [
+        (Variant.ANTICHESS, "8/8/8/8/3p4/2P5/8/8 w - - 0 1", "c3d4", "Bot can move no more, which wins in antichess."),
+        (Variant.ATOMIC, "4k3/3p4/8/8/8/8/8/3QK3 w - - 0 1", "d1d7", "Bot's king exploded."),
+        (Variant.HORDE, "4k3/8/8/8/8/8/r7/P7 b - - 0 1", "a2a1", "The horde was captured."),
+        (Variant.KING_OF_THE_HILL, "4k3/8/8/8/8/3K4/8/8 w - - 0 1", "d3d4", "Your king reached the centre."),
+        (Variant.RACING_KINGS, "8/6K1/8/8/8/k7/8/8 w - - 0 1", "g7g8", "Your king won the race."),
+        (Variant.RACING_KINGS, "6K1/k7/8/8/8/8/8/8 b - - 0 1", "a7a8", "Both kings reached the last rank."),
+        (Variant.THREE_CHECK, "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1 +2+0", "a1a8", "You gave the third check."),
+    ],
+)
+def test_an_end_by_the_rules_of_a_variant_is_a_sentence(variant: Variant, fen: str, move: str, reason: str) -> None:
+    game = a_game(fen, variant)
+    play(game, move)
+    assert game.is_over
+    assert reason_of_end(game, WHITE) == reason
 
 
 def test_a_flag_says_whose_time_ran_out_and_why_it_may_be_a_draw() -> None:
