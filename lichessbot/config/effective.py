@@ -35,7 +35,7 @@ def effective(loaded: LoadedConfig, path: Path | None, environment: Mapping[str,
     """Yield every key with its value in force. The token is hidden."""
     values = dotted_values(loaded.config) | {"state_dir": loaded.state_dir}
     for key, value in values.items():
-        yield Effective(key, _yaml(value), _origin(loaded, tuple(key.split(".")), path, environment))
+        yield Effective(key, in_yaml(value), _origin(loaded, tuple(key.split(".")), path, environment))
 
 
 def _origin(loaded: LoadedConfig, key: KeyPath, path: Path | None, environment: Mapping[str, str]) -> str:
@@ -66,7 +66,7 @@ def _origin_of_token(loaded: LoadedConfig, path: Path | None, environment: Mappi
     return _DEFAULT
 
 
-def _yaml(value: Any) -> str:
+def in_yaml(value: Any) -> str:
     """Return a value as YAML in one line."""
     text = yaml.safe_dump(_plain(value), default_flow_style=True, allow_unicode=True, width=1 << 20, sort_keys=False)
     return text.removesuffix("...\n").strip()

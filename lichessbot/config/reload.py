@@ -1,12 +1,14 @@
 """The configuration in use, and when each key of a changed file takes effect. An invalid file changes nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from lichessbot.config import Config, LoadedConfig, dotted_values, load_config
+from lichessbot.config.base import Section
+from lichessbot.config.effective import in_yaml
 from lichessbot.errors import ConfigError
 from lichessbot.log import EventLog
 
@@ -48,11 +50,12 @@ _EFFECTS: Final = {
     "status": Effect.RESTART,
 }
 _HIDDEN: Final = "[hidden]"
+NOT_SET: Final = "not set"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A key with a new value in the file; the token is never shown."""
+    """A key with a new value in the file; the token is never shown. A key of a profile may be `NOT_SET`."""
 
     key: str
     old: object
@@ -91,7 +94,8 @@ class Settings:
             return self.config
         log.info("reload", changes=len(reloaded.changes))
         for change in reloaded.changes:
-            log.info("reload.key", key=change.key, old=change.old, new=change.new, effect=change.effect)
+            old, new = in_yaml(change.old), in_yaml(change.new)
+            log.info("reload.key", key=change.key, old=old, new=new, effect=change.effect)
         for warning in reloaded.warnings:
             log.warning("config", note=warning)
         return self.config
@@ -118,5 +122,23 @@ def with_engines_of(config: Config, other: Config) -> Config:
 
 def _changes(old: Config, new: Config) -> list[Change]:
     """Return the changes key by key, except of the token, which may come from elsewhere."""
-    before, after = dotted_values(old), dotted_values(new)
-    return [Change(key, before[key], after[key]) for key in after if key != "token" and before[key] != after[key]]
+    before, after = _values(old), _values(new)
+    pairs = {key: (before.get(key, NOT_SET), after.get(key, NOT_SET)) for key in {**after, **before} if key != "token"}
+    return [Change(key, *pair) for key, pair in pairs.items() if pair[0] != pair[1]]
+
+
+def _values(config: Config) -> dict[str, object]:
+    """Return every key with its value; of each profile the keys that are set."""
+    values = dotted_values(config)
+    del values["profiles"]
+    for number, profile in enumerate(config.profiles):
+        values.update(_set_values(profile, f"profiles.{number}"))
+    return values
+
+
+def _set_values(section: Section, path: str) -> Iterator[tuple[str, object]]:
+    for name, value in section:
+        if isinstance(value, Section):
+            yield from _set_values(value, f"{path}.{name}")
+        elif name in section.model_fields_set:
+            yield f"{path}.{name}", value

@@ -297,7 +297,8 @@ class Match:
             self._ledger.close(game, lost=False)
             return
         outcome, reason = self._judged(game, bot_color)
-        line = f"game {game.id} beside the series: {outcome}, {reason}, {game.ply} plies"
+        opponent = game.setup.player(bot_color.other).name
+        line = f"game {game.id} against {opponent}: {outcome}, {reason}, {game.ply} plies"
         self._say(line)
         if outcome is Outcome.FAILED:
             self.failed_beside.append(line)

@@ -7,6 +7,7 @@ import pytest
 from lichessbot.config import Config, dotted_values
 from lichessbot.config.reload import Change, Effect, Settings
 from lichessbot.errors import ConfigError
+from lichessbot.log import EventLog
 from tests.lichessbot.config.conftest import TOKEN, WITH_TOKEN
 
 
@@ -41,6 +42,21 @@ def test_a_removed_key_returns_to_its_default(file: Path) -> None:
     settings = Settings(file, WITH_TOKEN)
     file.write_text("")
     assert settings.reload().changes == [Change("challenge.concurrency", 2, 1)]
+
+
+def test_a_changed_profile_is_reported_key_by_key(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    bullet, blitz = "when: {speed: bullet}, engine: {depth: %d}", "when: {speed: blitz}, engine: {nodes: 1000}"
+    file.write_text(f"profiles: [{{{bullet % 8}}}, {{{blitz}}}]\n")
+    settings = Settings(file, WITH_TOKEN)
+    file.write_text(f"profiles: [{{{bullet % 10}}}]\n")
+    with caplog.at_level("INFO", logger="lichessbot"):
+        settings.reload_and_log(EventLog())
+    assert caplog.messages == [
+        "reload changes=3",
+        'reload.key key=profiles.0.engine.depth old=8 new=10 effect="for new games"',
+        'reload.key key=profiles.1.when.speed old=[blitz] new="not set" effect="for new games"',
+        'reload.key key=profiles.1.engine.nodes old=1000 new="not set" effect="for new games"',
+    ]
 
 
 def test_a_key_that_needs_a_restart_is_reported_at_every_reload_without_effect(file: Path) -> None:

@@ -137,7 +137,7 @@ def test_games_from_the_bots_own_challenges_are_judged(
         if ending != "resign":
             other.do(game_id, ending)
         bot.do(game_id, ending)
-        assert any(line.startswith(f"game {game_id} beside the series: {outcome}") for line in said)
+        assert any(line.startswith(f"game {game_id} against Guest: {outcome}") for line in said)
         assert len(it.failed_beside) == (outcome == "failed")
 
 
@@ -149,7 +149,7 @@ def test_a_game_aborted_by_the_opponent_is_not_judged(lichess: RehearsalServer, 
         other.do(game_id, "move/e2e4")
         other.do(game_id, "abort")
         assert not it.failed_beside
-        assert not [line for line in said if "beside" in line]
+        assert not [line for line in said if "against" in line]
 
 
 def test_no_more_games_than_configured_run_at_once(lichess: RehearsalServer, bot: Client) -> None:
