@@ -67,12 +67,10 @@ Report = (
 
 
 def count_fault(report: Report, faults: Faults) -> None:
-    """Count the fault that a report tells of, if it does."""
+    """Count the fault that a report tells of, if it does; those of a game are counted by its session."""
     match report:
-        case StreamLost(game_id=None):
+        case StreamLost(game_id=None, on_request=False):
             faults.event_streams_lost += 1
-        case StreamLost():
-            faults.game_streams_lost += 1
         case CommandFailed(error=Unreachable() | RateLimited()):
             faults.requests_failed += 1
         case EngineDied():

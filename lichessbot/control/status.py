@@ -284,6 +284,7 @@ class Faults:
 
     event_streams_lost: int = 0
     game_streams_lost: int = 0
+    """Those of games in progress; neither these nor the event streams count if the daemon itself reopened them."""
     requests_failed: int = 0
     """Without a usable answer, or answered with 429; each attempt that was given up counts."""
     engines_died: int = 0

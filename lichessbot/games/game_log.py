@@ -111,7 +111,8 @@ class GameLog:
                 self._news = event
             case StreamLost(reason=reason, retry_in=retry_in):
                 self._stream_was_lost = True
-                self._log.warning("stream.lost", reason=reason, retry_in_s=retry_in.total_seconds())
+                tell = self._log.debug if report.on_request else self._log.warning
+                tell("stream.lost", reason=reason, retry_in_s=retry_in.total_seconds())
             case StreamRefused(status=status, text=text):
                 self._log.warning("stream.refused", status=status, text=text)
             case CommandFailed(command=command, error=error):

@@ -43,7 +43,7 @@ from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_game_event
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import PlayingWanted, Source, StreamEvent, StreamReader
+from lichessbot.lichess.streams import PlayingWanted, Source, StreamEvent, StreamLost, StreamReader
 from lichessbot.log import EventLog
 from lichessbot.move_sources import Hosts, MoveResolver
 from lichessbot.move_sources.models import SourceAnswer
@@ -201,6 +201,8 @@ class GameSession:
         match report:
             case StreamEvent(event=GameFull() as full):
                 self._choose_engine(full)
+            case StreamLost(on_request=False):
+                self._context.counters.counted.game_streams_lost += 1
             case BestMove() | SourceAnswer() if awaited:
                 self._note_answer(report)
                 self._recorder.note_answer(report)

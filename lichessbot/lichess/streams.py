@@ -45,6 +45,8 @@ class StreamLost:
     retry_in: timedelta
     as_asked: bool = False
     """Whether Lichess asked for the pause or another client took the stream; otherwise the reader chose it."""
+    on_request: bool = False
+    """Whether the owner asked for `reopen`, which is no fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,10 +290,11 @@ class StreamReader(threading.Thread):
     def _lost(self, reason: str, retry_in: timedelta, *, as_asked: bool = False) -> timedelta:
         if self._finished:
             return timedelta()
-        if self._wakeup.is_set():
+        on_request = self._wakeup.is_set()
+        if on_request:
             reason, retry_in = "reopened on request", timedelta()
         self._chose_wait = not as_asked
-        self._put(StreamLost(self._source.game_id, reason, retry_in, as_asked))
+        self._put(StreamLost(self._source.game_id, reason, retry_in, as_asked, on_request))
         return retry_in
 
     def _put(self, report: StreamReport) -> None:

@@ -214,13 +214,13 @@ def test_faults_and_the_speed_of_searches_are_counted(room: Room) -> None:
     counted = room.counters.counted
     for report in (
         StreamLost(None, "timed out", timedelta()),
-        StreamLost("abcd1234", "timed out", timedelta()),
+        StreamLost(None, "reopened on request", timedelta(), on_request=True),
         CommandFailed(ReadAccount(), Unreachable("timed out")),
         CommandFailed(ReadAccount(), Refused(400, "no")),
         EngineDied("abcd1234", 1, "killed"),
     ):
         count_fault(report, counted)
-    assert counted == Faults(event_streams_lost=1, game_streams_lost=1, requests_failed=1, engines_died=1)
+    assert counted == Faults(event_streams_lost=1, requests_failed=1, engines_died=1)
     room.counters.note_search("Engine 1", 1_000_000, 1_000_000)
     room.counters.note_search("", 1_000_000, 500_000)
     for nodes, nodes_per_s in ((500, 1_000_000), (5000, 0), (10**400, 10**400)):

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from datetime import timedelta
 from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,7 @@ from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import CommandDone, SendMove
 from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import StreamEvent
+from lichessbot.lichess.streams import StreamEvent, StreamLost
 from lichessbot.move_sources import Hosts
 from lichessbot.storage.game_records import Scores
 from lichessbot.timeouts import Timeouts
@@ -74,6 +75,12 @@ def test_the_log_names_only_answers_that_are_played_as_moves(
     session.handle(BestMove(GAME, search_id, "e2e4", summary))
     (line,) = [record.message for record in caplog.records if record.message.startswith("engine.move ")]
     assert line.startswith(f"engine.move game={GAME} move=e2e4 depth=3")
+
+
+def test_a_lost_stream_counts_as_a_fault_unless_it_was_reopened_on_request(session: GameSession) -> None:
+    for on_request in (False, True):
+        session.handle(StreamLost(GAME, "reset", timedelta(), on_request=on_request))
+    assert session._context.counters.counted.game_streams_lost == 1
 
 
 # For the operator
