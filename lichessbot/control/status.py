@@ -58,7 +58,7 @@ class HeldBack:
 
 @dataclass(frozen=True, slots=True)
 class RequestQueue:
-    """The requests to Lichess that have no answer yet; streams are not counted."""
+    """The requests to Lichess that have no answer yet; streams and what is to be asked later are not counted."""
 
     waiting: Mapping[str, int] = field(default_factory=dict)
     """How many of each kind, such as `send move` or `accept challenge`."""

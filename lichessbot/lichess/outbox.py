@@ -81,7 +81,7 @@ class Outbox:
 
     @property
     def unanswered(self) -> Counter[str]:
-        """How many commands of each kind wait or are in flight, by the words of its name."""
+        """How many commands of each kind are due, and wait or are in flight, by the words of its name."""
         moves = sum(sender.unanswered for sender in self._move_senders.values())
         kinds = Counter(kind for sender in self._shared.values() for kind in sender.unanswered)
         return Counter({**kinds, _words(SendMove): moves}) if moves else kinds
@@ -194,6 +194,8 @@ class _Pending:
     backoff: Backoff = field(compare=False)
     deadline: float = field(compare=False)
     recorded: threading.Event | None = field(compare=False)
+    due_at: float = field(compare=False)
+    """When it may be sent for the first time."""
     not_before: float = field(default=0.0, compare=False)
     perhaps_done: bool = field(default=False, compare=False)
     """Whether an attempt had no answer."""
@@ -246,7 +248,7 @@ class _SharedSender(threading.Thread):
             if isinstance(command, GameCommand) and any(it.command == command for it in self._pending):
                 return  # A game repeats a command without effect, also during a rate limit pause.
             self._pending.append(
-                _Pending(command.priority, next(self._numbers), command, backoff, deadline, recorded, due_at)
+                _Pending(command.priority, next(self._numbers), command, backoff, deadline, recorded, due_at, due_at)
             )
             self._drop_old_chat_lines()
             self._changed.notify()
@@ -259,9 +261,10 @@ class _SharedSender(threading.Thread):
 
     @property
     def unanswered(self) -> list[str]:
-        """The kinds of the commands that wait or are in flight."""
+        """The kinds of the commands that are due, and wait or are in flight."""
         with self._changed:
-            return [_words(type(it.command)) for it in (*self._pending, self._in_flight) if it]
+            now = time.monotonic()
+            return [_words(type(it.command)) for it in (*self._pending, self._in_flight) if it and it.due_at <= now]
 
     def _drop_old_chat_lines(self) -> None:
         """Keep only the newest chat lines if too many wait."""

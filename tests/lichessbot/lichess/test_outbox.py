@@ -26,6 +26,7 @@ from lichessbot.lichess.commands import (
     ReadAccount,
     ReadBots,
     ReadPlaying,
+    ReadToken,
     Resign,
     Say,
     SendMove,
@@ -315,13 +316,20 @@ def test_a_withdrawal_is_sent_before_commands_of_lower_priority(
     assert [path for path in asked if path in paths] == [paths[1], paths[0], paths[2]]
 
 
-def test_commands_without_an_answer_are_counted_by_kind(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_commands_that_are_due_and_have_no_answer_are_counted_by_kind(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
     assert not outbox.unanswered
     lichess.answer(MOVE_PATH, Reply(delay_s=0.3))
+    outbox.send(ReadToken(), after=timedelta(days=1))
     outbox.send(MOVE)
-    outbox.send(AcceptChallenge("c1"), after=timedelta(seconds=60))
-    outbox.send(AcceptChallenge("c2"), after=timedelta(seconds=60))
-    outbox.send(ReadBots(), after=timedelta(seconds=60))
-    assert outbox.unanswered == {"send move": 1, "accept challenge": 2, "read bots": 1}
+    assert outbox.unanswered == {"send move": 1}
     answer(inbox)
-    assert outbox.unanswered == {"accept challenge": 2, "read bots": 1}
+    lichess.answer(ACCEPT_PATH, Reply(delay_s=0.3))
+    for _ in range(2):
+        outbox.send(AcceptChallenge("c1"))
+    outbox.send(ReadPlaying())
+    assert outbox.unanswered == {"accept challenge": 2, "read playing": 1}
+    for _ in range(3):
+        answer(inbox)
+    assert not outbox.unanswered
