@@ -3,10 +3,12 @@
 Pure but for the class at the end.
 """
 
+import asyncio
 import base64
 import binascii
 import hmac
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -27,6 +29,9 @@ SECURITY_HEADERS: Final = {
 _METHODS: Final = ("GET", "HEAD")
 _LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "[::1]")
 _HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(?::\d{1,5})?")
+# After a wrong password the next one from its address waits this long, so that guessing is hopeless.
+_PAUSE_S: Final = 1.0
+_LONGEST_WAIT_S: Final = 10.0
 _RAW_HEADERS: Final = tuple((name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items())
 
 
@@ -86,10 +91,21 @@ def is_authorized(values: list[str], password: str) -> bool:
 class Guard:
     """Answers what is not allowed, passes on the rest, and adds the headers of every answer."""
 
-    def __init__(self, app: ASGIApp, rules: Rules, note_crash: Callable[[Exception], None]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        rules: Rules,
+        note_crash: Callable[[Exception], None],
+        pause_s: float = _PAUSE_S,
+        longest_wait_s: float = _LONGEST_WAIT_S,
+    ) -> None:
         self._app = app
         self._rules = rules
         self._note_crash = note_crash
+        self._pause_s = pause_s
+        self._longest_wait_s = longest_wait_s
+        self._paused_until: dict[str, float] = {}
+        """By address, after a wrong password."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
@@ -101,7 +117,7 @@ class Guard:
                 message = {**message, "headers": [*message.get("headers", ()), *_RAW_HEADERS]}
             await send(message)
 
-        refusal = self._rules.objection(scope["method"], scope["headers"])
+        refusal = await self._refusal(scope)
         if refusal is not None:
             await answer(refusal)(scope, receive, send_with_headers)
             return
@@ -111,6 +127,25 @@ class Guard:
             self._note_crash(error)
             if not begun:
                 await answer(Refusal(500, "a bug in the daemon: see its log"))(scope, receive, send_with_headers)
+
+    async def _refusal(self, scope: Scope) -> Refusal | None:
+        """Return why a request is refused. A right password waits for its turn like a wrong one, or guessing would be
+        quick for those who do not wait for the answer.
+        """
+        method, headers = scope["method"], scope["headers"]
+        if all(name.lower() != b"authorization" for name, _ in headers):
+            return self._rules.objection(method, headers)
+        address, until = (scope["client"] or ("",))[0], time.monotonic() + self._longest_wait_s
+        while (wait_s := self._paused_until.get(address, 0.0) - time.monotonic()) > 0.0:
+            if time.monotonic() >= until:
+                return Refusal(429, "too many wrong passwords from this address: try again later")
+            await asyncio.sleep(wait_s)
+        refusal = self._rules.objection(method, headers)
+        if refusal is not None and refusal.status == 401:
+            now = time.monotonic()
+            self._paused_until = {it: at for it, at in self._paused_until.items() if at > now}
+            self._paused_until[address] = now + self._pause_s
+        return refusal
 
 
 def answer(refusal: Refusal) -> Response:

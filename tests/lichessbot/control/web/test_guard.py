@@ -1,11 +1,15 @@
 """Who may ask the web server for what."""
 
+import asyncio
 import base64
+import time
 from collections.abc import Iterable
 
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Message
 
-from lichessbot.control.web.guard import Refusal, Rules
+from lichessbot.control.web.guard import Guard, Refusal, Rules
 
 PASSWORD = "sesame:öffne dich"
 OPEN = Rules()
@@ -65,6 +69,54 @@ def test_nobody_without_the_password_sees_the_page(headers: tuple[tuple[str, str
     found = refusal(CLOSED, ("host", "localhost"), *headers)
     assert found is not None
     assert (found.status, found.headers["WWW-Authenticate"].startswith("Basic ")) == (401, True)
+
+
+async def status_of(guard: Guard, password: str | None, address: str = "192.0.2.1") -> int:
+    """Return the status that a client at `address` gets."""
+    statuses: list[int] = []
+    name, value = basic(f"x:{password}")
+    headers = [] if password is None else [(name.encode(), value.encode())]
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": headers, "client": (address, 4711)}
+
+    async def send(message: Message) -> None:
+        statuses.extend([message["status"]] if "status" in message else [])
+
+    await guard(scope, lambda: asyncio.sleep(60), send)
+    return statuses[0]
+
+
+def guard(**times: float) -> Guard:
+    return Guard(PlainTextResponse("the page"), CLOSED, lambda error: None, **times)
+
+
+def test_an_address_that_gave_a_wrong_password_waits_before_the_next_one_is_looked_at() -> None:
+    it, pause_s = guard(pause_s=0.05), 0.05
+
+    async def guess() -> list[int]:
+        wrong = [status_of(it, f"guess {number}") for number in range(4)]
+        return await asyncio.gather(*wrong, status_of(it, PASSWORD))
+
+    began = time.monotonic()
+    assert asyncio.run(guess()) == [401, 401, 401, 401, 200]
+    assert time.monotonic() - began >= 3 * pause_s, "all at once are looked at one after the other"
+
+
+def test_a_wrong_password_delays_nobody_else() -> None:
+    it = guard(pause_s=600.0)
+
+    async def look() -> list[int]:
+        return [await status_of(it, "guess"), await status_of(it, PASSWORD, "192.0.2.2"), await status_of(it, None)]
+
+    assert asyncio.run(asyncio.wait_for(look(), 60.0)) == [401, 200, 401]
+
+
+def test_nobody_waits_for_long() -> None:
+    it = guard(pause_s=0.1, longest_wait_s=0.0)
+
+    async def look() -> list[int]:
+        return [await status_of(it, "guess"), await status_of(it, PASSWORD)]
+
+    assert asyncio.run(look()) == [401, 429], "not even whether it is right is told"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "get"])
