@@ -17,9 +17,8 @@ Unless a name says otherwise, moves are UCI text, scores are centipawns, and tim
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 
 from engine.board import Board, Ending, InvalidMove, NoEvaluation, Outcome
 from engine.book.opening_book import Book, BookMove, InvalidBook, review_book
@@ -27,7 +26,6 @@ from engine.book.opening_names import Opening, opening_of
 from engine.book.polyglot import polyglot_key
 from engine.core.fen import STARTING_FEN, InvalidFen, chess960_fen
 from engine.core.perft import perft
-from engine.core.score import mate_distance, scale
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import build_mode, default_choice
 from engine.evaluation.evaluate import phase_of, terms
@@ -38,12 +36,12 @@ from engine.evaluation.weights import Group
 from engine.pgn.pgn import pgn_text
 from engine.search.available_memory import available_mb
 from engine.search.history import History
-from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Task, run_helper
-from engine.search.search import Search
+from engine.search.iterative_deepening import Bound, Task
+from engine.search.running_search import CurrentMove, RunningSearch, SearchReport, SearchResult
 from engine.search.search_stack import network_score
-from engine.search.time_manager import Limits, TimeManager, deadlines_us
+from engine.search.time_manager import Limits, deadlines_us
 from engine.search.transposition import TranspositionTable
-from engine.search.wdl import Wdl, wdl_of
+from engine.search.wdl import Wdl
 from engine.syzygy.file_header import MAX_PIECES
 from engine.syzygy.tablebase import Tablebase, TableReport
 from engine.variants.variant import InvalidVariant
@@ -97,7 +95,6 @@ DEFAULT_OVERHEAD_MS = 10           # enough for a local program; over a network 
 MAX_TABLEBASE_PIECES = MAX_PIECES  # of the largest endgame tablebases, kings included
 OWN_BOOK = Path(__file__).parent / "data" / "own_book.bin"     # grown from our own games: `lichessbot-engine book grow`
 STYLES = {str(group): range(LEAST, most(group) + 1) for group in Group}        # percentages, see style.py
-TABLEBASE_SCORES = {2: scale()["TABLE_WIN"], -2: -scale()["TABLE_WIN"]}        # by WDL; the rest is drawn
 
 
 def describe_build() -> str:
@@ -131,182 +128,6 @@ def evaluation(board: Board) -> Evaluation:
     """Return the hand-written static evaluation of a board, term by term."""
     phase, full_phase = phase_of(board.position)
     return Evaluation(board.evaluate(), terms(board.position), phase, full_phase)
-
-
-@dataclass(frozen=True)
-class SearchReport:
-    """The result of one depth, with scores from the side to move's view; `line` 1 is the best of several.
-
-    Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None. A depth
-    may be reported more than once; its last report is `Bound.EXACT` unless the search was stopped. `selective_depth`
-    is in plies, `nps` in nodes per second, `hashfull` in thousandths. `table_hits` counts tablebase hits.
-    """
-
-    line: int
-    depth: int
-    selective_depth: int
-    score_cp: int | None
-    mate_in: int | None
-    bound: Bound
-    nodes: int
-    time_ms: int
-    nps: int
-    hashfull: int
-    table_hits: int
-    wdl: Wdl
-    pv: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class CurrentMove:
-    """The root move that a long search has come to; `number` 1 is the first at its depth."""
-
-    depth: int
-    move: str
-    number: int
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """The move to play, None if there is no legal move; the expected reply; the last report, if any.
-
-    `late_ms` is the time by which the move missed the hard deadline, as on a busy machine.
-    """
-
-    best_move: str | None
-    ponder_move: str | None
-    report: SearchReport | None
-    late_ms: int = 0
-
-
-class RunningSearch:
-    """One search of one position; its clock starts when `Engine.begin` creates it."""
-
-    def __init__(
-        self,
-        board: Board,
-        table: TranspositionTable,
-        histories: Sequence[History],
-        network: Network | None,
-        task: Task,
-        overhead_ms: int,
-        tablebase: Tablebase,
-    ) -> None:
-        """Search with one thread for each of `histories`; the threads share table and network."""
-        self.limits = task.limits
-        self._board = board
-        self._table = table
-        self._task = task
-        self._tablebase = tablebase
-        self._root_report: TableReport | None = None
-        deadlines = deadlines_us(task.limits, board.turn == "white", overhead_ms)
-        self._time_manager = TimeManager(*deadlines, task.limits.ponder)
-
-        def search(history: History, time_manager: TimeManager, nodes: int) -> Search:
-            position = board.copy().position
-            return Search(position, table, history, time_manager, nodes, network, tablebase.prober(position))
-
-        self._search = search(histories[0], self._time_manager, task.limits.nodes or 0)
-        self._helpers = [search(history, TimeManager(), 0) for history in histories[1:]]
-        self._last: SearchReport | None = None
-        self._piece_count = board.position.state()["occupied"].bit_count()
-
-    def stop(self) -> None:
-        """End the search as soon as possible, even before `run`; callable from any thread."""
-        self._search.stop()
-
-    def ponder_hit(self) -> None:
-        """Apply the limits from now on, as the expected move was played; callable from any thread."""
-        self._time_manager.ponder_hit()
-        if self._time_manager.is_done:
-            self._search.stop()
-
-    def run(
-        self,
-        report: Callable[[SearchReport], None] | None = None,
-        current: Callable[[CurrentMove], None] | None = None,
-    ) -> SearchResult:
-        """Search until a limit is reached or `stop` is called. Blocks, but releases the interpreter lock.
-
-        `report` is called for each line after each depth, `current` for each root move of a search that takes long.
-        However early the stop, the result has a legal move.
-        """
-        if not self._task.moves:
-            return SearchResult(None, None, None)
-        self._probe_root()
-
-        def on_iteration(iteration: Iteration) -> None:
-            described = self._describe(iteration)
-            if iteration.number == 1:
-                self._last = described
-            if report is not None:
-                report(described)
-
-        def on_root_move(depth: int, move: int, number: int) -> None:
-            if current is not None:
-                current(CurrentMove(depth, self._board.spell(move), number))
-
-        deepening = IterativeDeepening(self._search, self._time_manager, self._task, on_iteration, on_root_move)
-        threads = [
-            Thread(target=run_helper, args=(helper, self._task, number), name=f"search-{number}")
-            for number, helper in enumerate(self._helpers, 1)
-        ]
-        for thread in threads:
-            thread.start()
-        try:
-            variation = deepening.run() or self._task.moves[:1]
-        finally:
-            for helper in self._helpers:
-                helper.stop()
-            for thread in threads:
-                thread.join()
-        best, reply = (*self._spell(variation), None)[:2]
-        return SearchResult(best, reply, self._last, self._time_manager.late_ms())
-
-    def _probe_root(self) -> None:
-        """Leave out the moves that lose the tablebase result.
-
-        If DTZ is known, the search itself does not probe: it would be content with any winning capture.
-        """
-        report = self._tablebase.report(self._board)
-        if report is None:
-            return
-        moves = {self._board.spell(move): move for move in self._task.moves}
-        self._root_report = report.among(moves)
-        kept = [moves[move] for move in self._root_report.worth_searching(self._board.repetition_count() > 1)]
-        self._task = replace(self._task, moves=kept, complete=self._task.complete and len(kept) == len(moves))
-        if report.has_distances:
-            for search in (self._search, *self._helpers):
-                search.prober.disable()
-
-    def _describe(self, iteration: Iteration) -> SearchReport:
-        score = iteration.line.score
-        mate = mate_distance(score)
-        if self._root_report is not None and mate is None:
-            score = TABLEBASE_SCORES.get(self._root_report.wdl, 0)
-        nodes = iteration.nodes + sum(helper.node_count() for helper in self._helpers)
-        hits = sum(search.prober.hit_count() for search in (self._search, *self._helpers))
-        return SearchReport(
-            line=iteration.number,
-            depth=iteration.depth,
-            selective_depth=iteration.selective_depth,
-            score_cp=score if mate is None else None,
-            mate_in=mate,
-            bound=iteration.line.bound,
-            nodes=nodes,
-            time_ms=iteration.time_ms,
-            nps=nodes * 1000 // max(1, iteration.time_ms),
-            hashfull=self._table.hashfull(),
-            table_hits=hits + (len(self._root_report.moves) if self._root_report is not None else 0),
-            wdl=wdl_of(score, self._piece_count),
-            pv=self._spell(iteration.line.variation),
-        )
-
-    def _spell(self, variation: Sequence[int]) -> tuple[str, ...]:
-        """Return the moves as UCI text in the board's own castling notation."""
-        # From a list, whose length is known: a tuple that had to grow leaves its first block in the interpreter's
-        # free lists, a mebibyte after some thousand searches.
-        return tuple([self._board.spell(move) for move in variation])
 
 
 class Engine:
