@@ -1,6 +1,6 @@
 """Compile the engine: pip runs `BuildExt`, and developers run `python engine/_build.py` after an edit.
 
-Every `engine/*/*.py` that starts with `# cython:` becomes an extension module. ENGINE_PURE=1 compiles nothing (for
+Every `engine/**/*.py` that starts with `# cython:` becomes an extension module. ENGINE_PURE=1 compiles nothing (for
 tests and debugging). ENGINE_MARCH=native uses all instructions of this machine's processor; the portable build is as
 fast for everything but the network. ENGINE_SANITIZE=address,undefined adds the checks of these sanitizers, for
 `tests/test_sanitizers.py`. This file imports no engine module.
@@ -148,7 +148,7 @@ def found_modules() -> list[Extension]:
 
 
 def compiled_sources(folder: Path = Path("engine")) -> list[Path]:
-    return [path for path in sorted(folder.glob("*/*.py")) if path.read_text().startswith("# cython:")]
+    return [path for path in sorted(folder.glob("**/*.py")) if path.read_text().startswith("# cython:")]
 
 
 def avx2_variants(modules: list[Extension]) -> dict[str, Extension]:
@@ -164,7 +164,7 @@ def avx2_variants(modules: list[Extension]) -> dict[str, Extension]:
 
 def fingerprints() -> str:
     """Return a line for each source: path, time of the last change, checksum. `engine/__init__.py` compares them."""
-    paths = [*compiled_sources(), *sorted(Path("engine").glob("*/*.pxd")), PARAMS]
+    paths = [*compiled_sources(), *sorted(Path("engine").glob("**/*.pxd")), PARAMS]
     return "".join(f"{path} {path.stat().st_mtime_ns} {zlib.crc32(path.read_bytes())}\n" for path in paths)
 
 

@@ -6,8 +6,8 @@
 
 - Rules: `Board`, of standard chess and the variants, with its `Outcome` and `Ending`; `STARTING_FEN`, `chess960_fen`,
   `perft`, `polyglot_key`. They raise `InvalidFen`, `InvalidMove` and `InvalidVariant`.
-- Search: `Engine`, `Limits`, `RunningSearch`, and what it reports: `SearchResult`, `SearchReport`, `CurrentMove`,
-  `Bound`, `Wdl`; `evaluation` explains the static evaluation.
+- Search: `Engine`, `Limits`, `RunningSearch` or `LimitedSearch`, and what they report: `SearchResult`, `SearchReport`,
+  `CurrentMove`, `Bound`, `Wdl`; `RATINGS` of limited strength; `evaluation` explains the static evaluation.
 - Files: opening books (`Book`, `BookMove`, `OWN_BOOK`, `review_book`; `InvalidBook`), the names of openings (`Opening`,
   `opening_of`), endgame tablebases (`Tablebase`, `TableReport`), PGN (`pgn_text`), networks (`default_choice`;
   `InvalidNet`).
@@ -16,8 +16,10 @@
 Unless a name says otherwise, moves are UCI text, scores are centipawns, and times are milliseconds.
 """
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from engine.board import Board, Ending, InvalidMove, NoEvaluation, Outcome
@@ -37,6 +39,8 @@ from engine.pgn.pgn import pgn_text
 from engine.search.available_memory import available_mb
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Task
+from engine.search.levels.level import LEAST_RATING, MOST_RATING, level_of
+from engine.search.levels.level_player import LevelPlayer, LimitedSearch
 from engine.search.running_search import CurrentMove, RunningSearch, SearchReport, SearchResult
 from engine.search.search_stack import network_score
 from engine.search.time_manager import Limits, deadlines_us
@@ -51,8 +55,10 @@ __all__ = [
     "DEFAULT_OVERHEAD_MS",
     "MAX_TABLEBASE_PIECES",
     "OWN_BOOK",
+    "RATINGS",
     "STARTING_FEN",
     "STYLES",
+    "AnySearch",
     "Board",
     "Book",
     "BookMove",
@@ -66,6 +72,7 @@ __all__ = [
     "InvalidMove",
     "InvalidNet",
     "InvalidVariant",
+    "LimitedSearch",
     "Limits",
     "NoEvaluation",
     "Opening",
@@ -94,6 +101,8 @@ DEFAULT_HASH_MB = 16
 DEFAULT_OVERHEAD_MS = 10           # enough for a local program; over a network set more
 MAX_TABLEBASE_PIECES = MAX_PIECES  # of the largest endgame tablebases, kings included
 OWN_BOOK = Path(__file__).parent / "data" / "own_book.bin"     # grown from our own games: `lichessbot-engine book grow`
+AnySearch = RunningSearch | LimitedSearch           # with the same methods
+RATINGS = range(LEAST_RATING, MOST_RATING + 1)     # of limited strength, see `Engine.limit_strength`
 STYLES = {str(group): range(LEAST, most(group) + 1) for group in Group}        # percentages, see style.py
 
 
@@ -108,6 +117,15 @@ def longest_think_s(limits: Limits, *, white: bool) -> float:
     Without a clock or a move time that is about thirty years.
     """
     return deadlines_us(limits, white, 0)[1] / 1e6
+
+
+@cache
+def own_book() -> Book | None:
+    """Return the engine's own opening book, or None if it cannot be read: nobody needs it to play."""
+    try:
+        return Book(OWN_BOOK)
+    except (InvalidBook, OSError):
+        return None
 
 
 @dataclass(frozen=True)
@@ -147,7 +165,9 @@ class Engine:
         self._style = Style()
         self._tablebase = Tablebase()
         self._board = Board()
-        self._search: RunningSearch | None = None
+        self._rating: int | None = None    # None: full strength
+        self._player: LevelPlayer | None = None
+        self._search: AnySearch | None = None
 
     def resize_hash(self, hash_mb: int) -> None:
         """Replace the table by an empty one of this many mebibytes. Raises MemoryError and keeps the old one."""
@@ -209,10 +229,24 @@ class Engine:
         self._table.clear()
 
     def new_game(self) -> None:
-        """Empty the transposition table and the move histories."""
+        """Empty the transposition table and the move histories; a player of limited strength is another one."""
         self._table.clear()
         for history in self._histories:
             history.clear()
+        self.limit_strength(self._rating)
+
+    def limit_strength(self, rating: int | None, seed: int | None = None) -> None:
+        """Play like a player with one of RATINGS, or at full strength if None.
+
+        At limited strength one line is searched by one thread. The same seed plays the same moves; without one, each
+        game has another. Raises ValueError for a rating out of range.
+        """
+        if rating is not None and rating not in RATINGS:
+            raise ValueError(f"rating {rating}")
+        self._rating = rating
+        self._player = None
+        if rating is not None:
+            self._player = LevelPlayer(level_of(rating), secrets.randbits(63) if seed is None else seed, own_book())
 
     def set_position(self, board: Board) -> None:
         """Search a copy of this board from now on, with its moves so far for repetitions.
@@ -223,7 +257,7 @@ class Engine:
             raise NoEvaluation(f"the engine does not search positions of {board.variant}")
         self._board = board.copy()
 
-    def begin(self, limits: Limits, only: Sequence[str] = ()) -> RunningSearch:
+    def begin(self, limits: Limits, only: Sequence[str] = ()) -> AnySearch:
         """Start the clock and return the search to `run`, perhaps in another thread; one search at a time.
 
         `only` restricts the root to these moves. Raises InvalidMove if one of them is not legal.
@@ -231,6 +265,11 @@ class Engine:
         legal = [self._board.parse(text) for text in self._board.legal_moves()]
         chosen = list(dict.fromkeys(self._board.parse(text) for text in only)) or legal
         task = Task(chosen, len(chosen) == len(legal), self.lines, limits, patient=self.analyse_mode)
+        if self._player is not None:
+            self._search = self._player.begin(
+                self._board, task, self.move_overhead_ms, self._active_network, self._tablebase
+            )
+            return self._search
         self._table.new_search()
         for history in self._histories:
             history.new_search()

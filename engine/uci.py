@@ -21,8 +21,10 @@ from engine.facade import (
     DEFAULT_HASH_MB,
     DEFAULT_OVERHEAD_MS,
     MAX_TABLEBASE_PIECES,
+    RATINGS,
     STARTING_FEN,
     STYLES,
+    AnySearch,
     Board,
     Bound,
     Engine,
@@ -30,7 +32,6 @@ from engine.facade import (
     InvalidMove,
     InvalidNet,
     Limits,
-    RunningSearch,
     SearchReport,
     Tablebase,
     default_choice,
@@ -81,7 +82,9 @@ class Uci:
         self._chess960 = False
         self._show_wdl = False
         self._debug = False
-        self._search: RunningSearch | None = None
+        self._limit_strength = False
+        self._rating = RATINGS[-1]
+        self._search: AnySearch | None = None
         self._search_thread: Thread | None = None
         self._may_answer = Event()         # an infinite or pondering search holds back its move until then
         self._perft_thread: Thread | None = None
@@ -193,6 +196,12 @@ class Uci:
                 self._chess960 = _switch(name, value)
             case "uci_analysemode":
                 self._engine.analyse_mode = _switch(name, value)
+            case "uci_limitstrength":
+                self._limit_strength = _switch(name, value)
+                self._engine.limit_strength(self._rating if self._limit_strength else None)
+            case "uci_elo":
+                self._rating = _number(name, value, RATINGS[0], RATINGS[-1])
+                self._engine.limit_strength(self._rating if self._limit_strength else None)
             case "uci_showwdl":
                 self._show_wdl = _switch(name, value)
             case "syzygypath":
@@ -246,7 +255,7 @@ class Uci:
         self._search_thread = Thread(target=self._run_search, args=(self._search,), name="search")
         self._search_thread.start()
 
-    def _run_search(self, search: RunningSearch) -> None:
+    def _run_search(self, search: AnySearch) -> None:
         """Report the search, then its move; UCI wants some moves held back until `stop` or `ponderhit`."""
         result = search.run(
             report=lambda report: self._say(_info(report, self._show_wdl)),
@@ -339,6 +348,8 @@ def _options() -> Iterator[tuple[str, str]]:
     yield "UCI_Chess960", "check default false"
     yield "UCI_AnalyseMode", "check default false"
     yield "UCI_ShowWDL", "check default false"
+    yield "UCI_LimitStrength", "check default false"
+    yield "UCI_Elo", f"spin default {RATINGS[-1]} min {RATINGS[0]} max {RATINGS[-1]}"
     yield "SyzygyPath", f"string default {EMPTY}"
     yield "SyzygyProbeLimit", f"spin default {MAX_TABLEBASE_PIECES} min 0 max {MAX_TABLEBASE_PIECES}"
     yield "EvalFile", f"string default {default_choice()}"

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from engine.board import Board
 from engine.core.fen import InvalidFen
+from engine.facade import RATINGS
 from engine.lessons.styles import STYLES, parse_style
 from engine.terminal.board_view import Theme
 from engine.variants.variant import VARIANTS, find_variant
@@ -18,6 +19,7 @@ Parsed = TypeVar("Parsed")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 POSITIVE = click.IntRange(min=1)
+RATING = click.IntRange(RATINGS[0], RATINGS[-1])
 DEPTH = click.IntRange(1, 100)
 SHALLOW_DEPTH = click.IntRange(1, 20)
 FILE = click.Path(path_type=Path)

@@ -12,6 +12,7 @@ from engine.cli.parameters import (
     DEPTH,
     FILE,
     POSITIVE,
+    RATING,
     SECONDS,
     STYLE_NAMES,
     ascii_option,
@@ -50,6 +51,7 @@ NAMED_STYLE = parsed(lambda text: NamedStyle(text, parse_style(text)))
 @click.option("--white-style", type=NAMED_STYLE, help="Style of a computer that plays White.")
 @click.option("--black-style", type=NAMED_STYLE, help="Style of a computer that plays Black.")
 @click.option("--style", type=NAMED_STYLE, help=f"Style of every computer: {STYLE_NAMES}. Without it: full strength.")
+@click.option("--level", type=RATING, help="Rating that every computer without a style plays at.")
 @click.option("--depth", type=DEPTH, help="Plies that the computer searches.")
 @click.option("--seconds", type=SECONDS, show_default="by the clock, or 1", help="The computer's time per move.")
 @click.option("--clock", type=parsed(parse_minutes), metavar="M+S", help="Minutes per side and seconds per move: 5+3.")
@@ -61,8 +63,8 @@ NAMED_STYLE = parsed(lambda text: NamedStyle(text, parse_style(text)))
 @ascii_option
 def play(
     white: str, black: str | None, white_style: NamedStyle | None, black_style: NamedStyle | None,
-    style: NamedStyle | None, depth: int | None, seconds: float | None, clock: TimeControl | None, fen: Board | None,
-    chess960: int | None, pgn: Path | None, number: int, save: Path | None, ascii_only: bool,
+    style: NamedStyle | None, level: int | None, depth: int | None, seconds: float | None, clock: TimeControl | None,
+    fen: Board | None, chess960: int | None, pgn: Path | None, number: int, save: Path | None, ascii_only: bool,
 ) -> None:  # fmt: skip
     """Play against the computer or another person, or watch two computers.
 
@@ -79,9 +81,9 @@ def play(
     kinds = {"white": white, "black": black or ("computer" if white == "human" else "human")}
     has_clock = (clock or time_control_of(game)) is not None
     limits = _limits(depth, seconds, has_clock)
-    players = _players(kinds, {"white": white_style, "black": black_style}, style, limits)
+    players = _players(kinds, {"white": white_style, "black": black_style}, style, level, limits)
     if "computer" not in kinds.values():
-        _refuse_computer_options({"--style": style, "--depth": depth, "--seconds": seconds})
+        _refuse_computer_options({"--style": style, "--level": level, "--depth": depth, "--seconds": seconds})
     terminal_game = TerminalGame.resume(game, {side: player.name for side, player in players.items()}, clock)
     if save is not None:
         _refuse_unwritable(save)
@@ -118,7 +120,11 @@ def _limits(depth: int | None, seconds: float | None, has_clock: bool) -> Limits
 
 
 def _players(
-    kinds: dict[str, str], styles: dict[str, NamedStyle | None], style: NamedStyle | None, limits: Limits
+    kinds: dict[str, str],
+    styles: dict[str, NamedStyle | None],
+    style: NamedStyle | None,
+    level: int | None,
+    limits: Limits,
 ) -> dict[str, Player]:
     players = {}
     for side in SIDES:
@@ -129,6 +135,8 @@ def _players(
             players[side] = Player("Human")
         elif (chosen := own_style or style) is not None:
             players[side] = Player(f"Engine ({chosen.text})", limits, chosen.style)
+        elif level is not None:
+            players[side] = Player(f"Engine (level {level})", limits, rating=level)
         else:
             players[side] = Player("Engine", limits)
     return players

@@ -11,6 +11,7 @@ __all__ = [
     "available_memory",
     "history",
     "iterative_deepening",
+    "levels",
     "running_search",
     "search",
     "search_stack",

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 
 from engine.board import Board
-from engine.facade import Engine, Limits, RunningSearch, SearchReport, SearchResult
+from engine.facade import AnySearch, Engine, Limits, SearchReport, SearchResult
 from engine.lessons.cce_notation import final_text, judgement_text, san_line
 from engine.search.iterative_deepening import Bound
 from engine.terminal.board_view import BoardView, Theme, draw
@@ -107,7 +107,7 @@ class BestLines:
 
 
 def _follow(
-    queue: "Queue[object]", thinking: RunningSearch, on_report: Callable[[SearchReport], None]
+    queue: "Queue[object]", thinking: AnySearch, on_report: Callable[[SearchReport], None]
 ) -> SearchResult:
     """Handle events until the search ends; return its result."""
     while not isinstance(event := next_event(queue), SearchResult):
@@ -119,7 +119,7 @@ def _follow(
 
 
 def _show_live(
-    lines: BestLines, queue: "Queue[object]", console: Console, theme: Theme, thinking: RunningSearch
+    lines: BestLines, queue: "Queue[object]", console: Console, theme: Theme, thinking: AnySearch
 ) -> SearchResult:
     with Live(console=console, auto_refresh=False) as live:
 
@@ -134,7 +134,7 @@ def _show_live(
 
 
 def _show_text(
-    lines: BestLines, queue: "Queue[object]", console: Console, theme: Theme, thinking: RunningSearch
+    lines: BestLines, queue: "Queue[object]", console: Console, theme: Theme, thinking: AnySearch
 ) -> SearchResult:
     def write(report: SearchReport) -> None:
         if report.bound is Bound.EXACT:

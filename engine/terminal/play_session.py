@@ -114,7 +114,7 @@ class PlaySession:
                     white_increment_ms=increment_ms,
                     black_increment_ms=increment_ms,
                 )
-            self._awaited = self._search.start(self._board, limits, player.style)
+            self._awaited = self._search.start(self._board, limits, player.style, player.rating)
 
     def _wait(self) -> object:
         """Return the next event, or None if the mover's time is up first."""

@@ -1,11 +1,12 @@
 """The players of a game: a person, or the computer, which searches in a thread."""
 
+import secrets
 from dataclasses import dataclass
 from queue import Queue
 from threading import Thread
 
 from engine.board import Board
-from engine.facade import Engine, RunningSearch, SearchReport, SearchResult
+from engine.facade import AnySearch, Engine, SearchReport, SearchResult
 from engine.lessons.cce_notation import Judgement
 from engine.lessons.methods import StyledThinking
 from engine.lessons.styles import Style
@@ -34,6 +35,7 @@ class Player:
     name: str
     limits: Limits | None = None
     style: Style | None = None
+    rating: int | None = None      # None: full strength
 
     @property
     def is_computer(self) -> bool:
@@ -46,15 +48,17 @@ class BackgroundSearch:
     def __init__(self, queue: "Queue[object]") -> None:
         self._queue = queue
         self._engine = Engine()
+        self._seed = secrets.randbits(62)          # of the players of limited strength
         self._number = 0
-        self._search: RunningSearch | StyledThinking | None = None
+        self._search: AnySearch | StyledThinking | None = None
         self._thread: Thread | None = None
 
-    def start(self, board: Board, limits: Limits, style: Style | None) -> int:
-        """Cancel the search under way, start another and return its number."""
+    def start(self, board: Board, limits: Limits, style: Style | None, rating: int | None = None) -> int:
+        """Cancel the search under way, start another and return its number; `rating` limits the strength."""
         self.cancel()
         self._number += 1
         number, white = self._number, board.turn == "white"
+        self._engine.limit_strength(rating, self._seed + white)
         self._engine.set_position(board)
         search = self._engine.begin(limits) if style is None else StyledThinking(board, style, limits)
         self._search = search

@@ -84,6 +84,22 @@ outcomes = [search(board, method, 2, style) for method in list(Method)[:6] for s
 print(json.dumps([build_mode(), [(outcome.nodes, str(outcome.judgement), outcome.line) for outcome in outcomes]]))
 """
 
+# Limited strength: the small search and the full one.
+LEVELS = """
+import json
+from engine.facade import Board, Engine, Limits, build_mode
+from engine.bench import POSITIONS
+answers = []
+for number, (fen, rating) in enumerate(zip(POSITIONS[::3], (600, 900, 1200, 1500, 1800, 2000, 2300, 600, 1000) * 2)):
+    engine = Engine(hash_mb=1)
+    engine.set_evaluation("none")
+    engine.limit_strength(rating, seed=number)
+    engine.set_position(Board(fen))
+    result = engine.go(Limits(nodes=300))
+    answers.append((rating, result.best_move, result.report.score_cp, result.report.nodes, result.report.pv))
+print(json.dumps([build_mode(), answers]))
+"""
+
 
 def run_probe(pure: str, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "ENGINE_PURE": pure}
@@ -93,7 +109,9 @@ def run_probe(pure: str, program: str, *arguments: str) -> subprocess.CompletedP
 
 @pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
 @pytest.mark.parametrize(
-    "program", [SEARCHES, WALK, VARIANTS, LESSONS], ids=["searches", "walks", "variants", "textbook searches"]
+    "program",
+    [SEARCHES, WALK, VARIANTS, LESSONS, LEVELS],
+    ids=["searches", "walks", "variants", "textbook searches", "levels"],
 )
 def test_compiled_and_plain_give_the_same_answers(program: str) -> None:
     compiled, plain = run_probe("", program, str(OWN_PERFT)), run_probe("1", program, str(OWN_PERFT))

@@ -49,7 +49,7 @@ def test_the_greeting_names_engine_build_and_options() -> None:
     assert [line.split(" type")[0] for line in lines if line.startswith("option")] == [
         "option name Hash", "option name Clear Hash", "option name Threads", "option name MultiPV",
         "option name Ponder", "option name Move Overhead", "option name UCI_Chess960", "option name UCI_AnalyseMode",
-        "option name UCI_ShowWDL", "option name SyzygyPath",
+        "option name UCI_ShowWDL", "option name UCI_LimitStrength", "option name UCI_Elo", "option name SyzygyPath",
         "option name SyzygyProbeLimit", "option name EvalFile",
         *(f"option name Style {name}" for name in (
             "Material", "Placement", "Mobility", "Pawn Structure", "Pawn Advance", "Pieces", "King Safety",
@@ -130,6 +130,9 @@ def test_commands_after_a_perft_wait_for_its_end() -> None:
         ("setoption name Hash value many", "expected a whole number from 1"),
         ("setoption name Nonsense value 1", "unknown option 'Nonsense'"),
         ("setoption name UCI_Chess960 value maybe", "expected true or false"),
+        ("setoption name UCI_LimitStrength value 1500", "expected true or false for UCI_LimitStrength"),
+        ("setoption name UCI_Elo value 599", "expected a whole number from 600 to"),
+        ("setoption name UCI_Elo value master", "expected a whole number from 600 to"),
         ("setoption", "expected setoption name NAME value VALUE"),
         ("setoption Hash value 16", "expected setoption name NAME value VALUE"),
         ("setoption name Hsh value 16", "unknown option 'Hsh'; did you mean Hash?"),

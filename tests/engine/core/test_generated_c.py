@@ -84,5 +84,5 @@ def test_a_plain_one_is_shifted_by_little(generated: tuple[dict[str, str], str])
 
 def test_division_rounds_as_in_python() -> None:
     """With `cdivision` -7 // 2 would be -3 compiled and -4 plain."""
-    for source in (*SOURCES.glob("*/*.py"), *SOURCES.glob("*/*.pxd")):
+    for source in (*SOURCES.glob("**/*.py"), *SOURCES.glob("**/*.pxd")):
         assert "cdivision" not in source.read_text(), source

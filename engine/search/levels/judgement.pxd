@@ -1,0 +1,10 @@
+from engine.core.bitboard cimport u64
+from engine.core.position cimport Position
+
+cdef class Judgement:
+    cdef int understanding
+    cdef int misjudgement
+    cdef u64 game
+    cdef int taste[384]
+    cdef int score(self, Position position) noexcept nogil
+    cdef int taste_of(self, Position position) noexcept nogil

@@ -1,0 +1,67 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""How a player of limited strength judges a position: material for certain, the rest the better the stronger he is.
+
+He has a taste, fixed for the game: a bonus or malus for each kind of piece on each square, so that he follows plans of
+his own. Besides he misjudges each position by a number of its own, always the same within a game.
+"""
+
+import cython
+from cython.cimports.engine.core.bitboard import lsb, popcount, u64
+from cython.cimports.engine.core.params import EXCHANGE_VALUE
+from cython.cimports.engine.core.pieces import BLACK, KIND_OF, KINDS, KING
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.evaluation.evaluate import evaluate
+from cython.cimports.engine.search.levels.vision import mixed
+
+FULL = cython.declare(cython.int, 1000)
+
+
+@cython.final
+@cython.cclass
+class Judgement:
+    """The judgement of one player in one game."""
+
+    def __init__(self, game: int, understanding: int, taste_cp: int, misjudgement_cp: int) -> None:
+        """`game` is a hash; `understanding` is the weight of all but material, in percent; taste is the largest."""
+        index: cython.int
+        if not cython.compiled:
+            self.taste = [0] * (KINDS * 64)
+        self.game = game
+        self.understanding = understanding
+        self.misjudgement = misjudgement_cp
+        spread: cython.int = 2 * taste_cp + 1
+        for index in range(KINDS * 64):
+            self.taste[index] = cython.cast(cython.int, mixed(self.game + index) % cython.cast(u64, spread)) - taste_cp
+
+    def score(self, position: Position) -> cython.int:
+        """Return the player's score of a position in centipawns for the side to move."""
+        material: cython.int = 0
+        kind: cython.int
+        for kind in range(KING):
+            material += EXCHANGE_VALUE[kind] * (
+                popcount(position.pieces[kind]) - popcount(position.pieces[KINDS + kind])
+            )
+        judged: cython.int = self.taste_of(position)
+        if position.side_to_move == BLACK:
+            material, judged = -material, -judged
+        judged += material + (evaluate(position) - material) * self.understanding // 100
+        # Two uniform numbers make a triangle, whose standard deviation is 0.41 times its half width.
+        noise: u64 = mixed(self.game ^ position.key)
+        parts: cython.int = cython.cast(cython.int, noise % 1001 + (noise >> 32) % 1001) - FULL
+        return judged + parts * self.misjudgement // 408
+
+    def taste_of(self, position: Position) -> cython.int:
+        """Return what the player's taste adds for White."""
+        total: cython.int = 0
+        piece: cython.int
+        square: cython.int
+        left: u64 = position.occupied
+        while left:
+            square = lsb(left)
+            piece = position.board[square]
+            if piece < KINDS:
+                total += self.taste[piece * 64 + square]
+            else:
+                total -= self.taste[KIND_OF[piece] * 64 + (square ^ 56)]
+            left &= left - 1
+        return total

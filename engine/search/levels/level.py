@@ -1,0 +1,89 @@
+"""The levels: what a player of a given rating sees, knows and judges, as a few numbers in chess words.
+
+Skill is the scale of the model: `TABLE` has the numbers at some skills, and between two rows they change evenly. What
+rating a skill has is measured (`calibration.py`); `level_of` looks the skill of a rating up there.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass, fields, replace
+
+from engine.search.levels.calibration import RATED
+
+
+@dataclass(frozen=True)
+class Level:
+    """A player of limited strength.
+
+    Up to `FULL_SEARCH_FROM` he thinks with a small search of his own; beyond it the engine's full search plays, with
+    few nodes, and only among the candidate moves that he sees.
+    """
+
+    skill: float
+    plies: float               # how far he looks ahead; 2.3: three plies at 30 % of his moves, two at the others
+    blindness: float           # how many of 1000 ordinary quiet replies he overlooks, see `vision.py`
+    capture_blindness: float   # how many of 1000 captures, recaptures excepted, which he always sees
+    exchange_plies: float      # captures in a row that he follows on different squares
+    understanding: float       # percent: weight of position against material
+    taste_cp: float            # largest bonus or malus for a piece on a square, by his taste
+    misjudgement_cp: float     # standard deviation of his error about a position
+    nodes: float               # of the full search per move; 0: his own search
+    book_plies: float          # plies of opening that he knows
+
+    def hurried(self, hurry: float) -> "Level":
+        """Return the level of a player who hurries: 0 is all the time he wants, 1 is none."""
+        return replace(
+            self,
+            plies=max(1.0, self.plies - hurry),
+            blindness=self.blindness * (1 + hurry),
+            capture_blindness=self.capture_blindness * (1 + hurry),
+            misjudgement_cp=self.misjudgement_cp * (1 + hurry),
+            nodes=max(1.0, self.nodes * (1 - 0.75 * hurry)) if self.nodes else 0,
+        )
+
+
+TABLE = (
+    #     skill  plies blind capt. exch. underst. taste misj. nodes    book
+    Level(400,   1.0,  900,  400,  1,    20,      40,   120,  0,       2),
+    Level(800,   1.3,  700,  120,  2,    35,      25,   70,   0,       4),
+    Level(1200,  2.0,  450,  30,   4,    55,      15,   45,   0,       8),
+    Level(1600,  3.0,  250,  5,    6,    80,      10,   28,   0,       12),
+    Level(2000,  4.0,  100,  0,    10,   100,     6,    15,   0,       16),
+)  # fmt: skip
+FULL_TABLE = (
+    Level(2000,  1.0,  100,  0,    10,   100,     0,    0,    150,     16),
+    Level(2400,  1.0,  30,   0,    10,   100,     0,    0,    1_500,   20),
+    Level(2800,  1.0,  0,    0,    10,   100,     0,    0,    15_000,  24),
+    Level(3200,  1.0,  0,    0,    10,   100,     0,    0,    150_000, 24),
+)  # fmt: skip
+FULL_SEARCH_FROM = FULL_TABLE[0].skill
+LEAST_RATING, MOST_RATING = 600, 2850      # of the option UCI_Elo
+
+
+def level_at(skill: float) -> Level:
+    """Return the level at a skill, which is limited to those of the tables."""
+    table = TABLE if skill < FULL_SEARCH_FROM else FULL_TABLE
+    skill = min(max(skill, table[0].skill), table[-1].skill)
+    index = min(bisect_right([row.skill for row in table], skill), len(table) - 1)
+    low, high = table[index - 1], table[index]
+    part = (skill - low.skill) / (high.skill - low.skill)
+
+    def between(name: str) -> float:
+        first, last = getattr(low, name), getattr(high, name)
+        if name == "nodes" and first:
+            return float(first * (last / first) ** part)       # strength grows with the number's logarithm
+        return float(first + (last - first) * part)
+
+    return Level(**{field.name: between(field.name) for field in fields(Level)})
+
+
+def skill_of(rating: float) -> float:
+    """Return the skill that has this rating by the calibration, extended by its first and last rows."""
+    ratings = [row[0] for row in RATED]
+    index = min(max(bisect_right(ratings, rating), 1), len(RATED) - 1)
+    (low, low_skill), (high, high_skill) = RATED[index - 1 : index + 1]
+    return low_skill + (high_skill - low_skill) * (rating - low) / (high - low)
+
+
+def level_of(rating: int) -> Level:
+    """Return the level of a rating."""
+    return level_at(skill_of(rating))

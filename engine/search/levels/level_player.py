@@ -1,0 +1,188 @@
+"""A search of limited strength, with the interface of `RunningSearch`: opening book, own search, or a full search.
+
+Everything depends on the seed of the game, the position and the level alone, the clock apart: the same position gives
+the same move. The transposition table is emptied before each full search for that reason.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from engine.board import Board
+from engine.book.opening_book import Book
+from engine.core.score import mate_distance
+from engine.evaluation.network import Network
+from engine.search.history import History
+from engine.search.iterative_deepening import Bound, Task
+from engine.search.levels.judgement import Judgement
+from engine.search.levels.level import Level
+from engine.search.levels.level_search import LevelSearch
+from engine.search.levels.vision import Vision, hashed
+from engine.search.running_search import CurrentMove, RunningSearch, SearchReport, SearchResult
+from engine.search.time_manager import Limits, TimeManager, deadlines_us
+from engine.search.transposition import TranspositionTable
+from engine.search.wdl import wdl_of
+from engine.syzygy.tablebase import Tablebase
+
+HASH_MB = 4
+COMFORT_US = 500_000               # a player with less time for a move hurries
+CAPTURE = 4 << 12                  # the flag of a move, see core/move.py
+
+
+class LevelPlayer:
+    """One player of limited strength in one game."""
+
+    def __init__(self, level: Level, seed: int, book: Book | None) -> None:
+        """`seed` is the game's: another one gives other blind spots, tastes and openings."""
+        self._level = level
+        self._seed = seed
+        self._game = hashed(seed)
+        self._book = book
+        self._table, self._history = TranspositionTable(HASH_MB), History()
+
+    def begin(
+        self, board: Board, task: Task, overhead_ms: int, network: Network | None, tablebase: Tablebase
+    ) -> "LimitedSearch":
+        """Start the clock and return the search to run."""
+        deadlines = deadlines_us(task.limits, board.turn == "white", overhead_ms)
+        level = self._level.hurried(max(0.0, 1 - deadlines[0] / COMFORT_US))
+        thought = hashed(self._game ^ board.position.state()["key"])
+        vision = Vision(thought, round(level.blindness), round(level.capture_blindness))
+        seen = vision.seen(board.position, task.moves, last_move(board))
+        if level.nodes:
+            nodes = min(round(level.nodes), task.limits.nodes or round(level.nodes))
+            # Complete, as far as he knows: else the table would not keep the best move of a depth for the next one.
+            limited = replace(task, moves=seen, complete=True, lines=1, limits=replace(task.limits, nodes=nodes))
+            self._table.clear()
+            self._history.clear()
+            search: RunningSearch | OwnSearch = RunningSearch(
+                board, self._table, [self._history], network, limited, overhead_ms, tablebase
+            )
+        else:
+            depth = int(level.plies) + (thought % 1000 < level.plies % 1 * 1000)
+            judgement = Judgement(
+                self._game, round(level.understanding), round(level.taste_cp), round(level.misjudgement_cp)
+            )
+            search = OwnSearch(
+                board, seen, depth, vision, judgement, round(level.exchange_plies), task.limits, deadlines
+            )
+        return LimitedSearch(search, task.limits, self._book_move(board, task, round(level.book_plies)))
+
+    def _book_move(self, board: Board, task: Task, plies: int) -> str | None:
+        """Return the move that the player knows from his opening, if it is among those asked for."""
+        if self._book is None or len(board.moves) >= plies or not task.complete:
+            return None
+        known = self._book.moves(board)
+        if not known:
+            return None
+        rng = random.Random(self._game ^ board.key())
+        return rng.choices(known, [move.weight for move in known])[0].move
+
+
+def last_move(board: Board) -> int:
+    """Return the opponent's last move as far as the eye needs it: the square where it ended, as of a capture."""
+    if not board.moves:
+        return 0
+    text = board.moves[-1]
+    return ("abcdefgh".index(text[2]) + 8 * (int(text[3]) - 1)) << 6 | CAPTURE
+
+
+class LimitedSearch:
+    """A search as the facade begins it; a book move is played without any."""
+
+    def __init__(self, search: "RunningSearch | OwnSearch", limits: Limits, book_move: str | None) -> None:
+        self.limits = limits
+        self._search = search
+        self._book_move = book_move
+
+    def stop(self) -> None:
+        """End the search as soon as possible; callable from any thread."""
+        self._search.stop()
+
+    def ponder_hit(self) -> None:
+        """Apply the limits from now on, as the expected move was played; callable from any thread."""
+        self._search.ponder_hit()
+
+    def run(
+        self,
+        report: Callable[[SearchReport], None] | None = None,
+        current: Callable[[CurrentMove], None] | None = None,
+    ) -> SearchResult:
+        """Search and return the move, like `RunningSearch.run`."""
+        if self._book_move is not None:
+            return SearchResult(self._book_move, None, None)
+        return self._search.run(report, current)
+
+
+class OwnSearch:
+    """The small search of a player, depth by depth."""
+
+    def __init__(
+        self,
+        board: Board,
+        moves: Sequence[int],
+        depth: int,
+        vision: Vision,
+        judgement: Judgement,
+        exchange_plies: int,
+        limits: Limits,
+        deadlines: tuple[int, int],
+    ) -> None:
+        self._board = board.copy()
+        self._moves = list(moves)
+        self._depth = min(depth, limits.depth or depth)
+        self._time_manager = TimeManager(*deadlines, limits.ponder)
+        self._pieces = board.position.state()["occupied"].bit_count()
+        self._search = LevelSearch(
+            self._board.position, vision, judgement, self._time_manager, exchange_plies, last_move(board)
+        )
+
+    def stop(self) -> None:
+        self._search.stop()
+
+    def ponder_hit(self) -> None:
+        self._time_manager.ponder_hit()
+
+    def run(
+        self,
+        report: Callable[[SearchReport], None] | None = None,
+        current: Callable[[CurrentMove], None] | None = None,
+    ) -> SearchResult:
+        """Search deeper and deeper; the move of an unfinished depth counts if one was found."""
+        if not self._moves:
+            return SearchResult(None, None, None)
+        best: list[int] = self._moves[:1]
+        last: SearchReport | None = None
+        for depth in range(1, self._depth + 1):
+            moves = [best[0], *(move for move in self._moves if move != best[0])] if depth > 1 else self._moves
+            self._search.restrict_root(moves)
+            score = self._search.run(depth)
+            best = self._search.principal_variation() or best
+            if self._search.was_stopped():
+                break
+            last = self._describe(depth, score, best)
+            if report is not None:
+                report(last)
+            if self._time_manager.too_late_for_another_depth():
+                break
+        line = [self._board.spell(move) for move in best]
+        return SearchResult(line[0], line[1] if len(line) > 1 else None, last, self._time_manager.late_ms())
+
+    def _describe(self, depth: int, score: int, variation: Sequence[int]) -> SearchReport:
+        mate = mate_distance(score)
+        nodes, time_ms = self._search.node_count(), self._time_manager.elapsed_ms()
+        return SearchReport(
+            line=1,
+            depth=depth,
+            selective_depth=self._search.deepest(),
+            score_cp=score if mate is None else None,
+            mate_in=mate,
+            bound=Bound.EXACT,
+            nodes=nodes,
+            time_ms=time_ms,
+            nps=nodes * 1000 // max(1, time_ms),
+            hashfull=0,
+            table_hits=0,
+            wdl=wdl_of(score, self._pieces),
+            pv=tuple([self._board.spell(move) for move in variation]),
+        )

@@ -1,0 +1,28 @@
+from engine.core.position cimport Position
+from engine.search.levels.judgement cimport Judgement
+from engine.search.levels.vision cimport Vision
+from engine.search.time_manager cimport NodeCounter
+
+cdef class LevelSearch:
+    cdef Position position
+    cdef Vision vision
+    cdef Judgement judgement
+    cdef NodeCounter counter
+    cdef int exchange_plies
+    cdef int root_height
+    cdef int root_previous
+    cdef int root_moves
+    cdef int moves[8448]
+    cdef int scores[8448]
+    cdef int played[34]
+    cdef int killers[34]
+    cdef int pv[1156]
+    cdef int pv_length[34]
+    cdef int node(self, int alpha, int beta, int depth, int ply) noexcept nogil
+    cdef int quiescence(self, int alpha, int beta, int ply, int plies) noexcept nogil
+    cdef int previous(self, int ply) noexcept nogil
+    cdef int keep_seen(self, int ply, int end) noexcept nogil
+    cdef int keep_captures(self, int ply, int end, bint recaptures_only) noexcept nogil
+    cdef int pick(self, int index, int end) noexcept nogil
+    cdef void order(self, int ply, int end) noexcept nogil
+    cdef void extend_pv(self, int move, int ply) noexcept nogil

@@ -1,0 +1,239 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""The search of a player of limited strength: alpha-beta to a small depth, with only the moves that he sees.
+
+Where he overlooks moves, he trusts that the side to move has something quiet: its score is at least his judgement of
+the position. Captures are followed until they end; after some plies only recaptures are.
+"""
+
+import cython
+from cython.cimports.engine.core.draws import is_insufficient_material, is_repetition
+from cython.cimports.engine.core.move import from_square, is_capture, is_tactical, to_square
+from cython.cimports.engine.core.movegen import generate
+from cython.cimports.engine.core.params import EXCHANGE_VALUE
+from cython.cimports.engine.core.pieces import KIND_OF
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.score import DRAW, INFINITE, mated_in
+from cython.cimports.engine.search.levels.judgement import Judgement
+from cython.cimports.engine.search.levels.vision import Vision
+from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
+
+MAX_PLIES = cython.declare(cython.int, 32)          # from the root, captures and evasions included
+ROW = cython.declare(cython.int, 256)               # moves of one ply
+PV_ROW = cython.declare(cython.int, 34)
+
+
+@cython.final
+@cython.cclass
+class LevelSearch:
+    """One thought of one player."""
+
+    def __init__(
+        self,
+        position: Position,
+        vision: Vision,
+        judgement: Judgement,
+        time_manager: TimeManager,
+        exchange_plies: int,
+        previous: int,
+    ) -> None:
+        """`previous` is the opponent's last move, 0 if there is none."""
+        if not cython.compiled:
+            self.moves, self.scores = [0] * 8448, [0] * 8448
+            self.played, self.killers, self.pv, self.pv_length = [0] * 34, [0] * 34, [0] * 1156, [0] * 34
+        self.position = position
+        self.vision = vision
+        self.judgement = judgement
+        self.counter = NodeCounter(time_manager, 0)
+        self.exchange_plies = exchange_plies
+        self.root_height = position.height
+        self.root_previous = previous
+        self.root_moves = 0
+
+    # --- For Python callers --------------------------------------------------------------------------------------
+
+    def restrict_root(self, moves: list) -> None:
+        """Consider these legal moves at the root, in this order."""
+        index: cython.int
+        for index in range(len(moves)):
+            self.moves[index] = moves[index]
+        self.root_moves = len(moves)
+
+    def run(self, depth: int) -> int:
+        """Search the root without the interpreter lock and return its score; meaningless if `was_stopped()`."""
+        plies: cython.int = depth
+        score: cython.int
+        with cython.nogil:
+            score = self.node(-INFINITE, INFINITE, plies, 0)
+        return score
+
+    def stop(self) -> None:
+        """End the search now; callable from any thread."""
+        self.counter.stopped = True
+
+    def was_stopped(self) -> bool:
+        """Return whether `stop` or the clock ended the search."""
+        return self.counter.stopped
+
+    def node_count(self) -> int:
+        """Return the nodes visited."""
+        return self.counter.nodes
+
+    def deepest(self) -> int:
+        """Return the deepest ply reached."""
+        return self.counter.deepest
+
+    def principal_variation(self) -> list[int]:
+        """Return the principal variation of the last `run`, empty if no move was finished."""
+        return [self.pv[index] for index in range(self.pv_length[0])]
+
+    # --- Nodes -----------------------------------------------------------------------------------------------------
+
+    def previous(self, ply: cython.int) -> cython.int:
+        """Return the move that led to this node."""
+        return self.played[ply - 1] if ply > 0 else self.root_previous
+
+    def node(self, alpha: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
+        """Return the score of a node in centipawns for the side to move. In check the search goes on below depth 0."""
+        self.pv_length[ply] = 0
+        in_check: cython.bint = self.position.in_check()
+        if depth <= 0 and not in_check:
+            return self.quiescence(alpha, beta, ply, 0)
+        self.counter.count(ply)
+        if self.counter.stopped:
+            return DRAW
+        if ply > 0 and (is_insufficient_material(self.position) or is_repetition(self.position, self.root_height)):
+            return DRAW
+        if ply >= MAX_PLIES:
+            return self.judgement.score(self.position)
+        end: cython.int = self.root_moves
+        if ply > 0:
+            end = generate(self.position, self.moves, ply * ROW, False)
+            if end == ply * ROW:
+                return mated_in(ply) if in_check else DRAW
+            if self.position.halfmove_clock >= 100:
+                return DRAW
+        best: cython.int = -INFINITE
+        if ply > 0 and not in_check:
+            legal: cython.int = end
+            end = self.keep_seen(ply, end)
+            if end < legal:
+                best = self.judgement.score(self.position)
+                if best >= beta:
+                    return best
+        self.order(ply, end)
+        floor: cython.int = best if best > alpha else alpha
+        score: cython.int
+        index: cython.int
+        for index in range(ply * ROW, end):
+            move: cython.int = self.pick(index, end)
+            self.played[ply] = move
+            self.position.make(move)
+            score = -self.node(-beta, -floor, depth - 1, ply + 1)
+            self.position.unmake(move)
+            if self.counter.stopped:
+                return DRAW
+            if score > best:
+                best = score
+                if score > floor:
+                    floor = score
+                    self.extend_pv(move, ply)
+                    if score >= beta:
+                        if not is_tactical(move):
+                            self.killers[ply] = move
+                        break
+        return best
+
+    def quiescence(self, alpha: cython.int, beta: cython.int, ply: cython.int, plies: cython.int) -> cython.int:
+        """Return the score once the captures are over; after `exchange_plies` only recaptures are followed."""
+        self.counter.count(ply)
+        if self.counter.stopped or is_insufficient_material(self.position):
+            return DRAW
+        best: cython.int = self.judgement.score(self.position)
+        if best >= beta or ply >= MAX_PLIES:
+            return best
+        if best > alpha:
+            alpha = best
+        end: cython.int = generate(self.position, self.moves, ply * ROW, True)
+        end = self.keep_captures(ply, end, plies >= self.exchange_plies)
+        self.order(ply, end)
+        index: cython.int
+        score: cython.int
+        for index in range(ply * ROW, end):
+            move: cython.int = self.pick(index, end)
+            self.played[ply] = move
+            self.position.make(move)
+            score = -self.quiescence(-beta, -alpha, ply + 1, plies + 1)
+            self.position.unmake(move)
+            if self.counter.stopped:
+                return DRAW
+            if score > best:
+                best = score
+                if score > alpha:
+                    alpha = score
+                    if score >= beta:
+                        break
+        return best
+
+    # --- The moves of a node -----------------------------------------------------------------------------------------
+
+    def keep_seen(self, ply: cython.int, end: cython.int) -> cython.int:
+        """Keep the moves that the player sees; return the new end."""
+        kept: cython.int = ply * ROW
+        previous: cython.int = self.previous(ply)
+        index: cython.int
+        for index in range(ply * ROW, end):
+            if self.vision.sees(self.position, self.moves[index], previous, ply):
+                self.moves[kept] = self.moves[index]
+                kept += 1
+        return kept
+
+    def keep_captures(self, ply: cython.int, end: cython.int, recaptures_only: cython.bint) -> cython.int:
+        """Keep the captures that the player sees, perhaps only recaptures; return the new end."""
+        kept: cython.int = ply * ROW
+        previous: cython.int = self.previous(ply)
+        index: cython.int
+        for index in range(ply * ROW, end):
+            move: cython.int = self.moves[index]
+            recaptures: cython.bint = is_capture(previous) and to_square(move) == to_square(previous)
+            if recaptures or (not recaptures_only and self.vision.sees(self.position, move, previous, ply)):
+                self.moves[kept] = move
+                kept += 1
+        return kept
+
+    def order(self, ply: cython.int, end: cython.int) -> cython.void:
+        """Score the moves: captures by victim and attacker, then the killer. The root keeps its order."""
+        index: cython.int
+        for index in range(ply * ROW, end):
+            move: cython.int = self.moves[index]
+            score: cython.int = 0
+            if ply == 0:
+                score = end - index
+            elif is_tactical(move):
+                score = 10000 + 10 * EXCHANGE_VALUE[KIND_OF[self.position.board[to_square(move)]]]
+                score -= EXCHANGE_VALUE[KIND_OF[self.position.board[from_square(move)]]]
+            elif move == self.killers[ply]:
+                score = 5000
+            self.scores[index] = score
+
+    def pick(self, index: cython.int, end: cython.int) -> cython.int:
+        """Swap the best of the remaining moves to this index and return it."""
+        best: cython.int = index
+        other: cython.int
+        for other in range(index + 1, end):
+            if self.scores[other] > self.scores[best]:
+                best = other
+        move: cython.int = self.moves[best]
+        score: cython.int = self.scores[best]
+        self.moves[best], self.scores[best] = self.moves[index], self.scores[index]
+        self.moves[index], self.scores[index] = move, score
+        return move
+
+    def extend_pv(self, move: cython.int, ply: cython.int) -> cython.void:
+        """Set the variation of this ply to the move and the variation of the next ply."""
+        row: cython.int = ply * PV_ROW
+        length: cython.int = self.pv_length[ply + 1]
+        index: cython.int
+        self.pv[row] = move
+        for index in range(length):
+            self.pv[row + 1 + index] = self.pv[row + PV_ROW + index]
+        self.pv_length[ply] = length + 1

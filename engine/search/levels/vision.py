@@ -1,0 +1,106 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Which moves a player of limited strength sees.
+
+A move that catches the eye is seen: a recapture, then captures, promotions, checks. Quiet moves are overlooked first,
+above all long ones, backward ones, and those far from the last move. A player sees his own candidates better than the
+replies to them, and those better than what follows.
+
+Whether a move is seen is settled for one thought, the choice of one move: a blind spot is a piece, its square and the
+square it could go to. So the same reply is overlooked after every candidate, as people do. The blind spots come from a
+hash of seed and position: a repeated search has the same, another game has others.
+"""
+
+import cython
+from cython.cimports.engine.core.bitboard import ALL_SQUARES, u64
+from cython.cimports.engine.core.move import CASTLING, flag_of, from_square, is_capture, is_promotion, to_square
+from cython.cimports.engine.core.movegen import gives_check
+from cython.cimports.engine.core.pieces import WHITE
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.zobrist import PIECE_KEY
+
+MOST = cython.declare(cython.int, 950)             # per mille: no legal move is overlooked more often
+CANDIDATE_PERCENT = cython.declare(cython.int, 60)        # own candidates are overlooked less than replies to them,
+LATER_PERCENT = cython.declare(cython.int, 130)           # what follows more
+
+
+if not cython.compiled:
+    def mixed(number: int) -> int:
+        """Return a hash of 64 bits. (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators)"""
+        number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 & ALL_SQUARES
+        number = (number ^ (number >> 27)) * 0x94D049BB133111EB & ALL_SQUARES
+        return number ^ (number >> 31)
+
+
+def hashed(number: int) -> int:
+    """Return `mixed` to Python callers."""
+    return mixed(number)
+
+
+def distance(first: cython.int, second: cython.int) -> cython.int:
+    """Return the number of king steps between two squares."""
+    files: cython.int = (first & 7) - (second & 7)
+    ranks: cython.int = (first >> 3) - (second >> 3)
+    if files < 0:
+        files = -files
+    if ranks < 0:
+        ranks = -ranks
+    return files if files > ranks else ranks
+
+
+@cython.final
+@cython.cclass
+class Vision:
+    """What one player sees during one thought."""
+
+    def __init__(self, thought: int, blindness: int, capture_blindness: int) -> None:
+        """`thought` is a hash of game and position; blindness is how many of 1000 ordinary replies are overlooked."""
+        self.thought = thought
+        self.blindness = blindness
+        self.capture_blindness = capture_blindness
+
+    def sees(
+        self, position: Position, move: cython.int, previous: cython.int, ply: cython.int
+    ) -> cython.bint:
+        """Return whether the player sees a legal move that follows `previous`, `ply` plies from the root."""
+        chance: cython.int = self.chance_to_overlook(position, move, previous, ply)
+        if chance <= 0:
+            return True
+        origin: cython.int = from_square(move)
+        spot: u64 = PIECE_KEY[position.board[origin] * 64 + origin] ^ to_square(move)
+        return mixed(self.thought ^ spot) % 1000 >= cython.cast(u64, chance)
+
+    def chance_to_overlook(
+        self, position: Position, move: cython.int, previous: cython.int, ply: cython.int
+    ) -> cython.int:
+        """Return how many of 1000 such moves the player overlooks."""
+        origin: cython.int = from_square(move)
+        target: cython.int = to_square(move)
+        chance: cython.int = self.capture_blindness
+        if is_capture(move):
+            if target == to_square(previous):
+                if is_capture(previous):
+                    return 0
+                chance >>= 2
+        elif not is_promotion(move):
+            chance = self.blindness
+            if gives_check(position, move):
+                chance = self.capture_blindness if ply == 0 else chance >> 2
+            elif flag_of(move) == CASTLING:
+                chance >>= 2
+            elif ply == 0 and position.is_attacked(origin, position.side_to_move ^ 1):
+                chance >>= 1       # the escape of an attacked piece
+        percent: cython.int = 100
+        if distance(origin, target) >= 4:
+            percent += 50
+        if (target >> 3 < origin >> 3) if position.side_to_move == WHITE else (target >> 3 > origin >> 3):
+            percent += 40
+        if previous and distance(target, to_square(previous)) >= 4:
+            percent += 40
+        if ply != 1:
+            percent = percent * (CANDIDATE_PERCENT if ply == 0 else LATER_PERCENT) // 100
+        chance = chance * percent // 100
+        return chance if chance < MOST else MOST
+
+    def seen(self, position: Position, moves: list, previous: int) -> list[int]:
+        """Return the moves of the root that the player considers; all of them if he sees none."""
+        return [move for move in moves if self.sees(position, move, previous, 0)] or moves

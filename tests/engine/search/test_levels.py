@@ -1,0 +1,122 @@
+"""Limited strength: what the levels see, and how `Engine` and UCI obey them."""
+
+from itertools import pairwise
+
+import pytest
+
+from engine.facade import RATINGS, Board, Engine, Limits, build_mode
+from engine.search.levels.level import level_of
+from tests.engine.uci_session import Session
+
+SEEDS = range(20)
+BACK_RANK_MATE = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"
+BERLIN = "r1bqkb1r/pppp1ppp/2n2n2/1B2p3/4P3/5N2/PPPP1PPP/RNBQ1RK1 b kq - 5 4"
+HANGING_QUEEN = "rnb1kbnr/pppp1ppp/8/4p3/3qP3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0 4"
+
+
+def choose(rating: int, seed: int, board: Board) -> str | None:
+    engine = Engine(1)
+    engine.limit_strength(rating, seed)
+    engine.set_position(board)
+    return engine.go(Limits()).best_move
+
+
+def board_after(fen: str, moves: str) -> Board:
+    board = Board(fen)
+    for move in moves.split():
+        board.push(move)
+    return board
+
+
+@pytest.mark.parametrize("rating", [1000, 1500, 2000, 2500, 2850])
+def test_a_mate_in_one_is_found_from_1000(rating: int) -> None:
+    found = [choose(rating, seed, Board(BACK_RANK_MATE)) for seed in SEEDS]
+    assert found.count("a1a8") >= 19
+
+
+@pytest.mark.parametrize("rating", [600, 1000, 1500, 2000, 2500])
+def test_a_recapture_is_made(rating: int) -> None:
+    board = board_after(BERLIN, "f6e4 f1e1 e4d6 b5c6")
+    assert {choose(rating, seed, board) for seed in SEEDS} <= {"b7c6", "d7c6"}
+
+
+@pytest.mark.parametrize("rating", [1000, 1500, 2000, 2500])
+def test_a_hanging_queen_is_taken(rating: int) -> None:
+    assert [choose(rating, seed, Board(HANGING_QUEEN)) for seed in SEEDS].count("f3d4") >= 19
+
+
+def test_a_game_repeats_its_moves_and_other_games_differ() -> None:
+    board = board_after("r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8", "e1g1 b7b6")
+    for rating in (800, 1500, 2100):
+        assert choose(rating, 7, board) == choose(rating, 7, board)
+        assert len({choose(rating, seed, board) for seed in SEEDS}) > 1
+
+
+def test_a_new_game_has_another_player() -> None:
+    engine = Engine(1)
+    engine.limit_strength(800)
+    engine.set_position(board_after("4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1", "e2e4"))
+    found = set()
+    for _ in SEEDS:
+        engine.new_game()
+        found.add(engine.go(Limits()).best_move)
+    assert len(found) > 1
+
+
+def test_every_level_is_at_least_as_good_as_the_one_before() -> None:
+    """In the numbers: what they are worth is measured by `calibrate`."""
+    levels = [level_of(rating) for rating in RATINGS[::50]]
+    for weaker, stronger in pairwise(levels):
+        assert weaker.skill < stronger.skill
+        assert weaker.blindness >= stronger.blindness
+        assert weaker.capture_blindness >= stronger.capture_blindness
+        assert weaker.book_plies <= stronger.book_plies
+
+
+def test_a_player_who_hurries_sees_and_thinks_less() -> None:
+    for rating in (900, 1500, 2600):
+        calm, hurried = level_of(rating), level_of(rating).hurried(0.8)
+        assert hurried.blindness >= calm.blindness
+        assert hurried.plies <= calm.plies
+        assert hurried.nodes <= calm.nodes
+
+
+@pytest.mark.parametrize("rating", [599, 2851])
+def test_a_rating_out_of_range_is_refused(rating: int) -> None:
+    with pytest.raises(ValueError, match=str(rating)):
+        Engine(1).limit_strength(rating)
+
+
+def test_only_the_moves_asked_for_are_played() -> None:
+    engine = Engine(1)
+    for rating in (600, 1500, 2300):
+        engine.limit_strength(rating)
+        engine.set_position(Board())
+        assert engine.go(Limits(), only=["a2a3"]).best_move == "a2a3"
+
+
+def test_a_mated_player_has_no_move() -> None:
+    assert choose(1500, 1, Board("R5k1/5ppp/8/8/8/8/5PPP/6K1 b - - 0 1")) is None
+
+
+@pytest.mark.skipif(build_mode() == "plain", reason="plain Python needs longer")
+def test_limited_strength_over_uci() -> None:
+    """UCI_Elo alone changes nothing; a limited player answers at once, however much time there is."""
+    session = Session()
+    session.say("setoption name UCI_Elo value 1500")
+    session.say("position fen r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8")
+    full = _nodes(session, "go depth 9")
+    session.say("setoption name UCI_LimitStrength value true")
+    limited = _nodes(session, "go wtime 600000 btime 600000")
+    session.say("setoption name uci_elo value 2300")
+    stronger = _nodes(session, "go wtime 600000 btime 600000")
+    session.say("setoption name UCI_LimitStrength value false")
+    session.say("ucinewgame")
+    assert limited < stronger < full == _nodes(session, "go depth 9")
+    session.close()
+
+
+def _nodes(session: Session, command: str) -> int:
+    """Return the nodes of a search."""
+    session.say(command)
+    return max(int(line.split(" nodes ")[1].split()[0]) for line in session.until("bestmove") if " nodes " in line)
