@@ -50,7 +50,8 @@ _SECTIONS: Final = {
 _COMMANDS: Final = {name: text for commands in _SECTIONS.values() for name, text in commands.items()}
 # Modules with several commands; every other command has a module of its name.
 _MODULES: Final = {
-    **dict.fromkeys(("stats", "games", "pgn"), "records"),
+    **dict.fromkeys(("stats", "games", "pgn"), "records.games"),
+    "postmortem": "records.postmortem",
     **dict.fromkeys(
         ("pause", "resume", "finish", "quit", "block", "unblock", "matchmaking", "rechallenge"), "control"
     ),

@@ -16,7 +16,7 @@ from lichessbot.storage import game_records
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.game_records import ChatRecord, MoveRecord
 from lichessbot.storage.history import GameHistory
-from tests.lichessbot.cli.test_records import GAME, MOVES, fill
+from tests.lichessbot.cli.records.test_games import GAME, MOVES, fill
 
 HOSTILE = '<b>"\x1b[2J\u202e'
 

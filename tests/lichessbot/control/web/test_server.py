@@ -20,7 +20,7 @@ from lichessbot.control.web.server import WebServer
 from lichessbot.control.web.site import Site
 from lichessbot.history import RecordedGames
 from lichessbot.storage.database import FILE_NAME
-from tests.lichessbot.cli.test_records import fill
+from tests.lichessbot.cli.records.test_games import fill
 from tests.lichessbot.control.status_of import GAME, STATUS
 from tests.lichessbot.control.web.conftest import PATIENCE_S, Daemon
 

@@ -18,7 +18,7 @@ import click
 
 from engine.facade import Board, InvalidFen, InvalidMove, Limits
 from lichessbot.cli.options import config_option, records_folder
-from lichessbot.cli.records import Records
+from lichessbot.cli.records.games import Records
 from lichessbot.config import Config, load_config
 from lichessbot.errors import ExitCode, StateError
 from lichessbot.games.pgn import board_of
@@ -55,7 +55,7 @@ class _NoAnswer(Exception):
     help="For the engine's deeper look, in all; 0 for none.",
 )
 @config_option
-def command(game: str, seconds: float, config_file: Path | None) -> int:
+def postmortem_command(game: str, seconds: float, config_file: Path | None) -> int:
     """Say why a game was lost, by the id or address of the GAME.
 
     Shows the moves after which the evaluation fell, what a deeper look says of them now, and where they came from, with
