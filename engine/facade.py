@@ -11,6 +11,7 @@
 - Files: opening books (`Book`, `BookMove`, `OWN_BOOK`, `review_book`; `InvalidBook`), the names of openings (`Opening`,
   `opening_of`), endgame tablebases (`Tablebase`, `TableReport`), PGN (`pgn_text`), networks (`default_choice`;
   `InvalidNet`).
+- Reviews: `accuracy`, Lichess's formulas for how good moves were.
 - The machine: `build_mode`, `describe_build`, `available_mb`.
 
 Unless a name says otherwise, moves are UCI text, scores are centipawns, and times are milliseconds.
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from engine import accuracy
 from engine.board import Board, Ending, InvalidMove, NoEvaluation, Outcome
 from engine.book.opening_book import Book, BookMove, InvalidBook, review_book
 from engine.book.opening_names import Opening, opening_of
@@ -83,6 +85,7 @@ __all__ = [
     "TableReport",
     "Tablebase",
     "Wdl",
+    "accuracy",
     "available_mb",
     "build_mode",
     "chess960_fen",

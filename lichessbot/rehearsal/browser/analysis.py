@@ -14,9 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from engine.facade import Board
-from lichessbot.rehearsal.browser.judgement import DRAWN, Judgement, Score, judge
-from lichessbot.rehearsal.rules.enums import Color
+from engine.facade import Board, accuracy
 
 NODES: Final = 50_000               # a position
 HASH_MB: Final = 16
@@ -30,7 +28,7 @@ _LEAVE_TIMEOUT_S: Final = 5.0
 class Position:
     """A position of the game as the engine sees it. `best`: None if the game is over on the board."""
 
-    score: Score
+    score: accuracy.Score
     best: str | None
 
 
@@ -39,7 +37,7 @@ class Mistake:
     """A move that lost winning chances, and the move that the engine prefers."""
 
     ply: int
-    judgement: Judgement
+    judgement: accuracy.Judgement
     san: str
     better: str
     better_san: str
@@ -49,8 +47,8 @@ def mistakes(board: Board, moves: list[str], positions: list[Position]) -> list[
     """Return the mistakes of a game that starts from `board`, as far as its positions are known."""
     found = []
     for ply, (move, before, after) in enumerate(zip(moves, positions, positions[1:], strict=False), 1):
-        mover, san = Color(board.turn), board.san(move)
-        judgement = judge(before.score, after.score, mover)
+        mover, san = board.turn, board.san(move)
+        judgement = accuracy.judge(before.score, after.score, mover)
         if judgement is not None and before.best is not None and board.normalise(before.best) != board.normalise(move):
             better = board.normalise(before.best)
             found.append(Mistake(ply, judgement, san, better, board.san(better)))
@@ -119,13 +117,13 @@ class Analysis:
 
     def _position(self, board: Board, ply: int) -> Position:
         if not board.legal_moves():
-            mated = {"white": Score(mate=-1), "black": Score(mate=1)}
-            return Position(mated[board.turn] if board.is_check() else DRAWN, None)
+            mated = {"white": accuracy.Score(mate=-1), "black": accuracy.Score(mate=1)}
+            return Position(mated[board.turn] if board.is_check() else accuracy.DRAWN, None)
         played = f" moves {' '.join(self.moves[:ply])}" if ply else ""
         self._tell(f"position fen {board.initial_fen}{played}")
         lines = self._ask(f"go nodes {NODES}", "bestmove")
-        score = _last_score(lines[:-1]) or DRAWN
-        return Position(score.of(Color(board.turn)), lines[-1].split()[1])
+        score = _last_score(lines[:-1]) or accuracy.DRAWN
+        return Position(score.of(board.turn), lines[-1].split()[1])
 
     def _tell(self, line: str) -> None:
         assert self._engine.stdin is not None
@@ -162,7 +160,7 @@ class Analysis:
             self._loop.call_soon_threadsafe(lambda: None if self._cancelled else take())
 
 
-def _last_score(lines: list[str]) -> Score | None:
+def _last_score(lines: list[str]) -> accuracy.Score | None:
     """Return the last exact score of a search, from the view of the side to move; a bound if there is no exact one."""
     scored = [line.split() for line in lines if line.startswith("info ") and " score " in line]
     exact = [words for words in scored if "lowerbound" not in words and "upperbound" not in words]
@@ -170,4 +168,4 @@ def _last_score(lines: list[str]) -> Score | None:
         return None
     words = (exact or scored)[-1]
     kind, value = words[words.index("score") + 1 : words.index("score") + 3]
-    return Score(mate=int(value)) if kind == "mate" else Score(cp=int(value))
+    return accuracy.Score(mate=int(value)) if kind == "mate" else accuracy.Score(cp=int(value))

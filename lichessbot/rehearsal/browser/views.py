@@ -4,9 +4,8 @@ needs no rules of chess. Functions from state to dict.
 
 from typing import Any
 
-from engine.facade import Board
+from engine.facade import Board, accuracy
 from lichessbot.rehearsal.browser.analysis import Analysis, Position
-from lichessbot.rehearsal.browser.judgement import Judgement, average_loss_cp
 from lichessbot.rehearsal.browser.words import (
     clock_in_words,
     move_in_words,
@@ -119,10 +118,10 @@ def analysis_view(game: Game, analysis: Analysis) -> Json:
             for it in found
         ],
         "counts": {
-            color: {kind.word: kinds[color].count(kind) for kind in Judgement}
+            color: {kind.word: kinds[color].count(kind) for kind in accuracy.Judgement}
             for color in Color
         },
-        "averageLoss": {color: average_loss_cp(scores, movers, color) for color in Color},
+        "averageLoss": {color: accuracy.average_loss_cp(scores, movers, color) for color in Color},
     }
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from engine.accuracy import Judgement, Score
 from engine.facade import Board
 from lichessbot.rehearsal.browser.analysis import Analysis, Position, mistakes
-from lichessbot.rehearsal.browser.judgement import Judgement, Score
 
 PATIENCE_S = 60.0
 FOOLS_MATE = ["f2f3", "e7e5", "g2g4", "d8h4"]
