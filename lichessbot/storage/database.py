@@ -104,6 +104,15 @@ MIGRATIONS: Final = (
     """
     CREATE TABLE blocked_players (id TEXT PRIMARY KEY, blocked_at REAL NOT NULL);
     """,
+    """
+    CREATE TABLE reviews (
+        game_id TEXT PRIMARY KEY, reviewed_at REAL NOT NULL, engine TEXT NOT NULL, nodes INTEGER NOT NULL
+    );
+    CREATE TABLE reviewed_positions (
+        game_id TEXT NOT NULL, ply INTEGER NOT NULL, score_cp INTEGER NOT NULL, line TEXT NOT NULL,
+        PRIMARY KEY (game_id, ply)
+    ) WITHOUT ROWID;
+    """,
 )
 _OWNER_ONLY: Final = 0o600
 _PAGES: Final = ("freelist_count", "page_count")
@@ -313,14 +322,15 @@ def owner(folder: Path) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def write_beside(folder: Path, statement: Statement) -> None:
-    """Execute one statement in the state file of a running daemon. Raises StateFailed or StateNewer."""
+def write_beside(folder: Path, *statements: Statement) -> None:
+    """Execute all statements or none in the state file of a daemon that may run. Raises StateFailed or StateNewer."""
     path = folder / FILE_NAME
     try:
         with closing(sqlite3.connect(path)) as connection, connection:
             if _schema(connection) != len(MIGRATIONS):
                 raise StateNewer(f"{path} belongs to a daemon of another version; restart that daemon first")
-            connection.executemany(*statement)
+            for sql, rows in statements:
+                connection.executemany(sql, rows)
     except (sqlite3.Error, OSError) as error:
         raise StateFailed(f"{path}: {error}") from error
 

@@ -1,6 +1,7 @@
 """Games of the past, read from the state file, also while the daemon runs. Changes nothing; for any thread."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ from lichessbot.storage import statistics
 from lichessbot.storage.database import read_only
 from lichessbot.storage.game_filter import GameFilter
 from lichessbot.storage.game_records import SELECT, SELECT_CHAT, SELECT_MOVES, ChatRecord, GameRecord, MoveRecord
+from lichessbot.storage.reviews import SELECT_POSITIONS, SELECT_REVIEW, ReviewedPosition, ReviewRecord
 from lichessbot.storage.statistics import Statistics, aggregate
 
 _DROPS: Final = 10
@@ -37,6 +39,13 @@ class GameHistory:
 
     def chat(self, game_id: str) -> list[ChatRecord]:
         return [ChatRecord(*row) for row in self._read(SELECT_CHAT, game_id)]
+
+    def review(self, game_id: str) -> ReviewRecord | None:
+        """Return the review of a game; None if there is none."""
+        positions = [ReviewedPosition(*row) for row in self._read(SELECT_POSITIONS, game_id)]
+        for head in self._read(SELECT_REVIEW, game_id):
+            return replace(ReviewRecord(*head), positions=positions)
+        return None
 
     def statistics(self, games: Sequence[GameRecord], wanted: GameFilter = _ALL) -> Statistics:
         """Return the statistics of these games, which are those that the filter means."""

@@ -352,6 +352,8 @@ def _without_games(condition: str, *values: object) -> Sequence[Statement]:
     return (
         (f"DELETE FROM moves {of_games}", [values]),
         (f"DELETE FROM chat {of_games}", [values]),
+        (f"DELETE FROM reviews {of_games}", [values]),
+        (f"DELETE FROM reviewed_positions {of_games}", [values]),
         (f"DELETE FROM games WHERE {condition}", [values]),
     )
 

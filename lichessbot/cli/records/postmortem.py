@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Final
 
 import click
@@ -20,7 +19,7 @@ from engine.facade import Board, InvalidFen, InvalidMove, Limits
 from lichessbot.cli.options import config_option, records_folder
 from lichessbot.cli.records.games import Records
 from lichessbot.config import Config, load_config
-from lichessbot.errors import ExitCode, StateError
+from lichessbot.errors import EngineError, ExitCode, StateError
 from lichessbot.games.pgn import board_of
 from lichessbot.lichess.enums import Colour, OpponentKind
 from lichessbot.lichess.models import BOT_TITLE
@@ -29,8 +28,8 @@ from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, scor
 from lichessbot.storage.statistics import falls
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
-from lichessbot.uci.restarting_engine import RestartingEngine
-from lichessbot.uci.search import BestMove, EngineDied, EngineReport, Search, SearchSummary, centipawns
+from lichessbot.uci.search import SearchSummary, centipawns
+from lichessbot.uci.simple_engine import SimpleEngine
 
 _EXAMINED: Final = 3
 _WORTH_A_LOOK_CP: Final = 50
@@ -39,10 +38,6 @@ _LOST_CP: Final = -150
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _SHOWN_CP: Final = 500
 _MATED_CP: Final = -100_000
-
-
-class _NoAnswer(Exception):
-    """The engine did not look at a position. The message says why."""
 
 
 @click.command("postmortem")
@@ -172,7 +167,7 @@ def _examine(record: GameRecord, turns: Sequence[_Turn], config: Config, seconds
             sys.stdout.flush()
             if seconds > 0:
                 sys.stdout.write(f"  {look.at(turn, seconds / len(turns) / 2)}\n")
-    except _NoAnswer as error:
+    except EngineError as error:
         sys.stderr.write(f"the engine gives no answer: {inert(str(error))}\n")
         code = ExitCode.FAILED
     finally:
@@ -197,24 +192,20 @@ class _Look:
     """A deeper look at positions of one game, with the engine that plays such games."""
 
     def __init__(self, game_id: str, facts: GameFacts, config: Config) -> None:
-        self._reports: SimpleQueue[EngineReport] = SimpleQueue()
-        self._timeouts = Timeouts()
-        self._config = engine_for(facts, config, Machine.detect())
-        self._engine = RestartingEngine(game_id, self._reports.put, self._timeouts)
-        self._last_id = 0
+        self._engine = SimpleEngine(game_id, engine_for(facts, config, Machine.detect()), Timeouts())
 
     def close(self) -> None:
         self._engine.close()
 
     def at(self, turn: _Turn, seconds: float) -> str:
-        """Return what the engine says before and after the move, with so many seconds for each. Raises _NoAnswer."""
+        """Return what the engine says before and after the move, with so many seconds each. Raises EngineError."""
         best = self._search(turn.board, seconds)
         best_cp = centipawns(best.score)
         after = turn.board.copy()
         after.push(turn.move.move)
         played_cp = self._score_for_us(after, seconds)
         if best_cp is None or played_cp is None:
-            raise _NoAnswer("it reports no evaluation")
+            raise EngineError("it reports no evaluation")
         where = f"a deeper look (depth {best.depth})"
         if best.move == turn.move.move or best_cp - played_cp < _BETTER_CP:
             state = "already lost" if played_cp <= _LOST_CP else "no mistake"
@@ -222,7 +213,7 @@ class _Look:
         try:
             better = turn.board.san(best.move)
         except InvalidMove as error:
-            raise _NoAnswer(f"its best move {error}") from error
+            raise EngineError(f"its best move {error}") from error
         return f"{where}: better was {better} ({score_text(best_cp)}); the move played is {score_text(played_cp)}"
 
     def _score_for_us(self, after: Board, seconds: float) -> int | None:
@@ -233,21 +224,7 @@ class _Look:
         return None if theirs is None else -theirs
 
     def _search(self, board: Board, seconds: float) -> SearchSummary:
-        self._last_id += 1
-        limits = Limits(move_time_ms=max(1, round(seconds * 1000)))
-        search = Search(self._last_id, board.initial_fen, board.chess960, tuple(board.moves), limits)
-        self._engine.search(self._config, search, 0)
-        patience_s = seconds + (self._timeouts.engine_handshake + self._timeouts.engine_overrun).total_seconds()
-        while True:
-            try:
-                report = self._reports.get(timeout=patience_s)
-            except Empty:
-                raise _NoAnswer(f"none in {patience_s:.0f} s") from None
-            match report:
-                case BestMove(summary=summary):
-                    return summary
-                case EngineDied(reason=reason):
-                    raise _NoAnswer(reason)
+        return self._engine.search(board, Limits(move_time_ms=max(1, round(seconds * 1000))), seconds)
 
 
 def _curve(scores: Sequence[int]) -> str:

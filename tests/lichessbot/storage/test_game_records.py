@@ -25,6 +25,7 @@ from lichessbot.storage.game_records import (
     mate_in,
     score_text,
 )
+from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord, reviewed
 from lichessbot.storage.store import Store
 
 GAME = GameRecord(
@@ -133,7 +134,7 @@ def contents(path: Path, tables: dict[str, str]) -> dict[str, Any]:
         return {table: file.execute(f"SELECT {columns} FROM {table}").fetchall() for table, columns in tables.items()}
 
 
-@pytest.mark.parametrize("schema", [5, 6])
+@pytest.mark.parametrize("schema", [5, 6, 8])
 def test_a_file_of_a_schema_before_is_migrated_without_loss(tmp_path: Path, schema: int) -> None:
     of_schema(schema, tmp_path)
     tables = {
@@ -165,7 +166,8 @@ def fill(folder: Path, games: int, text: str = "x" * 300) -> None:
             played = [MoveRecord(ply, f"{chance.random()}") for ply in range(1, 40)]
             left = ("UPDATE games SET left_at = ? WHERE id = ?", [(time.time() - (games - number) * 86400, record.id)])
             line = game_records.said(record.id, ChatRecord(0.0, "player", "Karl", text))
-            file.write([game_records.begun(record), game_records.played(record.id, played), line, left])
+            review = reviewed(ReviewRecord(record.id, 0.0, "Aleph", 1, [ReviewedPosition(0, 15, "e2e4")]))
+            file.write([game_records.begun(record), game_records.played(record.id, played), line, *review, left])
 
 
 def test_games_are_deleted_with_all_their_parts_after_the_days_that_are_configured(tmp_path: Path) -> None:
@@ -173,7 +175,7 @@ def test_games_are_deleted_with_all_their_parts_after_the_days_that_are_configur
     with closing(Store(Database(tmp_path), retention=Retention(keep=timedelta(days=4.5)))):
         until_tidy(tmp_path, 4)
     assert read_only(tmp_path, "SELECT min(id) FROM games") == [("game0006",)]
-    for table in ("moves", "chat"):
+    for table in ("moves", "chat", "reviews", "reviewed_positions"):
         assert read_only(tmp_path, f"SELECT DISTINCT game_id FROM {table} WHERE game_id < 'game0006'") == []
         assert count(tmp_path, table) > 0
 

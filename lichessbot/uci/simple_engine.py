@@ -1,0 +1,62 @@
+"""An engine for a thread that waits for its answers, as python-chess's class of this name."""
+
+import os
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+
+from engine.facade import Board, Limits
+from lichessbot.config import EngineConfig
+from lichessbot.errors import EngineError
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.restarting_engine import RestartingEngine
+from lichessbot.uci.search import BestMove, EngineDied, EngineReport, Search, SearchSummary
+
+
+class SimpleEngine:
+    """Starts an engine with the first search, and again after `close`. It ends with its thread."""
+
+    def __init__(self, game_id: str, config: EngineConfig, timeouts: Timeouts, niceness: int | None = None) -> None:
+        """`niceness`: a lower priority than that of engines that play, as for `nice`."""
+        self._config = config
+        self._timeouts = timeouts
+        self._niceness = niceness
+        self._reports: SimpleQueue[EngineReport] = SimpleQueue()
+        self._engine = RestartingEngine(game_id, self._reports.put, timeouts)
+        self._last_id = 0
+
+    @property
+    def name(self) -> str:
+        """The name that the engine reports; empty before its first answer."""
+        return self._engine.name
+
+    def close(self) -> None:
+        """Kill the engine."""
+        self._engine.close()
+
+    def search(self, board: Board, limits: Limits, patience_s: float) -> SearchSummary:
+        """Return what a search found. Raises EngineError if the engine ends, or gives no answer in that time.
+
+        The time comes on top of what an engine may take to start and to stop.
+        """
+        if self._engine.process_id is None:
+            self._start()
+        self._last_id += 1
+        search = Search(self._last_id, board.initial_fen, board.chess960, tuple(board.moves), limits)
+        self._engine.search(self._config, search, 0)
+        patience_s += (self._timeouts.engine_handshake + self._timeouts.engine_overrun).total_seconds()
+        while True:
+            try:
+                report = self._reports.get(timeout=patience_s)
+            except Empty:
+                raise EngineError(f"no answer in {patience_s:.0f} s") from None
+            match report:
+                case BestMove(search_id=self._last_id, summary=summary):
+                    return summary
+                case EngineDied(reason=reason):
+                    raise EngineError(reason)
+
+    def _start(self) -> None:
+        process_id = self._engine.start(self._config).process_id
+        if self._niceness is not None:
+            with suppress(OSError):  # it has ended already, which the search reports
+                os.setpriority(os.PRIO_PROCESS, process_id, self._niceness)

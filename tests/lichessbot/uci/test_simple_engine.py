@@ -1,0 +1,53 @@
+"""An engine for a thread that waits for its answers."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from engine.facade import Board, Limits
+from lichessbot.config import EngineConfig
+from lichessbot.errors import EngineError
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.simple_engine import SimpleEngine
+
+SMALL = EngineConfig(hash_mb=1)
+IMPATIENT = Timeouts(engine_handshake=timedelta(seconds=0.2), engine_overrun=timedelta())
+
+
+@pytest.fixture
+def engine() -> Iterator[SimpleEngine]:
+    with closing(SimpleEngine("abcd1234", SMALL, Timeouts(), niceness=17)) as engine:
+        yield engine
+
+
+def test_a_search_is_answered_at_the_wanted_priority_also_after_a_close(engine: SimpleEngine) -> None:
+    board = Board()
+    board.push("e2e4")
+    for _ in range(2):
+        assert engine.search(board, Limits(nodes=2000), 20.0).move in board.legal_moves()
+        assert engine.name.startswith("lichessbot-engine")
+        process_id = engine._engine.process_id
+        assert process_id is not None
+        assert os.getpriority(os.PRIO_PROCESS, process_id) == 17
+        engine.close()
+
+
+def test_the_same_search_of_a_new_engine_finds_the_same(engine: SimpleEngine) -> None:
+    first = engine.search(Board(), Limits(nodes=5000), 20.0)
+    engine.close()
+    second = engine.search(Board(), Limits(nodes=5000), 20.0)
+    assert (first.score, first.pv, first.nodes) == (second.score, second.pv, second.nodes)
+
+
+@pytest.mark.parametrize(("manner", "words"), [("leaves", "ended by itself"), ("mute", "no answer in 0 s")])
+def test_an_engine_that_ends_or_stays_silent_is_an_error(rude_engine: Path, manner: str, words: str) -> None:
+    config = EngineConfig(command=(sys.executable, str(rude_engine), manner))
+    with closing(SimpleEngine("abcd1234", config, IMPATIENT)) as engine:
+        answers = (engine.search(Board(), Limits(nodes=1), 0.0) for _ in range(2))
+        with pytest.raises(EngineError, match=words):
+            tuple(answers)  # the engine that leaves does so after its first answer
