@@ -8,7 +8,16 @@ Offers the models of the sections, `load_config`, `reload`, how a token looks (`
 
 from lichessbot.config.base import LOOPBACK, host_and_port, is_loopback, listen_address
 from lichessbot.config.challenge import ChallengeConfig, Rules
-from lichessbot.config.engine import Conditions, DrawOrResignConfig, EngineConfig, EngineKeys, Profile
+from lichessbot.config.engine import (
+    ELO,
+    LIMIT_STRENGTH,
+    Conditions,
+    DrawOrResignConfig,
+    EngineConfig,
+    EngineKeys,
+    Profile,
+    Strength,
+)
 from lichessbot.config.loader import LoadedConfig, load_config
 from lichessbot.config.matchmaking import MatchmakingConfig
 from lichessbot.config.root import (
@@ -23,6 +32,8 @@ from lichessbot.config.root import (
 )
 
 __all__ = [
+    "ELO",
+    "LIMIT_STRENGTH",
     "LONGEST_CHAT_LINE",
     "LOOPBACK",
     "PLACEHOLDERS",
@@ -39,6 +50,7 @@ __all__ = [
     "PgnGrouping",
     "Profile",
     "Rules",
+    "Strength",
     "TournamentConfig",
     "credentials",
     "dotted_values",

@@ -1,6 +1,8 @@
 """The section `engine`: which engine plays, how strongly and how long it thinks; and `profiles`, which override it."""
 
+import difflib
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
@@ -24,6 +26,9 @@ _NEUTRAL = 100
 _Weight = Annotated[Number, Field(ge=-200, le=400)]
 _Moves = Annotated[Number, Field(ge=1, le=100)]
 _Rating = Annotated[Number, Field(ge=0, le=4000)]
+_LOWEST_LEVEL, _HIGHEST_LEVEL = 400, 4000
+LIMIT_STRENGTH, ELO = "UCI_LimitStrength", "UCI_Elo"
+_OPTIONS_OF_STRENGTH = (LIMIT_STRENGTH.lower(), ELO.lower())
 
 
 class StyleConfig(Section):
@@ -57,6 +62,39 @@ class StyleConfig(Section):
     def plays_to_lose(self) -> bool:
         """Whether the engine prefers bad positions."""
         return self.material < 0
+
+
+class Strength(StrEnum):
+    """How strongly the engine plays, if not at a given level."""
+
+    FULL = "full"
+    MATCH_OPPONENT = "match_opponent"
+    """At the level of the opponent's rating, in casual games."""
+
+
+def _strength(value: Any) -> Strength | int:
+    if isinstance(value, int) and not isinstance(value, bool) and _LOWEST_LEVEL <= value <= _HIGHEST_LEVEL:
+        return value
+    if isinstance(value, str) and value in tuple(Strength):
+        return Strength(value)
+    expected = f"Input should be full, match_opponent or a level from {_LOWEST_LEVEL} to {_HIGHEST_LEVEL}"
+    nearest: list[Any] = difflib.get_close_matches(str(value), tuple(Strength), 1, 0.4)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        nearest = [min(max(round(value), _LOWEST_LEVEL), _HIGHEST_LEVEL)]
+    raise ValueError(expected + "".join(f" (nearest: {it})" for it in nearest))
+
+
+_Level = Annotated[Number, Field(ge=_LOWEST_LEVEL, le=_HIGHEST_LEVEL)]
+
+
+class MatchOpponentConfig(Section):
+    """The section `engine.match_opponent`: the level for an opponent's rating, with `strength: match_opponent`."""
+
+    offset: Annotated[Number, Field(ge=-1000, le=1000)] = 0
+    floor: _Level = 800
+    ceiling: _Level = 2600
+
+    bounds: ClassVar = (("floor", "ceiling"),)
 
 
 class DrawOrResignConfig(Section):
@@ -109,6 +147,10 @@ class EngineKeys(Section):
     working_dir: Annotated[Path | None, BeforeValidator(_named)] = None
     silence_stderr: Flag = False
     uci_options: dict[str, Annotated[Any, AfterValidator(_plain)]] = Field(default_factory=dict)
+    strength: Annotated[Strength | Number, BeforeValidator(_strength)] = Strength.FULL
+    match_opponent: MatchOpponentConfig = MatchOpponentConfig()
+    level_in_chat: Flag = True
+    propose_level: Flag = True
     style: StyleConfig = StyleConfig()
     ponder: Flag = True
     hash_mb: Annotated[Number, Field(ge=1, le=_MOST_HASH_MB)] = 64
@@ -138,6 +180,26 @@ class EngineKeys(Section):
                 _, least, most = known
                 if not isinstance(value, int) or not least <= value <= most:
                     yield key, f"expected a whole number from {least} to {most}, found {value!r}"
+            if self.sets_strength_twice and name in self.strength_options:
+                yield key, f"contradicts strength: {self.strength}; remove one of them"
+
+    @property
+    def level(self) -> int | None:
+        """The level at which the engine is told to play; None at full strength, or if it depends on the opponent."""
+        if isinstance(self.strength, Strength):
+            options = {name.lower(): value for name, value in self.uci_options.items()}
+            limits, elo = (options.get(name) for name in _OPTIONS_OF_STRENGTH)
+            return elo if self.strength is Strength.FULL and limits is True and isinstance(elo, int) else None
+        return self.strength
+
+    @property
+    def strength_options(self) -> dict[str, Any]:
+        """Those of `uci_options` that set the strength."""
+        return {name: value for name, value in self.uci_options.items() if name.lower() in _OPTIONS_OF_STRENGTH}
+
+    @property
+    def sets_strength_twice(self) -> bool:
+        return self.strength is not Strength.FULL and bool(self.strength_options)
 
     def normalized(self) -> Self:
         """Return a copy with the style in `uci_options`, and with Hash, Threads and Move Overhead in their own keys.

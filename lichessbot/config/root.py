@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -21,9 +22,10 @@ from lichessbot.config.base import (
     server_address,
 )
 from lichessbot.config.challenge import ChallengeConfig
-from lichessbot.config.engine import EngineConfig, EngineKeys, Profile
-from lichessbot.config.matchmaking import MatchmakingConfig, RematchConfig
+from lichessbot.config.engine import Conditions, EngineConfig, EngineKeys, Profile, Strength
+from lichessbot.config.matchmaking import DEFAULT_TYPE, MatchmakingConfig, ModeChoice, RematchConfig
 from lichessbot.config.notify import NotifyConfig
+from lichessbot.lichess.enums import Mode, OpponentKind, Variant
 from lichessbot.log import LogFormat
 
 LONGEST_CHAT_LINE: Final = 140
@@ -149,6 +151,83 @@ def _losers_who_resign(named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tupl
                 yield f"{other}.draw_or_resign.resign_enabled", f"expected false, as {why}"
 
 
+def _strengths_set_twice(engine: EngineConfig, profiles: Sequence[Profile]) -> Iterator[tuple[str, str]]:
+    """Yield each profile whose strength contradicts UCI options of the section `engine`, or the other way round."""
+    for number, profile in enumerate(() if engine.sets_strength_twice else profiles):
+        keys, both = profile.engine, engine.changed_by(profile)
+        if not both.sets_strength_twice or keys.sets_strength_twice:
+            continue  # the section reports its own contradiction
+        if (option := next(iter(keys.strength_options), None)) is not None:
+            yield f"profiles.{number}.engine.uci_options.{option}", "contradicts engine.strength; remove one of them"
+        else:
+            option = next(iter(engine.strength_options))
+            yield f"profiles.{number}.engine.strength", f"contradicts engine.uci_options.{option}; remove one of them"
+
+
+@dataclass(frozen=True)
+class _RatedGames:
+    """One way to rated games: against whom (None: anybody), whether in a tournament, why, and how not."""
+
+    opponent: OpponentKind | None
+    tournament: bool
+    why: str
+    cure: str
+
+    def reach(self, when: Conditions) -> bool:
+        """Return whether a profile with these conditions may apply to such games."""
+        may_be_rated = when.rated is not False and set(when.variant) != {Variant.FROM_POSITION}
+        opponents = (None, self.opponent) if self.opponent else (None, *OpponentKind)
+        return may_be_rated and when.opponent in opponents and when.tournament in (None, self.tournament)
+
+    def all_meet(self, later: Conditions, when: Conditions) -> bool:
+        """Return whether `later` holds in all such games in which `when` holds."""
+        lists = ((later.speed, when.speed), (later.clock, when.clock), (later.variant, when.variant))
+        return (
+            all(not most or (some and set(some) <= set(most)) for most, some in lists)
+            and later.opponent in (None, when.opponent, self.opponent)
+            and later.tournament in (None, when.tournament, self.tournament)
+            and later.colour in (None, when.colour)
+            and later.rated is not False
+            and later.rating is None
+        )
+
+
+_FULL_WHEN_RATED: Final = "the profile {when: {rated: true}, engine: {strength: full}}"
+
+
+def _ways_to_rated_games(config: "Config") -> Iterator[_RatedGames]:
+    challenge, matchmaking = config.challenge, config.matchmaking
+    for kind in OpponentKind:
+        is_bot = kind is OpponentKind.BOT
+        key = challenge.place("modes", is_bot=is_bot)
+        welcome = challenge.accept_bot if is_bot else not challenge.only_bot
+        if welcome and Mode.RATED in challenge.rules_for(is_bot=is_bot).modes:
+            yield _RatedGames(kind, False, f"{key} accepts rated games", f"set {key}: [casual]")
+    for name, match in matchmaking.types() if matchmaking.allow_matchmaking else ():
+        key = "matchmaking." + ("" if name == DEFAULT_TYPE else f"overrides.{name}.") + "challenge_mode"
+        if match.challenge_mode is ModeChoice.RATED:  # a random mode is one that `challenge` accepts
+            yield _RatedGames(OpponentKind.BOT, False, f"{key} proposes rated games", f"set {key}: casual")
+    if config.tournaments:
+        yield _RatedGames(None, True, "games of tournaments are rated", "leave no tournaments")
+
+
+def _strengths_by_rating_in_rated_games(config: "Config") -> Iterator[tuple[str, str]]:
+    """Yield each strength that depends on the opponent's rating where a game may be rated."""
+    layers: list[tuple[str, Conditions, Strength | int]] = [("engine", Conditions(), config.engine.strength)]
+    for number, profile in enumerate(config.profiles):
+        if "strength" in profile.engine.model_fields_set:
+            layers.append((f"profiles.{number}.engine", profile.when, profile.engine.strength))
+    depends = [strength is Strength.MATCH_OPPONENT or when.rating is not None for _, when, strength in layers]
+    for number, (key, when, strength) in enumerate(layers):
+        later = [it for it, other in zip(layers, depends, strict=True) if not other and it in layers[number + 1 :]]
+        for way in _ways_to_rated_games(config) if depends[number] else ():
+            if way.reach(when) and not any(way.all_meet(other, when) for _, other, _ in later):
+                cure = "add rated: false to its when" if number else f"{way.cure}, or add {_FULL_WHEN_RATED}"
+                reason = f"{strength} is for casual games only: {way.why}, and those have one strength for everybody"
+                yield f"{key}.strength", f"{reason}; {cure}"
+                break
+
+
 class Config(Section):
     """All keys of the file."""
 
@@ -186,6 +265,8 @@ class Config(Section):
         )
         yield from _tables_without_folders(self.engine, named)
         yield from _losers_who_resign(named)
+        yield from _strengths_set_twice(self.engine, self.profiles)
+        yield from _strengths_by_rating_in_rated_games(self)
 
     @property
     def abort_after(self) -> timedelta:

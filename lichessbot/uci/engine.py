@@ -119,6 +119,11 @@ class UciEngine:
         """Return whether it supports Chess960 castling; known before its first answer."""
         return self._options.get(CHESS960) is not None
 
+    @property
+    def levels(self) -> tuple[int, int] | None:
+        """The lowest and highest level; None if it has none, or has not reported them yet."""
+        return self._options.levels
+
     def search(self, search: Search, overhead_ms: int | None = None) -> None:
         """Start `search` as soon as a running one has stopped, which is dropped.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Self
 
-from lichessbot.config import EngineKeys
+from lichessbot.config import ELO, LIMIT_STRENGTH, EngineKeys, Strength
 
 OVERHEAD: Final = "Move Overhead"
 CHESS960: Final = "UCI_Chess960"
@@ -117,6 +117,17 @@ class Options:
             option = self.get(name)
             if option is not None and option.objection(value) is None:
                 yield option.set_to(value)
+        if not isinstance(config.strength, Strength):
+            yield from self.set_to(LIMIT_STRENGTH, True)
+            yield from self.set_to(ELO, config.strength)
+
+    @property
+    def levels(self) -> tuple[int, int] | None:
+        """The lowest and highest rating that the engine can play at; None if it plays at full strength only."""
+        elo = self.get(ELO)
+        if self.get(LIMIT_STRENGTH) is None or elo is None or elo.least is None or elo.most is None:
+            return None
+        return elo.least, elo.most
 
     def _tables(self, config: EngineKeys) -> Iterator[str]:
         """Yield the lines that give our own engine the tablebases of the move source."""
@@ -131,12 +142,32 @@ class Options:
             option = self.get(name)
             if option is not None and (objection := option.objection(value)):
                 yield f"{key}: {objection}, found {value}"
+        yield from self._complaints_about_strength(config)
         for name, value in config.uci_options.items():
             option = self.get(name)
             if option is None:
                 yield f"uci_options.{name}: the engine offers no such option{self._nearest(name)}"
             elif objection := option.objection(value):
                 yield f"uci_options.{name}: {objection}, found {_text(value)}"
+
+    def _complaints_about_strength(self, config: EngineKeys) -> Iterator[str]:
+        if config.strength is Strength.FULL:
+            return
+        if self.levels is None:
+            yield (
+                f"strength: the engine offers no {LIMIT_STRENGTH} with {ELO} and plays at full strength only; "
+                f"set full, found {config.strength}"
+            )
+            return
+        match = config.match_opponent
+        wanted = {"strength": config.strength}
+        if config.strength is Strength.MATCH_OPPONENT:
+            wanted = {"match_opponent.floor": match.floor, "match_opponent.ceiling": match.ceiling}
+        lowest, highest = self.levels
+        for key, level in wanted.items():
+            nearest = min(max(int(level), lowest), highest)
+            if nearest != level:
+                yield f"{key}: the engine plays at levels from {lowest} to {highest}, found {level}; nearest: {nearest}"
 
     def _nearest(self, name: str) -> str:
         near = difflib.get_close_matches(name.lower(), self._options, n=1, cutoff=0.4)

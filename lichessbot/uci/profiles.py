@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from engine.facade import available_mb
-from lichessbot.config import Conditions, Config, EngineConfig, Profile
+from lichessbot.config import Conditions, Config, EngineConfig, Profile, Strength
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import GameFull, GameInfo
+from lichessbot.uci.strength import at_level, level_for
 
 # Measured memory of an engine without its hash table, and the share of the machine's memory for all engines.
 _WITHOUT_HASH_MB: Final = 40
@@ -33,6 +34,8 @@ class GameFacts:
     colour: Colour | None
     clock: ExactClock | None = None
     """None also in announcements, which do not name it: the game's own stream does."""
+    chosen_level: int | None = None
+    """By the opponent in the chat; FULL is a choice too."""
 
     @classmethod
     def from_info(cls, info: GameInfo) -> Self:
@@ -115,11 +118,13 @@ def profile_for(facts: GameFacts, config: Config) -> EngineConfig:
 
 
 def engine_for(facts: GameFacts, config: Config, machine: Machine) -> EngineConfig:
-    """Return what `profile_for` returns, limited by the machine: by its memory, and by its cores for pondering.
+    """Return what `profile_for` returns at the level of the game, limited by the machine's memory and cores.
 
     A pondering engine takes cores from engines that are to move, unless there are enough for all.
     """
     engine = profile_for(facts, config)
+    level = level_for(engine, rated=facts.rated, rating=facts.rating, chosen=facts.chosen_level)
+    engine = at_level(engine, level)
     max_mb = machine.max_hash_mb(_most_engines(config))
     fits = {} if max_mb is None else {"hash_mb": min(engine.hash_mb, max_mb)}
     rivals = _most_engines(config) if facts.speed == Speed.CORRESPONDENCE else config.challenge.concurrency
@@ -132,7 +137,9 @@ def describe_engine(facts: GameFacts, config: Config, machine: Machine) -> str:
     numbers = [str(number) for number, _ in matching(facts, config)]
     which = f"profile {' and '.join(numbers)}" if numbers else "no profile"
     engine = engine_for(facts, config, machine)
+    follows = engine.level is not None and profile_for(facts, config).strength is Strength.MATCH_OPPONENT
     limits = (
+        f"level {engine.level}{' by match_opponent' * follows}" if engine.level else "",
         f"depth {engine.depth}" if engine.depth else "",
         f"{engine.nodes} nodes" if engine.nodes else "",
         f"{engine.move_time_ms} ms a move" if engine.move_time_ms else "",
@@ -200,7 +207,7 @@ def _most_engines(config: Config) -> int:
 
 def _is_same_program(engine: EngineConfig, other: EngineConfig) -> bool:
     """Return whether the two are equal in everything that an engine could refuse."""
-    keys = ("command", "working_dir", "uci_options", "hash_mb", "threads")
+    keys = ("command", "working_dir", "uci_options", "hash_mb", "threads", "strength", "match_opponent")
     return all(getattr(engine, key) == getattr(other, key) for key in keys)
 
 

@@ -26,6 +26,11 @@ class RestartingEngine:
         return "" if self._engine is None else self._engine.name
 
     @property
+    def levels(self) -> tuple[int, int] | None:
+        """The lowest and highest level of the engine; None if it has none, or has not reported them yet."""
+        return None if self._engine is None else self._engine.levels
+
+    @property
     def process_id(self) -> int | None:
         """The process of the running engine; None if none runs."""
         engine = self._engine

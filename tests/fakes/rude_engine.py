@@ -2,6 +2,7 @@
 
 polite      answers every search with the first of the moves given as further arguments, expecting the second
 echoing     the same, and repeats its input on its error output; has options, but no Move Overhead
+levelled    like echoing, with the levels 1320 to 3190 as its only options
 hasty       like polite, but answers a ponder search at once
 slow        thinks until told to stop
 deaf        answers uci and isready, never a search, and ignores stop
@@ -36,7 +37,7 @@ def main(manner: str, *moves: str) -> None:
     pondering = False
     for line in sys.stdin:
         command = line.split()[0]
-        if manner == "echoing":
+        if manner in ("echoing", "levelled"):
             sys.stderr.write(line)
             sys.stderr.flush()
         if manner == "mute":
@@ -47,6 +48,9 @@ def main(manner: str, *moves: str) -> None:
                 say("option name Style type combo default Calm var Calm var Very Wild")
                 say("option name UCI_Chess960 type check default false")
                 say("option name Ponder type check default false")
+            if manner == "levelled":
+                say("option name UCI_LimitStrength type check default false")
+                say("option name UCI_Elo type spin default 1350 min 1320 max 3190")
             say("uciok")
         elif command == "isready":
             say("readyok")

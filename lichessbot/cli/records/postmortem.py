@@ -30,6 +30,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
 from lichessbot.uci.search import SearchSummary, centipawns
 from lichessbot.uci.simple_engine import SimpleEngine
+from lichessbot.uci.strength import at_level
 
 _EXAMINED: Final = 3
 _WORTH_A_LOOK_CP: Final = 50
@@ -192,7 +193,8 @@ class _Look:
     """A deeper look at positions of one game, with the engine that plays such games."""
 
     def __init__(self, game_id: str, facts: GameFacts, config: Config) -> None:
-        self._engine = SimpleEngine(game_id, engine_for(facts, config, Machine.detect()), Timeouts())
+        full = at_level(engine_for(facts, config, Machine.detect()), None)
+        self._engine = SimpleEngine(game_id, full, Timeouts())
 
     def close(self) -> None:
         self._engine.close()

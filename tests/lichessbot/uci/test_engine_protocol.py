@@ -59,6 +59,28 @@ def test_options_are_set_after_uciok_and_before_isready(
     ]
 
 
+def test_a_level_is_told_to_the_engine(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
+    engine = start("levelled", "e2e4", strength=1500)
+    engine.search(search(1))
+    assert isinstance(heard(inbox), BestMove)
+    until(lambda: any("go" in line for line in heard_by(caplog)))
+    assert heard_by(caplog)[1:4] == [
+        "setoption name UCI_LimitStrength value true",
+        "setoption name UCI_Elo value 1500",
+        "isready",
+    ]
+    assert engine.levels == (1320, 3190)
+
+
+@needs_stockfish
+def test_stockfish_has_levels(start: Start, inbox: Inbox) -> None:
+    engine = start(command=(STOCKFISH,), strength=1400)
+    engine.search(search(1, depth=1))
+    assert isinstance(heard(inbox), BestMove)
+    assert engine.complaints == ()
+    assert engine.levels is not None
+
+
 @pytest.mark.parametrize(("moves", "clocks"), [((), "wtime 800 btime 2000"), (("e2e4",), "wtime 1000 btime 1800")])
 def test_an_engine_without_move_overhead_is_shown_less_on_its_clock(
     start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, moves: tuple[str, ...], clocks: str

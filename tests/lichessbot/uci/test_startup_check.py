@@ -87,3 +87,31 @@ def test_a_missing_program_is_a_lasting_fault() -> None:
     (fault,) = test.judge(inbox.get(timeout=30))
     assert "no program no-such-engine" in fault.text
     assert fault.is_lasting
+
+
+@pytest.mark.parametrize(
+    ("manner", "engine", "faults"),
+    [
+        ("levelled", {"strength": 1320}, []),
+        ("levelled", {"strength": "full"}, []),
+        ("levelled", {"strength": "match_opponent", "match_opponent": {"floor": 1400}}, []),
+        ("levelled", {"strength": 900},
+         ["engine.strength: the engine plays at levels from 1320 to 3190, found 900; nearest: 1320"]),
+        ("levelled", {"strength": "match_opponent", "match_opponent": {"ceiling": 3500}},
+         ["engine.match_opponent.floor: the engine plays at levels from 1320 to 3190, found 800; nearest: 1320",
+          "engine.match_opponent.ceiling: the engine plays at levels from 1320 to 3190, found 3500; nearest: 3190"]),
+        ("polite", {"strength": 1500},
+         ["engine.strength: the engine offers no UCI_LimitStrength with UCI_Elo and plays at full strength only; "
+          "set full, found 1500"]),
+    ],
+)  # fmt: skip
+def test_an_engine_without_the_wanted_levels_is_named(
+    rude_engine: Path, manner: str, engine: dict[str, object], faults: list[str]
+) -> None:
+    command = (sys.executable, str(rude_engine), manner)
+    challenge = ChallengeConfig(variants=(Variant.STANDARD,))
+    config = Config(engine=EngineConfig.model_validate({**engine, "command": command}), challenge=challenge)
+    inbox: Inbox = SimpleQueue()
+    test = StartupCheck(config, inbox.put, Timeouts(), Limits(depth=1))
+    assert isinstance(inbox.get(timeout=30), EngineReady)
+    assert [fault.text for fault in test.judge(inbox.get(timeout=30))] == faults
