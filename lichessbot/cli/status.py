@@ -211,6 +211,8 @@ def _block(game: RunningGame, theme: Theme) -> RenderableType:
     head = f"{game.game_id} {game.speed} {game.time_control} {'rated' if game.rated else 'casual'}"
     if game.variant != "standard":
         head = f"{head} {game.variant}"
+    if game.level is not None:
+        head = f"{head} level {game.level}"
     board = _board(game)
     drawn = Text("waiting for its state") if board is None else draw(BoardView(board, white_below), theme)
     lines = (_line(head), _player_line(above), drawn, _player_line(below), _line(_last_moves(game, board)))

@@ -164,6 +164,8 @@ class RunningGame:
     """The latest lines, oldest first."""
     round_trip_s: float | None = None
     """Of our latest move, measured; None before the first."""
+    level: int | None = None
+    """The rating at which our engine plays; None at full strength."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,13 @@ class RecordAction:
 
 
 @dataclass(frozen=True, slots=True)
+class ChooseLevel:
+    """Play at this level from our next move on, at full strength if it is 0: the opponent chose it."""
+
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
 class PostponeAbort:
     """Give the opponent more time for the first move."""
 
@@ -100,6 +107,7 @@ Action = (
     | ReopenStream
     | PlayingWanted
     | RecordAction
+    | ChooseLevel
     | PostponeAbort
     | GameOver
     | GameCommand

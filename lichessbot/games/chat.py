@@ -11,17 +11,25 @@ from typing import Final
 
 from engine.facade import Board, InvalidMove
 from lichessbot import __version__
-from lichessbot.config import LONGEST_CHAT_LINE, PLACEHOLDERS, Config, DrawOrResignConfig, GreetingConfig
-from lichessbot.games.actions import Action, PostponeAbort, RecordAction
+from lichessbot.config import (
+    LONGEST_CHAT_LINE,
+    PLACEHOLDERS,
+    Config,
+    DrawOrResignConfig,
+    EngineConfig,
+    GreetingConfig,
+)
+from lichessbot.games.actions import Action, ChooseLevel, PostponeAbort, RecordAction
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import Say
 from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
-from lichessbot.storage.game_records import Score, Scores
+from lichessbot.storage.game_records import Result, Score, Scores
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary, centipawns
+from lichessbot.uci.strength import FULL, Suggestion, nearest_level, suggested_level
 
 _SYSTEM: Final = "lichess"
 _MAX_ANSWERS: Final = 50
@@ -30,7 +38,8 @@ _ABORTABLE_PLIES: Final = 2
 _MATE_FROM_CP: Final = 90_000
 _NOT_PLAYED: Final = (GameStatus.ABORTED, GameStatus.NO_START)
 _PLACEHOLDER: Final = re.compile(r"{(\w+)}")
-_SHORT_HELP: Final = "!name !motor !ping !variants !draw !takeback !queue !stats"
+_LEVEL: Final = re.compile(r"\d{1,5}|full", re.ASCII)
+_SHORT_HELP: Final = "!name !motor !level !ping !variants !draw !takeback !queue !stats"
 _HELP: Final = {
     ChatRoom.PLAYER: f"I know {_SHORT_HELP}, and before the first move !wait.",
     ChatRoom.SPECTATOR: f"I know {_SHORT_HELP} !eval !pv.",
@@ -54,6 +63,12 @@ class ChatFacts:
     round_trip_ms: Callable[[], float | None]
     """Of the latest move; None if none was measured."""
     board: Callable[[], Board]
+    engine: Callable[[], EngineConfig]
+    """As configured for this game, at its level."""
+    levels: Callable[[], tuple[int, int] | None]
+    """The lowest and highest level; None if the engine has none, or still starts."""
+    level_results: Callable[[str], Sequence[tuple[int, Result]]]
+    """Our latest results at a level against the player with this id, oldest first."""
 
 
 class Chat:
@@ -85,6 +100,9 @@ class Chat:
         """Whether the greeting names the engine, which has not reported its name yet."""
         self._scores = scores
         self._players: _Players | None = None
+        self._is_rated = False
+        self._proposal_waits = False
+        """Whether another level may be proposed, once the engine has told which it has."""
         self._plies = 0
         self._last_search = SearchSummary()
         self._answers_left = _MAX_ANSWERS
@@ -105,6 +123,9 @@ class Chat:
                 self._last_search = summary
         if self._hello_waits:
             yield from self._say_hello(self._greeting.hello, self._greeting.hello_spectators)
+        if self._proposal_waits and (levels := self._facts.levels()) is not None:
+            self._proposal_waits = False
+            yield from self._propose_level(levels)
 
     def _say_hello(self, *lines: str | None) -> Iterator[Action]:
         """Greet both rooms, once the engine has a name if a greeting tells it."""
@@ -122,6 +143,9 @@ class Chat:
         pair = (full.white, full.black) if white_is_me else (full.black, full.white)
         self._players = _Players(*pair)
         self._plies = len(full.state.moves.split())
+        self._is_rated = full.rated
+        begins = self._plies < _ABORTABLE_PLIES and not full.state.status.is_over
+        self._proposal_waits = begins and not (full.rated or self._players.opponent.is_bot)
 
     def _say_once(
         self, kind: LimitedAction, to_the_opponent: str | None, to_spectators: str | None
@@ -151,13 +175,15 @@ class Chat:
             return
         if now < self._quiet_until.get(room, now) or self._answers_left == 0:
             return
-        for action in self._run(words[0][1:].lower(), room, _id(line.username), players):
+        for action in self._run(words[0][1:].lower(), words[1:], room, _id(line.username), players):
             if isinstance(action, Say):
                 self._answers_left -= 1
                 self._quiet_until[room] = now + self._spacing_s
             yield action
 
-    def _run(self, command: str, room: ChatRoom, author: str, players: _Players) -> Iterator[Action]:
+    def _run(
+        self, command: str, arguments: Sequence[str], room: ChatRoom, author: str, players: _Players
+    ) -> Iterator[Action]:
         engine = self._engine_name() or "an engine that is still starting"
         may_see = author == self._our_id or (room is ChatRoom.SPECTATOR and author != players.opponent.id)
         match command:
@@ -167,6 +193,11 @@ class Chat:
                 yield self._say(room, f"{players.me} runs lichessbot {__version__} with {engine}.")
             case "motor":
                 yield self._say(room, f"I play with {engine}.")
+            case "level" if arguments:
+                may_choose = room is ChatRoom.PLAYER and author == players.opponent.id
+                yield from self._choose_level(arguments[0].lower(), room, may_choose=may_choose)
+            case "level":
+                yield self._say(room, f"I play at {_level(self._facts.engine().level)}. {self._how_to_choose()}")
             case "ping":
                 ping_ms = self._facts.round_trip_ms()
                 trip = None if ping_ms is None else f"My last move took {ping_ms:.0f} ms to Lichess and back."
@@ -195,6 +226,42 @@ class Chat:
                 yield PostponeAbort()
                 yield self._say(room, f"I wait {self._more_time_s:.0f} seconds longer for the first move.")
 
+    # Levels
+
+    def _choose_level(self, wanted: str, room: ChatRoom, *, may_choose: bool) -> Iterator[Action]:
+        """Play at the wanted level, or say why not."""
+        levels = self._facts.levels()
+        if not may_choose:
+            yield self._say(room, "Only my opponent can choose my level, in the players' chat.")
+        elif self._is_rated or levels is None or not self._facts.engine().level_in_chat or not _LEVEL.fullmatch(wanted):
+            yield self._say(room, self._how_to_choose())
+        elif wanted != "full" and (nearest := nearest_level(int(wanted), levels)) != int(wanted):
+            yield self._say(room, f"My levels go from {levels[0]} to {levels[1]}; the nearest is {nearest}.")
+        else:
+            level = FULL if wanted == "full" else int(wanted)
+            yield ChooseLevel(level)
+            yield self._say(room, f"From my next move on I play at {_level(level)}.")
+
+    def _how_to_choose(self) -> str:
+        """Say how the opponent can choose a level, or why not."""
+        levels = self._facts.levels()
+        if self._is_rated:
+            return "A rated game has one strength for everybody: levels can be chosen in casual games."
+        if not self._facts.engine().level_in_chat:
+            return "It cannot be chosen in the chat."
+        if levels is None:
+            return "My engine has no levels." if self._engine_name() else "My engine still starts: ask again soon."
+        return f"My opponent can type !level and a number from {levels[0]} to {levels[1]}, or !level full."
+
+    def _propose_level(self, levels: tuple[int, int]) -> Iterator[Action]:
+        """Propose another level once in a game, if the latest results were lopsided."""
+        engine, players = self._facts.engine(), self._players
+        if players is None or not (engine.propose_level and engine.level_in_chat):
+            return
+        suggestion = suggested_level(self._facts.level_results(players.opponent.id or ""), engine.level, levels)
+        if suggestion is not None:
+            yield from self._say_once(LimitedAction.LEVEL_PROPOSAL, _proposal(suggestion), None)
+
     def _say(self, room: ChatRoom, text: str) -> Say:
         return Say(self._game_id, room, _cut(text))
 
@@ -205,6 +272,19 @@ class Chat:
         values = (str(players.me), str(players.opponent), self._engine_name(), rating, crosstable)
         known = dict(zip(PLACEHOLDERS, values, strict=True))
         return _PLACEHOLDER.sub(lambda found: known.get(found[1], ""), text)
+
+
+def _level(level: int | None) -> str:
+    return f"level {level}" if level else "full strength"
+
+
+def _proposal(it: Suggestion) -> str:
+    """Return the proposal to play at another level, from the opponent's view."""
+    numbers = ((it.score.lost, "win", "wins"), (it.score.drawn, "draw", "draws"), (it.score.won, "loss", "losses"))
+    results = " and ".join(f"{number} {one if number == 1 else many}" for number, one, many in numbers if number)
+    aim = "for more" if it.level > it.played else "for an easier game"
+    return f"Your last {it.score.games} games against level {it.played} were {results}. Type !level {it.level} {aim}."
+
 
 def _crosstable(score: Score) -> str:
     """Return the score so far as a clause, from the opponent's view."""

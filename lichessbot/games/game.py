@@ -133,6 +133,10 @@ class Game:
         self._search.engine = engine
         self._draw_resign.rules = engine.draw_or_resign
 
+    def stop_pondering(self) -> Iterator[Action]:
+        """Stop a search on the opponent's time, as another engine is to play."""
+        yield from self._search.stop_pondering()
+
     @property
     def engine_wanted(self) -> bool:
         """Return whether an engine searches or ponders for us."""

@@ -5,12 +5,13 @@ the stream is logged after the game has reacted to it, so that no move waits for
 stream shows it, which also tells the clocks.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
 from lichessbot.control import status
-from lichessbot.control.status import PlayedMove
+from lichessbot.control.status import Evaluation, PlayedMove
 from lichessbot.games.actions import Action, Fallback, GameOver
 from lichessbot.games.pgn import lacks_last_move
 from lichessbot.inbox import Report
@@ -43,6 +44,7 @@ from lichessbot.uci.search import BestMove, EngineDied, SearchSummary, centipawn
 _MOST_PLIES_OF_A_NEW_GAME: Final = 1
 _THREEFOLD: Final = 3
 _MOST_CHAT_LINES: Final = 30
+_LONGEST_LINE: Final = 60  # plies of a principal variation that the operator sees
 _FIFTY_MOVES_IN_PLIES: Final = 100
 # Lichess tells of offers in the chat too, under this name.
 _SYSTEM: Final = "lichess"
@@ -94,6 +96,8 @@ class GameLog:
         self._sent: dict[tuple[int, str], _Choice] = {}
         self._draw_offered = False
         self._stream_was_lost = False
+        self.level: int | None = None
+        """The rating at which we play; None at full strength."""
         self.played: tuple[PlayedMove, ...] = ()
         """The moves that are logged; those before we came have no more than their notation."""
         self.chat: tuple[status.ChatLine, ...] = ()
@@ -232,6 +236,7 @@ class GameLog:
             "clock": time_control(full),
             "variant": full.variant.key,
             "colour": self._colour,
+            "level": self.level,
             "tournament": full.tournament_id,
             "url": f"{self._url}/{full.id}",
         }
@@ -302,6 +307,10 @@ class GameLog:
         )
         return True
 
+    def log_choice(self) -> None:
+        """Log that the opponent chose the level."""
+        self._log.info("game.level", level="full strength" if self.level is None else f"level {self.level}")
+
     def log_end(self, over: GameOver) -> None:
         """Log what is left to tell, and the result."""
         self.catch_up()
@@ -356,6 +365,36 @@ def score_for_white(score: str, colour: Colour) -> tuple[int | None, int | None]
     if value is None:
         return None, None
     return (None, sign * int(score.split()[1])) if score.startswith("mate") else (sign * value, None)
+
+
+def described(answer: BestMove | SourceAnswer, board: Board, colour: Colour) -> Evaluation:
+    """Return an answer from White's view; it was found for our side on this board."""
+    it = answer.summary
+    score_cp, mate_in = score_for_white(it.score, colour)
+    line = tuple(it.pv.split()[:_LONGEST_LINE])
+    return Evaluation(
+        move=(answer.move or "") if isinstance(answer, BestMove) else answer.moves[0],
+        source="engine" if isinstance(answer, BestMove) else answer.source,
+        score_cp=score_cp,
+        mate_in=mate_in,
+        depth=it.depth,
+        nodes=it.nodes,
+        nodes_per_s=it.nps,
+        line=line,
+        line_san=tuple(_in_san(line, board)),
+    )
+
+
+def _in_san(line: Sequence[str], board: Board) -> Iterator[str]:
+    """Yield the moves of a line in SAN, as far as they are legal: an engine may report anything."""
+    board = board.copy(moves=False)
+    for move in line:
+        try:
+            san = board.san(move)
+            board.push(move)
+        except InvalidMove:
+            return
+        yield san
 
 
 def _common(known: list[str], moves: list[str]) -> int:

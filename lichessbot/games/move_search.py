@@ -107,6 +107,11 @@ class MoveSearch:
             self.discard()
             yield StopSearch()
 
+    def stop_pondering(self) -> Iterator[Action]:
+        """Stop a search on the opponent's time."""
+        if self._pending is None:
+            yield from self.stop()
+
     def await_opponent(self, moves: tuple[str, ...]) -> Iterator[Action]:
         """Stop every search but a ponder search that can still be hit."""
         if self._pending is not None or not self._pondering.still_possible(moves):

@@ -61,6 +61,7 @@ class GameRecorder:
         self._store = store
         self._full: GameFull | None = None
         self._record: GameRecord | None = None
+        self._level_is_recorded = False
         self._moves: dict[int, MoveRecord] = {}
         """By ply; the newest may be unwritten."""
         self._unwritten: list[MoveRecord] = []
@@ -84,6 +85,13 @@ class GameRecorder:
                 self._chat_lines_left -= 1
                 said = ChatRecord(time.time(), line.room, line.username, line.text)
                 self._store.record(game_records.said(game_id, said))
+
+    def note_level(self, level: int | None) -> None:
+        """Record the level at which we play from now on."""
+        record = self._record
+        if record is not None and (record.level != level or not self._level_is_recorded):
+            self._record, self._level_is_recorded = replace(record, level=level), True
+            self._store.record(game_records.levelled(record.id, level))
 
     def note_answer(self, answer: BestMove | SourceAnswer) -> None:
         """Note what was found for our next move; of several moves of a source, the engine chooses."""
@@ -111,7 +119,7 @@ class GameRecorder:
             won = over.winner is not None and over.winner == record.colour
             result = Result.DRAWN if over.winner is None else Result.WON if won else Result.LOST
             record = replace(record, result=result)
-            self._store.note_result(record.opponent_id, result)
+            self._store.note_result(record.opponent_id, result, record.level)
         self._write(game_records.ended(record))
         sent = self._sent.get(len(self._moves) + 1)
         return ArchivedGame(record, tuple(self._moves.values()), self._end, None if sent is None else sent.facts)
@@ -140,9 +148,7 @@ class GameRecorder:
         elif self._unwritten and self._record.is_ours(len(moves)):
             self._write()
 
-    def _note_move(
-        self, ply: int, move: str, clock_ms: int | None = None, shown_at: float | None = None
-    ) -> None:
+    def _note_move(self, ply: int, move: str, clock_ms: int | None = None, shown_at: float | None = None) -> None:
         """Take over a move that the stream shows, at the monotonic second `shown_at` if it has just been played."""
         assert self._record is not None, "moves follow the first full state"
         noted = MoveRecord(ply, move, clock_ms)
@@ -270,6 +276,8 @@ def _headers(record: GameRecord, site: str) -> dict[str, str]:
     pair = (us, them) if record.colour == Colour.WHITE else (them, us)
     for side, (name, rating, title) in zip(("White", "Black"), pair, strict=True):
         headers[side] = name
+        if record.level is not None and side.lower() == record.colour:
+            headers[f"{side}Level"] = str(record.level)
         if rating is not None:
             headers[f"{side}Elo"] = str(rating)
         if title:

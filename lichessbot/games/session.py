@@ -5,12 +5,10 @@ Performs what the state machine decides; decides nothing.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
 
-from engine.facade import Board, InvalidMove
 from lichessbot.config import Config
 from lichessbot.control.counters import Counters
 from lichessbot.control.status import Evaluation, PlayerStatus, RunningGame, StreamStatus
@@ -18,6 +16,7 @@ from lichessbot.errors import EngineError
 from lichessbot.games.actions import (
     Action,
     AskSources,
+    ChooseLevel,
     Fallback,
     GameOver,
     KillEngine,
@@ -31,7 +30,7 @@ from lichessbot.games.actions import (
 )
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
-from lichessbot.games.game_log import GameLog, score_for_white, time_control
+from lichessbot.games.game_log import GameLog, described, time_control
 from lichessbot.games.pgn import GameArchive, GameRecorder
 from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
@@ -54,8 +53,6 @@ from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
 from lichessbot.uci.restarting_engine import RestartingEngine, fallback_move
 from lichessbot.uci.search import BestMove
-
-_LONGEST_LINE: Final = 60  # plies of a principal variation that the operator sees
 
 
 @dataclass(frozen=True)
@@ -119,7 +116,8 @@ class GameSession:
         done = {kind: context.store.times_done(game_id, kind) for kind in LimitedAction}
         config, emit = context.config, context.inbox.put
         self._game = Game(game_id, context.our_id, config, context.timeouts, info.color, done)
-        self._game.engine = engine_for(GameFacts.from_info(info), config, context.machine)
+        announced = replace(GameFacts.from_info(info), chosen_level=context.store.chosen_level(game_id))
+        self._game.engine = engine_for(announced, config, context.machine)
         self._engine = engine = RestartingEngine(game_id, emit, context.timeouts)
         facts = ChatFacts(
             config,
@@ -127,6 +125,9 @@ class GameSession:
             takebacks_granted=lambda: context.store.times_done(game_id, LimitedAction.TAKEBACK),
             round_trip_ms=lambda: context.overhead.latest_ms,
             board=lambda: self._game.board,
+            engine=lambda: self._game.engine,
+            levels=lambda: engine.levels,
+            level_results=context.store.level_results.against,
         )
         self._chat = Chat(
             game_id,
@@ -158,8 +159,11 @@ class GameSession:
         self.began_at = time.monotonic()
         self._game.join(self.began_at, self.info)
         self._read()
-        if self.info.is_correspondence:
-            return
+        if not self.info.is_correspondence:
+            self._start_engine()
+
+    def _start_engine(self) -> None:
+        """Have the engine ready for our next move."""
         try:
             self._engine.start(self._game.engine)
         except EngineError as error:
@@ -277,6 +281,8 @@ class GameSession:
                     context.inbox.put(action)
                 case RecordAction(kind):
                     self._recorded = context.store.note_done(self.game_id, kind)
+                case ChooseLevel(level):
+                    self._choose_level(level)
                 case PostponeAbort():
                     self._game.postpone_abort(context.timeouts.more_time)
                 case GameOver():
@@ -312,11 +318,24 @@ class GameSession:
         if context.our_id not in (full.white.id, full.black.id):
             return
         colour = Colour.WHITE if full.white.id == context.our_id else Colour.BLACK
-        engine = engine_for(GameFacts.from_full(full, colour), context.config, context.machine)
+        facts = replace(GameFacts.from_full(full, colour), chosen_level=context.store.chosen_level(self.game_id))
+        engine = engine_for(facts, context.config, context.machine)
+        self._game_log.level = engine.level
+        self._recorder.note_level(engine.level)
         if engine != self._game.engine:  # else keep the resolver, which counts the positions the sources do not know
             self._game.engine = engine
             self._resolver.close()
             self._resolver = MoveResolver.for_game(self.game_id, engine, context.hosts, context.inbox.put)
+
+    def _choose_level(self, level: int) -> None:
+        """Play at another level; a search for our move goes on as it is."""
+        self._context.store.note_chosen_level(self.game_id, level)
+        if self._game.full is not None:
+            self._choose_engine(self._game.full)
+        self._game_log.log_choice()
+        self._perform(self._game.stop_pondering())
+        if not self.info.is_correspondence and not self._game.engine_wanted:
+            self._start_engine()
 
     def _measure(self, report: Report) -> None:
         """Measure the round trip of a move, and the time that we took for it beside the search."""
@@ -378,12 +397,13 @@ class GameSession:
             played=self._game_log.played,
             chat=self._game_log.chat,
             round_trip_s=self._round_trip_s,
+            level=self._game.engine.level,
         )
 
     def _described(self, answer: BestMove | SourceAnswer, colour: Colour) -> Evaluation:
         """Return an answer for the operator, who looks at the same one again and again."""
         if self._evaluation is None or self._evaluation[0] is not answer:
-            self._evaluation = answer, _evaluation(answer, self._chosen_on, colour)
+            self._evaluation = answer, described(answer, self._chosen_on, colour)
         return self._evaluation[1]
 
     def _player(self, side: Colour, now: float) -> PlayerStatus:
@@ -395,33 +415,3 @@ class GameSession:
         if side is self._game.colour:
             return PlayerStatus(self._context.our_id)
         return PlayerStatus(self.info.opponent.username, rating=self.info.opponent.rating)
-
-
-def _evaluation(answer: BestMove | SourceAnswer, board: Board, colour: Colour) -> Evaluation:
-    """Return an answer from White's view; it was found for our side on this board."""
-    it = answer.summary
-    score_cp, mate_in = score_for_white(it.score, colour)
-    line = tuple(it.pv.split()[:_LONGEST_LINE])
-    return Evaluation(
-        move=(answer.move or "") if isinstance(answer, BestMove) else answer.moves[0],
-        source="engine" if isinstance(answer, BestMove) else answer.source,
-        score_cp=score_cp,
-        mate_in=mate_in,
-        depth=it.depth,
-        nodes=it.nodes,
-        nodes_per_s=it.nps,
-        line=line,
-        line_san=tuple(_in_san(line, board)),
-    )
-
-
-def _in_san(line: Sequence[str], board: Board) -> Iterator[str]:
-    """Yield the moves of a line in SAN, as far as they are legal: an engine may report anything."""
-    board = board.copy(moves=False)
-    for move in line:
-        try:
-            san = board.san(move)
-            board.push(move)
-        except InvalidMove:
-            return
-        yield san

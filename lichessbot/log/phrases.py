@@ -14,6 +14,7 @@ from lichessbot.log.event_log import Event, cut, inert
 _CHALLENGE: Final = "[{title} ]{challenger}[ ({rating})], [{rated:mode} ]{speed}[ {clock}][, {variant:words}]"
 _GAME: Final = (
     "[{title} ]{opponent}[ ({rating})], {rated:mode}[ {speed}] {clock}, {variant:words}, we play {colour}"
+    "[ at level {level}]"
     "[, tournament {tournament}]: {url}"
 )
 
@@ -101,6 +102,7 @@ PHRASES: Final[Mapping[str, str]] = {
         "{number:>3}{colour:dots:<3} {san:<7}[  us {our_clock_s:clock:>6}][  them {their_clock_s:clock:>6}]"
         "[  {score:pawns:>6}][  depth {depth:>2}][  {nps:speed}][  {source:words}]"
     ),
+    "game.level": "plays at {level} from the next move on, as the opponent chose",
     "game.over": "{result} against {opponent}: {how}, {plies:moves}",
     "game.rating": "our rating changed by {change:signed}[ to {rating}]",
     "game.abort": "aborts the game: {reason}",

@@ -113,6 +113,10 @@ MIGRATIONS: Final = (
         PRIMARY KEY (game_id, ply)
     ) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE games ADD COLUMN level INTEGER;
+    ALTER TABLE games ADD COLUMN chosen_level INTEGER;
+    """,
 )
 _OWNER_ONLY: Final = 0o600
 _PAGES: Final = ("freelist_count", "page_count")

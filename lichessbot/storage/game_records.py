@@ -4,6 +4,7 @@ A row is written when a game begins and completed as facts become known, so that
 Columns have the names of the fields here.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import timedelta
@@ -15,7 +16,10 @@ from lichessbot.storage.database import Statement
 MATE_FROM_CP: Final = 90_000
 """A larger evaluation is a mate: 100,000 less the moves to it."""
 _MATE_CP: Final = 100_000
-_SUBJECT_TO_CHANGE: Final = ("eco", "opening", "rating_diff", "ended_at", "status", "result", "plies")
+_SUBJECT_TO_CHANGE: Final = (
+    "eco", "opening", "rating_diff", "ended_at", "status", "result", "plies", "level", "chosen_level",
+)  # fmt: skip
+LEVEL_RESULTS_KEPT: Final = 6
 
 
 class Result(StrEnum):
@@ -52,6 +56,9 @@ class MoveRecord:
 class GameRecord:
     """One game. Times are wall time in seconds, `result` is ours, `opponent` carries the title.
 
+    `level`: the rating at which we played last, None at full strength. `chosen_level`: what the opponent chose in the
+    chat, 0 for full strength.
+
     Games that a version before these records played have no more than id, opponent and `joined_at`.
     """
 
@@ -82,6 +89,8 @@ class GameRecord:
     plies: int = 0
     eco: str = ""
     opening: str = ""
+    level: int | None = None
+    chosen_level: int | None = None
 
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> Self:
@@ -124,6 +133,10 @@ SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM games"
 MOVE_COLUMNS: Final = tuple(column.name for column in fields(MoveRecord))
 SELECT_MOVES: Final = f"SELECT {', '.join(MOVE_COLUMNS)} FROM moves WHERE game_id = ? ORDER BY ply"
 SELECT_CHAT: Final = "SELECT said_at, room, author, text FROM chat WHERE game_id = ? ORDER BY rowid"
+SELECT_LEVEL_RESULTS: Final = (
+    "SELECT opponent_id, level, result FROM games WHERE level IS NOT NULL AND result IS NOT NULL ORDER BY ended_at"
+)
+SELECT_CHOSEN_LEVELS: Final = "SELECT id, chosen_level FROM games WHERE chosen_level IS NOT NULL AND status = ''"
 SELECT_SCORES: Final = "SELECT opponent_id, result, count(*) FROM games WHERE result IS NOT NULL GROUP BY 1, 2"
 
 
@@ -186,6 +199,24 @@ class Scores:
         return self._by_opponent.get(opponent_id, Score()) if opponent_id else Score()
 
 
+class LevelResults:
+    """Our latest results against each opponent, by id, in games at a level."""
+
+    def __init__(self, rows: Iterable[tuple[str, int, str]] = ()) -> None:
+        """`rows`: oldest first."""
+        self._by_opponent: dict[str, deque[tuple[int, Result]]] = {}
+        for opponent_id, level, result in rows:
+            self.add(opponent_id, level, Result(result))
+
+    def add(self, opponent_id: str, level: int, result: Result) -> None:
+        if opponent_id:
+            self._by_opponent.setdefault(opponent_id, deque(maxlen=LEVEL_RESULTS_KEPT)).append((level, result))
+
+    def against(self, opponent_id: str) -> Sequence[tuple[int, Result]]:
+        """Return the levels and results of the latest games, oldest first."""
+        return tuple(self._by_opponent.get(opponent_id, ()))
+
+
 @dataclass(frozen=True, slots=True)
 class Retention:
     """How long and how much of games, their moves and their chat is kept; the oldest are deleted first."""
@@ -234,6 +265,11 @@ def ended(record: GameRecord) -> Statement:
 def named(record: GameRecord) -> Statement:
     """Return the statement that records the opening of a game."""
     return _changed(record, "eco", "opening", "plies")
+
+
+def levelled(game_id: str, level: int | None) -> Statement:
+    """Return the statement that records the level at which we play."""
+    return "UPDATE games SET level = ? WHERE id = ?", [(level, game_id)]
 
 
 def rated(game_id: str, rating_diff: int) -> Statement:

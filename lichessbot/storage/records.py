@@ -17,6 +17,7 @@ class LimitedAction(StrEnum):
     GOODBYE = "goodbye"
     DRAW_OFFER = "draw offer"
     TAKEBACK = "takeback"
+    LEVEL_PROPOSAL = "level proposal"
     REMATCH = "rematch"
     """Recorded once for each rematch in a row that led to the game, itself included."""
 

@@ -151,6 +151,7 @@ _SUBJECTS: Final[Mapping[str, Callable[[GameRecord], str]]] = {
     "speed": lambda game: game.speed,
     "variant": lambda game: game.variant,
     "colour": lambda game: game.colour,
+    "level": lambda game: "" if game.level is None else str(game.level),
     "opening": lambda game: f"{game.eco} {game.opening}".strip(),
     "opponent": lambda game: game.opponent,
 }

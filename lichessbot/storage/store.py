@@ -19,7 +19,17 @@ from typing import Any, Final
 from lichessbot.errors import StateError, StateFailed
 from lichessbot.log import EventLog
 from lichessbot.storage.database import Database, Statement, read_only
-from lichessbot.storage.game_records import SELECT_MOVES, SELECT_SCORES, MoveRecord, Result, Retention, Scores
+from lichessbot.storage.game_records import (
+    SELECT_CHOSEN_LEVELS,
+    SELECT_LEVEL_RESULTS,
+    SELECT_MOVES,
+    SELECT_SCORES,
+    LevelResults,
+    MoveRecord,
+    Result,
+    Retention,
+    Scores,
+)
 from lichessbot.storage.records import COLUMNS, INSERT, ChallengeRecords, Entry, LimitedAction, ListFetched
 
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
@@ -90,6 +100,8 @@ class Store:
         """The last good version of each list, by address."""
         self.scores = Scores()
         """Our score against each opponent."""
+        self.level_results = LevelResults()
+        self._chosen_levels: dict[str, int] = {}
         self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS_KEPT)
         self._trips_unwritten: list[float] = []
         self._rows: dict[Table, Sequence[Any]] = {}
@@ -121,6 +133,8 @@ class Store:
         self.left_over = [(game_id, opponent) for game_id, opponent in self._file.read(latest)[:_MOST_LEFT_OVER]]
         self._round_trips.extend(ms for (ms,) in self._newest("ms", "round_trips", ROUND_TRIPS_KEPT))
         self.scores = Scores(self._file.read(SELECT_SCORES))
+        self.level_results = LevelResults(self._file.read(SELECT_LEVEL_RESULTS))
+        self._chosen_levels = dict(self._file.read(SELECT_CHOSEN_LEVELS)[-_MOST_REMEMBERED:])
         for table, columns in _COLUMNS.items():
             self._rows[table] = self._newest(columns, table, _MOST_REMEMBERED)
         latest = f"SELECT position, move, times FROM played ORDER BY played_at DESC LIMIT {_MOST_REMEMBERED}"
@@ -163,9 +177,21 @@ class Store:
         """Record that the game is over or that we left it."""
         self._put("UPDATE games SET left_at = ? WHERE id = ?", time.time(), game_id)
 
-    def note_result(self, opponent_id: str, result: Result) -> None:
+    def note_result(self, opponent_id: str, result: Result, level: int | None = None) -> None:
         """Count a game that has ended, in memory only: `record` writes it."""
         self.scores.add(opponent_id, result)
+        if level is not None:
+            self.level_results.add(opponent_id, level, result)
+
+    def chosen_level(self, game_id: str) -> int | None:
+        """Return the level that the opponent chose in this game, 0 for full strength; None if none was chosen."""
+        return self._chosen_levels.get(game_id)
+
+    def note_chosen_level(self, game_id: str, level: int) -> None:
+        """Record the opponent's choice, which holds to the end of the game."""
+        self._chosen_levels[game_id] = level
+        _forget_oldest(self._chosen_levels)
+        self._put("UPDATE games SET chosen_level = ? WHERE id = ?", level, game_id)
 
     def moves_of(self, game_id: str) -> Sequence[MoveRecord]:
         """Return the moves of a game that are on disk, for any thread but the main one; none if the disk fails."""

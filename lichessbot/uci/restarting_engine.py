@@ -19,6 +19,8 @@ class RestartingEngine:
         self._timeouts = timeouts
         self._engine: UciEngine | None = None
         self._failed_starts = 0
+        self._levels: tuple[int, int] | None = None
+        """As the last engine reported them."""
 
     @property
     def name(self) -> str:
@@ -28,7 +30,7 @@ class RestartingEngine:
     @property
     def levels(self) -> tuple[int, int] | None:
         """The lowest and highest level of the engine; None if it has none, or has not reported them yet."""
-        return None if self._engine is None else self._engine.levels
+        return self._levels if self._engine is None else self._engine.levels or self._levels
 
     @property
     def process_id(self) -> int | None:
@@ -66,6 +68,7 @@ class RestartingEngine:
         """Kill the engine; the next `search` starts another."""
         if self._engine is not None:
             self._failed_starts = 0 if self._engine.ready else self._failed_starts + 1
+            self._levels = self._engine.levels or self._levels
             self._engine.close()
             self._engine = None
 

@@ -2,8 +2,8 @@
 
 Pure. Only a casual game has a level that depends on its opponent: rated games have one strength for everybody. A level
 is the strength of the whole bot, so nothing that plays at full strength is asked beside the engine: no tablebase, no
-server, no book beyond the moves that such a player knows, and no search on the opponent's time, as levels are
-calibrated without.
+server, no book beyond the moves that such a player knows (our engine has its own), and no search on the opponent's
+time, as levels are calibrated without.
 """
 
 import math
@@ -21,8 +21,6 @@ _RATING_OF_A_STRANGER: Final = 1500
 # A player of the first level knows no opening moves; each further own move costs this many points.
 _LEVEL_WITHOUT_BOOK: Final = 600
 _LEVELS_PER_BOOK_MOVE: Final = 150
-# The book that comes with the bot holds this many of our own moves.
-_OWN_BOOK_MOVES: Final = 7
 # Results are lopsided if one side has this share of the points in so many of the latest games.
 _LOPSIDED: Final = 0.8
 _FEWEST_RESULTS: Final = 3
@@ -62,7 +60,7 @@ def at_level(engine: EngineConfig, level: int | None) -> EngineConfig:
         update={
             "ponder": False,
             "variety": False,
-            "own_book": engine.own_book and moves >= _OWN_BOOK_MOVES,
+            "own_book": False,
             "polyglot": polyglot,
             "lichess_bot_tbs": type(engine.lichess_bot_tbs)(),
             "online_moves": type(engine.online_moves)(),

@@ -167,13 +167,14 @@ def _write_scores(found: Statistics, out: IO[str]) -> None:
 def _cells(game: GameRecord) -> Sequence[str]:
     mode = "rated" if game.rated else "casual"
     variant = "" if game.variant in ("standard", "") else f" {game.variant}"
+    level = "" if game.level is None else f" level {game.level}"
     return (
         game.id,
         time.strftime("%Y-%m-%d %H:%M", time.localtime(game.began_at)),
         game.opponent,
         _number(game.opponent_rating),
         game.colour,
-        f"{game.time_control} {mode}{variant}" if game.speed else "",
+        f"{game.time_control} {mode}{variant}{level}" if game.speed else "",
         game.result or "",
         game.status,
         _number(game.plies or None),

@@ -14,7 +14,7 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFull, GameState
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.database import Statement
-from lichessbot.storage.game_records import MoveRecord, Scores
+from lichessbot.storage.game_records import LevelResults, MoveRecord, Scores
 from lichessbot.storage.store import Store
 from lichessbot.uci.search import BestMove, SearchSummary
 
@@ -27,6 +27,7 @@ class Notes(Store):
 
     def __init__(self) -> None:
         self.scores = Scores()
+        self.level_results = LevelResults()
         self.statements: list[Statement] = []
         self.on_disk: Sequence[MoveRecord] = ()
 

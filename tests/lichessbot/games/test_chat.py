@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.facade import Board
-from lichessbot.config import LONGEST_CHAT_LINE, Config, DrawOrResignConfig, GreetingConfig
+from lichessbot.config import LONGEST_CHAT_LINE, Config, DrawOrResignConfig, EngineConfig, GreetingConfig
 from lichessbot.games.actions import Action, PostponeAbort, RecordAction
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import NOTHING_DONE
@@ -14,7 +14,7 @@ from lichessbot.lichess.commands import Say
 from lichessbot.lichess.enums import ChatRoom, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFull, GameState
 from lichessbot.lichess.streams import StreamEvent
-from lichessbot.storage.game_records import Scores
+from lichessbot.storage.game_records import Result, Scores
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, EngineReady, SearchSummary
@@ -22,7 +22,7 @@ from lichessbot.uci.search import BestMove, EngineReady, SearchSummary
 GAME, US = "abcd1234", "testbot"
 TIMEOUTS = Timeouts()
 SPACING_S = TIMEOUTS.chat_spacing.total_seconds()
-EVERYBODYS = ("name", "motor", "ping", "variants", "draw", "takeback", "queue", "stats")
+EVERYBODYS = ("name", "motor", "level", "ping", "variants", "draw", "takeback", "queue", "stats")
 PLAYER, SPECTATOR = ChatRoom.PLAYER, ChatRoom.SPECTATOR
 FULL_GREETING = {
     "hello": "Hi {opponent}, I am {me}.",
@@ -50,6 +50,9 @@ class ChatBench:
         self.round_trip_ms: float | None = None
         self.board = Board()
         self.scores = Scores()
+        self.engine = EngineConfig()
+        self.levels: tuple[int, int] | None = (600, 2850)
+        self.level_results: list[tuple[int, Result]] = []
         self.chat = Chat(
             GAME,
             US,
@@ -64,6 +67,9 @@ class ChatBench:
                 takebacks_granted=lambda: self.takebacks,
                 round_trip_ms=lambda: self.round_trip_ms,
                 board=lambda: self.board,
+                engine=lambda: self.engine,
+                levels=lambda: self.levels,
+                level_results=lambda opponent_id: self.level_results if opponent_id == "ferdinand" else [],
             ),
             self.scores,
         )
@@ -71,11 +77,13 @@ class ChatBench:
     def hear(self, event: Any) -> list[Action]:
         return list(self.chat.handle(StreamEvent(GAME, event, self.now), self.now))
 
-    def meet(self, them: dict[str, Any] | None = None, moves: str = "", status: str = "started") -> list[Action]:
+    def meet(
+        self, them: dict[str, Any] | None = None, moves: str = "", status: str = "started", *, rated: bool = False
+    ) -> list[Action]:
         state = {"moves": moves, "wtime": 1, "btime": 1, "status": status}
         them = them if them is not None else {"id": "ferdinand", "name": "Ferdinand"}
         full = {"id": GAME, "variant": {"key": "standard"}, "white": them, "black": {"id": US, "name": "TestBot"}}
-        return self.hear(GameFull.model_validate({**full, "state": state}))
+        return self.hear(GameFull.model_validate({**full, "rated": rated, "state": state}))
 
     def line(self, text: str, room: str = "player", username: str = "Ferdinand") -> list[Action]:
         self.now += SPACING_S

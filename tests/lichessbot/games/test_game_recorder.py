@@ -146,3 +146,27 @@ def test_the_rating_change_is_recorded_when_the_event_stream_tells_it() -> None:
         game = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}, **more})
         manager.finished(game, StreamEvent(None, GameFinish(game=game), 0.0))
     assert store.statements == [rated(GAME, -7)]
+
+
+def test_the_level_that_played_last_is_recorded_and_named_in_the_pgn() -> None:
+    recording = Recording(rated=False)
+    recording.full("")
+    recording.recorder.note_level(1500)
+    recording.recorder.note_level(1500)
+    recording.recorder.note_level(1650)
+    levels = [rows for sql, rows in recording.store.statements if sql.startswith("UPDATE games SET level")]
+    assert levels == [[(1500, GAME)], [(1650, GAME)]]
+    recording.state("e2e4")
+    headers = recording.read().headers
+    assert headers["WhiteLevel"] == "1650"
+    assert "BlackLevel" not in headers
+    assert recording.store.level_results.against("ferdinand") == ((1650, Result.WON),)
+
+
+def test_full_strength_has_no_level() -> None:
+    recording = Recording()
+    recording.full("")
+    recording.recorder.note_level(None)
+    recording.state("e2e4")
+    assert "WhiteLevel" not in recording.read().headers
+    assert recording.store.level_results.against("ferdinand") == ()

@@ -19,7 +19,7 @@ from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import StreamEvent, StreamLost
 from lichessbot.move_sources import Hosts
-from lichessbot.storage.game_records import Scores
+from lichessbot.storage.game_records import LevelResults, Scores
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import UNKNOWN_MACHINE
 from lichessbot.uci.search import BestMove, EngineDied, SearchSummary
@@ -46,6 +46,8 @@ def session() -> GameSession:
         store=SimpleNamespace(
             times_done=lambda game_id, deed: 0,
             scores=Scores(),
+            level_results=LevelResults(),
+            chosen_level=lambda game_id: None,
             record=lambda *statements: None,
             note_round_trip=lambda ms: None,
         ),

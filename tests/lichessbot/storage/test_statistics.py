@@ -40,6 +40,11 @@ def test_scores_are_counted_by_subject_with_the_most_games_first() -> None:
     assert found.endings["outoftime"] == Score(0, 0, 1)
 
 
+def test_only_games_at_a_level_are_counted_by_level() -> None:
+    games = [game(1, Result.WON, level=1500), game(2, Result.LOST, level=1500), game(3, Result.WON)]
+    assert aggregate(games).groups["level"] == {"1500": Score(1, 0, 1)}
+
+
 def test_a_score_has_points_and_percent() -> None:
     score = Score(2, 1, 1)
     assert (score.games, score.points, score.percent) == (4, 2.5, 62.5)

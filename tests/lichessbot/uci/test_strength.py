@@ -65,7 +65,7 @@ def test_beside_a_level_nothing_plays_at_full_strength() -> None:
     assert (weak.strength, weak.level, weak.ponder, weak.variety) == (1200, 1200, False, False)
     assert weak.sources == ("polyglot",)
     assert weak.polyglot.max_depth == 4
-    assert at_level(engine, 1900).sources == ("polyglot", "own_book")
+    assert at_level(engine, 1900).polyglot.max_depth == 8
     assert at_level(engine, None) == engine
 
 

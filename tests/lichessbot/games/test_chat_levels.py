@@ -1,0 +1,127 @@
+"""Levels in the chat: which one plays, the opponent's choice, and our proposal."""
+
+import pytest
+
+from lichessbot.config import LONGEST_CHAT_LINE, EngineConfig
+from lichessbot.games.actions import ChooseLevel, RecordAction
+from lichessbot.lichess.commands import Say
+from lichessbot.storage.game_records import Result
+from lichessbot.storage.records import LimitedAction
+from lichessbot.uci.search import EngineReady
+from tests.lichessbot.games.test_chat import GAME, PLAYER, ChatBench
+
+WON, DRAWN, LOST = Result.WON, Result.DRAWN, Result.LOST
+LEVEL_1500 = EngineConfig(strength=1500)
+HOW = "My opponent can type !level and a number from 600 to 2850, or !level full."
+RATED = "A rated game has one strength for everybody: levels can be chosen in casual games."
+
+
+def bench(engine: EngineConfig = LEVEL_1500, *, rated: bool = False) -> ChatBench:
+    chat = ChatBench()
+    chat.engine = engine
+    chat.meet(rated=rated)
+    return chat
+
+
+def test_everybody_hears_which_level_plays() -> None:
+    assert bench().answer("!level") == f"I play at level 1500. {HOW}"
+    assert bench(EngineConfig()).answer("!level", "spectator", "Karl") == f"I play at full strength. {HOW}"
+    assert bench(rated=True).answer("!level") == f"I play at level 1500. {RATED}"
+
+
+@pytest.mark.parametrize(
+    ("text", "level", "answer"),
+    [
+        ("!level 1650", 1650, "From my next move on I play at level 1650."),
+        ("!LEVEL 600", 600, "From my next move on I play at level 600."),
+        ("!level full", 0, "From my next move on I play at full strength."),
+        ("!level Full please", 0, "From my next move on I play at full strength."),
+    ],
+)
+def test_the_opponent_chooses_a_level(text: str, level: int, answer: str) -> None:
+    assert bench().line(text) == [ChooseLevel(level), Say(GAME, PLAYER, answer)]
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("!level 599", "My levels go from 600 to 2850; the nearest is 600."),
+        ("!level 99999", "My levels go from 600 to 2850; the nearest is 2850."),
+        ("!level 0", "My levels go from 600 to 2850; the nearest is 600."),
+        ("!level 123456", HOW),
+        ("!level -5", HOW),
+        ("!level easy", HOW),
+        ("!level \u0661\u0662\u0660\u0660", HOW),
+    ],
+)
+def test_another_level_is_answered_with_what_is_possible(text: str, answer: str) -> None:
+    assert bench().line(text) == [Say(GAME, PLAYER, answer)]
+
+
+def test_only_the_opponent_chooses() -> None:
+    only = "Only my opponent can choose my level, in the players' chat."
+    assert bench().answer("!level 1200", "spectator", "Karl") == only
+    assert bench().answer("!level 1200", "spectator", "Ferdinand") == only
+    assert bench().answer("!level 1200", "player", "TestBot") == only
+
+
+def test_where_no_level_can_be_chosen_the_answer_says_why() -> None:
+    assert bench(rated=True).answer("!level 1200") == RATED
+    assert bench(EngineConfig(level_in_chat=False)).answer("!level 1200") == "It cannot be chosen in the chat."
+    without = bench()
+    without.levels = None
+    assert without.answer("!level 1200") == "My engine has no levels."
+    without.engine_name = ""
+    assert without.answer("!level 1200") == "My engine still starts: ask again soon."
+
+
+def test_every_answer_fits_into_a_line() -> None:
+    for chat in (bench(), bench(rated=True), bench(EngineConfig(level_in_chat=False))):
+        for text in ("!level", "!level 1", "!level x", "!level 1200", "!help"):
+            assert len(chat.answer(text) if text != "!level 1200" else "") <= LONGEST_CHAT_LINE
+            chat.line(text)
+
+
+# Proposals
+
+
+def proposing(*results: Result, level: int = 1500, **engine: object) -> ChatBench:
+    chat = ChatBench()
+    chat.engine = EngineConfig.model_validate({"strength": level, **engine})
+    chat.level_results = [(1500, result) for result in results]
+    return chat
+
+
+@pytest.mark.parametrize(
+    ("results", "text"),
+    [
+        ([LOST] * 3, "Your last 3 games against level 1500 were 3 wins. Type !level 1650 for more."),
+        ([DRAWN, LOST, LOST, LOST],
+         "Your last 4 games against level 1500 were 3 wins and 1 draw. Type !level 1600 for more."),
+        ([WON] * 3, "Your last 3 games against level 1500 were 3 losses. Type !level 1350 for an easier game."),
+    ],
+)  # fmt: skip
+def test_lopsided_results_are_followed_by_a_proposal(results: list[Result], text: str) -> None:
+    assert proposing(*results).meet() == [RecordAction(LimitedAction.LEVEL_PROPOSAL), Say(GAME, PLAYER, text)]
+
+
+def test_the_proposal_waits_for_the_engine_and_comes_once() -> None:
+    chat = proposing(LOST, LOST, LOST)
+    chat.levels = None
+    assert chat.meet() == []
+    chat.levels = (600, 2850)
+    assert len(list(chat.chat.handle(EngineReady(GAME), chat.now))) == 2
+    assert list(chat.chat.handle(EngineReady(GAME), chat.now)) == []
+    assert chat.meet() == []
+
+
+def test_nothing_is_proposed_without_reason() -> None:
+    lopsided = (LOST, LOST, LOST)
+    assert proposing(LOST, WON, LOST).meet() == []
+    assert proposing(*lopsided).meet(rated=True) == []
+    assert proposing(*lopsided).meet(moves="e2e4 e7e5") == []
+    assert proposing(*lopsided).meet({"id": "ferdinand", "name": "Ferdinand", "title": "BOT"}) == []
+    assert proposing(*lopsided).meet({"id": "karl", "name": "Karl"}) == []
+    assert proposing(*lopsided, propose_level=False).meet() == []
+    assert proposing(*lopsided, level_in_chat=False).meet() == []
+    assert proposing(*lopsided, strength="full").meet() == []
