@@ -36,6 +36,7 @@ _EFFECTS: Final = {
     "pgn_directory": Effect.NEW_GAMES,
     "pgn_file_grouping": Effect.NEW_GAMES,
     "fake_think_time": Effect.NEW_GAMES,
+    "humanlike_time": Effect.NEW_GAMES,
     "rate_limiting_delay": Effect.NEW_GAMES,
     "challenge": Effect.AT_ONCE,
     "engine": Effect.NEW_GAMES,

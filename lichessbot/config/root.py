@@ -244,6 +244,7 @@ class Config(Section):
     pgn_directory: Annotated[Path, AfterValidator(_folder)] | None = None
     pgn_file_grouping: PgnGrouping = PgnGrouping.GAME
     fake_think_time: Flag = False
+    humanlike_time: Flag = False
     rate_limiting_delay: Annotated[Number, Field(ge=0, le=60_000)] = 0
     challenge: ChallengeConfig = ChallengeConfig()
     engine: EngineConfig = EngineConfig()
@@ -265,6 +266,8 @@ class Config(Section):
         )
         yield from _tables_without_folders(self.engine, named)
         yield from _losers_who_resign(named)
+        if self.fake_think_time and self.humanlike_time:
+            yield "fake_think_time", "expected false, as humanlike_time sets the rhythm of the moves"
         yield from _strengths_set_twice(self.engine, self.profiles)
         yield from _strengths_by_rating_in_rated_games(self)
 

@@ -5,7 +5,6 @@ does not continue the moves we know is believed only from a new connection, sinc
 never gets two different moves for one ply unless the stream was read in between.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -21,7 +20,7 @@ from lichessbot.games.move_search import MoveSearch, Position
 from lichessbot.games.pgn import lacks_last_move
 from lichessbot.games.stream_monitor import StreamMonitor
 from lichessbot.games.takeback_claim import OpponentAbsence, Takebacks
-from lichessbot.games.time_budget import GameClock, longest_unread_s, with_known_clocks
+from lichessbot.games.time_budget import GameClock, Pace, longest_unread_s, with_known_clocks
 from lichessbot.inbox import Report, Standing
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
@@ -70,7 +69,8 @@ class Game:
         self._known_moves: tuple[str, ...] = ()
         self._clock: GameClock | None = None
         self._idle_since: float | None = None
-        self._earliest_move_at = -math.inf
+        self._pace = Pace(config, game_id)
+        self._pause_s = 0.0
         self._monitor = StreamMonitor(timeouts)
         self._rereading = False
         self._invalid_states = 0
@@ -379,7 +379,7 @@ class Game:
             self._draw_resign.note_score(len(self._moves), answer.summary.score)
             self._search.finish()
             yield from self._search.stop()
-            yield from self._deliver(moves[0], now)
+            yield from self._deliver(moves[0], now, answer)
         else:
             yield from self._search.ask_engine(self._position, now, moves)
 
@@ -390,11 +390,11 @@ class Game:
             yield from self._replace_engine(str(error), now)
             return
         self._draw_resign.note_score(len(self._moves), answer.summary.score)
-        yield from self._deliver(move, now)
+        yield from self._deliver(move, now, answer)
         if self._delivery is not None:
-            yield from self._search.ponder(self._position, move, answer.reply, now)
+            yield from self._search.ponder(self._position, move, answer.reply, now + self._pause_s)
 
-    def _deliver(self, move: str, now: float) -> Iterator[Action]:
+    def _deliver(self, move: str, now: float, answer: BestMove | SourceAnswer | None = None) -> Iterator[Action]:
         """Send a legal move, with a draw offer if the scores say so; or resign instead."""
         assert self._full is not None, "a move needs a state"
         position = self._position
@@ -410,21 +410,14 @@ class Game:
                 yield from self._resign("the game is lost", now)
                 return
         self._delivery = MoveDelivery(command, self._moves, self._timeouts)
-        pause_s = self._pause_s(position.clock, now)
-        self._earliest_move_at = now + pause_s + _s(self._config.move_spacing)
+        initial_s = self._full.initial_s
+        self._pause_s = pause_s = self._pace.pause_s(self._board, move, answer, position.clock, initial_s, now)
         if holds_back:
             self._delivery.hold()
         elif pause_s > 0.0:
             self._delivery.send_at(now + pause_s)
         else:
             yield from self._delivery.send(now)
-
-    def _pause_s(self, clock: GameClock, now: float) -> float:
-        """Return how long a move that is ready has to wait for `move_spacing` and `fake_think_time`."""
-        earliest_at = self._earliest_move_at
-        if self._config.fake_think_time:
-            earliest_at = max(earliest_at, clock.read_at + clock.fake_think_s(len(self._moves)))
-        return clock.affordable_pause_s(earliest_at - now, now)
 
     def _replace_engine(self, reason: str, now: float) -> Iterator[Action]:
         if self._search.has_failed:

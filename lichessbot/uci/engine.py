@@ -38,6 +38,7 @@ _COST_OF_A_LINE = 200
 # Of the error output: it goes to the log, which must not fill the disk.
 _MAX_LOGGED_PER_S = 100 * _COST_OF_A_LINE
 _MAX_NAME_LENGTH = 60
+_MOST_ITERATIONS = 256
 # Many engines that start at once on a small machine are all slow: killing them too early would start none.
 _LONGEST_PATIENCE = 16  # times `engine_handshake`
 
@@ -78,6 +79,8 @@ class UciEngine:
         self._death: str | None = None
         self._summary = SearchSummary()
         self._lines: dict[int, SearchSummary] = {}
+        self._iterations: dict[int, SearchSummary] = {}
+        """The best line of each depth."""
         self._options = Options()
         self._introduced = False
         self._chess960 = False
@@ -193,7 +196,7 @@ class UciEngine:
         self._running, self._next = self._next, None
         self._told_to_stop_at = None
         self._summary = SearchSummary()
-        self._lines = {}
+        self._lines, self._iterations = {}, {}
         if self._running.lines != self._lines_wanted:
             self._lines_wanted = self._running.lines
             self._write(*self._options.set_to(MULTI_PV, self._lines_wanted))
@@ -276,6 +279,8 @@ class UciEngine:
         summary = _summary(details)
         if number == 1:
             self._summary = summary
+            if len(self._iterations) < _MOST_ITERATIONS:
+                self._iterations[summary.depth] = summary
         if self._lines_wanted > 1 and 1 <= number <= self._lines_wanted:
             self._lines[number] = summary
 
@@ -284,7 +289,12 @@ class UciEngine:
         if not self._closing:
             took_s = time.monotonic() - self._asked_at
             lines = tuple(self._lines[number] for number in sorted(self._lines))
-            self._emit(BestMove(self._game_id, search_id, legal, self._summary, lines, took_s, reply, self._asked_at))
+            iterations = tuple(self._iterations.values())
+            self._emit(
+                BestMove(
+                    self._game_id, search_id, legal, self._summary, lines, took_s, reply, self._asked_at, iterations
+                )
+            )
 
     def _read_errors(self) -> None:
         """Log the first lines of error output of each second, and drop the others. Runs in a thread."""

@@ -66,6 +66,7 @@ class BestMove:
 
     `asked_at`, `took_s`: when the `go` or `ponderhit` was written, in monotonic seconds, and the time from then to the
     `bestmove` read. `lines`: the best moves, best first, if more than one was wanted. `reply`: the expected reply.
+    `iterations`: the best line of each depth.
     """
 
     game_id: str
@@ -76,6 +77,7 @@ class BestMove:
     took_s: float = field(default=0.0, compare=False)
     reply: str | None = None
     asked_at: float = field(default=0.0, compare=False)
+    iterations: tuple[SearchSummary, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
