@@ -17,6 +17,7 @@ from engine.core.perft import portions
 from engine.core.pieces import PIECE_LETTERS
 from engine.core.position import Position
 from engine.evaluation.evaluate import static_score
+from engine.evaluation.variant_terms import evaluation_of
 from engine.variants.variant import find_variant
 from engine.variants.variant_fen import format_variant_fen
 from engine.variants.variant_fen import parse_fen as parse_variant_fen
@@ -40,10 +41,6 @@ FIFTY_MOVES_PLIES, FIVEFOLD = 100, 5
 
 class InvalidMove(ValueError):
     """The text is not a legal move. The message quotes it and the position."""
-
-
-class NoEvaluation(ValueError):
-    """The engine cannot evaluate positions of this variant."""
 
 
 class Ending(StrEnum):
@@ -170,10 +167,12 @@ class Board:
         return "\n".join(" ".join(squares[rank : rank + 8]) for rank in range(56, -1, -8))
 
     def evaluate(self) -> int:
-        """Return the static evaluation in centipawns, White's view. Raises NoEvaluation for a variant."""
-        if self._variant is not None:
-            raise NoEvaluation(f"no evaluation of {self._variant.name}")
-        score: int = static_score(self._position)
+        """Return the static evaluation in centipawns, White's view."""
+        score: int
+        if self._variant is None:
+            score = static_score(self._position)
+        else:
+            score = evaluation_of(self._variant.key).score(self._position, self._position.state()["extra"])
         return score if self.turn == WHITE else -score
 
     # --- Moves ---------------------------------------------------------------------------------------------------

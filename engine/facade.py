@@ -5,7 +5,7 @@
     print(engine.go(Limits(depth=8)).best_move)
 
 - Rules: `Board`, of standard chess and the variants, with its `Outcome` and `Ending`; `STARTING_FEN`, `chess960_fen`,
-  `perft`, `polyglot_key`. They raise `InvalidFen`, `InvalidMove` and `InvalidVariant`.
+  `UCI_VARIANTS`, `perft`, `polyglot_key`. They raise `InvalidFen`, `InvalidMove` and `InvalidVariant`.
 - Search: `Engine`, `Limits`, `RunningSearch` or `LimitedSearch`, and what they report: `SearchResult`, `SearchReport`,
   `CurrentMove`, `Bound`, `Wdl`; `RATINGS` of limited strength; `evaluation` explains the static evaluation.
 - Files: opening books (`Book`, `BookMove`, `OWN_BOOK`, `review_book`; `InvalidBook`), the names of openings (`Opening`,
@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 
 from engine import accuracy
-from engine.board import Board, Ending, InvalidMove, NoEvaluation, Outcome
+from engine.board import Board, Ending, InvalidMove, Outcome
 from engine.book.opening_book import Book, BookMove, InvalidBook, review_book
 from engine.book.opening_names import Opening, opening_of
 from engine.book.polyglot import polyglot_key
@@ -36,6 +36,7 @@ from engine.evaluation.evaluate import phase_of, terms
 from engine.evaluation.net_file import InvalidNet
 from engine.evaluation.network import Network, instructions
 from engine.evaluation.style import LEAST, Style, most
+from engine.evaluation.variant_terms import evaluation_of
 from engine.evaluation.weights import Group
 from engine.pgn.pgn import pgn_text
 from engine.search.available_memory import available_mb
@@ -50,7 +51,7 @@ from engine.search.transposition import TranspositionTable
 from engine.search.wdl import Wdl
 from engine.syzygy.file_header import MAX_PIECES
 from engine.syzygy.tablebase import Tablebase, TableReport
-from engine.variants.variant import InvalidVariant
+from engine.variants.variant import VARIANTS, InvalidVariant
 
 __all__ = [
     "DEFAULT_HASH_MB",
@@ -60,6 +61,7 @@ __all__ = [
     "RATINGS",
     "STARTING_FEN",
     "STYLES",
+    "UCI_VARIANTS",
     "AnySearch",
     "Board",
     "Book",
@@ -76,7 +78,6 @@ __all__ = [
     "InvalidVariant",
     "LimitedSearch",
     "Limits",
-    "NoEvaluation",
     "Opening",
     "Outcome",
     "RunningSearch",
@@ -107,6 +108,7 @@ OWN_BOOK = Path(__file__).parent / "data" / "own_book.bin"     # grown from our 
 AnySearch = RunningSearch | LimitedSearch           # with the same methods
 RATINGS = range(LEAST_RATING, MOST_RATING + 1)     # of limited strength, see `Engine.limit_strength`
 STYLES = {str(group): range(LEAST, most(group) + 1) for group in Group}        # percentages, see style.py
+UCI_VARIANTS = {"chess": "standard"} | {variant.uci: variant.key for variant in VARIANTS.values()}     # Lichess's names
 
 
 def describe_build() -> str:
@@ -147,8 +149,12 @@ class Evaluation:
 
 def evaluation(board: Board) -> Evaluation:
     """Return the hand-written static evaluation of a board, term by term."""
-    phase, full_phase = phase_of(board.position)
-    return Evaluation(board.evaluate(), terms(board.position), phase, full_phase)
+    position = board.position
+    if board.variant == "standard":
+        parts = terms(position)
+    else:
+        parts = evaluation_of(board.variant).terms(position, position.state()["extra"])
+    return Evaluation(board.evaluate(), parts, *phase_of(position))
 
 
 class Engine:
@@ -213,6 +219,8 @@ class Engine:
 
     def describe_evaluation(self) -> str:
         """Return for people 'hand-written', perhaps with a style, or the network's name and size."""
+        if self._board.variant != "standard":
+            return f"hand-written for {self._board.variant}"
         described = eval_file.describe(self._active_network)
         return described if self._style.is_neutral else f"{described}, style {self._style}"
 
@@ -222,7 +230,7 @@ class Engine:
 
     def network_score_cp(self, board: Board) -> int | None:
         """Return the network's score of a board from White's view, or None if no network is active."""
-        if self._active_network is None:
+        if self._active_network is None or board.variant != "standard":
             return None
         score: int = network_score(board.position, self._active_network)
         return score if board.turn == "white" else -score
@@ -254,10 +262,10 @@ class Engine:
     def set_position(self, board: Board) -> None:
         """Search a copy of this board from now on, with its moves so far for repetitions.
 
-        Raises NoEvaluation for a variant.
+        A board of another variant than the last one starts a new game.
         """
-        if board.variant != "standard":
-            raise NoEvaluation(f"the engine does not search positions of {board.variant}")
+        if board.variant != self._board.variant:
+            self.new_game()            # keys do not tell variants apart
         self._board = board.copy()
 
     def begin(self, limits: Limits, only: Sequence[str] = ()) -> AnySearch:
@@ -268,7 +276,7 @@ class Engine:
         legal = [self._board.parse(text) for text in self._board.legal_moves()]
         chosen = list(dict.fromkeys(self._board.parse(text) for text in only)) or legal
         task = Task(chosen, len(chosen) == len(legal), self.lines, limits, patient=self.analyse_mode)
-        if self._player is not None:
+        if self._player is not None and self._board.variant == "standard":
             self._search = self._player.begin(
                 self._board, task, self.move_overhead_ms, self._active_network, self._tablebase
             )

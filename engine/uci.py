@@ -22,8 +22,8 @@ from engine.facade import (
     DEFAULT_OVERHEAD_MS,
     MAX_TABLEBASE_PIECES,
     RATINGS,
-    STARTING_FEN,
     STYLES,
+    UCI_VARIANTS,
     AnySearch,
     Board,
     Bound,
@@ -77,9 +77,10 @@ class Uci:
         self._output_lock = Lock()
         self._engine = Engine()
         self._board = Board()
-        self._setup = (STARTING_FEN, False)        # the FEN of the last `position`, and whether it is Chess960
+        self._setup = ("startpos", False)          # of the last `position`, and whether it is Chess960
         self._moves: list[str] = []                # the moves of the last `position`
         self._chess960 = False
+        self._variant = "standard"
         self._show_wdl = False
         self._debug = False
         self._limit_strength = False
@@ -155,18 +156,19 @@ class Uci:
         split = words.index("moves") if "moves" in words else len(words)
         setup, moves = words[:split], words[split + 1 :]
         if setup[:1] == ["fen"]:
-            fen = " ".join(setup[1:])
+            start = " ".join(setup[1:])
         elif setup == ["startpos"]:
-            fen = STARTING_FEN
+            start = "startpos"
         else:
             raise UciError("expected position startpos or position fen FEN, then perhaps moves MOVE ...")
-        setup_key = (fen, self._chess960)
+        setup_key = (start, self._chess960)
         played = len(self._moves)
         if setup_key == self._setup and moves[:played] == self._moves:
             board = self._board.copy()         # the same game: play its new moves only
             new = moves[played:]
         else:
-            board, new = Board(fen, chess960=self._chess960), moves
+            fen = None if start == "startpos" else start
+            board, new = Board(fen, chess960=self._chess960, variant=self._variant), moves
         for move in new:
             board.push(move)
         self._stop()
@@ -194,6 +196,8 @@ class Uci:
                 self._engine.move_overhead_ms = _number(name, value, 0, MAX_OVERHEAD_MS)
             case "uci_chess960":
                 self._chess960 = _switch(name, value)
+            case "uci_variant":
+                self._set_variant(value)
             case "uci_analysemode":
                 self._engine.analyse_mode = _switch(name, value)
             case "uci_limitstrength":
@@ -218,6 +222,18 @@ class Uci:
                 close = get_close_matches(name, [known for known, _ in _options()], 1)
                 hint = f"did you mean {close[0]}? " if close else ""
                 raise UciError(f"unknown option {name[:40]!r}; {hint}`uci` lists the known ones")
+
+    def _set_variant(self, name: str) -> None:
+        """Play this variant from now on, beginning with its starting position."""
+        if name.lower() not in UCI_VARIANTS:
+            close = get_close_matches(name.lower(), UCI_VARIANTS, 1, 0.5)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise UciError(f"expected one of {' '.join(UCI_VARIANTS)} for UCI_Variant, found {name[:40]!r}{hint}")
+        self._variant = UCI_VARIANTS[name.lower()]
+        self._board = Board(chess960=self._chess960, variant=self._variant)
+        self._setup, self._moves = ("startpos", self._chess960), []
+        self._engine.set_position(self._board)
+        self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
 
     def _set_style(self, option: str, value: str) -> None:
         group = STYLE_OPTIONS[option]
@@ -346,6 +362,7 @@ def _options() -> Iterator[tuple[str, str]]:
     yield "Ponder", "check default false"
     yield "Move Overhead", f"spin default {DEFAULT_OVERHEAD_MS} min 0 max {MAX_OVERHEAD_MS}"
     yield "UCI_Chess960", "check default false"
+    yield "UCI_Variant", f"combo default chess {' '.join(f'var {name}' for name in UCI_VARIANTS)}"
     yield "UCI_AnalyseMode", "check default false"
     yield "UCI_ShowWDL", "check default false"
     yield "UCI_LimitStrength", "check default false"

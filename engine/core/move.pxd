@@ -16,6 +16,7 @@ cdef extern from *:
     static inline int engine_is_promotion(int move) { return (move & 0x8000) != 0; }
     static inline int engine_is_tactical(int move) { return (move & 0xC000) != 0; }
     static inline int engine_promoted_kind(int move) { return (move >> 12 & 3) + 1; }
+    static inline int engine_is_drop(int move) { return (move & 0xF038) == 0x3000; }
     static inline int engine_is_king_promotion(int move) { return (move >> 12 & 11) == 3; }
     """
     const int NO_MOVE "ENGINE_NO_MOVE"
@@ -34,4 +35,5 @@ cdef extern from *:
     bint is_promotion "engine_is_promotion"(int move) noexcept nogil
     bint is_tactical "engine_is_tactical"(int move) noexcept nogil
     int promoted_kind "engine_promoted_kind"(int move) noexcept nogil
+    bint is_drop "engine_is_drop"(int move) noexcept nogil
     bint is_king_promotion "engine_is_king_promotion"(int move) noexcept nogil

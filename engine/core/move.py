@@ -55,6 +55,10 @@ if not cython.compiled:
         """Return the new piece of a promotion, KNIGHT (1) to QUEEN (4)."""
         return (move >> 12 & 3) + 1
 
+    def is_drop(move: int) -> bool:
+        """Return whether a piece is dropped. No pawn promotes from the first rank, where a drop has its kind."""
+        return move & 0xF038 == DROP << 12
+
     def is_king_promotion(move: int) -> bool:
         """Return whether a pawn becomes a king, in a variant without drops."""
         return move >> 12 & 11 == KING_PROMOTION

@@ -3,7 +3,19 @@
 Must not know: search, time, and how weights and networks are found.
 Offers `evaluate` (the sum of the terms), `endings` (known results and drawish scales), `weights` (names and values of
 the terms), `style` (scaling groups of weights), `network` (inference), `net_file` (its file format), `eval_file` (the
-choice of the evaluation) and `processor` (vector instructions).
+choice of the evaluation), `processor` (vector instructions), and `variant_terms` with `variant_evaluation` (the
+evaluations of variants).
 """
 
-__all__ = ["endings", "eval_file", "evaluate", "net_file", "network", "processor", "style", "weights"]
+__all__ = [
+    "endings",
+    "eval_file",
+    "evaluate",
+    "net_file",
+    "network",
+    "processor",
+    "style",
+    "variant_evaluation",
+    "variant_terms",
+    "weights",
+]

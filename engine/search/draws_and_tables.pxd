@@ -2,6 +2,7 @@ from engine.core.bitboard cimport u64
 from engine.search.search_stack cimport SearchStack
 from engine.search.time_manager cimport NodeCounter
 from engine.search.move_picker cimport MovePicker
+from engine.search.rules cimport Rules
 from engine.core.position cimport Position
 from engine.syzygy.prober cimport Prober
 
@@ -16,6 +17,7 @@ cdef bint is_cutoff(int score, int alpha, int beta) noexcept nogil
 cdef class DrawsAndTables:
     cdef Position position
     cdef SearchStack stack
+    cdef Rules rules
     cdef MovePicker picker
     cdef NodeCounter counter
     cdef Prober prober

@@ -12,7 +12,7 @@ this table uses open addressing)
 import cython
 from cython.cimports.engine.core.attacks import BETWEEN, KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
 from cython.cimports.engine.core.bitboard import bit, u64
-from cython.cimports.engine.core.draws import is_insufficient_material, is_repetition
+from cython.cimports.engine.core.draws import is_repetition
 from cython.cimports.engine.core.move import NO_MOVE
 from cython.cimports.engine.core.params import PROBE_DEPTH
 from cython.cimports.engine.core.pieces import (
@@ -128,6 +128,7 @@ class DrawsAndTables:
     def __init__(self, stack: SearchStack, picker: MovePicker, counter: NodeCounter, prober: Prober) -> None:
         self.position = stack.position
         self.stack = stack
+        self.rules = stack.rules
         self.picker = picker
         self.counter = counter
         self.prober = prober
@@ -138,17 +139,20 @@ class DrawsAndTables:
         self.root_height = self.position.height
 
     def score_without_search(self, ply: cython.int, in_check: cython.bint) -> cython.int:
-        """Count the node and return its score if it is drawn, too deep, or the search was stopped; else NO_SCORE."""
+        """Count the node; return its score if the game is over, it is too deep or the search was stopped."""
         self.counter.count(ply)
         if self.counter.stopped:
             return DRAW
         if ply == 0:
             return NO_SCORE
-        if is_insufficient_material(self.position) or is_repetition(self.position, self.root_height):
+        score: cython.int = self.rules.end_score(ply)
+        if score != NO_SCORE:
+            return score
+        if is_repetition(self.position, self.root_height):
             return DRAW
         if ply >= MAX_PLY:
             return self.stack.evaluate(ply)
-        if self.position.halfmove_clock >= 100:
+        if self.position.halfmove_clock >= 100 and self.rules.has_fifty_move_rule:
             # Checkmate by the hundredth half-move takes precedence.
             return mated_in(ply) if in_check and not self.has_legal_move(ply) else DRAW
         return NO_SCORE

@@ -2,7 +2,8 @@
 """Statistics of the search: which moves caused cutoffs, and how wrong the static evaluation was.
 
 - Killers: the last two quiet moves that caused a cutoff at a ply.
-- Butterfly table: quiet moves by side, origin, target, and whether the opponent attacks either square.
+- Butterfly table: quiet moves by side, origin, target, and whether the opponent attacks either square. A drop counts
+  as a move from one of the squares a1 to e1.
 - Continuation history: quiet moves by the moves one, two and four plies earlier.
 - Pawn history: quiet moves by the pawns on the board.
 - Capture history: captures by piece, target and victim.
@@ -14,7 +15,7 @@ Heuristic, Continuation History, Pawn History, Static Evaluation Correction Hist
 
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, u64
-from cython.cimports.engine.core.move import to_square
+from cython.cimports.engine.core.move import is_drop, to_square
 from cython.cimports.engine.core.movegen import attacked_squares
 from cython.cimports.engine.core.params import (
     CORRECTION_LIMIT,
@@ -71,6 +72,13 @@ def correction_index(position: Position, part: cython.int) -> cython.int:
             key = (key ^ position.pieces[part * KINDS + kind]) * MIX & ALL_SQUARES
     table: cython.int = position.side_to_move * PARTS + part
     return (table << CORRECTION_BITS) + cython.cast(cython.int, key >> (64 - CORRECTION_BITS))
+
+
+def step_of(position: Position, move: cython.int) -> cython.int:
+    """Return the step of a move that has not been made yet."""
+    if is_drop(move):
+        return (position.side_to_move * KINDS + (move & 63)) * 64 + to_square(move)
+    return position.board[move & 63] * 64 + to_square(move)
 
 
 @cython.final
@@ -160,7 +168,7 @@ class History:
             elif move == second:
                 rank = KILLER
             else:
-                rank = self.quiet_score(side, move, position.board[move & 63] * 64 + to_square(move), ply) >> 2
+                rank = self.quiet_score(side, move, step_of(position, move), ply) >> 2
             moves[index] = rank * 65536 + move
 
     def update_quiet(

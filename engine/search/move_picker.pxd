@@ -1,11 +1,15 @@
 from engine.search.history cimport History
 from engine.core.position cimport Position
+from engine.search.rules cimport Rules
 
 cdef class MovePicker:
     cdef Position position
+    cdef Rules rules
     cdef History history
-    cdef int moves[37152]
-    cdef int root_moves[288]
+    cdef int places                 # for the moves of a ply
+    cdef object memory              # behind `moves`
+    cdef int *moves
+    cdef int root_moves[1024]
     cdef int root_count
     cdef int stage[129]
     cdef int table_move[129]

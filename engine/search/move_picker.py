@@ -10,17 +10,19 @@ A ranked move is one number, `rank * 65536 + move` with a rank of 16 bits: the b
 (chessprogramming wiki: Move Ordering)
 """
 
+from array import array
+
 import cython
 from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical, promoted_kind, to_square
-from cython.cimports.engine.core.movegen import generate, gives_check, is_legal
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
-from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.search.history import History
+from cython.cimports.engine.search.rules import Rules
 
-MOVES_PER_PLY = cython.declare(cython.int, 288)     # see movegen.py
+MOVES_PER_PLY = cython.declare(cython.int, 288)     # see movegen.py,
+VARIANT_MOVES_PER_PLY = cython.declare(cython.int, 1024)     # and variant_position.py
 FLIP_RANKS = cython.declare(cython.int, 56 | 56 << 6)   # mirrors the ranks of both squares of a move
 
 # Stages
@@ -64,14 +66,13 @@ def flip_for(side: cython.int, move: cython.int) -> cython.int:
 class MovePicker:
     """The moves of the nodes on the path from the root, one list for each ply.
 
-    A list begins at moves[MOVES_PER_PLY * ply]: captures and promotions, then quiet moves. Captures that lose material
+    A list begins at moves[places * ply]: captures and promotions, then quiet moves. Captures that lose material
     are written back over the beginning of the list, whose moves have been returned by then.
     """
 
     def __init__(self, position: Position, history: History) -> None:
         if not cython.compiled:
-            self.moves = [0] * (MOVES_PER_PLY * (MAX_PLY + 1))
-            self.root_moves = [0] * MOVES_PER_PLY
+            self.root_moves = [0] * VARIANT_MOVES_PER_PLY
             self.stage = [0] * (MAX_PLY + 1)
             self.table_move = [0] * (MAX_PLY + 1)
             self.threshold = [0] * (MAX_PLY + 1)
@@ -81,8 +82,16 @@ class MovePicker:
             self.end = [0] * (MAX_PLY + 1)
             self.tactical_only = [False] * (MAX_PLY + 1)
         self.position = position
+        self.rules = Rules(position)
         self.history = history
         self.root_count = 0
+        self.places = MOVES_PER_PLY if self.rules.variant is None else VARIANT_MOVES_PER_PLY
+        self.memory = array("i", bytes(4 * self.places * (MAX_PLY + 1)))
+        if cython.compiled:
+            view: cython.int[::1] = self.memory
+            self.moves = cython.address(view[0])
+        else:
+            self.moves = self.memory
 
     def restrict_root(self, moves: list) -> None:
         """Return only these legal moves at ply 0."""
@@ -130,7 +139,7 @@ class MovePicker:
                 if self.root_moves[index] == move:
                     return True
             return False
-        return is_legal(self.position, move)
+        return self.rules.is_legal(move)
 
     def next(self, ply: cython.int) -> cython.int:
         """Return the next move, NO_MOVE after the last."""
@@ -156,7 +165,7 @@ class MovePicker:
             return move
         if self.stage[ply] != BAD_CAPTURE:
             self.stage[ply] = BAD_CAPTURE
-            self.index[ply] = MOVES_PER_PLY * ply
+            self.index[ply] = self.places * ply
         return self.next_bad_capture(ply)
 
     def is_bad_capture(self, ply: cython.int) -> cython.bint:
@@ -169,7 +178,7 @@ class MovePicker:
 
     def generate_moves(self, ply: cython.int) -> cython.void:
         """Generate the moves, put captures and promotions first, and rank those."""
-        start: cython.int = MOVES_PER_PLY * ply
+        start: cython.int = self.places * ply
         end: cython.int
         index: cython.int
         move: cython.int
@@ -179,7 +188,7 @@ class MovePicker:
                 self.moves[index] = self.root_moves[index]
             end = self.root_count
         else:
-            end = generate(self.position, self.moves, start, self.tactical_only[ply])
+            end = self.rules.generate(self.moves, start, self.tactical_only[ply])
         for index in range(start, end):
             move = self.moves[index]
             if is_tactical(move):
@@ -198,7 +207,7 @@ class MovePicker:
         target: cython.int = to_square(move)
         victim: cython.int = KIND_OF[self.position.board[target]]
         step: cython.int = self.position.board[move & 63] * 64 + target
-        rank: cython.int = 8 * EXCHANGE_VALUE[victim] + self.history.captures[step * 6 + victim] // 4
+        rank: cython.int = 8 * self.rules.gain(move) + self.history.captures[step * 6 + victim] // 4
         if is_promotion(move):
             rank += 8 * EXCHANGE_VALUE[promoted_kind(move)]
         return rank
@@ -210,7 +219,7 @@ class MovePicker:
             self.index[ply] += 1
             if move == self.table_move[ply]:
                 continue
-            if exchange_wins(self.position, move, self.threshold[ply]):
+            if self.rules.exchange_wins(move, self.threshold[ply]):
                 return move
             self.moves[self.bad_end[ply]] = move
             self.bad_end[ply] += 1
@@ -240,7 +249,7 @@ class MovePicker:
         while self.index[ply] < self.end[ply]:
             move: cython.int = flip_for(side, self.moves[self.index[ply]] & 0xFFFF)
             self.index[ply] += 1
-            if move != self.table_move[ply] and gives_check(self.position, move):
+            if move != self.table_move[ply] and self.rules.is_forcing(move):
                 return move
         return NO_MOVE
 

@@ -1,5 +1,5 @@
-from engine.core.position cimport Position
 from engine.search.move_picker cimport MovePicker
+from engine.search.rules cimport Rules
 from engine.search.search_stack cimport SearchStack
 
 cdef int null_move_reduction(int depth, int surplus) noexcept nogil
@@ -9,7 +9,7 @@ cdef int futility_margin(int depth) noexcept nogil
 cdef int late_move_reduction(int depth, int move_number, int history_score) noexcept nogil
 
 cdef class MovePruning:
-    cdef Position position
+    cdef Rules rules
     cdef SearchStack stack
     cdef MovePicker picker
     cdef bint can_prune(self, int move, int number, int alpha, int depth, int ply) noexcept nogil

@@ -8,7 +8,6 @@ from math import log
 
 import cython
 from cython.cimports.engine.core.move import is_tactical
-from cython.cimports.engine.core.movegen import gives_check
 from cython.cimports.engine.core.params import (
     CAPTURE_EXCHANGE_MARGIN,
     EXCHANGE_PRUNING_DEPTH,
@@ -29,7 +28,6 @@ from cython.cimports.engine.core.params import (
     SINGULAR_MARGIN,
 )
 from cython.cimports.engine.core.score import is_decided
-from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.search_stack import SearchStack
 
@@ -89,7 +87,7 @@ class MovePruning:
     """Move pruning of one thread. The move is the last one from the picker, with its history score on the stack."""
 
     def __init__(self, stack: SearchStack, picker: MovePicker) -> None:
-        self.position = stack.position
+        self.rules = stack.rules
         self.stack = stack
         self.picker = picker
 
@@ -100,18 +98,18 @@ class MovePruning:
 
         Quiet checks are never skipped. (chessprogramming wiki: Futility Pruning, Late Move Pruning)
         """
-        if not self.position.has_pieces(self.position.side_to_move):
+        if not self.rules.can_wait():
             return False
         if is_tactical(move):
             return (
                 depth <= EXCHANGE_PRUNING_DEPTH
                 and self.picker.is_bad_capture(ply)
-                and not exchange_wins(self.position, move, -CAPTURE_EXCHANGE_MARGIN * depth)
+                and not self.rules.exchange_wins(move, -CAPTURE_EXCHANGE_MARGIN * depth)
             )
         is_late: cython.bint = depth <= MOVE_COUNT_DEPTH and number > late_move_limit(depth, self.stack.improving[ply])
         if not is_late and not self.is_futile_or_losing(number, alpha, depth, ply, move):
             return False
-        if gives_check(self.position, move):
+        if self.rules.is_forcing(move):
             return False
         if is_late:
             self.picker.skip_to_quiet_checks(ply)       # the remaining quiet moves are late too
@@ -128,7 +126,7 @@ class MovePruning:
         if not self.stack.in_check[ply] and new_depth <= FUTILITY_DEPTH and optimistic <= alpha:
             return True
         least: cython.int = -QUIET_EXCHANGE_MARGIN * new_depth
-        return new_depth <= EXCHANGE_PRUNING_DEPTH and not exchange_wins(self.position, move, least)
+        return new_depth <= EXCHANGE_PRUNING_DEPTH and not self.rules.exchange_wins(move, least)
 
     def reduction(
         self, move: cython.int, number: cython.int, depth: cython.int, ply: cython.int, on_pv: cython.bint

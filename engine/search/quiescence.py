@@ -6,10 +6,8 @@
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
-from cython.cimports.engine.core.draws import is_insufficient_material
-from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical, to_square
-from cython.cimports.engine.core.params import DELTA_MARGIN, EXCHANGE_VALUE
-from cython.cimports.engine.core.pieces import KIND_OF
+from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical
+from cython.cimports.engine.core.params import DELTA_MARGIN
 from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in, to_table
 from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.search_stack import SearchStack
@@ -29,6 +27,7 @@ class Quiescence:
 
     def __init__(self, table: TranspositionTable, stack: SearchStack, picker: MovePicker, counter: NodeCounter) -> None:
         self.position = stack.position
+        self.rules = stack.rules
         self.table = table
         self.stack = stack
         self.picker = picker
@@ -45,9 +44,10 @@ class Quiescence:
             return DRAW
         if ply >= MAX_PLY:
             return self.stack.evaluate(ply)
-        if is_insufficient_material(self.position):
-            return DRAW
-        in_check: cython.bint = self.position.in_check()
+        score: cython.int = self.rules.end_score(ply)
+        if score != NO_SCORE:
+            return score
+        in_check: cython.bint = self.rules.is_forced()
         entry: u64 = self.table.probe(self.position.key)
         if beta - alpha == 1:
             known: cython.int = self.stack.table_cutoff(entry, beta, 0, ply)
@@ -66,18 +66,17 @@ class Quiescence:
                 return best
             if best > alpha:
                 alpha = best
-            if self.position.has_pieces(self.position.side_to_move):
+            if self.rules.has_plain_exchanges and self.rules.can_wait():
                 delta_base = self.stack.static_eval(ply) + DELTA_MARGIN
             self.picker.begin_tactical(ply, tactical_move(entry), 0)
         best_move: cython.int = NO_MOVE
         move: cython.int = self.picker.next(ply)
-        score: cython.int
         while move != NO_MOVE:
             # Delta pruning: even with the captured piece and a margin the score stays below alpha.
             # (chessprogramming wiki: Delta Pruning)
-            if delta_base > -INFINITE and not is_promotion(move) and delta_base + self.captured_value(move) <= alpha:
-                if delta_base + self.captured_value(move) > best:
-                    best = delta_base + self.captured_value(move)
+            if delta_base > -INFINITE and not is_promotion(move) and delta_base + self.rules.gain(move) <= alpha:
+                if delta_base + self.rules.gain(move) > best:
+                    best = delta_base + self.rules.gain(move)
                 move = self.picker.next(ply)
                 continue
             self.stack.prefetch(move)
@@ -97,7 +96,3 @@ class Quiescence:
         bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor and best_move else UPPER_BOUND
         self.table.store(self.position.key, best_move, to_table(best, ply), 0, bound, self.stack.raw_evals[ply])
         return best
-
-    def captured_value(self, move: cython.int) -> cython.int:
-        """Return the value of the captured piece; for en passant the empty target counts as a pawn."""
-        return EXCHANGE_VALUE[KIND_OF[self.position.board[to_square(move)]]]

@@ -10,6 +10,7 @@ from threading import Thread
 from engine.board import Board
 from engine.core.score import mate_distance, scale
 from engine.evaluation.network import Network
+from engine.evaluation.variant_terms import evaluation_of
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Task, run_helper
 from engine.search.search import Search
@@ -92,6 +93,9 @@ class RunningSearch:
 
         def search(history: History, time_manager: TimeManager, nodes: int) -> Search:
             position = board.copy().position
+            if board.variant != "standard":
+                own = evaluation_of(board.variant)
+                return Search(position, table, history, time_manager, nodes, variant_evaluation=own)
             return Search(position, table, history, time_manager, nodes, network, tablebase.prober(position))
 
         self._search = search(histories[0], self._time_manager, task.limits.nodes or 0)
@@ -156,7 +160,7 @@ class RunningSearch:
 
         If DTZ is known, the search itself does not probe: it would be content with any winning capture.
         """
-        report = self._tablebase.report(self._board)
+        report = self._tablebase.report(self._board) if self._board.variant == "standard" else None
         if report is None:
             return
         moves = {self._board.spell(move): move for move in self._task.moves}

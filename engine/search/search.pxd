@@ -7,11 +7,13 @@ from engine.core.position cimport Position
 from engine.search.quiescence cimport Quiescence
 from engine.search.draws_and_tables cimport DrawsAndTables
 from engine.search.pruning cimport MovePruning
+from engine.search.rules cimport Rules
 from engine.syzygy.prober cimport Prober
 from engine.search.transposition cimport TranspositionTable
 
 cdef class Search:
     cdef Position position
+    cdef Rules rules
     cdef TranspositionTable table
     cdef TimeManager time_manager
     cdef NodeCounter counter

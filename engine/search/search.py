@@ -27,15 +27,16 @@ from cython.cimports.engine.core.score import (
     NO_SCORE,
     from_table,
     is_decided,
-    mated_in,
     to_table,
 )
 from cython.cimports.engine.evaluation.network import Network
+from cython.cimports.engine.evaluation.variant_evaluation import VariantEvaluation
 from cython.cimports.engine.search.draws_and_tables import DrawsAndTables, is_cutoff
 from cython.cimports.engine.search.history import NO_STEP, History
 from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.pruning import MovePruning, null_move_reduction, singular_beta
 from cython.cimports.engine.search.quiescence import Quiescence, tactical_move
+from cython.cimports.engine.search.rules import Rules
 from cython.cimports.engine.search.search_stack import SearchStack
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager, now_us
 from cython.cimports.engine.search.transposition import (
@@ -68,16 +69,21 @@ class Search:
         node_limit: int = 0,
         network: Network | None = None,
         prober: Prober | None = None,
+        variant_evaluation: VariantEvaluation | None = None,
     ) -> None:
-        """`prober` must probe this position; without one no tablebase is probed."""
+        """`prober` must probe this position; without one no tablebase is probed.
+
+        A position of a variant needs `variant_evaluation`, and neither network nor prober.
+        """
         if not cython.compiled:
             self.pv = [0] * (PV_ROW * (MAX_PLY + 2))
             self.pv_length = [0] * (MAX_PLY + 2)
         self.position = position
+        self.rules = Rules(position)
         self.table = table
         self.time_manager = time_manager
         self.counter = NodeCounter(time_manager, node_limit)
-        self.stack = SearchStack(position, table, history, network)
+        self.stack = SearchStack(position, table, history, network, variant_evaluation)
         self.picker = MovePicker(position, history)
         self.quiescence = Quiescence(table, self.stack, self.picker, self.counter)
         self.prober = prober if prober is not None else Prober(position, None, 0)
@@ -172,7 +178,7 @@ class Search:
         self.pv_length[ply] = 0
         if depth <= 0:
             return self.quiescence.search(alpha, beta, ply)
-        in_check: cython.bint = self.position.in_check()
+        in_check: cython.bint = self.rules.is_forced()
         score: cython.int = self.draws.score_without_search(ply, in_check)
         if score != NO_SCORE:
             return score
@@ -194,7 +200,7 @@ class Search:
         """Search with the window (beta - 1, beta); returns a bound. `cut_node`: it is expected to fail high."""
         if depth <= 0:
             return self.quiescence.search(beta - 1, beta, ply)
-        in_check: cython.bint = self.position.in_check()
+        in_check: cython.bint = self.rules.is_forced()
         score: cython.int = self.draws.score_without_search(ply, in_check)
         if score != NO_SCORE:
             return score
@@ -259,7 +265,7 @@ class Search:
         """
         if depth < NULL_MOVE_DEPTH or static_eval < beta or self.stack.step_before(ply, 1) == NO_STEP:
             return NO_SCORE
-        if ply < self.null_move_from or not self.position.has_pieces(self.position.side_to_move):
+        if ply < self.null_move_from or not self.rules.allows_null_move or not self.rules.can_wait():
             return NO_SCORE
         reduced: cython.int = depth - 1 - null_move_reduction(depth, static_eval - beta)
         self.stack.make_null(ply)
@@ -361,7 +367,7 @@ class Search:
             self.stack.add_tried(move, ply)
             move = self.picker.next(ply)
         if number == 0:
-            return alpha if excluded else mated_in(ply) if self.stack.in_check[ply] else DRAW
+            return alpha if excluded else self.rules.score_without_moves(ply)
         if excluded == NO_MOVE and (ply > 0 or not self.root_restricted):
             bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor else UPPER_BOUND
             self.stack.update_correction(best, best_move, bound, depth, ply)

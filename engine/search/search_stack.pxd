@@ -1,7 +1,9 @@
 from engine.core.bitboard cimport u64
 from engine.search.history cimport History
 from engine.evaluation.network cimport Accumulators
+from engine.evaluation.variant_evaluation cimport VariantEvaluation
 from engine.core.position cimport Position
+from engine.search.rules cimport Rules
 from engine.search.transposition cimport TranspositionTable
 
 cdef int evaluate_by_network(Position position, Accumulators accumulators, int ply) noexcept nogil
@@ -10,9 +12,11 @@ cdef int faded(int score, int halfmove_clock) noexcept nogil
 
 cdef class SearchStack:
     cdef Position position
+    cdef Rules rules
     cdef TranspositionTable table
     cdef History history
     cdef Accumulators accumulators  # None for the hand-written evaluation
+    cdef VariantEvaluation variant_evaluation       # None in standard chess
     cdef int static_evals[134]
     cdef int raw_evals[130]
     cdef int steps[134]
@@ -30,7 +34,6 @@ cdef class SearchStack:
     cdef void make(self, int move, int ply) noexcept nogil
     cdef void make_null(self, int ply) noexcept nogil
     cdef int step_before(self, int ply, int plies) noexcept nogil
-    cdef int step(self, int move) noexcept nogil
     cdef int evaluate(self, int ply) noexcept nogil
     cdef void set_evaluation(self, u64 entry, bint in_check, int ply) noexcept nogil
     cdef int refined_evaluation(self, u64 entry, int ply) noexcept nogil

@@ -6,7 +6,7 @@ Updates the statistics in `history.py`. Must not know the recursion.
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
-from cython.cimports.engine.core.move import NO_MOVE, is_tactical, to_square
+from cython.cimports.engine.core.move import NO_MOVE, is_drop, is_tactical, to_square
 from cython.cimports.engine.core.params import FIFTY_MOVES_FADING, HISTORY_RISE, HISTORY_RISE_LIMIT, NETWORK_LIMIT
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
@@ -14,7 +14,9 @@ from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_tabl
 from cython.cimports.engine.evaluation.endings import tempered
 from cython.cimports.engine.evaluation.evaluate import evaluate, known_score
 from cython.cimports.engine.evaluation.network import Accumulators, Network
-from cython.cimports.engine.search.history import NO_STEP, History, bonus
+from cython.cimports.engine.evaluation.variant_evaluation import VariantEvaluation
+from cython.cimports.engine.search.history import NO_STEP, History, bonus, step_of
+from cython.cimports.engine.search.rules import Rules
 from cython.cimports.engine.search.transposition import (
     LOWER_BOUND,
     UPPER_BOUND,
@@ -65,8 +67,14 @@ class SearchStack:
     """The stack of one thread's search. Without a network the hand-written evaluation is used."""
 
     def __init__(
-        self, position: Position, table: TranspositionTable, history: History, network: Network | None
+        self,
+        position: Position,
+        table: TranspositionTable,
+        history: History,
+        network: Network | None,
+        variant_evaluation: VariantEvaluation | None,
     ) -> None:
+        """Only standard chess has a network; a variant has an evaluation of its own, and nothing else has one."""
         if not cython.compiled:
             self.static_evals = [0] * (MAX_PLY + 6)
             self.raw_evals = [0] * (MAX_PLY + 2)
@@ -82,9 +90,11 @@ class SearchStack:
             self.tried_quiets = [0] * (MAX_TRIED * (MAX_PLY + 2))
             self.tried_captures = [0] * (MAX_TRIED * (MAX_PLY + 2))
         self.position = position
+        self.rules = Rules(position)
         self.table = table
         self.history = history
         self.accumulators = None if network is None else Accumulators(network)
+        self.variant_evaluation = variant_evaluation
         ply: cython.int
         for ply in range(MAX_PLY + BEFORE_ROOT + 2):
             self.static_evals[ply] = NO_SCORE
@@ -101,12 +111,13 @@ class SearchStack:
 
     def prefetch(self, move: cython.int) -> cython.void:
         """Load the table's entry for the position after the move into the cache."""
-        self.table.prefetch(self.position.key_after(move))
+        if not is_drop(move):
+            self.table.prefetch(self.position.key_after(move))
 
     def make(self, move: cython.int, ply: cython.int) -> cython.void:
         """Make a move and record its step."""
         self.moves[ply] = move
-        self.steps[ply + BEFORE_ROOT] = self.step(move)
+        self.steps[ply + BEFORE_ROOT] = step_of(self.position, move)
         if self.accumulators is not None:
             self.accumulators.note_move(self.position, move, ply)
         self.position.make(move)
@@ -123,15 +134,13 @@ class SearchStack:
         """Return the step made `plies` plies before this node, NO_STEP for a null move or before the root."""
         return self.steps[ply + BEFORE_ROOT - plies]
 
-    def step(self, move: cython.int) -> cython.int:
-        """Return the step of a move that has not been made yet."""
-        return self.position.board[move & 63] * 64 + to_square(move)
-
     def evaluate(self, ply: cython.int) -> cython.int:
         """Return the static evaluation in centipawns for the side to move, without correction."""
-        if self.accumulators is None:
-            return evaluate(self.position)
-        return evaluate_by_network(self.position, self.accumulators, ply)
+        if self.accumulators is not None:
+            return evaluate_by_network(self.position, self.accumulators, ply)
+        if self.rules.variant is not None:
+            return self.variant_evaluation.evaluate(self.position, self.rules.variant.extra)
+        return evaluate(self.position)
 
     def set_evaluation(self, entry: u64, in_check: cython.bint, ply: cython.int) -> cython.void:
         """Set the node's raw and corrected static evaluation, both NO_SCORE in check, and whether it improves.
@@ -146,7 +155,8 @@ class SearchStack:
                 raw = self.evaluate(ply)
             corrected = raw
             if is_estimate(raw):
-                corrected = faded(raw, self.position.halfmove_clock) + self.history.correction(self.position)
+                clock: cython.int = self.position.halfmove_clock if self.rules.has_fifty_move_rule else 0
+                corrected = faded(raw, clock) + self.history.correction(self.position)
         self.raw_evals[ply] = raw
         self.static_evals[ply + BEFORE_ROOT] = corrected
         before: cython.int = self.static_evals[ply + BEFORE_ROOT - 2]
@@ -172,7 +182,9 @@ class SearchStack:
 
         Near the fifty-move draw the table is ignored, because its key does not include the clock.
         """
-        if entry == 0 or entry_depth(entry) < depth or self.position.halfmove_clock >= 90 or self.excluded[ply]:
+        if entry == 0 or entry_depth(entry) < depth or self.excluded[ply]:
+            return NO_SCORE
+        if self.position.halfmove_clock >= 90 and self.rules.has_fifty_move_rule:
             return NO_SCORE
         score: cython.int = from_table(entry_score(entry), ply)
         if entry_bound(entry) & (LOWER_BOUND if score >= beta else UPPER_BOUND):
@@ -181,7 +193,7 @@ class SearchStack:
 
     def quiet_score(self, move: cython.int, ply: cython.int) -> cython.int:
         """Return the history score of a quiet move that has not been made yet."""
-        return self.history.quiet_score(self.position.side_to_move, move, self.step(move), ply)
+        return self.history.quiet_score(self.position.side_to_move, move, step_of(self.position, move), ply)
 
     # --- Statistics ---------------------------------------------------------------------------------------------------
 
@@ -217,10 +229,10 @@ class SearchStack:
             self.update_capture(self.tried_captures[ply * MAX_TRIED + index], -weight)
 
     def update_quiet(self, move: cython.int, ply: cython.int, change: cython.int) -> cython.void:
-        self.history.update_quiet(self.position.side_to_move, move, self.step(move), ply, change)
+        self.history.update_quiet(self.position.side_to_move, move, step_of(self.position, move), ply, change)
 
     def update_capture(self, move: cython.int, change: cython.int) -> cython.void:
-        self.history.update_capture(self.step(move), KIND_OF[self.position.board[to_square(move)]], change)
+        self.history.update_capture(step_of(self.position, move), KIND_OF[self.position.board[to_square(move)]], change)
 
     def update_by_evaluation(self, ply: cython.int) -> cython.void:
         """Change the history of the last quiet move by how much it raised its side's static evaluation."""

@@ -13,6 +13,7 @@ from engine.core import params
 from engine.core.score import winner
 
 HALF_BOARD = 16                    # pieces
+FULL_BOARD = 32                    # horde has more
 MIN_LIMIT_CP, MAX_LIMIT_CP = 200.0, 10_000.0
 
 
@@ -61,7 +62,7 @@ def wdl_of(score: int, pieces: int) -> Wdl:
     decided = winner(score)
     if decided:
         return Wdl(1000, 0, 0) if decided > 0 else Wdl(0, 0, 1000)
-    win, _, loss = (round(1000 * share) for share in OURS.shares(score, pieces))
+    win, _, loss = (round(1000 * share) for share in OURS.shares(score, min(pieces, FULL_BOARD)))
     return Wdl(win, 1000 - win - loss, loss)
 
 

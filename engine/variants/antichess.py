@@ -16,8 +16,18 @@ from cython.cimports.engine.core.move import (
     is_king_promotion,
     to_square,
 )
-from cython.cimports.engine.core.movegen import add_unpinned_moves
-from cython.cimports.engine.core.pieces import BISHOP, BLACK, KINDS, KING, KNIGHT, PAWN, QUEEN, WHITE
+from cython.cimports.engine.core.movegen import add_unpinned_moves, attacked_squares
+from cython.cimports.engine.core.pieces import (
+    BISHOP,
+    BLACK,
+    KINDS,
+    KING,
+    KNIGHT,
+    NO_SQUARE,
+    PAWN,
+    QUEEN,
+    WHITE,
+)
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantPosition
 
@@ -26,6 +36,10 @@ from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantP
 @cython.cclass
 class AntichessPosition(VariantPosition):
     """A position of antichess."""
+
+    def __init__(self) -> None:
+        VariantPosition.__init__(self)
+        self.allows_null_move = self.has_plain_exchanges = False
 
     def generate(self, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
         """Write the captures to moves[start:], or all moves if there is no capture; return their end."""
@@ -70,6 +84,27 @@ class AntichessPosition(VariantPosition):
 
     def en_passant_is_legal(self, origin: cython.int, target: cython.int) -> cython.bint:
         """Return True: no king can be exposed."""
+        return True
+
+    def is_legal(self, move: cython.int) -> cython.bint:
+        """Return whether this move, perhaps of another position, is legal here."""
+        return self.is_generated(move)
+
+    def is_forced(self) -> cython.bint:
+        """Return whether the side to move must capture."""
+        attacked: u64 = attacked_squares(self, self.side_to_move, self.occupied)
+        return attacked & self.colours[self.side_to_move ^ 1] != 0 or self.en_passant != NO_SQUARE
+
+    def is_forcing(self, move: cython.int) -> cython.bint:
+        """Return whether the opponent must capture the piece that moves."""
+        return self.is_attacked(to_square(move), self.side_to_move ^ 1)
+
+    def can_wait(self) -> cython.bint:
+        """Return True: zugzwang is everywhere, but a search sees it."""
+        return True
+
+    def exchange_wins(self, move: cython.int, threshold: cython.int) -> cython.bint:
+        """Return True: what an exchange wins or loses says nothing."""
         return True
 
     def variant_result(self) -> cython.int:

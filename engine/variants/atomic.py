@@ -11,18 +11,25 @@ from cython.cimports.engine.core.attacks import KING_ATTACKS
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, bit, lsb, msb, u64
 from cython.cimports.engine.core.move import CASTLING, EN_PASSANT, flag_of, from_square, is_capture, to_square
 from cython.cimports.engine.core.movegen import add_castling, add_unpinned_moves, attacked_squares
-from cython.cimports.engine.core.pieces import BLACK, KIND_OF, KINDS, KING, PAWN, WHITE
+from cython.cimports.engine.core.params import EXCHANGE_VALUE
+from cython.cimports.engine.core.pieces import BLACK, KIND_OF, KINDS, KING, NO_PIECE, PAWN, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.zobrist import CASTLING_KEY, PIECE_KEY
 from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantPosition
 
 from engine.variants.insufficient_material import atomic_cannot_be_won, atomic_is_closed
 
+MOST_GAIN = cython.declare(cython.int, 3400)        # for the king
+
 
 @cython.final
 @cython.cclass
 class AtomicPosition(VariantPosition):
     """A position of atomic chess. `undo_variant` has the exploded squares of a ply, and the pieces, four bits each."""
+
+    def __init__(self) -> None:
+        VariantPosition.__init__(self)
+        self.has_plain_exchanges = False
 
     def generate(self, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
         """Write the legal moves to moves[start:] and return their end."""
@@ -129,6 +136,34 @@ class AtomicPosition(VariantPosition):
     def en_passant_is_legal(self, origin: cython.int, target: cython.int) -> cython.bint:
         """Return whether the pawn on `origin` may legally capture en passant on `target`."""
         return self.variant_result() == UNDECIDED and self.is_safe(origin | target << 6 | EN_PASSANT << 12)
+
+    def is_legal(self, move: cython.int) -> cython.bint:
+        """Return whether this move, perhaps of another position, is legal here."""
+        return self.is_generated(move)
+
+    def gain(self, move: cython.int) -> cython.int:
+        """Return what the explosion takes from the enemy less what it takes from us, most for the king."""
+        if not is_capture(move):
+            return 0
+        target: cython.int = to_square(move)
+        them: cython.int = self.side_to_move ^ 1
+        exploded: u64 = self.explosion(target) | bit(from_square(move))
+        if exploded & self.pieces[them * KINDS + KING]:
+            return MOST_GAIN
+        if flag_of(move) == EN_PASSANT:
+            exploded |= bit(target ^ 8)
+        gain: cython.int = 0
+        while exploded:
+            piece: cython.int = self.board[lsb(exploded)]
+            if piece != NO_PIECE:
+                value: cython.int = EXCHANGE_VALUE[KIND_OF[piece]]
+                gain += value if piece // KINDS == them else -value
+            exploded &= exploded - 1
+        return max(-MOST_GAIN, min(gain, MOST_GAIN))
+
+    def exchange_wins(self, move: cython.int, threshold: cython.int) -> cython.bint:
+        """Return whether the explosion wins at least `threshold` centipawns. Nothing can recapture."""
+        return not is_capture(move) or self.gain(move) >= threshold
 
     def variant_result(self) -> cython.int:
         """Return the side whose enemy's king has exploded."""

@@ -9,7 +9,7 @@ promoted pieces.
 from __future__ import annotations
 
 import cython
-from cython.cimports.engine.core.attacks import BETWEEN
+from cython.cimports.engine.core.attacks import BETWEEN, KNIGHT_ATTACKS, PAWN_ATTACKS, bishop_attacks, rook_attacks
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, END_RANKS, bit, lsb, u64
 from cython.cimports.engine.core.move import (
     DROP,
@@ -17,12 +17,15 @@ from cython.cimports.engine.core.move import (
     flag_of,
     from_square,
     is_capture,
+    is_drop,
     is_promotion,
     to_square,
 )
-from cython.cimports.engine.core.movegen import generate
-from cython.cimports.engine.core.pieces import KIND_OF, KINDS, PAWN, QUEEN
+from cython.cimports.engine.core.movegen import generate, gives_check, is_legal
+from cython.cimports.engine.core.params import EXCHANGE_VALUE
+from cython.cimports.engine.core.pieces import BISHOP, KIND_OF, KINDS, KNIGHT, PAWN, QUEEN, ROOK
 from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.core.zobrist import PIECE_KEY
 from cython.cimports.engine.variants.variant_position import VariantPosition
 
@@ -41,7 +44,9 @@ def place_in_pocket(colour: cython.int, kind: cython.int) -> cython.int:
 class CrazyhousePosition(VariantPosition):
     """A position of crazyhouse."""
 
-    has_fifty_move_rule = False
+    def __init__(self) -> None:
+        VariantPosition.__init__(self)
+        self.has_fifty_move_rule = self.has_plain_exchanges = False
 
     def generate(self, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
         """Write the legal moves and drops to moves[start:] and return their end. A drop counts as quiet."""
@@ -67,6 +72,49 @@ class CrazyhousePosition(VariantPosition):
                     end += 1
                     targets &= targets - 1
         return end
+
+    def is_legal(self, move: cython.int) -> cython.bint:
+        """Return whether this move or drop, perhaps of another position, is legal here."""
+        if not is_drop(move):
+            return is_legal(self, move)
+        kind: cython.int = from_square(move)
+        target: u64 = bit(to_square(move))
+        if kind > QUEEN or not self.extra >> place_in_pocket(self.side_to_move, kind) & 31 or self.occupied & target:
+            return False
+        if kind == PAWN and target & END_RANKS:
+            return False
+        return not self.in_check() or self.is_generated(move)
+
+    def is_forcing(self, move: cython.int) -> cython.bint:
+        """Return whether a legal move or drop gives check."""
+        if not is_drop(move):
+            return gives_check(self, move)
+        kind: cython.int = from_square(move)
+        king: cython.int = self.king_square(self.side_to_move ^ 1)
+        target: u64 = bit(to_square(move))
+        if kind == PAWN:
+            return PAWN_ATTACKS[(self.side_to_move ^ 1) * 64 + king] & target != 0
+        if kind == KNIGHT:
+            return KNIGHT_ATTACKS[king] & target != 0
+        if kind != ROOK and bishop_attacks(king, self.occupied) & target:
+            return True
+        return kind != BISHOP and rook_attacks(king, self.occupied) & target != 0
+
+    def can_wait(self) -> cython.bint:
+        """Return True: zugzwang is all but unknown."""
+        return True
+
+    def exchange_wins(self, move: cython.int, threshold: cython.int) -> cython.bint:
+        """Return whether the move wins at least `threshold` centipawns; a drop may only lose what it drops."""
+        if not is_drop(move):
+            return exchange_wins(self, move, threshold)
+        target: cython.int = to_square(move)
+        them: cython.int = self.side_to_move ^ 1
+        value: cython.int = EXCHANGE_VALUE[from_square(move)]
+        if value <= -threshold or not self.is_attacked(target, them):
+            return threshold <= 0
+        guarded: cython.bint = self.is_attacked(target, self.side_to_move)
+        return guarded and not PAWN_ATTACKS[self.side_to_move * 64 + target] & self.pieces[them * KINDS + PAWN]
 
     def make(self, move: cython.int) -> cython.void:
         """Play a legal move or drop."""

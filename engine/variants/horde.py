@@ -7,8 +7,8 @@ White's pawns may move two squares from the first rank too; this is no double st
 from __future__ import annotations
 
 import cython
-from cython.cimports.engine.core.bitboard import ALL_SQUARES, lsb, u64
-from cython.cimports.engine.core.movegen import add_unpinned_moves, generate
+from cython.cimports.engine.core.bitboard import ALL_SQUARES, lsb, popcount, u64
+from cython.cimports.engine.core.movegen import add_unpinned_moves, generate, gives_check, is_legal
 from cython.cimports.engine.core.pieces import BLACK, PAWN, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantPosition
@@ -43,6 +43,19 @@ class HordePosition(VariantPosition):
     def en_passant_is_legal(self, origin: cython.int, target: cython.int) -> cython.bint:
         """Return whether the pawn on `origin` may legally capture en passant on `target`."""
         return self.side_to_move == WHITE or Position.en_passant_is_legal(self, origin, target)
+
+    def is_legal(self, move: cython.int) -> cython.bint:
+        """Return whether this move, perhaps of another position, is legal here."""
+        return is_legal(self, move) if self.side_to_move == BLACK else self.is_generated(move)
+
+    def is_forcing(self, move: cython.int) -> cython.bint:
+        """Return whether a legal move of White gives check."""
+        return self.side_to_move == WHITE and gives_check(self, move)
+
+    def can_wait(self) -> cython.bint:
+        """Return whether the side to move has a piece, or White some pawns that can advance."""
+        free: u64 = self.pieces[PAWN] << 8 & ~self.occupied & ALL_SQUARES
+        return self.has_pieces(self.side_to_move) or (self.side_to_move == WHITE and popcount(free) > 2)
 
     def variant_result(self) -> cython.int:
         """Return BLACK if White has nothing left."""

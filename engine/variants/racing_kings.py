@@ -9,7 +9,7 @@ from __future__ import annotations
 import cython
 from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.core.move import from_square, to_square
-from cython.cimports.engine.core.movegen import generate, gives_check
+from cython.cimports.engine.core.movegen import generate, gives_check, is_legal
 from cython.cimports.engine.core.pieces import BLACK, KINDS, KING, WHITE
 from cython.cimports.engine.variants.variant_position import DRAWN, UNDECIDED, VariantPosition
 
@@ -29,6 +29,16 @@ class RacingKingsPosition(VariantPosition):
                 moves[kept] = moves[index]
                 kept += 1
         return kept
+
+    def is_legal(self, move: cython.int) -> cython.bint:
+        """Return whether this move, perhaps of another position, is legal here."""
+        return is_legal(self, move) and not gives_check(self, move)
+
+    def is_forcing(self, move: cython.int) -> cython.bint:
+        """Return whether the king comes nearer to the goal."""
+        if from_square(move) != self.king_square(self.side_to_move):
+            return False
+        return to_square(move) >> 3 > from_square(move) >> 3
 
     def variant_result(self) -> cython.int:
         """Return who has won the race: White only once Black cannot arrive too."""

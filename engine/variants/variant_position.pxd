@@ -18,11 +18,22 @@ cdef class VariantPosition(Position):
     cdef u64 extra
     cdef u64 promoted
     cdef u64 undo_variant[2048]
+    cdef readonly bint has_fifty_move_rule
+    cdef readonly bint allows_null_move
+    cdef readonly bint has_plain_exchanges
 
     cdef int generate(self, int *moves, int start, bint tactical_only) noexcept nogil
     cdef int variant_result(self) noexcept nogil
     cdef int result_without_moves(self) noexcept nogil
 
+    cdef bint is_legal(self, int move) noexcept nogil
+    cdef bint is_forced(self) noexcept nogil
+    cdef bint is_forcing(self, int move) noexcept nogil
+    cdef bint can_wait(self) noexcept nogil
+    cdef int gain(self, int move) noexcept nogil
+    cdef bint exchange_wins(self, int move, int threshold) noexcept nogil
+
+    cdef bint is_generated(self, int move) noexcept nogil
     cdef int legal(self, int *moves, int start, bint tactical_only) noexcept nogil
     cdef int add_king_moves(self, int *moves, int end, u64 allowed) noexcept nogil
     cdef bint has_only_king(self, int colour) noexcept nogil

@@ -3,7 +3,8 @@
 
 A variant may override `generate`, `make` and `unmake`, `in_check` and `en_passant_is_legal`, and the ends of its games:
 `variant_result`, `result_without_moves`, `cannot_win`, `is_dead_draw`. What it knows beside the board is in two
-numbers, `extra` and `promoted`, which the key includes.
+numbers, `extra` and `promoted`, which the key includes. What a search wants to know of the rules follows from these,
+but some variants must or can answer in another way.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import Any
 import cython
 from cython.cimports.engine.core.attacks import KING_ATTACKS
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, advance, lsb, u64
-from cython.cimports.engine.core.move import CAPTURE, QUIET, from_square
-from cython.cimports.engine.core.movegen import generate
+from cython.cimports.engine.core.move import CAPTURE, QUIET, from_square, to_square
+from cython.cimports.engine.core.movegen import generate, gives_check, is_legal
+from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_SQUARE, PAWN
 from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.see import exchange_wins
 
 from engine.core.position import STACK
 
@@ -32,12 +35,18 @@ if not cython.compiled:
 
 @cython.cclass
 class VariantPosition(Position):
-    """A position of a variant. Of the numbers in `undo_variant`, two belong to each ply, for what `unmake` needs."""
+    """A position of a variant. Of the numbers in `undo_variant`, two belong to each ply, for what `unmake` needs.
 
-    has_fifty_move_rule = True
+    Properties of the variant, all true unless it says otherwise:
+
+    - `has_fifty_move_rule`: a hundred half-moves without a capture or pawn move are a draw;
+    - `allows_null_move`: to pass is hardly ever an advantage, so that a search may try it;
+    - `has_plain_exchanges`: a capture takes one piece off the board for good, and is worth that piece.
+    """
 
     def __init__(self) -> None:
         Position.__init__(self)
+        self.has_fifty_move_rule = self.allows_null_move = self.has_plain_exchanges = True
         if not cython.compiled:
             self.extra = self.promoted = 0
             self.undo_variant = [0] * (2 * STACK)
@@ -69,7 +78,43 @@ class VariantPosition(Position):
         """Return whether Lichess ends the game because nobody can win."""
         return False
 
+    # --- What a search asks of a game that is not over -------------------------------------------------------------
+
+    def is_legal(self, move: cython.int) -> cython.bint:
+        """Return whether this move, perhaps of another position, is legal here."""
+        return is_legal(self, move)
+
+    def is_forced(self) -> cython.bint:
+        """Return whether the rules leave few moves, so that what the position is worth cannot be seen without them."""
+        return self.in_check()
+
+    def is_forcing(self, move: cython.int) -> cython.bint:
+        """Return whether a legal quiet move gives check, or threatens as much."""
+        return gives_check(self, move)
+
+    def can_wait(self) -> cython.bint:
+        """Return whether the side to move is unlikely to be in zugzwang."""
+        return self.has_pieces(self.side_to_move)
+
+    def gain(self, move: cython.int) -> cython.int:
+        """Return what a capture wins at once, in centipawns from -3400 to 3400."""
+        return EXCHANGE_VALUE[KIND_OF[self.board[to_square(move)]]]
+
+    def exchange_wins(self, move: cython.int, threshold: cython.int) -> cython.bint:
+        """Return whether the move wins at least `threshold` centipawns after the exchange that follows."""
+        return exchange_wins(self, move, threshold)
+
     # --- What follows from it ------------------------------------------------------------------------------------
+
+    def is_generated(self, move: cython.int) -> cython.bint:
+        """Return whether the move is legal, by generating all: `is_legal` for any variant."""
+        moves = cython.declare(cython.int[1024])
+        end: cython.int = self.generate(moves, 0, False)
+        index: cython.int
+        for index in range(end):
+            if moves[index] == move:
+                return True
+        return False
 
     def legal(self, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
         """Write the legal moves to moves[start:] and return their end; only captures and promotions if asked.

@@ -1,0 +1,234 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""The static evaluation of variants: terms that all share, with weights of each variant, and a few terms of its own.
+
+It resembles `evaluate.py` and is much shorter: variants are decided by tactics. The sum is linear in the weights, which
+`variant_weights.py` has by variant; each is a packed midgame and endgame value. A term is written for "us" and called
+once per side.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import cython
+from cython.cimports.engine.core.attacks import KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
+from cython.cimports.engine.core.bitboard import advance, ahead, beside, bit, files_of, lsb, popcount, u64
+from cython.cimports.engine.core.params import PHASE_SHIFT
+from cython.cimports.engine.core.pieces import BISHOP, BLACK, KIND_OF, KINDS, KING, KNIGHT, PAWN, ROOK, WHITE
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.score import endgame_of, midgame_of, pack
+from cython.cimports.engine.evaluation.pawns import pawn_attacks
+
+# The terms and how many weights each has. Squares are numbered as in `weights.py`: kind * 32 + rank * 4 + file, a to d.
+SIZES = {
+    "material": 6,                 # [kind]
+    "squares": 192,                # [kind, rank, file]
+    "mobility": 5,                 # [kind] for each square attacked that no enemy pawn attacks
+    "passed": 8,                   # [rank]
+    "isolated": 1,
+    "doubled": 1,
+    "supported": 1,                # by another pawn
+    "shelter": 4,                  # [own pawns beside and before the king]
+    "king_attack": 16,             # [units]: attackers of the squares around the enemy king, and the unguarded squares
+    "attacked_by_pawn": 1,         # for each enemy piece that a pawn attacks
+    "hanging": 1,                  # for each enemy piece that is attacked and not guarded
+    "tempo": 1,
+    "own": 64,                     # the variant's own terms
+}
+LIMIT = cython.declare(cython.int, 9000)            # cp of any evaluation, far from a mate
+
+# The survey: [+ colour] what a side's pawns attack, all it attacks, and the squares around its king; how strongly it
+# attacks the enemy's king.
+PAWN_ATTACKED = 0
+ATTACKED = 2
+ZONE = 4
+UNITS = 6
+
+
+def first(name: str) -> int:
+    """Return where the weights of a term begin."""
+    return sum(size for _, size in zip(list(SIZES)[: list(SIZES).index(name)], SIZES.values(), strict=False))
+
+
+MATERIAL = cython.declare(cython.int, first("material"))
+SQUARES = cython.declare(cython.int, first("squares"))
+MOBILITY = cython.declare(cython.int, first("mobility"))
+PASSED = cython.declare(cython.int, first("passed"))
+ISOLATED = cython.declare(cython.int, first("isolated"))
+DOUBLED = cython.declare(cython.int, first("doubled"))
+SUPPORTED = cython.declare(cython.int, first("supported"))
+SHELTER = cython.declare(cython.int, first("shelter"))
+KING_ATTACK = cython.declare(cython.int, first("king_attack"))
+ATTACKED_BY_PAWN = cython.declare(cython.int, first("attacked_by_pawn"))
+HANGING = cython.declare(cython.int, first("hanging"))
+TEMPO = cython.declare(cython.int, first("tempo"))
+OWN = first("own")
+COUNT = sum(SIZES.values())
+
+Values = Mapping[str, Sequence[tuple[int, int]]]
+
+
+@cython.cclass
+class VariantEvaluation:
+    """The evaluation of one variant. `goes_up`: both sides see the board from White's side."""
+
+    def __init__(self, values: Values, goes_up: bool = False) -> None:
+        if not cython.compiled:
+            self.weights = [0] * 352
+        self.goes_up = goes_up
+        self.set_values(values)
+
+    def set_values(self, values: Values) -> None:
+        """Use these midgame and endgame values; a term that is not named counts nothing."""
+        index: cython.int
+        for index in range(COUNT):
+            self.weights[index] = 0
+        for name, pairs in values.items():
+            start = first(name)
+            if len(pairs) > SIZES[name]:
+                raise ValueError(f"{name}: {len(pairs)} weights, expected at most {SIZES[name]}")
+            for offset, (midgame, endgame) in enumerate(pairs):
+                self.weights[start + offset] = pack(midgame, endgame)
+
+    def score(self, position: Position, extra: int) -> int:
+        """Return `evaluate` to Python callers."""
+        return self.evaluate(position, extra)
+
+    def evaluate(self, position: Position, extra: u64) -> cython.int:
+        """Return the static score in centipawns for the side to move; `extra` is that of the variant's position."""
+        score: cython.int = self.balance(position, extra)
+        full: cython.int = 1 << PHASE_SHIFT
+        phase: cython.int = position.phase if position.phase < full else full
+        score = (midgame_of(score) * phase + endgame_of(score) * (full - phase)) >> PHASE_SHIFT
+        score = LIMIT if score > LIMIT else -LIMIT if score < -LIMIT else score
+        return -score if position.side_to_move == BLACK else score
+
+    def terms(self, position: Position, extra: int) -> dict[str, tuple[int, int, int, int]]:
+        """Return each term: White's midgame and endgame values, then Black's, all from their owner's view."""
+        survey = cython.declare(cython.ulonglong[8])
+        self.begin_survey(position, survey)
+        sums = (self.pieces(position, survey, WHITE), self.pieces(position, survey, BLACK))
+        sides = [self._piece_terms(position, us, sums[us]) for us in range(2)]
+        for us, terms in enumerate(sides):
+            side: cython.int = us
+            terms["pawns"] = self.pawns(position, side)
+            terms["kings"] = self.kings(position, survey, side)
+            terms["threats"] = self.threats(position, survey, side)
+            terms["the variant's own"] = self.own_terms(position, extra, survey, side)
+            terms["tempo"] = self.weights[TEMPO] if position.side_to_move == us else 0
+        white, black = sides
+        return {
+            name: (midgame_of(white[name]), endgame_of(white[name]), midgame_of(black[name]), endgame_of(black[name]))
+            for name in white
+        }
+
+    def _piece_terms(self, position: Position, us: cython.int, whole: int) -> dict[str, int]:
+        """Return the summands of `pieces` by name; their sum is `whole`."""
+        material: cython.int = 0
+        squares: cython.int = 0
+        square: cython.int
+        for square in range(64):
+            if position.colours[us] & bit(square):
+                kind: cython.int = KIND_OF[position.board[square]]
+                material += self.weights[MATERIAL + kind]
+                squares += self.weights[SQUARES + kind * 32 + self.place(square, us)]
+        return {"material": material, "squares": squares, "mobility": whole - material - squares}
+
+    def balance(self, position: Position, extra: u64) -> cython.int:
+        """Return the sum of all terms, White's less Black's, packed."""
+        survey = cython.declare(cython.ulonglong[8])
+        us: cython.int
+        self.begin_survey(position, survey)
+        score: cython.int = self.pieces(position, survey, WHITE) - self.pieces(position, survey, BLACK)
+        for us in range(2):
+            side: cython.int = self.pawns(position, us) + self.kings(position, survey, us)
+            side += self.threats(position, survey, us) + self.own_terms(position, extra, survey, us)
+            score += side if us == WHITE else -side
+        return score + (self.weights[TEMPO] if position.side_to_move == WHITE else -self.weights[TEMPO])
+
+    def begin_survey(self, position: Position, survey: cython.p_ulonglong) -> cython.void:
+        """Record what pawns attack, and the squares around the kings."""
+        us: cython.int
+        for us in range(2):
+            king: u64 = position.pieces[us * KINDS + KING]
+            survey[PAWN_ATTACKED + us] = pawn_attacks(position.pieces[us * KINDS + PAWN], us)
+            survey[ATTACKED + us] = survey[PAWN_ATTACKED + us]
+            survey[ZONE + us] = KING_ATTACKS[lsb(king)] | king if king else 0
+            survey[UNITS + us] = 0
+
+    def place(self, square: cython.int, us: cython.int) -> cython.int:
+        """Return the square as its owner numbers it for the weights, files mirrored."""
+        file: cython.int = square & 7
+        rank: cython.int = square >> 3
+        if us == BLACK and not self.goes_up:
+            rank = 7 - rank
+        return rank * 4 + (file if file < 4 else 7 - file)
+
+    def pieces(self, position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+        """Score material, squares and mobility; record what we attack."""
+        score: cython.int = 0
+        left: u64 = position.colours[us]
+        safe: u64 = ~(position.colours[us] | survey[PAWN_ATTACKED + (us ^ 1)])
+        while left:
+            square: cython.int = lsb(left)
+            kind: cython.int = KIND_OF[position.board[square]]
+            score += self.weights[MATERIAL + kind] + self.weights[SQUARES + kind * 32 + self.place(square, us)]
+            if kind != PAWN:
+                attacks: u64 = 0
+                if kind == KNIGHT:
+                    attacks = KNIGHT_ATTACKS[square]
+                elif kind == KING:
+                    attacks = KING_ATTACKS[square]
+                else:
+                    if kind != ROOK:
+                        attacks = bishop_attacks(square, position.occupied)
+                    if kind != BISHOP:
+                        attacks |= rook_attacks(square, position.occupied)
+                if kind != KING:
+                    score += popcount(attacks & safe) * self.weights[MOBILITY + kind]
+                    if attacks & survey[ZONE + (us ^ 1)]:
+                        survey[UNITS + us] += 2 if kind in (KNIGHT, BISHOP) else 3
+                survey[ATTACKED + us] |= attacks
+            left &= left - 1
+        return score
+
+    def pawns(self, position: Position, us: cython.int) -> cython.int:
+        """Score passed, isolated, doubled and supported pawns."""
+        ours: u64 = position.pieces[us * KINDS + PAWN]
+        theirs: u64 = position.pieces[(us ^ 1) * KINDS + PAWN]
+        score: cython.int = popcount(ours & pawn_attacks(ours, us)) * self.weights[SUPPORTED]
+        score += popcount(ours & ahead(ours, us)) * self.weights[DOUBLED]
+        score += popcount(ours & ~files_of(beside(ours))) * self.weights[ISOLATED]
+        passed: u64 = ours & ~ahead(theirs | beside(theirs), us ^ 1)
+        while passed:
+            rank: cython.int = lsb(passed) >> 3
+            score += self.weights[PASSED + (7 - rank if us == BLACK else rank)]
+            passed &= passed - 1
+        return score
+
+    def kings(self, position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+        """Score the shelter of our king, and our attack on the enemy's: two attackers are worth more than twice one."""
+        them: cython.int = us ^ 1
+        score: cython.int = 0
+        if survey[ZONE + us]:
+            front: u64 = survey[ZONE + us] | advance(survey[ZONE + us], us)
+            pawns: cython.int = popcount(front & position.pieces[us * KINDS + PAWN])
+            score = self.weights[SHELTER + (pawns if pawns < 3 else 3)]
+        if survey[UNITS + us]:
+            units: cython.int = cython.cast(cython.int, survey[UNITS + us])
+            king: u64 = position.pieces[them * KINDS + KING]
+            units += popcount(survey[ZONE + them] & ~king & survey[ATTACKED + us] & ~survey[PAWN_ATTACKED + them])
+            score += self.weights[KING_ATTACK + (units if units < 15 else 15)]
+        return score
+
+    def threats(self, position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+        """Score enemy pieces that our pawns attack, and those that nothing guards."""
+        them: cython.int = us ^ 1
+        targets: u64 = position.colours[them] & survey[ATTACKED + us] & ~position.pieces[them * KINDS + KING]
+        pieces: u64 = targets & ~position.pieces[them * KINDS + PAWN]
+        score: cython.int = popcount(targets & ~survey[ATTACKED + them]) * self.weights[HANGING]
+        return score + popcount(pieces & survey[PAWN_ATTACKED + us]) * self.weights[ATTACKED_BY_PAWN]
+
+    def own_terms(
+        self, position: Position, extra: u64, survey: cython.p_ulonglong, us: cython.int
+    ) -> cython.int:
+        """Score what matters in this variant only."""
+        return 0

@@ -1,0 +1,106 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""All that the search asks of the rules: the same questions for standard chess and for each variant.
+
+Standard chess is answered by direct calls. A variant answers by what it overrides in `VariantPosition`.
+"""
+
+import cython
+from cython.cimports.engine.core.draws import is_insufficient_material
+from cython.cimports.engine.core.move import to_square
+from cython.cimports.engine.core.movegen import generate, gives_check, is_legal
+from cython.cimports.engine.core.params import EXCHANGE_VALUE
+from cython.cimports.engine.core.pieces import KIND_OF
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.score import DRAW, NO_SCORE, mated_in
+from cython.cimports.engine.core.see import exchange_wins
+from cython.cimports.engine.variants.variant_position import DRAWN, UNDECIDED, VariantPosition
+
+
+@cython.final
+@cython.cclass
+class Rules:
+    """The rules of the position being searched.
+
+    - `has_fifty_move_rule`: a hundred half-moves without progress are a draw.
+    - `allows_null_move`: to pass is hardly ever an advantage.
+    - `has_plain_exchanges`: a capture wins what stands on its target, and nothing else.
+    """
+
+    def __init__(self, position: Position) -> None:
+        self.position = position
+        self.variant = position if isinstance(position, VariantPosition) else None
+        self.has_fifty_move_rule = self.variant is None or self.variant.has_fifty_move_rule
+        self.allows_null_move = self.variant is None or self.variant.allows_null_move
+        self.has_plain_exchanges = self.variant is None or self.variant.has_plain_exchanges
+
+    # --- Moves -------------------------------------------------------------------------------------------------------
+
+    def generate(self, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
+        """Write the legal moves to moves[start:] and return their end; only captures and promotions if asked."""
+        if self.variant is None:
+            return generate(self.position, moves, start, tactical_only)
+        return self.variant.generate(moves, start, tactical_only)
+
+    def is_legal(self, move: cython.int) -> cython.bint:
+        """Return whether this move, perhaps of another position, is legal here, in a game that is not over."""
+        if self.variant is None:
+            return is_legal(self.position, move)
+        return self.variant.is_legal(move)
+
+    def is_forcing(self, move: cython.int) -> cython.bint:
+        """Return whether a legal quiet move gives check or threatens to end the game."""
+        if self.variant is None:
+            return gives_check(self.position, move)
+        return self.variant.is_forcing(move)
+
+    def is_forced(self) -> cython.bint:
+        """Return whether few moves are legal and the static evaluation is unreliable: in check, or made to capture."""
+        if self.variant is None:
+            return self.position.in_check()
+        return self.variant.is_forced()
+
+    def can_wait(self) -> cython.bint:
+        """Return whether the side to move is unlikely to be in zugzwang."""
+        if self.variant is None:
+            return self.position.has_pieces(self.position.side_to_move)
+        return self.variant.can_wait()
+
+    # --- Exchanges ---------------------------------------------------------------------------------------------------
+
+    def gain(self, move: cython.int) -> cython.int:
+        """Return what a capture wins at once, in centipawns; for en passant the empty target counts as a pawn."""
+        if self.variant is None:
+            return EXCHANGE_VALUE[KIND_OF[self.position.board[to_square(move)]]]
+        return self.variant.gain(move)
+
+    def exchange_wins(self, move: cython.int, threshold: cython.int) -> cython.bint:
+        """Return whether the move wins at least `threshold` centipawns after the exchange that follows."""
+        if self.variant is None:
+            return exchange_wins(self.position, move, threshold)
+        return self.variant.exchange_wins(move, threshold)
+
+    # --- The end of the game -----------------------------------------------------------------------------------------
+
+    def end_score(self, ply: cython.int) -> cython.int:
+        """Return the score of a game that is over although there may be legal moves, else NO_SCORE."""
+        if self.variant is None:
+            return DRAW if is_insufficient_material(self.position) else NO_SCORE
+        return score_of(self.variant.variant_result(), self.position.side_to_move, ply)
+
+    def score_without_moves(self, ply: cython.int) -> cython.int:
+        """Return the score of a node without legal moves."""
+        if self.variant is None:
+            return mated_in(ply) if self.position.in_check() else DRAW
+        return score_of(self.variant.result_without_moves(), self.position.side_to_move, ply)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def score_of(result: cython.int, us: cython.int, ply: cython.int) -> cython.int:
+    """Return the score of a result for the side to move: a win counts as a mate. NO_SCORE if it is undecided."""
+    if result == UNDECIDED:
+        return NO_SCORE
+    if result == DRAWN:
+        return DRAW
+    return -mated_in(ply) if result == us else mated_in(ply)
