@@ -19,7 +19,7 @@ from engine.core.position import Position
 from engine.evaluation.evaluate import static_score
 from engine.evaluation.variant_terms import evaluation_of
 from engine.variants.variant import find_variant
-from engine.variants.variant_fen import format_variant_fen
+from engine.variants.variant_fen import checks_of, format_variant_fen, pocket_of
 from engine.variants.variant_fen import parse_fen as parse_variant_fen
 from engine.variants.variant_position import VariantPosition
 
@@ -105,9 +105,13 @@ class Board:
         other._moves = list(self._moves) if moves else []
         return other
 
+    def at_start(self) -> "Board":
+        """Return a board before the first move of this game."""
+        return Board(self.initial_fen, chess960=self.chess960, variant=self.variant)
+
     def replayed(self) -> "Board":
         """Return the game replayed from its start, for use after the evaluation's weights have changed."""
-        other = Board(self.initial_fen, chess960=self.chess960, variant=self.variant)
+        other = self.at_start()
         for move in self._moves:
             other.push(move)
         return other
@@ -155,6 +159,14 @@ class Board:
     def piece_count(self) -> int:
         """Return the number of pieces on the board, kings and pawns included."""
         return sum(piece != len(PIECE_LETTERS) for piece in self._position.state()["board"])
+
+    def pocket(self, side: str) -> str:
+        """Return the pieces that this side may drop, from queen to pawn: 'QNPP', or 'qnpp' for Black."""
+        return "" if self._rules is None or self.variant != "crazyhouse" else pocket_of(self._rules, _side(side))
+
+    def checks_given(self, side: str) -> int:
+        """Return how many checks this side has given in three-check."""
+        return 0 if self._rules is None or self.variant != "threeCheck" else checks_of(self._rules, _side(side))
 
     def key(self) -> int:
         """Return the Zobrist key: equal positions have equal keys."""

@@ -65,6 +65,10 @@ def _board(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -
         raise click.BadParameter(str(error)) from None
 
 
+def _fen(ctx: click.Context, param: click.Parameter, fen: str | None) -> Board | None:
+    return None if fen is None else _board(ctx, param, (fen,))
+
+
 def _note_variant(ctx: click.Context, param: click.Parameter, variant: str) -> None:
     ctx.meta[VARIANT] = variant
 
@@ -97,6 +101,7 @@ def refuse_output(path: Path, force: bool) -> None:
 SECONDS = number(0.01, 86_400)
 STYLE = parsed(parse_style)
 board_argument = click.argument("board", nargs=-1, metavar="[FEN]", callback=_board)
+fen_option = click.option("--fen", callback=_fen, metavar="FEN", help="Start from this position.")
 variant_option = click.option(     # read before the board's FEN
     "--variant",
     type=parsed(variant_key),

@@ -15,12 +15,14 @@ from engine.cli.parameters import (
     RATING,
     SECONDS,
     STYLE_NAMES,
+    VARIANT,
     ascii_option,
+    fen_option,
     open_console,
-    parse_board,
     parsed,
+    variant_option,
 )
-from engine.core.fen import chess960_fen
+from engine.core.fen import STARTING_FEN, chess960_fen
 from engine.lessons.styles import Style, parse_style
 from engine.pgn.game import Game
 from engine.pgn.pgn import game_text, read_games
@@ -55,7 +57,8 @@ NAMED_STYLE = parsed(lambda text: NamedStyle(text, parse_style(text)))
 @click.option("--depth", type=DEPTH, help="Plies that the computer searches.")
 @click.option("--seconds", type=SECONDS, show_default="by the clock, or 1", help="The computer's time per move.")
 @click.option("--clock", type=parsed(parse_minutes), metavar="M+S", help="Minutes per side and seconds per move: 5+3.")
-@click.option("--fen", type=parsed(parse_board), metavar="FEN", help="Start from this position.")
+@variant_option
+@fen_option
 @click.option("--chess960", type=click.IntRange(0, 959), help="Start from this Chess960 position.")
 @click.option("--pgn", type=FILE, help="Continue a game from this file, with its clocks if it has a TimeControl.")
 @click.option("--game", "number", type=POSITIVE, default=1, help="Number of the game in that file.")
@@ -74,13 +77,13 @@ def play(
         raise click.ClickException("expected only one of --fen, --chess960 and --pgn")
     if pgn is not None:
         game = _read_game(pgn, number)
-    elif chess960 is not None:
-        game = Game.of(Board(chess960_fen(chess960), chess960=True))
     else:
-        game = Game.of(fen or Board())
+        game = Game.of(fen or _starting_board(click.get_current_context().meta.get(VARIANT, "standard"), chess960))
     kinds = {"white": white, "black": black or ("computer" if white == "human" else "human")}
     has_clock = (clock or time_control_of(game)) is not None
     limits = _limits(depth, seconds, has_clock)
+    if game.board().variant != "standard" and (white_style or black_style or style or level):
+        raise click.ClickException(f"a style or level plays standard chess, but the game is {game.board().variant}")
     players = _players(kinds, {"white": white_style, "black": black_style}, style, level, limits)
     if "computer" not in kinds.values():
         _refuse_computer_options({"--style": style, "--level": level, "--depth": depth, "--seconds": seconds})
@@ -98,6 +101,15 @@ def play(
             raise click.ClickException(f"cannot write {save}: {error.strerror}; the game is printed above") from None
 
 
+def _starting_board(variant: str, chess960: int | None) -> Board:
+    board = Board(variant=variant)
+    if chess960 is None:
+        return board
+    if board.fen().split()[0].removesuffix("/") != STARTING_FEN.split()[0]:
+        raise click.ClickException(f"--chess960: {variant} has a starting position of its own")
+    return Board(chess960_fen(chess960), chess960=True, variant=variant)
+
+
 def _read_game(path: Path, number: int) -> Game:
     try:
         with path.open("rb") as file:
@@ -108,8 +120,6 @@ def _read_game(path: Path, number: int) -> Game:
         raise click.ClickException(f"{path} has no game number {number}")
     if game.errors:
         raise click.ClickException(f"{path}, game {number}, {game.errors[0]}")
-    if game.board().variant != "standard":
-        raise click.ClickException(f"{path}, game {number}: variant {game.headers['Variant']!r} is not played here")
     return game
 
 

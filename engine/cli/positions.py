@@ -28,6 +28,7 @@ PIPED_SECONDS = 10.0               # of an analysis whose input is no terminal
 
 @click.command()
 @board_argument
+@variant_option
 @click.option("--lines", type=click.IntRange(1, 50), default=3, help="How many lines to show.")
 @click.option("--depth", type=DEPTH, help="Stop after this depth, in plies.")
 @click.option("--seconds", type=SECONDS, help="Stop after this time.")
@@ -52,6 +53,7 @@ def analyse(
 
 @click.command("eval")
 @board_argument
+@variant_option
 @click.option("--style", type=STYLE, help=f"Show the articles' terms instead: {STYLE_NAMES}.")
 @ascii_option
 def evaluate(board: Board, style: Style | None, ascii_only: bool) -> None:
@@ -59,6 +61,8 @@ def evaluate(board: Board, style: Style | None, ascii_only: bool) -> None:
 
     Without FEN it is the starting position.
     """
+    if style is not None and board.variant != "standard":
+        raise click.ClickException(f"--style evaluates standard chess, but the board is of {board.variant}")
     reports.show_evaluation(board, style, *open_console(ascii_only))
 
 

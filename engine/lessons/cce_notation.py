@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.board import Board
+from engine.board import Board, Ending
 
 DRAWN_REPETITIONS = 3
-FIFTY_MOVES_PLIES = 100
+DRAWS = {
+    Ending.STALEMATE: "stalemate",
+    Ending.INSUFFICIENT_MATERIAL: "neither side can mate",
+    Ending.FIFTY_MOVES: "fifty moves without capture or pawn move",
+    Ending.VARIANT_DRAW: "both kings have arrived",
+}
 
 
 @dataclass(frozen=True)
@@ -32,25 +37,27 @@ def pawns_text(centipawns: float) -> str:
 
 
 def final_text(board: Board) -> str | None:
-    """Return 'M-0' if White is mated, 'M+0' if Black is, 'DRAW', or None while the game goes on."""
-    if board.is_checkmate():
-        return "M-0" if board.turn == "white" else "M+0"
+    """Return 'M-0' if Black has won, 'M+0' if White has, 'DRAW', or None while the game goes on."""
+    winner = winner_of(board)
+    if winner is not None:
+        return "M-0" if winner == "black" else "M+0"
     return "DRAW" if drawn_by(board) else None
+
+
+def winner_of(board: Board) -> str | None:
+    """Return the side that has won by the rules, or None."""
+    outcome = board.outcome()
+    return None if outcome is None else outcome.winner
 
 
 def drawn_by(board: Board) -> str | None:
     """Return the rule that makes the game a draw, or None."""
-    if board.is_stalemate():
-        return "stalemate"
-    if board.is_checkmate():
+    outcome = board.outcome()
+    if outcome is not None and outcome.winner is not None:
         return None
-    if board.is_insufficient_material():
-        return "neither side can mate"
-    if board.halfmove_clock >= FIFTY_MOVES_PLIES:
-        return "fifty moves without capture or pawn move"
-    if board.repetition_count() >= DRAWN_REPETITIONS:
-        return "threefold repetition"
-    return None
+    if outcome is not None and outcome.ending in DRAWS:
+        return DRAWS[outcome.ending]
+    return "threefold repetition" if board.repetition_count() >= DRAWN_REPETITIONS else None
 
 
 def san_line(board: Board, moves: Sequence[str]) -> str:

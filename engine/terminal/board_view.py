@@ -68,11 +68,24 @@ def draw(view: BoardView, theme: Theme) -> Text:
         for file in files:
             square = f"{file}{rank}"
             text.append_text(_square(view, theme, square, square in marked, square == checked))
-        text.append(f"  {view.above if row == 0 else view.below if row == 7 else ''}".rstrip() + "\n")
+        beside = _beside(view, theme, top=row == 0) if row in (0, 7) else ""
+        text.append(f"  {beside}".rstrip() + "\n")
     text.append(f"{' ' * (2 if view.judgement else 0)}   {''.join(f' {file} ' for file in files)}")
     if view.judgement is not None:
         text.append(f"  {judgement_text(view.judgement)}")
     return text
+
+
+def _beside(view: BoardView, theme: Theme, *, top: bool) -> str:
+    """Return the text right of the first or last row, with the pocket or the checks of the side that sits there."""
+    side = "black" if top == view.white_below else "white"
+    pocket, checks = view.board.pocket(side), view.board.checks_given(side)
+    parts = [view.above if top else view.below]
+    if pocket:
+        parts.append(f"pocket {''.join(map(theme.piece, pocket))}")
+    if checks:
+        parts.append(f"checks {checks}")
+    return "  ".join(filter(None, parts))
 
 
 def _last_move(board: Board) -> set[str]:
@@ -125,8 +138,13 @@ def _bar(view: BoardView, theme: Theme, row: int) -> Text:
 
 
 def captured(board: Board, side: str, theme: Theme) -> str:
-    """Return the pieces that this side has captured and its material lead: '♕♙♙ +5'."""
-    before, now = _counts(Board(board.initial_fen, chess960=board.chess960)), _counts(board)
+    """Return the pieces that this side has captured and its material lead: '♕♙♙ +5'.
+
+    In crazyhouse nothing: they are in its pocket.
+    """
+    if board.variant == "crazyhouse":
+        return ""
+    before, now = _counts(board.at_start()), _counts(board)
     theirs = str.lower if side == "white" else str.upper
     missing = {kind: before[theirs(kind)] - now[theirs(kind)] for kind in PIECES}
     missing["P"] += sum(min(0, missing[kind]) for kind in PIECES if kind != "P")     # promoted

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from engine.board import Board, InvalidMove
 from engine.core.move import looks_like_uci
-from engine.lessons.cce_notation import drawn_by
+from engine.lessons.cce_notation import drawn_by, winner_of
 from engine.pgn.game import UNFINISHED, Game
 from engine.terminal.chess_clock import SIDES, ChessClock, TimeControl, parse_seconds
 
@@ -107,7 +107,7 @@ class TerminalGame:
     def take_back(self, plies: int) -> None:
         """Take back plies and restore the clocks; a finished game continues."""
         kept = self.board.moves[: len(self.board.moves) - plies]
-        board = Board(self.board.initial_fen, chess960=self.board.chess960)
+        board = self.board.at_start()
         for move in kept:
             board.push(move)
         self.board, self.end = board, None
@@ -122,10 +122,10 @@ class TerminalGame:
     # --- The end -------------------------------------------------------------------------------------------------
 
     def _check_end(self) -> None:
-        reason = drawn_by(self.board)
-        if self.board.is_checkmate():
-            winner = opponent_of(self.board.turn)
-            self._finish(WINS[winner], f"checkmate, {winner} wins")
+        winner, reason = winner_of(self.board), drawn_by(self.board)
+        if winner is not None:
+            how = "checkmate, " if self.board.is_checkmate() else ""
+            self._finish(WINS[winner], f"{how}{winner} wins")
         elif reason is not None:
             self._finish(DRAW, f"draw: {reason}")
 
@@ -163,7 +163,7 @@ class TerminalGame:
         if self.clock is not None:
             headers["TimeControl"] = str(self.clock.control)
         game = Game.of(self.board, headers)
-        mover = Board(self.board.initial_fen, chess960=self.board.chess960).turn
+        mover = self.board.at_start().turn
         for node, left_s in zip(game.root.mainline(), self.clocks_s[1:], strict=False):
             node.set_clock(left_s[mover])
             mover = opponent_of(mover)

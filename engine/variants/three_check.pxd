@@ -3,4 +3,4 @@ from engine.variants.variant_position cimport VariantPosition
 cdef int CHECKS_TO_WIN
 
 cdef class ThreeCheckPosition(VariantPosition):
-    pass
+    cdef int check_value(self, int move) noexcept nogil

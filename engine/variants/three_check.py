@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.movegen import gives_check
 from cython.cimports.engine.core.pieces import BLACK, WHITE
 from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantPosition
 
 CHECKS_TO_WIN = 3
+FIRST_CHECK = cython.declare(cython.int, 200)        # centipawns that a check is worth in an exchange, the second twice
+LAST_CHECK = cython.declare(cython.int, 3400)
 
 
 @cython.final
@@ -34,6 +38,22 @@ class ThreeCheckPosition(VariantPosition):
         """Unmake the last move."""
         Position.unmake(self, move)
         self.recall()
+
+    def check_value(self, move: cython.int) -> cython.int:
+        """Return the centipawns that the move's check is worth, 0 if it gives none."""
+        given: cython.int = self.extra >> 4 * self.side_to_move & 15
+        if not gives_check(self, move):
+            return 0
+        return LAST_CHECK if given == CHECKS_TO_WIN - 1 else FIRST_CHECK * (given + 1)
+
+    def gain(self, move: cython.int) -> cython.int:
+        """Return what a capture and its check win at once."""
+        gain: cython.int = VariantPosition.gain(self, move) + self.check_value(move)
+        return gain if gain < LAST_CHECK else LAST_CHECK
+
+    def exchange_wins(self, move: cython.int, threshold: cython.int) -> cython.bint:
+        """Return whether the move, with its check, wins at least `threshold` centipawns after the exchange."""
+        return exchange_wins(self, move, threshold - self.check_value(move))
 
     def variant_result(self) -> cython.int:
         """Return the side that has given three checks."""

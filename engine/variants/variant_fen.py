@@ -140,6 +140,17 @@ def _format_pockets(extra: int) -> str:
     return "".join(letter * (extra >> POCKET_BITS * place & 31) for place, letter in enumerate(DROPPED))
 
 
+def pocket_of(position: VariantPosition, side: int) -> str:
+    """Return the letters of a side's pieces in the pocket, from queen to pawn, for a position of crazyhouse."""
+    pockets = _format_pockets(position.state()["extra"])
+    return "".join(letter for letter in reversed(pockets) if letter.isupper() == (side == 0))
+
+
+def checks_of(position: VariantPosition, side: int) -> int:
+    """Return how many checks a side has given, for a position of three-check."""
+    return int(position.state()["extra"] >> 4 * side & 15)
+
+
 def _take_promoted(board: str) -> tuple[str, int]:
     """Return the board without the marks of promoted pieces, and their squares."""
     promoted, rank, file = 0, 7, 0

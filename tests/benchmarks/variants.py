@@ -1,0 +1,283 @@
+"""Games of variants: our engine against Fairy-Stockfish, a random mover, or itself, judged by python-chess.
+
+    python -m tests.benchmarks.variants [--variant NAME ...] [--opponent COMMAND | random | self] [--nodes 2000]
+        [--our-nodes 0] [--clock 8+0.08] [--overhead 10] [--margin 0] [--games 100] [--concurrency 1] [--engine COMMAND]
+        [--record FILE]
+
+Without --variant all seven are played. Each opening is a few random plies and played twice, with either colour.
+`--nodes` limits the opponent, if it is a program, which then has no clock; `self` has ours. An illegal move loses, and
+so does a move later than the clock by more than the margin, which a busy machine needs. Threefold repetition is
+claimed, and the fifty-move rule where the variant has it. The table has our score with 95 % error bars, and Elo. RECORD
+keeps every game, so that the same command goes on where it was interrupted. The exit code is 1 if a move of ours was
+illegal or late.
+
+Fairy-Stockfish is at https://github.com/fairy-stockfish/Fairy-Stockfish: `make build ARCH=x86-64-modern`.
+"""
+
+import argparse
+import json
+import random
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from math import log10, sqrt
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+
+import chess
+import chess.variant
+
+OURS = shlex.join((sys.executable, "-P", "-m", "engine"))
+VARIANTS = ("crazyhouse", "kingofthehill", "3check", "antichess", "atomic", "horde", "racingkings")
+OPENING_PLIES = 4
+MAX_PLIES = 600
+LATE, ILLEGAL, TOO_LONG = "late", "illegal move", "too long"
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game that was played; `score` is ours. `end` says how it ended, and `whose` fault it was, if it was one."""
+
+    variant: str
+    number: int
+    white: bool
+    score: float
+    end: str
+    plies: int
+    start: str
+    moves: str
+
+
+@dataclass
+class Clock:
+    """Seconds left to each side, or None, as the opponent limited by nodes has none."""
+
+    left_s: float
+    increment_s: float
+
+
+class Program:
+    """An engine that speaks UCI."""
+
+    def __init__(self, command: str, variant: str, options: dict[str, str], nodes: int = 0) -> None:
+        self.nodes = nodes
+        self._child = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._say("uci")
+        self._until("uciok")
+        for name, value in {**options, "UCI_Variant": variant}.items():
+            self._say(f"setoption name {name} value {value}")
+
+    def _say(self, line: str) -> None:
+        assert self._child.stdin is not None
+        self._child.stdin.write(line + "\n")
+        self._child.stdin.flush()
+
+    def _until(self, start: str) -> str:
+        assert self._child.stdout is not None
+        while line := self._child.stdout.readline():
+            if line.startswith(start):
+                return line
+        raise RuntimeError(f"the engine ended before it said {start}")
+
+    def new_game(self) -> None:
+        self._say("ucinewgame")
+        self._say("isready")
+        self._until("readyok")
+
+    def move(self, start: str, board: chess.Board, clocks: tuple[Clock, Clock]) -> str:
+        moves = " ".join(move.uci() for move in board.move_stack)
+        self._say(f"position fen {start} moves {moves}" if moves else f"position fen {start}")
+        white, black = clocks
+        clock = f"wtime {white.left_s * 1000:.0f} btime {black.left_s * 1000:.0f} "
+        clock += f"winc {white.increment_s * 1000:.0f} binc {black.increment_s * 1000:.0f}"
+        self._say(f"go nodes {self.nodes}" if self.nodes else f"go {clock}")
+        return self._until("bestmove").split()[1]
+
+    def close(self) -> None:
+        self._say("quit")
+        self._child.wait(10)
+
+
+class RandomMover:
+    """A player of random legal moves."""
+
+    nodes = 1                      # no clock counts for it
+
+    def __init__(self, seed: str) -> None:
+        self._rng = random.Random(seed)
+
+    def new_game(self) -> None:
+        pass
+
+    def move(self, start: str, board: chess.Board, clocks: tuple[Clock, Clock]) -> str:
+        return self._rng.choice(sorted(move.uci() for move in board.legal_moves))
+
+    def close(self) -> None:
+        pass
+
+
+Player = Program | RandomMover
+
+
+def new_board(variant: str, fen: str | None = None) -> chess.Board:
+    kind = chess.variant.find_variant(variant)
+    return kind() if fen is None else kind(fen)
+
+
+def random_opening(variant: str, number: int) -> str:
+    """The FEN after some random plies; games 2n and 2n + 1 have the same."""
+    rng = random.Random(f"{variant} {number // 2}")
+    while True:
+        board = new_board(variant)
+        for _ in range(OPENING_PLIES):
+            moves = sorted(board.legal_moves, key=chess.Move.uci)
+            if not moves:
+                break
+            board.push(rng.choice(moves))
+        if not board.is_game_over():
+            return board.fen()
+
+
+def ending(board: chess.Board) -> tuple[float, str] | None:
+    """White's score and how the game has ended, None while it goes on."""
+    outcome = board.outcome(claim_draw=False)
+    if outcome is not None:
+        score = 0.5 if outcome.winner is None else float(outcome.winner)
+        return score, outcome.termination.name.lower()
+    if board.is_repetition(3):
+        return 0.5, "threefold repetition"
+    if board.halfmove_clock >= 100 and board.uci_variant != "crazyhouse":
+        return 0.5, "fifty moves"
+    return (0.5, TOO_LONG) if len(board.move_stack) >= MAX_PLIES else None
+
+
+def play(
+    variant: str, number: int, players: tuple[Player, Player], clock: tuple[float, float], margin_s: float
+) -> Game:
+    """One game; `players` are ours and the opponent. We have White in even games."""
+    start, white = random_opening(variant, number), number % 2 == 0
+    board = new_board(variant, start)
+    clocks = Clock(*clock), Clock(*clock)
+    for player in players:
+        player.new_game()
+    while (end := ending(board)) is None:
+        ours = (board.turn == chess.WHITE) == white
+        player, own_clock = players[not ours], clocks[board.turn == chess.BLACK]
+        started = monotonic()
+        text = player.move(start, board, clocks)
+        if not player.nodes:
+            own_clock.left_s -= monotonic() - started
+        if own_clock.left_s < -margin_s:
+            end = float(not board.turn), f"{LATE} by {-1000 * own_clock.left_s:.0f} ms: {'ours' if ours else 'theirs'}"
+            break
+        own_clock.left_s = max(0.0, own_clock.left_s) + own_clock.increment_s
+        move = chess.Move.from_uci(text) if text not in ("0000", "(none)") else chess.Move.null()
+        if not board.is_legal(move):
+            end = float(not board.turn), f"{ILLEGAL}: {'ours' if ours else 'theirs'} {text}"
+            break
+        board.push(move)
+    score, how = end
+    moves = " ".join(move.uci() for move in board.move_stack)
+    return Game(variant, number, white, score if white else 1 - score, how, len(board.move_stack), start, moves)
+
+
+def elo(score: float) -> float:
+    return float("inf") if score >= 1 else float("-inf") if score <= 0 else -400 * log10(1 / score - 1)
+
+
+def row(variant: str, games: list[Game]) -> str:
+    scores = [game.score for game in games]
+    mean = sum(scores) / len(scores)
+    error = sqrt(sum((score - mean) ** 2 for score in scores) / len(scores) / len(scores))
+    low, high = elo(max(0.0, mean - 1.96 * error)), elo(min(1.0, mean + 1.96 * error))
+    counts = f"+{scores.count(1.0)} ={scores.count(0.5)} -{scores.count(0.0)}"
+    faults = sum(game.end.startswith((LATE, ILLEGAL)) for game in games)
+    plies = sum(game.plies for game in games) / len(games)
+    return (
+        f"{variant:<14}{len(games):>6}  {counts:<18}{100 * mean:5.1f} % ± {196 * error:4.1f}"
+        f"  Elo {elo(mean):+6.0f} [{low:+.0f}, {high:+.0f}]  faults {faults}  {plies:.0f} plies"
+    )
+
+
+class Match:
+    """The games of some variants, several at once."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.games: list[Game] = []
+        self._lock = Lock()
+        if options.record is not None and options.record.exists():
+            self.games = [Game(**json.loads(line)) for line in options.record.read_text().splitlines()]
+
+    def run(self) -> None:
+        played = {(game.variant, game.number) for game in self.games}
+        wanted = [(name, number) for name in self.options.variant for number in range(self.options.games)]
+        left = [it for it in wanted if it not in played]
+        shares = [left[worker :: self.options.concurrency] for worker in range(self.options.concurrency)]
+        with ThreadPoolExecutor(self.options.concurrency) as pool:
+            list(pool.map(self._play_all, shares))
+
+    def _play_all(self, share: list[tuple[str, int]]) -> None:
+        """Play games one after another, with the same programs for each variant."""
+        for variant in dict.fromkeys(name for name, _ in share):
+            players = self._players(variant)
+            try:
+                for number in [number for name, number in share if name == variant]:
+                    self._note(play(variant, number, players, self.options.clock, self.options.margin / 1000))
+            finally:
+                for player in players:
+                    player.close()
+
+    def _players(self, variant: str) -> tuple[Player, Player]:
+        options = {"Hash": "16", "Move Overhead": self.options.overhead}
+        ours = Program(self.options.engine, variant, options, self.options.our_nodes)
+        match self.options.opponent:
+            case "random":
+                return ours, RandomMover(variant)
+            case "self":
+                return ours, Program(self.options.engine, variant, options, self.options.our_nodes)
+            case command:
+                return ours, Program(command, variant, {"Use NNUE": "false"}, self.options.nodes)
+
+    def _note(self, game: Game) -> None:
+        with self._lock:
+            self.games.append(game)
+            if self.options.record is not None:
+                with self.options.record.open("a") as stream:
+                    stream.write(json.dumps(asdict(game)) + "\n")
+            if game.end.startswith((LATE, ILLEGAL)):
+                print(f"{game.variant} {game.number}: {game.end}; {game.start} moves {game.moves}", flush=True)
+
+
+def parse_clock(text: str) -> tuple[float, float]:
+    seconds, _, increment = text.partition("+")
+    return float(seconds), float(increment or 0)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--variant", nargs="+", default=list(VARIANTS), choices=VARIANTS, metavar="NAME")
+    parser.add_argument("--opponent", default="random")
+    parser.add_argument("--nodes", type=int, default=2000)
+    parser.add_argument("--our-nodes", type=int, default=0, help="limit us by nodes instead of the clock")
+    parser.add_argument("--clock", type=parse_clock, default=(8.0, 0.08))
+    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--concurrency", type=int, default=1)
+    parser.add_argument("--overhead", default="10", help="our Move Overhead, in milliseconds")
+    parser.add_argument("--margin", type=float, default=0, help="milliseconds by which a move may be late")
+    parser.add_argument("--engine", default=OURS)
+    parser.add_argument("--record", type=Path)
+    match = Match(parser.parse_args())
+    match.run()
+    for variant in match.options.variant:
+        games = [game for game in match.games if game.variant == variant]
+        if games:
+            print(row(variant, games))
+    return int(any(": ours" in game.end for game in match.games))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
