@@ -95,11 +95,12 @@ class VariantEvaluation:
     def evaluate(self, position: Position, extra: u64) -> cython.int:
         """Return the static score in centipawns for the side to move; `extra` is that of the variant's position."""
         score: cython.int = self.balance(position, extra)
+        if position.side_to_move == BLACK:
+            score = -score
         full: cython.int = 1 << PHASE_SHIFT
         phase: cython.int = position.phase if position.phase < full else full
         score = (midgame_of(score) * phase + endgame_of(score) * (full - phase)) >> PHASE_SHIFT
-        score = LIMIT if score > LIMIT else -LIMIT if score < -LIMIT else score
-        return -score if position.side_to_move == BLACK else score
+        return LIMIT if score > LIMIT else -LIMIT if score < -LIMIT else score
 
     def terms(self, position: Position, extra: int) -> dict[str, tuple[int, int, int, int]]:
         """Return each term: White's midgame and endgame values, then Black's, all from their owner's view."""

@@ -52,18 +52,25 @@ for line in open(sys.argv[1]):
 print(json.dumps([build_mode(), counts, keys]))
 """
 
-# Random games of the variants; every key must equal that of a fresh set-up.
+# Random games of the variants, with some searches; every key must equal that of a fresh set-up.
 VARIANTS = """
 import json, random
-from engine.facade import Board, build_mode
+from engine.facade import Board, Engine, Limits, build_mode
 rng = random.Random(7)
 answers = []
+engine = Engine(hash_mb=1)
 for variant in ("crazyhouse", "kingOfTheHill", "threeCheck", "antichess", "atomic", "horde", "racingKings"):
     board = Board(variant=variant)
-    for _ in range(40):
+    for ply in range(40):
         moves = board.legal_moves()
         if not moves:
             break
+        if ply % 13 == 6:
+            engine.set_position(board)
+            result = engine.go(Limits(depth=3, nodes=600))
+            found = result.report
+            answers.append((result.best_move, found and (found.score_cp, found.mate_in, found.nodes, found.pv)))
+            answers.append(board.evaluate())
         takes = [move for move in moves if board.piece_at(move[2:4])]
         board.push(rng.choice(takes or moves))
         assert board.key() == Board(board.fen(), variant=variant).key(), board.fen()

@@ -72,6 +72,42 @@ def test_two_people_share_a_keyboard_and_mate_ends_the_game() -> None:
     assert ">" not in answer.stdout
 
 
+def test_two_people_play_a_variant(run: Run) -> None:
+    answer = run("play", "--black", "human", "--variant", "crazyhouse", "--ascii",
+                 typed="e4\nd5\nexd5\nQxd5\nP@e4\n")  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    assert "Human: 3. P@e4" in answer.stdout
+    assert "pocket p" in answer.stdout
+
+
+def test_two_computers_finish_a_game_of_a_variant(run: Run) -> None:
+    answer = run("play", "--white", "computer", "--black", "computer", "--depth", "3", "--variant", "atomic",
+                 "--fen", "4k3/3p4/8/8/8/8/8/3QK3 w - - 0 1")  # fmt: skip
+    assert "1-0  white wins" in answer.stdout
+
+
+def test_variants_are_analysed_and_evaluated(run: Run) -> None:
+    answer = run("analyse", "--variant", "kingOfTheHill", "--depth", "4", "--ascii", "7k/8/8/8/8/3K4/8/8 w - - 0 1")
+    assert "M+1" in answer.stdout
+    answer = run("eval", "--variant", "3check", "--ascii", "4k3/8/8/8/8/8/8/4K3 w - - 0 1 +2+0")
+    assert "the variant's own" in answer.stdout
+    assert "checks 2" in answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("play", "--variant", "horde", "--chess960", "5"), "--chess960: horde has a starting position of its own"),
+        (("play", "--variant", "atomic", "--black-style", "cce"), "a style plays standard chess, but the game"),
+        (("eval", "--variant", "atomic", "--style", "cce"), "--style evaluates standard chess, but"),
+        (("play", "--variant", "atomik"), "did you mean atomic?"),
+        (("play", "--variant", "atomic", "--fen", "8/8 w"), "(Atomic)"),
+    ],
+)
+def test_what_a_variant_cannot_have_is_refused(run: Run, arguments: tuple[str, ...], problem: str) -> None:
+    assert problem in refusal(run(*arguments))
+
+
 def test_two_computers_finish_a_game(tmp_path: Path) -> None:
     path = tmp_path / "game.pgn"
     answer = process("play", "--white", "computer", "--black", "computer", "--depth", "4", "--black-style", "loser",
@@ -269,7 +305,7 @@ def test_a_users_error_is_one_line(run: Run, arguments: tuple[str, ...], said: s
         ("1. e4 e5 2. Ke3 *", (), "game 1, line 1: 'Ke3' is not a legal move"),
         ("1. e4 *", ("--game", "2"), "has no game number 2"),
         ("", (), "has no game number 1"),
-        ('[Variant "Atomic"]\n\n1. e4 *', (), "variant 'Atomic' is not played here"),
+        ('[Variant "Bughouse"]\n\n1. e4 *', (), "variant 'Bughouse' is not played here"),
     ],
 )
 def test_an_unusable_pgn_file_is_named(

@@ -72,6 +72,17 @@ def test_captured_pieces_and_the_material_lead() -> None:
     assert captured(board, "white", PLAIN) == "♛♟ +8"
 
 
+def test_pockets_and_checks_stand_beside_the_board() -> None:
+    view = BoardView(Board("4k3/8/8/8/8/8/8/4K3[QPqnn] w - - 0 1", variant="crazyhouse"), above="Black", below="White")
+    assert drawn(view)[0].endswith("  Black  pocket qnn")
+    assert drawn(view)[7].endswith("  White  pocket QP")
+    assert draw(view, PLAIN).plain.splitlines()[7].endswith("pocket ♕♙")
+    assert captured(view.board, "white", ASCII) == ""
+    board = Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1 +2+0", variant="threeCheck")
+    assert drawn(BoardView(board))[7].endswith("  checks 2")
+    assert drawn(BoardView(board, white_below=False))[0].endswith("  checks 2")
+
+
 def test_a_pawn_that_was_promoted_is_not_captured() -> None:
     board = Board("7k/P7/8/8/8/8/8/K7 w - - 0 1")
     board.push("a7a8q")

@@ -43,3 +43,20 @@ def test_a_threefold_repetition_ends_the_game() -> None:
         game.play(move)
     assert game.end is not None
     assert game.end.reason == "draw: threefold repetition"
+
+
+def test_the_rules_of_a_variant_end_the_game() -> None:
+    game = TerminalGame(Board("7k/8/8/8/8/3K4/8/8 w - - 0 1", variant="kingOfTheHill"), NAMES)
+    game.play(game.read_move("Ke4"))
+    assert game.end is not None
+    assert (game.end.result, game.end.reason) == ("1-0", "white wins")
+    assert game.game().headers["Variant"] == "King of the Hill"
+
+
+def test_drops_are_typed_and_taken_back() -> None:
+    game = TerminalGame(Board("4k3/8/8/8/8/8/8/4K3[Q] w - - 0 1", variant="crazyhouse"), NAMES)
+    assert game.play(game.read_move("Q@d4")) == "Q@d4"
+    assert game.board.pocket("white") == ""
+    game.take_back(1)
+    assert game.board.pocket("white") == "Q"
+    assert game.moves_from("e1")

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.board import Ending
-from engine.facade import Board, Engine, InvalidMove, NoEvaluation
+from engine.facade import Board, InvalidMove
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,11 @@ def test_a_copy_and_a_replay_stay_of_the_variant() -> None:
     assert board.copy().variant == board.replayed().variant == "threeCheck"
 
 
-def test_variants_are_neither_evaluated_nor_searched() -> None:
-    board = Board(variant="atomic")
-    with pytest.raises(NoEvaluation):
-        board.evaluate()
-    with pytest.raises(NoEvaluation):
-        Engine(hash_mb=1).set_position(board)
+def test_pockets_and_checks_are_told() -> None:
+    board = Board("4k3/8/8/8/8/8/8/4K3[QNPPqp] w - - 0 1", variant="crazyhouse")
+    assert (board.pocket("white"), board.pocket("black")) == ("QNPP", "qp")
+    board.push("N@f3")
+    assert board.pocket("white") == "QPP"
+    board = Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1 +2+1", variant="threeCheck")
+    assert (board.checks_given("white"), board.checks_given("black")) == (2, 1)
+    assert (Board().pocket("white"), Board().checks_given("black")) == ("", 0)

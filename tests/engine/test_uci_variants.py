@@ -1,0 +1,82 @@
+"""UCI_Variant, as python-chess uses it and line by line."""
+
+import chess
+import chess.engine
+import chess.variant
+import pytest
+
+from tests.engine.uci_session import Session, converse
+from tests.engine.variants.games import UCI_NAMES
+
+
+def test_the_option_lists_all_variants() -> None:
+    (option,) = [line for line in converse("uci") if "UCI_Variant" in line]
+    names = ["chess", *UCI_NAMES.values()]
+    assert option == f"option name UCI_Variant type combo default chess {' '.join(f'var {name}' for name in names)}"
+
+
+def test_python_chess_plays_all_variants_with_us(client: chess.engine.SimpleEngine) -> None:
+    for name in UCI_NAMES.values():
+        board = chess.variant.find_variant(name)()
+        while board.ply() < 12 and not board.is_game_over():
+            played = client.play(board, chess.engine.Limit(nodes=200))
+            assert played.move is not None
+            board.push(played.move)           # asserts that it is pseudo-legal
+        assert board.is_valid()
+
+
+def test_a_variant_begins_with_its_own_start() -> None:
+    lines = converse("setoption name UCI_Variant value horde", "d", "position startpos moves a4a5", "d")
+    boards = [line for line in lines if line.startswith("Fen: ")]
+    assert boards[0].startswith("Fen: rnbqkbnr/pppppppp/8/1PP2PP1/PPPPPPPP/")
+    assert boards[1].split()[2] == "b"
+
+
+def test_back_to_standard_chess_the_network_plays_again() -> None:
+    lines = converse(
+        "setoption name UCI_Variant value atomic", "setoption name UCI_Variant value chess",
+        "position startpos moves e2e4",
+    )  # fmt: skip
+    assert lines[0] == "info string evaluation: hand-written for atomic"
+    assert "hand-written for" not in lines[1]
+    assert len(lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "answer"),
+    [
+        ("atomik", "found 'atomik'; did you mean atomic?"),
+        ("threecheck", "found 'threecheck'"),
+        ("", "found ''"),
+    ],
+)
+def test_an_unknown_variant_is_refused(value: str, answer: str) -> None:
+    lines = converse(f"setoption name UCI_Variant value {value}", "d")
+    assert lines[0].startswith("info string error: expected one of chess crazyhouse kingofthehill 3check")
+    assert answer in lines[0]
+    assert "Fen: rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1" in lines
+
+
+def test_drops_are_read_and_written(session: Session) -> None:
+    session.say("setoption name UCI_Variant value crazyhouse")
+    session.say("position fen 6k1/5ppp/8/8/8/8/8/4K3[RP] w - - 0 1 moves P@e4 g8f8")
+    session.say("d")
+    assert "Fen: 5k2/5ppp/8/8/4P3/8/8/4K3/R" in session.until("Fen: ")[-1]
+    session.say("go depth 4")
+    assert session.until("bestmove")[-1].startswith("bestmove R@")
+    session.say("position startpos moves P@e4")
+    assert "'P@e4' is not legal here" in session.until("info string error")[-1]
+
+
+def test_chess960_castling_of_a_variant(session: Session) -> None:
+    session.say("setoption name UCI_Chess960 value true")
+    session.say("setoption name UCI_Variant value atomic")
+    session.say("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1 moves e1h1")
+    session.say("d")
+    assert "Fen: 4k3/8/8/8/8/8/8/5RK1 b - - 1 1" in session.until("Fen: ")[-1]
+
+
+def test_the_evaluation_of_a_variant_is_explained() -> None:
+    position = "position fen 4k3/8/8/8/8/8/8/4K2R w K - 2+3 0 1"
+    lines = converse("setoption name UCI_Variant value 3check", position, "eval")
+    assert any(line.startswith("the variant's own") and "220" in line for line in lines)
