@@ -37,6 +37,7 @@ _SECTIONS: Final = {
         "stats": "Show results, ratings, time use and worst moves.",
         "games": "List the games played.",
         "pgn": "Write games as PGN, with evaluations and clocks.",
+        "review": "Show the accuracy and mistakes of both players.",
         "postmortem": "Say why a game was lost.",
         "explain": "Say what happens to a challenge, and which rule decides.",
     },
@@ -52,6 +53,7 @@ _COMMANDS: Final = {name: text for commands in _SECTIONS.values() for name, text
 _MODULES: Final = {
     **dict.fromkeys(("stats", "games", "pgn"), "records.games"),
     "postmortem": "records.postmortem",
+    "review": "records.review",
     **dict.fromkeys(
         ("pause", "resume", "finish", "quit", "block", "unblock", "matchmaking", "rechallenge"), "control"
     ),

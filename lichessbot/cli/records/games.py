@@ -118,7 +118,7 @@ def games_command(
             csv.writer(sys.stdout).writerows([COLUMNS, *([getattr(game, name) for name in COLUMNS] for game in games)])
         case _:
             head = ("id", "began", "opponent", "rating", "colour", "game", "result", "end", "plies", "opening")
-            sys.stdout.writelines(f"{line}\n" for line in _table([head, *map(_cells, games)]))
+            sys.stdout.writelines(f"{line}\n" for line in table([head, *map(_cells, games)]))
     return ExitCode.OK
 
 
@@ -186,7 +186,7 @@ def _number(value: float | None, form: str = ",.0f") -> str:
     return "" if value is None else f"{value:{form}}"
 
 
-def _table(rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = ()) -> Iterator[str]:
+def table(rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = ()) -> Iterator[str]:
     """Yield lines of aligned columns; the columns in `numbers` are flush right."""
     shown = [[inert(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
@@ -198,15 +198,33 @@ def _table(rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = ()) -> Ite
         yield "  ".join(cells).rstrip()
 
 
+def glyphs(out: TextIO) -> tuple[str, str, str]:
+    """Return the signs for bars, points and axes that `out` can show."""
+    try:
+        "█•│".encode(out.encoding or "ascii")
+    except UnicodeEncodeError:
+        return "#", "*", "|"
+    return "█", "•", "│"
+
+
+def plot(
+    values: Sequence[float], low: float, high: float, point: str, axis: str, lines: int = _PLOT_HEIGHT
+) -> Iterator[str]:
+    """Yield the lines of a graph of the values, with labels from `low` to `high` at the left."""
+    width = min(_PLOT_WIDTH, len(values))
+    columns = [values[(column + 1) * len(values) // width - 1] for column in range(width)]
+    heights = [round((lines - 1) * (value - low) / (high - low)) for value in columns]
+    for height in range(lines - 1, -1, -1):
+        label = f"{low + (high - low) * height / (lines - 1):.0f}"
+        points = "".join(point if it == height else " " for it in heights)
+        yield f"{label:>6} {axis}{points}".rstrip()
+
+
 class _Page:
     """Statistics as lines for people, with bars as far as `out` can show them."""
 
     def __init__(self, out: TextIO) -> None:
-        try:
-            "█•│".encode(out.encoding or "ascii")
-            self._full, self._point, self._axis = "█", "•", "│"
-        except UnicodeEncodeError:
-            self._full, self._point, self._axis = "#", "*", "|"
+        self._full, self._point, self._axis = glyphs(out)
 
     def lines(self, found: Statistics) -> Iterator[str]:
         first, last = (time.strftime("%Y-%m-%d", time.localtime(at)) for at in (found.first_at, found.last_at))
@@ -223,7 +241,7 @@ class _Page:
         if found.drops:
             yield ""
             head = ("worst drops", "move", "", "before", "after", "source", "depth", "clock")
-            yield from _table([head, *map(_drop_cells, found.drops)], numbers=(3, 4, 6, 7))
+            yield from table([head, *map(_drop_cells, found.drops)], numbers=(3, 4, 6, 7))
         for whose, declines in (("others", found.declined_by_others), ("us", found.declined_by_us)):
             if declines:
                 yield ""
@@ -238,7 +256,7 @@ class _Page:
             for name, it in shown
         ]  # fmt: skip
         head = (subject, "games", "won", "drawn", "lost", "score", "")
-        yield from _table([head, *rows], numbers=range(1, 6))
+        yield from table([head, *rows], numbers=range(1, 6))
         if len(scores) > len(shown):
             yield f"and {len(scores) - len(shown):,} more (--csv lists all)"
 
@@ -250,15 +268,8 @@ class _Page:
         values = [rating for _, rating in ratings]
         low, high = min(values), max(values)
         yield f"rating in {category}: {values[0]} at first, {values[-1]} now, {low} to {high} in {_games(len(values))}"
-        if low == high:
-            return
-        width = min(_PLOT_WIDTH, len(values))
-        columns = [values[(column + 1) * len(values) // width - 1] for column in range(width)]
-        heights = [round((_PLOT_HEIGHT - 1) * (value - low) / (high - low)) for value in columns]
-        for height in range(_PLOT_HEIGHT - 1, -1, -1):
-            label = f"{low + (high - low) * height / (_PLOT_HEIGHT - 1):.0f}"
-            points = "".join(self._point if it == height else " " for it in heights)
-            yield f"{label:>6} {self._axis}{points}".rstrip()
+        if low < high:
+            yield from plot(values, low, high, self._point, self._axis)
 
     def _time_use(self, found: Statistics) -> Iterator[str]:
         if found.phases:
@@ -269,7 +280,7 @@ class _Page:
                 for phase in found.phases
             ]  # fmt: skip
             yield ""
-            yield from _table([("moves", "ours", "search", "clock", ""), *rows], numbers=(1, 2, 3))
+            yield from table([("moves", "ours", "search", "clock", ""), *rows], numbers=(1, 2, 3))
         if found.sources:
             uses = [
                 (it.source, f"{it.moves:,}", _seconds(it.search_ms), _number(it.depth, ".1f"),
@@ -279,7 +290,7 @@ class _Page:
             ]  # fmt: skip
             head = ("source", "moves", "search", "depth", "nodes/s", "reaction", "at most", "delivery", "at most")
             yield ""
-            yield from _table([head, *uses], numbers=range(1, 9))
+            yield from table([head, *uses], numbers=range(1, 9))
 
 
 def _drop_cells(drop: Drop) -> Sequence[str]:

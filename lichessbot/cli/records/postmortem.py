@@ -6,7 +6,6 @@ longer than in the game. Sends no request and changes nothing.
 
 import os
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,11 +14,11 @@ from typing import Final
 
 import click
 
-from engine.facade import Board, InvalidFen, InvalidMove, Limits
-from lichessbot.cli.options import config_option, records_folder
-from lichessbot.cli.records.games import Records
+from engine.facade import Board, InvalidMove, Limits
+from lichessbot.cli.options import config_option
+from lichessbot.cli.records.one_game import heading, recorded_game
 from lichessbot.config import Config, load_config
-from lichessbot.errors import EngineError, ExitCode, StateError
+from lichessbot.errors import EngineError, ExitCode
 from lichessbot.games.pgn import board_of
 from lichessbot.lichess.enums import Colour, OpponentKind
 from lichessbot.lichess.models import BOT_TITLE
@@ -57,21 +56,7 @@ def postmortem_command(game: str, seconds: float, config_file: Path | None) -> i
     Shows the moves after which the evaluation fell, what a deeper look says of them now, and where they came from, with
     depth, clock and delays. The deeper look runs the configured engine beside a daemon that plays.
     """
-    if "=" in game:
-        raise click.UsageError(f"expected the id or address of one game, found {game!r}", click.get_current_context())
-    records = Records(records_folder(config_file), [game])
-    try:
-        found = records.found()
-        if not found:
-            return records.complain()
-        record, moves = found[0], records.moves(found[0].id)
-        board_of(record, moves)
-    except StateError as error:
-        sys.stderr.write(f"{error}\n")
-        return ExitCode.FAILED
-    except (InvalidFen, InvalidMove) as error:
-        sys.stderr.write(f"{found[0].id}: the recorded moves cannot be replayed: {inert(str(error))}\n")
-        return ExitCode.FAILED
+    _, record, moves = recorded_game(game, config_file)
     sys.stdout.writelines(f"{inert(line)}\n" for line in _facts(record, moves))
     turns = _turns(record, moves)
     sys.stdout.writelines(f"{line}\n" for line in _verdict(record, moves, turns))
@@ -113,13 +98,7 @@ def _scores(moves: Sequence[MoveRecord]) -> list[tuple[int, int]]:
 
 def _facts(record: GameRecord, moves: Sequence[MoveRecord]) -> Iterator[str]:
     """Yield who played, how it ended, and how our time went."""
-    rating = "" if record.opponent_rating is None else f" ({record.opponent_rating})"
-    mode, began = "rated" if record.rated else "casual", time.strftime("%Y-%m-%d", time.localtime(record.began_at))
-    end = f"{record.result or 'no result'}, {record.status or 'end unknown'}"
-    game = f"{record.time_control} {mode}, as {record.colour} against {record.opponent}{rating}, {began}"
-    yield f"game {record.id}: {game}: {end}, {len(moves)} plies"
-    if record.opening:
-        yield f"opening: {record.eco} {record.opening}"
+    yield from heading(record, moves)
     ours = [move for move in moves if record.is_ours(move.ply)]
     scores = [score for _, score in _scores(moves)]
     if scores:

@@ -281,7 +281,7 @@ def completed(words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("lichessbot re", ["rehearse", "resume", "rechallenge"]),
+        ("lichessbot re", ["rehearse", "resume", "rechallenge", "review"]),
         ("lichessbot matchmaking o", ["on", "off"]),
         ("lichessbot status --", ["--config", "--watch", "--json", "--help"]),
         ("lichessbot challenge --var", ["--variant"]),

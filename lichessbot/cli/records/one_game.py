@@ -1,0 +1,48 @@
+"""What the commands on one game share: finding it in the records, and its first lines."""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from engine.facade import InvalidFen, InvalidMove
+from lichessbot.cli.options import records_folder
+from lichessbot.cli.records.games import Records
+from lichessbot.errors import ExitCode, StateError
+from lichessbot.games.pgn import board_of
+from lichessbot.log import inert
+from lichessbot.storage.game_records import GameRecord, MoveRecord
+
+
+def recorded_game(game: str, config_file: Path | None) -> tuple[Records, GameRecord, Sequence[MoveRecord]]:
+    """Return a game by its id or address; ends the command with a line if there is none that can be replayed."""
+    if "=" in game:
+        raise click.UsageError(f"expected the id or address of one game, found {game!r}", click.get_current_context())
+    records = Records(records_folder(config_file), [game])
+    try:
+        found = records.found()
+        if not found:
+            raise click.exceptions.Exit(records.complain())
+        record, moves = found[0], records.moves(found[0].id)
+        board_of(record, moves)
+    except StateError as error:
+        problem = str(error)
+    except (InvalidFen, InvalidMove) as error:
+        problem = f"{found[0].id}: the recorded moves cannot be replayed: {inert(str(error))}"
+    else:
+        return records, record, moves
+    sys.stderr.write(f"{problem}\n")
+    raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def heading(record: GameRecord, moves: Sequence[MoveRecord]) -> Iterator[str]:
+    """Yield who played, how it ended, and the opening."""
+    rating = "" if record.opponent_rating is None else f" ({record.opponent_rating})"
+    mode, began = "rated" if record.rated else "casual", time.strftime("%Y-%m-%d", time.localtime(record.began_at))
+    end = f"{record.result or 'no result'}, {record.status or 'end unknown'}"
+    game = f"{record.time_control} {mode}, as {record.colour} against {record.opponent}{rating}, {began}"
+    yield f"game {record.id}: {game}: {end}, {len(moves)} plies"
+    if record.opening:
+        yield f"opening: {record.eco} {record.opening}"
