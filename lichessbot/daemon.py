@@ -12,6 +12,7 @@ other thread reads or writes one thing and puts reports on the inbox:
     store                        writes the records. `Store.close` puts a mark in its queue and joins it.
     notifier                     runs the operator's program. `Notifier.close` puts a mark in its queue and joins it.
     archive                      names openings, writes PGN. `GameArchive.close` puts a mark in its queue and joins it.
+    review                       waits for the engine that reviews games. `Reviewer.close` sets a flag.
     control, control-client      accepts operators, and one for each: reads a request, writes the answer to it.
                                  `ControlServer.close` shuts the socket; a client is given up after some seconds.
     web, AnyIO worker thread     serve the operator's page, if wanted, with an event loop, and read the records for it.
@@ -49,7 +50,7 @@ from lichessbot.games.pgn import GameArchive
 from lichessbot.games.recovery import GamesInProgress
 from lichessbot.games.session import GameContext
 from lichessbot.games.time_budget import ROUND_TRIPS_USED, MoveOverhead
-from lichessbot.inbox import Inbox, ReloadRequested, Report, StopRequested, ThreadDied, count_fault
+from lichessbot.inbox import Inbox, ReloadRequested, Report, ReviewDone, StopRequested, ThreadDied, count_fault
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import (
     AcceptChallenge,
@@ -252,7 +253,7 @@ class Daemon:
                 self._games.tell(report.game_id, report)
             case BestMove(game_id=startup_check.GAME_ID) | EngineDied(game_id=startup_check.GAME_ID):
                 self._engine_answered(report)
-            case BestMove() | SourceAnswer() | EngineReady() | EngineDied():
+            case BestMove() | SourceAnswer() | EngineReady() | EngineDied() | ReviewDone():
                 self._games.tell(report.game_id, report)
 
     def _handle_event(self, report: StreamEvent, event: StreamLine) -> None:

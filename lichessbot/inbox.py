@@ -25,6 +25,14 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewDone:
+    """A game that is over has been reviewed; `lines` are for its opponent, none if it is too late."""
+
+    game_id: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StopRequested:
     """SIGINT or SIGTERM arrived."""
 
@@ -55,6 +63,7 @@ Report = (
     | ListFetched
     | Standing
     | FinishedGame
+    | ReviewDone
     | BestMove
     | SourceAnswer
     | EngineReady

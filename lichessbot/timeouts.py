@@ -151,6 +151,9 @@ class Timeouts:
     """Between two claims against an opponent who stays away."""
     chat_spacing: timedelta = timedelta(seconds=2)
     """Minimum between two answers in one chat room."""
+    review_look: timedelta = timedelta(seconds=10)
+    """After the end of a game until its chat is first read for a request to review it; the last time is nine times as
+    late."""
     more_time: timedelta = timedelta(seconds=60)
     """Time given to an opponent who asks for it before the first move."""
     abort_retry: timedelta = timedelta(seconds=10)

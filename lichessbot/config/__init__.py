@@ -27,6 +27,7 @@ from lichessbot.config.root import (
     CorrespondenceConfig,
     GreetingConfig,
     PgnGrouping,
+    ReviewMode,
     TournamentConfig,
     dotted_values,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "MatchmakingConfig",
     "PgnGrouping",
     "Profile",
+    "ReviewMode",
     "Rules",
     "Strength",
     "TournamentConfig",

@@ -66,6 +66,14 @@ def _chat_text(text: str) -> str:
 _ChatText = Annotated[Text, AfterValidator(_chat_text)]
 
 
+class ReviewMode(StrEnum):
+    """Which opponents hear of the turning points of a game after its end: those who ask, or all humans too."""
+
+    NEVER = "never"
+    ASKED = "asked"
+    HUMANS = "humans"
+
+
 class GreetingConfig(Section):
     """The section `greeting`: chat lines at the start and end of a game; None or empty: no line."""
 
@@ -73,6 +81,7 @@ class GreetingConfig(Section):
     goodbye: _ChatText | None = None
     hello_spectators: _ChatText | None = None
     goodbye_spectators: _ChatText | None = None
+    review: ReviewMode = ReviewMode.ASKED
 
     def notes(self) -> Iterator[tuple[str, str]]:
         for key, text in self.given.items():

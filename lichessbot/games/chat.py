@@ -18,6 +18,7 @@ from lichessbot.config import (
     DrawOrResignConfig,
     EngineConfig,
     GreetingConfig,
+    ReviewMode,
 )
 from lichessbot.games.actions import Action, ChooseLevel, PostponeAbort, RecordAction
 from lichessbot.inbox import Report
@@ -41,7 +42,7 @@ _PLACEHOLDER: Final = re.compile(r"{(\w+)}")
 _LEVEL: Final = re.compile(r"\d{1,5}|full", re.ASCII)
 _SHORT_HELP: Final = "!name !motor !level !ping !variants !draw !takeback !queue !stats"
 _HELP: Final = {
-    ChatRoom.PLAYER: f"I know {_SHORT_HELP}, and before the first move !wait.",
+    ChatRoom.PLAYER: f"I know {_SHORT_HELP} !review, and before the first move !wait.",
     ChatRoom.SPECTATOR: f"I know {_SHORT_HELP} !eval !pv.",
 }
 _NOT_FOR_THE_OPPONENT: Final = "I do not tell my opponent."
@@ -138,6 +139,14 @@ class Chat:
         if status not in _NOT_PLAYED:
             yield from self._say_once(LimitedAction.GOODBYE, self._greeting.goodbye, self._greeting.goodbye_spectators)
 
+    @property
+    def review_wanted(self) -> bool:
+        """Whether the opponent is to hear of the turning points of the game after its end."""
+        mode, opponent = self._greeting.review, self._players.opponent if self._players else None
+        is_human = opponent is not None and not opponent.is_bot and opponent.ai_level is None
+        asked = LimitedAction.REVIEW in self._done and mode is not ReviewMode.NEVER
+        return asked or (is_human and mode is ReviewMode.HUMANS)
+
     def _read_full(self, full: GameFull) -> None:
         white_is_me = full.white.id == self._our_id
         pair = (full.white, full.black) if white_is_me else (full.black, full.white)
@@ -221,6 +230,14 @@ class Chat:
             case "pv":
                 pv = _variation(self._facts.board(), self._last_search.pv) or "I have not searched yet."
                 yield self._say(room, pv if may_see else _NOT_FOR_THE_OPPONENT)
+            case "review" if room is ChatRoom.PLAYER:
+                if self._greeting.review is ReviewMode.NEVER:
+                    yield self._say(room, "I do not review games.")
+                    return
+                if LimitedAction.REVIEW not in self._done:
+                    self._done.add(LimitedAction.REVIEW)
+                    yield RecordAction(LimitedAction.REVIEW)
+                yield self._say(room, "After the game I name its turning points, as soon as I have looked at it.")
             case "wait" if room is ChatRoom.PLAYER and self._plies < _ABORTABLE_PLIES and self._waits_left:
                 self._waits_left -= 1
                 yield PostponeAbort()

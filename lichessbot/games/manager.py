@@ -13,6 +13,7 @@ from typing import Final
 from lichessbot.control.status import RunningGame
 from lichessbot.games.correspondence import CorrespondenceGames
 from lichessbot.games.game_log import log_rating
+from lichessbot.games.review.reviewer import Reviewer
 from lichessbot.games.session import GameContext, GameSession
 from lichessbot.inbox import Inbox, Report, Standing
 from lichessbot.lichess.enums import Variant
@@ -39,6 +40,7 @@ class GameManager:
         self._suspended: dict[str, GameSession] = {}
         """Correspondence games without an open stream or engine."""
         self._correspondence = CorrespondenceGames()
+        self._reviewer = Reviewer(inbox.put)
         self._context: GameContext | None = None
         self._check_in_at = 0.0
         self._list_is_incomplete = False
@@ -86,7 +88,7 @@ class GameManager:
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        moments = [session.wake_at for session in self._sessions.values()]
+        moments = [self._reviewer.wake_at, *(session.wake_at for session in self._sessions.values())]
         if len(self._correspondence) > len(self._visited):
             moments.append(self._check_in_at)
         if self._correspondence:
@@ -131,6 +133,8 @@ class GameManager:
         session = self._sessions.get(game_id or "")
         if session is not None:
             self._guarded(session, lambda: session.handle(report))
+        else:
+            self._reviewer.take(report)
 
     def others_got_through(self) -> None:
         """Have streams that wait for Lichess retry at once, as another one was opened."""
@@ -154,9 +158,12 @@ class GameManager:
                 self._guarded(session, session.tick)
         if self._correspondence:
             self._visit_next(time.monotonic())
+        self._reviewer.tick(time.monotonic())
+        self._share_cores()
 
     def close(self) -> None:
         """Close all sessions at once; nothing is sent to Lichess."""
+        self._reviewer.close()
         while self._sessions:
             self._sessions.popitem()[1].close()
 
@@ -204,6 +211,13 @@ class GameManager:
             session = GameSession(info, self._shared)
         self._sessions[info.game_id] = session
         self._guarded(session, session.start)
+        self._share_cores()
+
+    def _share_cores(self) -> None:
+        """Let a review search only while the engines of running games leave a core free."""
+        if self._context is not None:
+            busy = sum(session.threads for session in self._sessions.values())
+            self._reviewer.give_way(core_is_free=busy < (self._context.machine.cores or 1) or not busy)
 
     # Correspondence games
 
@@ -268,6 +282,8 @@ class GameManager:
         if certain:
             self._failures.pop(session.game_id, None)
             self._ended_at[session.game_id] = time.monotonic()
+            if session.finished is not None:
+                self._reviewer.game_over(session.finished, self._shared, is_wanted=session.review_wanted)
             return
         self._failures[session.game_id] += 1
         self._inbox.put(PlayingWanted("a game was left without a known end"))

@@ -30,8 +30,8 @@ from lichessbot.games.actions import (
 )
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
-from lichessbot.games.game_log import GameLog, described, time_control
-from lichessbot.games.pgn import GameArchive, GameRecorder
+from lichessbot.games.game_log import GameLog, described, score_for_white, time_control
+from lichessbot.games.pgn import ArchivedGame, GameArchive, GameRecorder
 from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import LichessClient
@@ -111,6 +111,8 @@ class GameSession:
         self.began_at = time.monotonic()
         self.over = False
         self.over_for_certain = False
+        self.finished: ArchivedGame | None = None
+        """The whole game, once it is over for certain."""
         self._context = context
         self._log = EventLog(game_id)
         done = {kind: context.store.times_done(game_id, kind) for kind in LimitedAction}
@@ -188,6 +190,16 @@ class GameSession:
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
         return self._game.wake_at
+
+    @property
+    def review_wanted(self) -> bool:
+        """Whether the opponent is to hear of the game's turning points."""
+        return self._chat.review_wanted
+
+    @property
+    def threads(self) -> int:
+        """How many cores the engine takes while it searches; 0 if none runs."""
+        return 0 if self._engine.process_id is None else self._game.engine.threads
 
     @property
     def idle_since(self) -> float | None:
@@ -301,6 +313,7 @@ class GameSession:
         self.over_for_certain = over.certain
         finished = self._recorder.finish(over)
         if finished is not None:
+            self.finished = finished
             self._context.archive.put(finished, self._context.config)
         if over.certain:
             self._perform(self._chat.say_goodbye(over.status))

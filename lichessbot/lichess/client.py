@@ -26,6 +26,7 @@ from lichessbot.lichess.models import (
     ArenaInfo,
     BotUser,
     Challenge,
+    ChatLine,
     GameInfo,
     GameRecord,
     TokenInfo,
@@ -33,6 +34,7 @@ from lichessbot.lichess.models import (
 )
 from lichessbot.lichess.parsing import (
     parse_bots,
+    parse_chat,
     parse_error,
     parse_outgoing,
     parse_playing,
@@ -197,6 +199,12 @@ class LichessClient:
         """Post a chat line of up to 140 characters."""
         spectator = room is ChatRoom.SPECTATOR
         self._ask(lambda: self._client.bots.post_message(game_id, text, spectator=spectator), _nothing)
+
+    # Gap: berserk does not read the chat.
+
+    def chat(self, game_id: str) -> tuple[ChatLine, ...]:
+        """Return the lines of the players' room."""
+        return self._ask(lambda: self._requestor.get(f"/api/bot/game/{game_id}/chat"), parse_chat)
 
     # Gap: berserk has these commands for the Board API only, which refuses bots.
 

@@ -13,7 +13,7 @@ from lichessbot.errors import ApiError
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.enums import ChatRoom, DeclineReason
-from lichessbot.lichess.models import Account, ArenaInfo, BotUser, Challenge, GameInfo, TokenInfo, UserStatus
+from lichessbot.lichess.models import Account, ArenaInfo, BotUser, Challenge, ChatLine, GameInfo, TokenInfo, UserStatus
 from lichessbot.lichess.rate_limiter import Purpose
 from lichessbot.timeouts import Timeouts
 
@@ -154,6 +154,16 @@ class Say(Command):
 
     def request(self, client: LichessClient) -> None:
         client.say(self.game_id, self.room, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadChat(GameCommand):
+    """Read the chat of the players, whose lines come back oldest first; also of a game that is over."""
+
+    priority = Priority.CHAT
+
+    def request(self, client: LichessClient) -> tuple[ChatLine, ...]:
+        return client.chat(self.game_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +374,8 @@ class Statuses:
 
 
 OutgoingCommand = MatchCommand | TournamentCommand
-Answer = Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | TokenInfo | None
+Chat = tuple[ChatLine, ...]
+Answer = Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | TokenInfo | Chat | None
 
 
 @dataclass(frozen=True, slots=True)

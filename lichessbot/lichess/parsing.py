@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from lichessbot.errors import UnreadableLine
+from lichessbot.lichess.enums import ChatRoom
 from lichessbot.lichess.models import (
     AccountEvent,
     BotUser,
@@ -111,6 +112,15 @@ def parse_statuses(body: Any) -> tuple[UserStatus, ...]:
     if not isinstance(body, list):
         raise UnreadableLine(f"not a list of users: {type(body).__name__}")
     return tuple(validated(UserStatus, status) for status in body)
+
+
+def parse_chat(body: Any) -> tuple[ChatLine, ...]:
+    """Parse the players' room of `/api/bot/game/{id}/chat`. Raises UnreadableLine."""
+    if not isinstance(body, list):
+        raise UnreadableLine(f"not a list of chat lines: {type(body).__name__}")
+    lines = (line for line in body if isinstance(line, dict))
+    named = ({"room": ChatRoom.PLAYER, "username": line.get("user"), "text": line.get("text")} for line in lines)
+    return tuple(_without_malformed(ChatLine, line) for line in named)
 
 
 def parse_error(body: bytes) -> ErrorBody | None:

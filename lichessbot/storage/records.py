@@ -18,6 +18,8 @@ class LimitedAction(StrEnum):
     DRAW_OFFER = "draw offer"
     TAKEBACK = "takeback"
     LEVEL_PROPOSAL = "level proposal"
+    REVIEW = "review"
+    """Recorded when the opponent asks for one."""
     REMATCH = "rematch"
     """Recorded once for each rematch in a row that led to the game, itself included."""
 
