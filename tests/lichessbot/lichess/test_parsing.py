@@ -276,6 +276,16 @@ def test_an_error_may_say_how_long_to_wait() -> None:
     assert body.pause == timedelta(seconds=4711)
 
 
+def test_the_chat_of_a_game_is_read_as_far_as_it_can_be() -> None:
+    body = [{"text": "Hi\x1b", "user": "Ada"}, "?", {"text": 5, "user": None}, {}]
+    lines = [(line.room, line.username, line.text) for line in parsing.parse_chat(body)]
+    assert lines[0][:2] == ("player", "Ada")
+    assert "\x1b" not in lines[0][2]
+    assert lines[1:] == [("player", "", "5"), ("player", "", "")]
+    with pytest.raises(UnreadableLine, match="not a list of chat lines: dict"):
+        parsing.parse_chat({"error": "No such game"})
+
+
 def test_html_is_no_error_body() -> None:
     assert parsing.parse_error(b"<html><h1>502 Bad Gateway</h1></html>") is None
 

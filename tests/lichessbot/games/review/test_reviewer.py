@@ -1,0 +1,224 @@
+"""When the daemon reviews games, and when not."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from queue import Empty, SimpleQueue
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from lichessbot.config import Config
+from lichessbot.games.pgn import ArchivedGame
+from lichessbot.games.review import reviewer as module
+from lichessbot.games.review.reviewer import Reviewer
+from lichessbot.games.session import GameContext
+from lichessbot.inbox import ReviewDone
+from lichessbot.lichess.commands import CommandDone, ReadChat, Say
+from lichessbot.lichess.enums import ChatRoom
+from lichessbot.lichess.models import ChatLine
+from lichessbot.storage.game_records import GameRecord
+from lichessbot.timeouts import Timeouts
+from tests.lichessbot.games.recording import Notes
+from tests.lichessbot.games.review.games import GAME, MOVES, reviewed
+
+OVER = ArchivedGame(GAME, MOVES)
+PATIENCE_S = 60.0
+TIMEOUTS = Timeouts()
+LOOK_S = TIMEOUTS.review_look.total_seconds()
+
+
+class Bench:
+    """A reviewer whose outbox and store are lists."""
+
+    def __init__(self, review: str = "asked") -> None:
+        self.reports: SimpleQueue[ReviewDone] = SimpleQueue()
+        self.sent: list[object] = []
+        self.store = Notes()
+        self.reviewer = Reviewer(self.reports.put)
+        config = Config.model_validate({"greeting": {"review": review}})
+        outbox = SimpleNamespace(send=self.sent.append)
+        self.context = cast(
+            GameContext, SimpleNamespace(config=config, timeouts=TIMEOUTS, outbox=outbox, store=self.store)
+        )
+
+    def over(self, *, is_wanted: bool = True, **changes: Any) -> None:
+        game = replace(OVER, record=replace(GAME, **changes))
+        self.reviewer.game_over(game, self.context, is_wanted=is_wanted)
+
+    def report(self) -> ReviewDone:
+        return self.reports.get(timeout=PATIENCE_S)
+
+    @property
+    def is_silent(self) -> bool:
+        try:
+            self.reports.get(timeout=0.2)
+        except Empty:
+            return True
+        return False
+
+    def hears(self, text: str, username: str = "Ada") -> None:
+        line = ChatLine(room="player", username=username, text=text)
+        self.reviewer.take(CommandDone(ReadChat(GAME.id), (line,)))
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    bench = Bench()
+    yield bench
+    bench.reviewer.close()
+
+
+@pytest.fixture
+def analysed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Have reviews done at once, and return the ids of the games that were reviewed."""
+    done: list[str] = []
+
+    def analyse(game: GameRecord, *_: object, before_each: Callable[[], None]) -> object:
+        before_each()
+        done.append(game.id)
+        return reviewed()
+
+    monkeypatch.setattr(module, "analyse", analyse)
+    return done
+
+
+def test_a_wanted_review_is_made_by_our_engine_recorded_and_said(bench: Bench) -> None:
+    bench.reviewer.give_way(core_is_free=True)
+    bench.over()
+    done = bench.report()
+    assert done.game_id == GAME.id
+    assert "5. Nxf7 (your chances fell from" in done.lines[0]
+    assert next(sql.split("(")[0] for sql, _ in bench.store.statements) == "INSERT OR REPLACE INTO reviews "
+    bench.reviewer.take(done)
+    assert bench.sent == [Say(GAME.id, ChatRoom.PLAYER, line) for line in done.lines]
+
+
+def test_a_review_waits_for_a_core(bench: Bench, analysed: list[str]) -> None:
+    bench.reviewer.give_way(core_is_free=False)
+    bench.over()
+    assert bench.is_silent
+    bench.reviewer.give_way(core_is_free=True)
+    assert bench.report().game_id == GAME.id
+    assert analysed == [GAME.id]
+
+
+def test_a_review_pauses_between_two_positions_without_its_engine(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, closed = threading.Event(), []
+
+    def analyse(*_: object, before_each: Callable[[], None]) -> object:
+        before_each()
+        begun.set()
+        while not closed:  # until the main thread has told it to give way
+            time.sleep(0.005)
+            before_each()
+        return reviewed()
+
+    engine = SimpleNamespace(close=lambda: closed.append(1))
+    monkeypatch.setattr(module, "analyse", analyse)
+    monkeypatch.setattr(module, "review_engine", lambda *_: engine)
+    bench.reviewer.give_way(core_is_free=True)
+    bench.over()
+    assert begun.wait(PATIENCE_S)
+    bench.reviewer.give_way(core_is_free=False)
+    assert bench.is_silent
+    assert closed
+    bench.reviewer.give_way(core_is_free=True)
+    assert bench.report().game_id == GAME.id
+
+
+def test_the_end_of_the_daemon_drops_reviews(bench: Bench, analysed: list[str]) -> None:
+    bench.over()
+    bench.reviewer.close()
+    worker = bench.reviewer._worker
+    assert worker is not None
+    worker.join(PATIENCE_S)
+    assert not worker.is_alive()
+    assert (analysed, bench.is_silent) == ([], True)
+
+
+def test_a_failed_review_costs_no_other(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.reviewer.give_way(core_is_free=True)
+    monkeypatch.setattr(module, "_LONGEST_S", -1.0)
+    bench.over(id="slow0001")
+    deadline = time.monotonic() + PATIENCE_S
+    while "review.failed" not in caplog.text:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    monkeypatch.setattr(module, "_LONGEST_S", 120.0)
+    bench.over()
+    assert bench.report().game_id == GAME.id
+
+
+def test_too_many_reviews_are_not_queued(bench: Bench, caplog: pytest.LogCaptureFixture, analysed: list[str]) -> None:
+    caplog.set_level("INFO")
+    for number in range(25):
+        bench.over(id=f"game{number:04d}")
+    assert caplog.text.count("review.dropped") in (4, 5), "one may be taken by the worker, which waits for a core"
+
+
+def test_what_comes_too_late_is_recorded_and_not_said(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, analysed: list[str]
+) -> None:
+    monkeypatch.setattr(module, "_SAID_WITHIN_S", -1.0)
+    bench.reviewer.give_way(core_is_free=True)
+    bench.over()
+    assert bench.report().lines == ()
+    assert bench.store.statements
+
+
+# Asked for after the end
+
+
+def test_the_chat_of_a_game_is_read_three_times_after_its_end(bench: Bench) -> None:
+    began = time.monotonic()
+    bench.over(is_wanted=False)
+    wake_at = bench.reviewer.wake_at
+    assert wake_at == pytest.approx(began + LOOK_S, abs=1.0)
+    for times in (1, 3, 9):
+        bench.reviewer.tick(wake_at - 0.1)
+        bench.reviewer.tick(wake_at)
+        assert bench.sent == [ReadChat(GAME.id)]
+        bench.sent.clear()
+        assert wake_at == pytest.approx(began + times * LOOK_S, abs=1.0)
+        wake_at = bench.reviewer.wake_at
+        assert wake_at is not None
+    bench.reviewer.tick(wake_at)
+    assert (bench.reviewer.wake_at, bench.sent) == (None, [])
+
+
+def test_only_the_opponent_can_ask_and_once(bench: Bench, analysed: list[str]) -> None:
+    bench.reviewer.give_way(core_is_free=True)
+    bench.over(is_wanted=False)
+    bench.hears("!review", username="TestBot")
+    bench.hears("review?")
+    bench.reviewer.take(CommandDone(ReadChat(GAME.id), ()))
+    assert bench.is_silent
+    bench.hears("!Review please")
+    assert bench.report().game_id == GAME.id
+    bench.hears("!review")
+    assert bench.is_silent
+    assert analysed == [GAME.id]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"opponent_title": "BOT"}, {"result": None}, {"opponent_id": ""}], ids=["bot", "aborted", "anonymous"]
+)
+def test_no_chat_is_read_in_vain(bench: Bench, changes: dict[str, Any]) -> None:
+    bench.over(is_wanted=False, **changes)
+    assert bench.reviewer.wake_at is None
+
+
+def test_an_operator_can_switch_reviews_off() -> None:
+    bench = Bench("never")
+    bench.reviewer.give_way(core_is_free=True)
+    for is_wanted in (False, True):
+        bench.over(is_wanted=is_wanted)
+    assert bench.reviewer.wake_at is None
+    assert bench.is_silent
