@@ -13,6 +13,7 @@ from typing import Any, Final
 from engine.facade import InvalidFen, InvalidMove
 from lichessbot.control.web.site import NoGame, WrongQuery
 from lichessbot.games.pgn import board_of, pgn_of
+from lichessbot.games.review.review import Review, recorded_mistakes, recorded_scores, review_of
 from lichessbot.storage.game_filter import GameFilter
 from lichessbot.storage.game_records import GameRecord, MoveRecord
 from lichessbot.storage.history import GameHistory
@@ -45,11 +46,27 @@ class RecordedGames:
         return _json({"games": [_record(game) for game in reversed(games)]})
 
     def game(self, game_id: str) -> bytes:
-        """Return a game as `{"game": {...}, "moves": [...], "chat": [...]}`; each move also has its SAN."""
+        """Return a game as `{"game": {...}, "moves": [...], "chat": [...], "review": {...}, "mistakes", "scores"}`.
+
+        Each move also has its SAN. Without a review, which is then null, the mistakes and scores are our own, by our
+        evaluations during the game.
+        """
         game, moves = self._game(game_id)
         notation = _notation(game, moves)
         shown = [{**asdict(move), "san": san} for move, san in zip(moves, notation, strict=True)]
-        return _json({"game": _record(game), "moves": shown, "chat": list(map(asdict, self._records.chat(game_id)))})
+        review = self._review(game, moves)
+        mistakes = recorded_mistakes(game, moves) if review is None else review.mistakes
+        told = None if review is None else review.as_json()
+        return _json(
+            {
+                "game": _record(game),
+                "moves": shown,
+                "chat": list(map(asdict, self._records.chat(game_id))),
+                "review": told,
+                "mistakes": [mistake.as_json() for mistake in mistakes],
+                "scores": recorded_scores(game, moves) if told is None else told["positions"],
+            }
+        )
 
     def pgn(self, game_id: str) -> bytes:
         """Return a game as PGN with evaluations and clocks."""
@@ -65,6 +82,14 @@ class RecordedGames:
         found = asdict(self._records.statistics(games))
         results = [(game.began_at, game.result) for game in games if game.result is not None]
         return _json({**found, "results": results})
+
+    def _review(self, game: GameRecord, moves: Sequence[MoveRecord]) -> Review | None:
+        """Return the review of the whole game; None without one."""
+        record = self._records.review(game.id)
+        try:
+            return None if record is None else review_of(game, moves, record)
+        except (InvalidFen, InvalidMove):
+            return None
 
     def _game(self, game_id: str) -> tuple[GameRecord, Sequence[MoveRecord]]:
         """Return a game and its moves. Raises NoGame."""

@@ -2,6 +2,7 @@
 
 import io
 import json
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from lichessbot.storage import game_records
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.game_records import ChatRecord, MoveRecord
 from lichessbot.storage.history import GameHistory
+from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord, reviewed
 from tests.lichessbot.cli.records.test_games import GAME, MOVES, fill
 
 HOSTILE = '<b>"\x1b[2J\u202e'
@@ -97,6 +99,32 @@ def test_a_game_has_its_moves_in_notation_and_its_chat_as_it_was_written(games: 
     assert [it["san"] for it in found["moves"]] == ["e4", "c5", "Nf3", "d6", "d4", "cxd4"]
     assert found["moves"][3].items() >= asdict(MOVES[3]).items()
     assert found["chat"] == [{"said_at": 1.0, "room": "player", "author": HOSTILE, "text": HOSTILE}]
+
+
+def test_a_game_without_a_review_has_our_mistakes_and_scores_by_our_evaluations(games: RecordedGames) -> None:
+    found = json.loads(games.game("game0005"))
+    assert found["review"] is None
+    (mistake,) = found["mistakes"]
+    assert (mistake["ply"], mistake["judgement"], mistake["better"]) == (4, "blunder", "")
+    assert (round(mistake["before"]), round(mistake["after"])) == (52, 24)
+    assert found["scores"] == [
+        {"ply": 3, "score_cp": -25, "mate_in": None},
+        {"ply": 5, "score_cp": 310, "mate_in": None},
+    ]
+
+
+def test_a_review_has_the_mistakes_and_scores_of_both_sides(games: RecordedGames, tmp_path: Path) -> None:
+    scores = [15, 20, 20, 25, 400, 400, 410]
+    positions = [ReviewedPosition(ply, cp, "b8c6" if ply == 3 else "") for ply, cp in enumerate(scores)]
+    with closing(Database(tmp_path / "state")) as file:
+        file.write(reviewed(ReviewRecord("game0005", 5.0, "Aleph", 40_000, positions)))
+    found = json.loads(games.game("game0005"))
+    assert found["review"].items() >= {"engine": "Aleph", "nodes": 40_000, "turning_points": [4]}.items()
+    assert [(it["ply"], it["better"], it["better_move"]) for it in found["mistakes"]] == [(4, "Nc6", "b8c6")]
+    assert [it["score_cp"] for it in found["scores"]] == scores
+    with closing(Database(tmp_path / "state")) as file:
+        file.write([game_records.taken_back("game0005", 5)])
+    assert json.loads(games.game("game0005"))["review"] is None, "of more moves than the game has"
 
 
 def test_the_pgn_has_evaluations_and_clocks(games: RecordedGames) -> None:

@@ -128,6 +128,13 @@ def recorded_mistakes(game: GameRecord, moves: Sequence[MoveRecord]) -> Sequence
     return found
 
 
+def recorded_scores(game: GameRecord, moves: Sequence[MoveRecord]) -> list[dict[str, int | None]]:
+    """Return our evaluations during the game from White's view, each with the ply of the position it is about."""
+    sign = 1 if game.colour == Colour.WHITE else -1
+    known = ((move.ply - 1, sign * move.score_cp) for move in moves if move.score_cp is not None)
+    return [{"ply": ply, **_score_json(score_cp)} for ply, score_cp in known]
+
+
 def _mistakes(
     board: Board, move: MoveRecord, before: accuracy.Score, after: accuracy.Score, line: Sequence[str]
 ) -> Iterator[Mistake]:

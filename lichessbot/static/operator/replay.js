@@ -1,19 +1,14 @@
-/** One game of the records, to be played through: pgn-viewer, evaluations, worst drops, time use, and its chat. */
+/** One game of the records, to be played through: pgn-viewer, evaluations, mistakes, time use, and its chat. */
 
 import { make, outside, setText } from '../common/dom.js';
-import { evaluationText, makeEvaluationGraph } from '../common/graph.js';
+import { makeEvaluationGraph } from '../common/graph.js';
 import LichessPgnViewer from '../vendor/pgn-viewer/lichess-pgn-viewer.min.js';
 import { chatLine, showTimes } from './game.js';
 import { ask, beganAt, gameTerms, opponentOf } from './history.js';
 import { makeTimeGraph } from './plots.js';
 import { joined, moment, numbered } from './words.js';
 
-const MATE_FROM_CP = 90000;
-const MATE_CP = 100000;
-const DECIDED_CP = 1000;
-const DROPS_SHOWN = 5;
-// From which fall in centipawns on a move gets a mark of PGN: blunder, mistake, dubious.
-const MARKS = [[300, '$4'], [100, '$2'], [50, '$6']];
+const MARKS = { '??': '$4', '?': '$2', '?!': '$6' };    // as PGN writes them
 const graphs = [];
 let shownId = null;
 
@@ -38,54 +33,43 @@ export async function showReplay(element, id) {
   }
 }
 
-/** Return an evaluation of ours from White's view, as in the status. */
-function fromWhite(scoreCp, colour) {
-  const sign = colour === 'black' ? -1 : 1;
-  const isMate = Math.abs(scoreCp) > MATE_FROM_CP;
-  const mateIn = sign * Math.sign(scoreCp) * (MATE_CP - Math.abs(scoreCp));
-  return { score_cp: scoreCp === null || isMate ? null : sign * scoreCp, mate_in: isMate ? mateIn : null };
-}
-
-/** Return the falls of our evaluation from one move of ours to the next, the largest first. */
-function findDrops(moves) {
-  const bounded = (cp) => Math.max(-DECIDED_CP, Math.min(DECIDED_CP, cp));
-  const scored = moves.filter((move) => move.score_cp !== null);
-  const pairs = scored.slice(1).map((after, index) => ({ move: scored[index], after }));
-  const drops = pairs.map((it) => ({ ...it, size: bounded(it.move.score_cp) - bounded(it.after.score_cp) }));
-  return drops.filter((drop) => drop.size >= MARKS.at(-1)[0]).sort((one, other) => other.size - one.size);
-}
-
-/** Return the game as PGN with what pgn-viewer is to show: clocks, and a mark and an arrow at each drop. */
-function annotated({ moves, pgn }, drops) {
+/** Return the game as PGN with clocks, and for each mistake a mark, an arrow, and what was better. */
+function annotated({ moves, mistakes, pgn }) {
   const headers = pgn.split('\n').filter((line) => line.startsWith('[')).join('\n');
-  const marks = new Map(drops.map(({ move, size }) => [move.ply, MARKS.find(([from]) => size >= from)[1]]));
   const line = moves.map(({ san, ply, move, clock_ms: clockMs }) => {
     const clock = clockMs === null ? '' : `[%clk ${new Date(clockMs).toISOString().slice(11, 19)}]`;
-    return `${san} ${marks.get(ply) ?? ''} {${clock}${marks.has(ply) ? `[%cal R${move.slice(0, 4)}]` : ''}}`;
+    const mistake = mistakes.find((it) => it.ply === ply);
+    if (!mistake) {
+      return `${san} {${clock}}`;
+    }
+    const better = mistake.better ? `,G${mistake.better_move.slice(0, 4)}` : '';
+    const comment = `{${clock}[%cal R${move.slice(0, 4)}${better}]}`;
+    return `${san} ${MARKS[mistake.glyph]} ${comment} ${better && `(${mistake.line.join(' ')})`}`;
   });
   return `${headers}\n\n${line.join(' ')}`;
 }
 
 function showGame(element, record) {
-  const { game, moves, chat } = record;
-  const drops = findDrops(moves);
+  const { game, moves, chat, review, mistakes } = record;
   const graph = (name) => make('div', { class: 'graph', role: 'img', 'aria-label': `Graph of ${name}` });
   const parts = { board: make('div'), time: make('p'), scores: graph('evaluations'), times: graph('time by move') };
   const part = (title, ...content) => make('section', { class: 'card' }, make('h3', {}, title), content);
   const facts = [game.result ?? 'no result', game.status, moment(beganAt(game)), gameTerms(game), game.opening];
-  const list = drops.slice(0, DROPS_SHOWN).map((drop) => dropItem(drop, game, (ply) => goTo(ply)));
+  const serious = mistakes.filter((it) => it.judgement !== 'inaccuracy');
+  const list = serious.map((it) => mistakeItem(it, moves[it.ply - 1], game, review, (ply) => goTo(ply)));
   element.replaceChildren(
     make('h2', {}, 'Game against ', opponentOf(game)),
     make('p', { class: 'muted' }, outside(joined(...facts)), ' · ',
       make('a', { href: record.address, download: `${game.id}.pgn` }, 'PGN')),
     make('div', { class: 'replay' }, parts.board, make('div', {},
       part('Evaluation', parts.scores),
-      part('Worst drops', list.length ? make('ol', {}, list) : make('p', {}, 'None of half a pawn or more.')),
+      part(review ? 'Review' : 'Our mistakes', make('p', { class: 'muted' }, outside(summary(game, review))),
+        list.length ? make('ol', {}, list) : make('p', {}, 'No mistakes or blunders.')),
       part('Time', parts.time, parts.times),
       chat.length > 0 && part('Chat', make('ul', { class: 'chat' }, chat.map(chatLine))))),
   );
   const viewer = LichessPgnViewer(parts.board, {
-    pgn: annotated(record, drops),
+    pgn: annotated(record),
     orientation: game.colour || 'white',
     lichess: false,
     menu: { practiceWithComputer: { enabled: false }, analysisBoard: { enabled: false } },
@@ -93,7 +77,7 @@ function showGame(element, record) {
   const goTo = (ply) => viewer.toPath(viewer.game.pathAtMainlinePly(ply));
   const [scores, times] = [makeEvaluationGraph(parts.scores, goTo), makeTimeGraph(parts.times)];
   graphs.push(scores, times, viewer.ground);
-  scores.show(moves.map((move) => ({ ply: move.ply, ...fromWhite(move.score_cp, game.colour) })));
+  scores.show(record.scores);
   const searched = moves.filter((move) => move.search_ms !== null);
   const timed = searched.map((move) => ({ ...move, search_s: move.search_ms / 1000 }));
   setText(parts.time, showTimes(times, timed, game.initial_fen));
@@ -106,10 +90,21 @@ function showGame(element, record) {
   viewer.div.querySelectorAll('.move').forEach((it) => { it.ariaLabel = `${it.textContent}, ${it.ariaLabel}`; });
 }
 
-function dropItem({ move, after }, game, goTo) {
-  const [before, then] = [move, after].map((it) => fromWhite(it.score_cp, game.colour));
-  const fall = `${evaluationText(before.score_cp, before.mate_in)} to ${evaluationText(then.score_cp, then.mate_in)}`;
-  const origin = make('span', { class: 'muted' }, joined(move.source, move.depth && `depth ${move.depth}`));
-  const show = make('button', { type: 'button', onclick: () => goTo(move.ply) }, numbered(move, game.initial_fen));
-  return make('li', {}, show, ` ${fall} `, origin);
+/** Return the accuracy of both players, or how to get it. */
+function summary({ id }, review) {
+  const exact = review?.accuracy && ['White', 'Black'].map(
+    (side) => `${side}\u2019s accuracy ${Math.round(review.accuracy[side.toLowerCase()])} %`,
+  );
+  return review ? joined(...exact ?? [], review.engine)
+    : `By the bot\u2019s evaluations; \u201clichessbot review ${id}\u201d reviews both sides.`;
+}
+
+function mistakeItem(mistake, move, game, review, goTo) {
+  const chances = `${Math.round(mistake.before)} % to ${Math.round(mistake.after)} %`;
+  const better = mistake.better && `better ${mistake.better}`;
+  const turn = review?.turning_points.includes(mistake.ply) && 'turning point';
+  const origin = joined(move.source, move.depth && `depth ${move.depth}`);
+  const facts = joined(mistake.judgement, chances, mistake.mate, better, turn, origin);
+  const show = make('button', { type: 'button', onclick: () => goTo(mistake.ply) }, numbered(move, game.initial_fen));
+  return make('li', {}, show, ' ', make('span', { class: 'muted' }, facts));
 }
