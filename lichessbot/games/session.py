@@ -30,7 +30,7 @@ from lichessbot.games.actions import (
 )
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
-from lichessbot.games.game_log import GameLog, described, score_for_white, time_control
+from lichessbot.games.game_log import GameLog, described, time_control
 from lichessbot.games.pgn import ArchivedGame, GameArchive, GameRecorder
 from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
