@@ -6,7 +6,9 @@ wins. So a profile for bullet and one for humans both apply to bullet against a 
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Self
 
 from engine.facade import available_mb
@@ -70,19 +72,20 @@ class GameFacts:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The cores and memory of this machine; None if unknown."""
+    """The cores and memory that this process may use; None if unknown."""
 
     cores: int | None
     memory_mb: int | None
 
     @classmethod
-    def detect(cls) -> Self:
-        """Return the machine that this process runs on."""
+    def detect(cls, root: Path = Path("/")) -> Self:
+        """Return the machine that this process runs on. `root` is the folder that holds proc and sys."""
         try:
             cores: int | None = len(os.sched_getaffinity(0))
         except AttributeError:  # not on macOS
             cores = os.cpu_count()
-        return cls(cores, available_mb())
+        allowed = min(_cpu_quotas(root), default=None)
+        return cls(cores if cores is None or allowed is None else min(cores, max(1, int(allowed))), available_mb(root))
 
     def max_hash_mb(self, engines: int) -> int | None:
         """Return the largest hash table that fits for this many engines."""
@@ -93,6 +96,22 @@ class Machine:
     def can_ponder(self, engines: int, threads: int) -> bool:
         """Return whether there are cores for this many engines that search all the time."""
         return self.cores is None or engines * threads <= self.cores
+
+
+def _cpu_quotas(root: Path) -> Iterator[float]:
+    """Yield how many cores the control group of this process and its parents may use, where they are limited."""
+    try:
+        path = (root / "proc/self/cgroup").read_text().partition("0::")[2].partition("\n")[0]
+    except OSError:
+        return
+    base = root / "sys/fs/cgroup"
+    group = base / path.lstrip("/")
+    for folder in (group, *group.parents):
+        with suppress(OSError, ValueError):  # no file, or `max` for no limit
+            quota, period = map(int, (folder / "cpu.max").read_text().split())
+            yield quota / period
+        if folder == base:
+            break
 
 
 UNKNOWN_MACHINE: Final = Machine(None, None)

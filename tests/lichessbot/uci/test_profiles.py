@@ -239,3 +239,28 @@ def test_correspondence_has_a_move_time_and_ponder_of_its_own_which_profiles_cha
     engine = engine_for(replace(facts, opponent=OpponentKind.BOT), settings, UNKNOWN_MACHINE)
     assert engine.move_time_ms == 50
     assert engine_for(BLITZ_BY_A_HUMAN, settings, UNKNOWN_MACHINE).move_time_ms == 100
+
+
+@pytest.mark.parametrize(
+    ("quotas", "cores"),
+    [
+        ({}, None),
+        ({"bots": "max 100000"}, None),
+        ({"bots": "25000 100000"}, 1),
+        ({"": "150000 100000", "bots": "400000 100000"}, 1),
+        ({"bots": "9900000 100000"}, None),
+        ({"bots": "nonsense"}, None),
+    ],
+    ids=["none", "no limit", "a quarter of a core", "of a parent", "more than there are", "unreadable"],
+)
+def test_a_limit_of_the_control_group_counts_as_so_many_cores(
+    tmp_path: Path, quotas: dict[str, str], cores: int | None
+) -> None:
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text("0::/bots\n")
+    for group, text in quotas.items():
+        folder = tmp_path / "sys/fs/cgroup" / group
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "cpu.max").write_text(f"{text}\n")
+    without = Machine.detect(tmp_path / "none").cores
+    assert Machine.detect(tmp_path).cores == (without if cores is None else cores)
