@@ -8,6 +8,8 @@ only our moves, and every position must be judged by the same measure.
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from engine.facade import Board, Limits
@@ -23,14 +25,17 @@ from lichessbot.uci.simple_engine import SimpleEngine
 NODES: Final = 40_000
 _LINE_KEPT: Final = 12
 _MATED_CP: Final = 99_999  # as in MoveRecord: the board shows a mate in one that was played
-_NICENESS: Final = 19
+# A review waits its turn: on a busy machine its engine may be slow to start, which harms nobody.
+_HANDSHAKE: Final = timedelta(minutes=2)
+_NICENESS: Final = 10  # engines that play have 5
 _HASH_MB: Final = 16
 _PATIENCE_S: Final = 60.0  # for one position, on a machine that has other things to do
 
 
 def review_engine(game_id: str, timeouts: Timeouts) -> SimpleEngine:
-    """Return our engine with a small table, one thread, and the lowest priority."""
-    return SimpleEngine(game_id, EngineConfig(hash_mb=_HASH_MB, ponder=False), timeouts, _NICENESS)
+    """Return our engine with a small table, one thread, and a lower priority than engines that play."""
+    patient = replace(timeouts, engine_handshake=_HANDSHAKE)
+    return SimpleEngine(game_id, EngineConfig(hash_mb=_HASH_MB, ponder=False), patient, _NICENESS)
 
 
 def analyse(

@@ -1,8 +1,8 @@
 """The reviews that the daemon makes: which games, when, and what it says of them.
 
 One game at a time, in a thread of its own that waits for our engine. It searches only while a core is free of running
-games, at the lowest priority; when a game needs the core, the review stops after the position it is at, gives its
-engine's memory back, and waits. At shutdown it is dropped, and never resumed: `lichessbot review` makes it later.
+games, at a lower priority than theirs. When a game needs the core, the review stops after the position it is at, gives
+back its engine's memory, and waits. At shutdown it is dropped, and never resumed: `lichessbot review` makes it later.
 """
 
 import threading
@@ -34,7 +34,7 @@ REVIEW_COMMAND: Final = "!review"
 # When the chat of a game that is over is read, and at last when nobody waits for the answer; in `Timeouts.review_look`.
 _LOOKS: Final = (1, 3, 9, 15)
 _MAX_QUEUED: Final = 20
-_LONGEST_S: Final = 120.0  # of searching, for one game
+_LONGEST_S: Final = 300.0  # of searching, for one game
 _SAID_WITHIN_S: Final = 600.0  # after the end; later, hardly anybody is there to read it
 
 
