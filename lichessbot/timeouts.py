@@ -15,6 +15,7 @@ _OF_THIS_MACHINE: Final = {
     "engine_first_move",
     "engine_stop",
     "engine_overrun",
+    "engine_idle",
     "engine_restart_floor",
     "fallback",
 }
@@ -176,6 +177,8 @@ class Timeouts:
     """For the best move after `stop` before the engine counts as hung."""
     engine_overrun: timedelta = timedelta(seconds=2)
     """Beyond a fixed move time before the engine is told to stop."""
+    engine_idle: timedelta = timedelta(minutes=5)
+    """For an engine of ours to wait for its next game before it is closed."""
     untimed_move: timedelta = timedelta(seconds=10)
     """Thinking time per move in a game without a clock, unless the config sets one."""
     engine_restart_floor: timedelta = timedelta(seconds=1.5)

@@ -21,7 +21,8 @@ from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted
 from lichessbot.log import EventLog
 from lichessbot.storage.game_records import rated
-from lichessbot.timeouts import earliest, is_due
+from lichessbot.timeouts import Timeouts, earliest, is_due
+from lichessbot.uci.restarting_engine import IdleEngines
 
 # A game in progress that we left without a known end is joined again at most this often.
 _MAX_REJOINS: Final = 3
@@ -34,7 +35,7 @@ _MAX_CHECK_INS_UNSEEN: Final = 12
 class GameManager:
     """The sessions of all games. A bug in one does not affect the others."""
 
-    def __init__(self, inbox: Inbox) -> None:
+    def __init__(self, inbox: Inbox, timeouts: Timeouts) -> None:
         self._inbox = inbox
         self._sessions: dict[str, GameSession] = {}
         self._suspended: dict[str, GameSession] = {}
@@ -48,6 +49,7 @@ class GameManager:
         self._ended_at: dict[str, float] = {}
         """When games with a known end ended, until a newer list came."""
         self._unplayable: set[str] = set()
+        self._idle_engines = IdleEngines(timeouts.engine_idle)
 
     def __len__(self) -> int:
         """Return the number of games that take a slot: those with a clock."""
@@ -71,7 +73,8 @@ class GameManager:
     @property
     def engine_processes(self) -> Sequence[int]:
         """The process ids of the engines that run."""
-        return [pid for session in self._sessions.values() if (pid := session.engine_process) is not None]
+        playing = [pid for session in self._sessions.values() if (pid := session.engine_process) is not None]
+        return playing + self._idle_engines.process_ids
 
     def describe(self) -> tuple[RunningGame, ...]:
         """Return the games that have a session as they are now, the oldest first."""
@@ -88,7 +91,8 @@ class GameManager:
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        moments = [self._reviewer.wake_at, *(session.wake_at for session in self._sessions.values())]
+        others = (self._reviewer.wake_at, self._idle_engines.wake_at)
+        moments = [*others, *(session.wake_at for session in self._sessions.values())]
         if len(self._correspondence) > len(self._visited):
             moments.append(self._check_in_at)
         if self._correspondence:
@@ -156,6 +160,7 @@ class GameManager:
         for session in list(self._sessions.values()):
             if is_due(session.wake_at, time.monotonic()):
                 self._guarded(session, session.tick)
+        self._idle_engines.tick(time.monotonic())
         if self._correspondence:
             self._visit_next(time.monotonic())
         self._reviewer.tick(time.monotonic())
@@ -166,6 +171,7 @@ class GameManager:
         self._reviewer.close()
         while self._sessions:
             self._sessions.popitem()[1].close()
+        self._idle_engines.close()
 
     # Joining
 
@@ -208,7 +214,7 @@ class GameManager:
         session = self._suspended.pop(info.game_id, None)
         if session is None:
             self._shared.store.note_game(info.game_id, info.opponent.username, has_clock=not info.is_correspondence)
-            session = GameSession(info, self._shared)
+            session = GameSession(info, self._shared, self._idle_engines)
         self._sessions[info.game_id] = session
         self._guarded(session, session.start)
         self._share_cores()

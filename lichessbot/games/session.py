@@ -51,7 +51,7 @@ from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
-from lichessbot.uci.restarting_engine import RestartingEngine, fallback_move
+from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
 from lichessbot.uci.search import BestMove
 
 
@@ -105,7 +105,7 @@ class MoveTimes:
 class GameSession:
     """Plays one game from `start` until it is `over`. For the main thread: the engine ends with its thread."""
 
-    def __init__(self, info: GameInfo, context: GameContext) -> None:
+    def __init__(self, info: GameInfo, context: GameContext, idle_engines: IdleEngines) -> None:
         self.info = info
         self.game_id = game_id = info.game_id
         self.began_at = time.monotonic()
@@ -120,7 +120,7 @@ class GameSession:
         self._game = Game(game_id, context.our_id, config, context.timeouts, info.color, done)
         announced = replace(GameFacts.from_info(info), chosen_level=context.store.chosen_level(game_id))
         self._game.engine = engine_for(announced, config, context.machine)
-        self._engine = engine = RestartingEngine(game_id, emit, context.timeouts)
+        self._engine = engine = RestartingEngine(game_id, emit, context.timeouts, idle_engines)
         facts = ChatFacts(
             config,
             draw_rules=lambda: self._game.engine.draw_or_resign,
@@ -252,7 +252,10 @@ class GameSession:
         self._context.outbox.close_game(self.game_id)
         self._resolver.close()
         self._context.opening_variety.forget(self.game_id)
-        self._engine.close()
+        if self.info.is_correspondence:
+            self._engine.close()
+        else:
+            self._engine.release()
 
     def _perform(self, actions: Iterable[Action]) -> None:
         context = self._context

@@ -30,6 +30,7 @@ from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, Options
 from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary
 
 OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
+NO_GAME = "no-game"  # longer than any id of Lichess
 _NICENESS = 5
 _MAX_LINE_BYTES = 1 << 16
 # An engine is killed above ten thousand lines or two mebibytes a second.
@@ -72,6 +73,8 @@ class UciEngine:
         self._log = EventLog(game_id)
         self._lock = threading.RLock()
         self._ready = False
+        self._resting = False
+        """It has not answered since the end of its last game."""
         self._running: Search | None = None
         self._next: Search | None = None
         self._next_is_stopped = False
@@ -175,6 +178,25 @@ class UciEngine:
             with suppress(BrokenPipeError):  # unread input is lost
                 _pipe(self._process.stdin).close()
 
+    def rest(self) -> bool:
+        """Stop, and forget the game; what is still reported is of no game. Return False if the engine cannot go on."""
+        with self._lock:
+            if not self._ready or self._death is not None:
+                return False
+            self._game_id, self._next, self._resting = NO_GAME, None, True
+            if self._running is not None:
+                self._tell_to_stop()
+            self._write("ucinewgame", "isready")
+            return True
+
+    def begin_game(self, game_id: str) -> bool:
+        """Play another game from now on. Return False if the engine is dead or still busy with the last one."""
+        with self._lock:
+            if self._death is not None or self._resting:
+                return False
+            self._game_id, self._log = game_id, EventLog(game_id)
+            return True
+
     def close(self) -> None:
         """Kill the engine and its children, and report nothing more. Does not block."""
         with self._lock:
@@ -260,6 +282,8 @@ class UciEngine:
                     self._options.note(option)
                 case ["uciok", *_] if not self._introduced:
                     self._introduce()
+                case ["readyok", *_] if self._resting:
+                    self._resting = False
                 case ["readyok", *_] if self._introduced and not self._ready:
                     self._ready = True
                     self._handshake.cancel()

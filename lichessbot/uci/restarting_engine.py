@@ -1,4 +1,10 @@
-"""The engine of one game, started on demand and again after it died; and the search that replaces it."""
+"""The engine of one game, started on demand and again after it died; and the search that replaces it.
+
+Our own engine plays one game after the other: to start it takes more processor time than to search for some moves.
+"""
+
+import time
+from datetime import timedelta
 
 from engine.facade import Board, Engine, Limits
 from lichessbot.config import EngineConfig
@@ -10,13 +16,65 @@ from lichessbot.uci.search import Emit, EngineDied, Search
 _FALLBACK_HASH_MB = 1
 
 
+class IdleEngines:
+    """Engines of ours whose game is over, kept for some minutes for the next games. For the main thread.
+
+    Each takes 15 MB of its own, as its hash table goes back to the system. Engines of others are not kept: they may
+    keep more memory, and a start of their own for each game is what they are used to.
+    """
+
+    def __init__(self, kept: timedelta) -> None:
+        self._kept_s = kept.total_seconds()
+        self._engines: list[tuple[float, UciEngine]] = []
+        """With the end of their time, the oldest first."""
+
+    @property
+    def wake_at(self) -> float | None:
+        """When `tick` has something to do."""
+        return self._engines[0][0] if self._engines else None
+
+    @property
+    def process_ids(self) -> list[int]:
+        return [engine.process_id for _, engine in self._engines if engine.alive]
+
+    def put(self, engine: UciEngine, now: float) -> None:
+        """Keep an engine for another game, or close it."""
+        if engine.config.command is None and engine.rest():
+            self._engines.append((now + self._kept_s, engine))
+        else:
+            engine.close()
+
+    def take(self, game_id: str, config: EngineConfig) -> UciEngine | None:
+        """Return an engine with this configuration for a game; if there is none, close another to make room, and
+        return None.
+        """
+        for number, (_, engine) in reversed(list(enumerate(self._engines))):
+            if engine.config == config and engine.begin_game(game_id):
+                del self._engines[number]
+                return engine
+        if self._engines:
+            self._engines.pop(0)[1].close()
+        return None
+
+    def tick(self, now: float) -> None:
+        """Close the engines whose time is over."""
+        while self._engines and now >= self._engines[0][0]:
+            self._engines.pop(0)[1].close()
+
+    def close(self) -> None:
+        """Close all engines."""
+        while self._engines:
+            self._engines.pop()[1].close()
+
+
 class RestartingEngine:
     """Runs at most one engine. For the main thread: an engine process ends with the thread that started it."""
 
-    def __init__(self, game_id: str, emit: Emit, timeouts: Timeouts) -> None:
+    def __init__(self, game_id: str, emit: Emit, timeouts: Timeouts, idle: IdleEngines | None = None) -> None:
         self._game_id = game_id
         self._emit = emit
         self._timeouts = timeouts
+        self._idle = idle
         self._engine: UciEngine | None = None
         self._failed_starts = 0
         self._levels: tuple[int, int] | None = None
@@ -39,11 +97,13 @@ class RestartingEngine:
         return engine.process_id if engine is not None and engine.alive else None
 
     def start(self, config: EngineConfig) -> UciEngine:
-        """Return the running engine, or a new one if it is dead or configured otherwise. Raises EngineError."""
+        """Return the running engine, or another if it is dead or configured otherwise. Raises EngineError."""
         engine = self._engine
         if engine is None or not engine.alive or engine.config != config:
-            self.close()
-            engine = UciEngine(self._game_id, config, self._emit, self._timeouts, self._failed_starts)
+            self.release()
+            engine = None if self._idle is None else self._idle.take(self._game_id, config)
+            if engine is None:
+                engine = UciEngine(self._game_id, config, self._emit, self._timeouts, self._failed_starts)
             self._engine = engine
         return engine
 
@@ -66,11 +126,22 @@ class RestartingEngine:
 
     def close(self) -> None:
         """Kill the engine; the next `search` starts another."""
-        if self._engine is not None:
-            self._failed_starts = 0 if self._engine.ready else self._failed_starts + 1
-            self._levels = self._engine.levels or self._levels
-            self._engine.close()
-            self._engine = None
+        if (engine := self._give_up()) is not None:
+            engine.close()
+
+    def release(self) -> None:
+        """Leave the engine to other games."""
+        if self._idle is None:
+            self.close()
+        elif (engine := self._give_up()) is not None:
+            self._idle.put(engine, time.monotonic())
+
+    def _give_up(self) -> UciEngine | None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            self._failed_starts = 0 if engine.ready else self._failed_starts + 1
+            self._levels = engine.levels or self._levels
+        return engine
 
 
 def fallback_move(board: Board, time_s: float) -> str | None:

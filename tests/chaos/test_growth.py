@@ -46,7 +46,8 @@ def test_two_thousand_games_leave_nothing_behind(tmp_path: Path) -> None:
                 for player in islice(players, AT_ONCE):
                     arena.challenge(player, base_s=180)
                 arena.until_ended(played, PATIENCE_S)
-                arena.until(lambda: not arena.engines())
+                arena.until(lambda ended=played: arena.log().count("game.over") == ended)
+                assert len(arena.engines()) <= AT_ONCE
                 sizes.append((played, resident_kib(arena.process.pid) or 0))
                 at_rest.append(threads_and_files(arena.process.pid))
             assert arena.stop() == 0

@@ -15,6 +15,7 @@ from lichessbot.lichess.models import ChatLine, GameFinish, GameInfo
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.game_records import MoveRecord, Result, Score, rated
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary
 from tests.lichessbot.games.recording import GAME, WON, Notes, Recording
 
@@ -139,7 +140,7 @@ def test_chat_is_recorded_up_to_a_limit() -> None:
 
 
 def test_the_rating_change_is_recorded_when_the_event_stream_tells_it() -> None:
-    store, manager = Notes(), GameManager(SimpleQueue())
+    store, manager = Notes(), GameManager(SimpleQueue(), Timeouts())
     context: Any = SimpleNamespace(store=store, config=Config())
     manager.compare([], 0.0, context)
     for more in ({}, {"ratingDiff": -7}):

@@ -22,6 +22,7 @@ from lichessbot.move_sources import Hosts
 from lichessbot.storage.game_records import LevelResults, Scores
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import UNKNOWN_MACHINE
+from lichessbot.uci.restarting_engine import IdleEngines
 from lichessbot.uci.search import BestMove, EngineDied, SearchSummary
 
 GAME = "abcd1234"
@@ -57,7 +58,8 @@ def session() -> GameSession:
         waiting=list,
         counters=Counters(),
     )
-    return GameSession(GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}}), context)
+    info = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}})
+    return GameSession(info, context, IdleEngines(timedelta()))
 
 
 def test_the_log_names_only_answers_that_are_played_as_moves(

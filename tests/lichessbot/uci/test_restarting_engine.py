@@ -1,14 +1,22 @@
 """The engine of one game, and the search in this process."""
 
+import os
+import signal
 import sys
 import time
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from engine.facade import Board
+from lichessbot.config import EngineConfig
 from lichessbot.inbox import Inbox
-from lichessbot.uci.restarting_engine import RestartingEngine, fallback_move
-from lichessbot.uci.search import EngineDied
-from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, gone, heard, pid_of, search
+from lichessbot.uci.engine import NO_GAME, UciEngine
+from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady
+from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, gone, heard, is_alive, pid_of, search, until
 
 
 def test_an_engine_is_started_once_and_again_after_its_death(inbox: Inbox, rude_engine: Path) -> None:
@@ -41,6 +49,122 @@ def test_an_engine_that_cannot_start_is_reported_as_dead(inbox: Inbox) -> None:
     report = inbox.get_nowait()
     assert isinstance(report, EngineDied)
     assert report.search_id == 3
+
+
+# One engine for several games
+
+
+class Games:
+    """Games one after the other, whose engines are kept in between."""
+
+    def __init__(self, inbox: Inbox) -> None:
+        self.inbox = inbox
+        self.idle = IdleEngines(timedelta(minutes=1))
+        self._engines: list[RestartingEngine] = []
+
+    def begin(self, game_id: str, config: EngineConfig = SMALL) -> tuple[RestartingEngine, UciEngine]:
+        self._engines.append(RestartingEngine(game_id, self.inbox.put, TIMEOUTS, self.idle))
+        return self._engines[-1], self._engines[-1].start(config)
+
+    def answer(self, engine: RestartingEngine, config: EngineConfig = SMALL) -> BestMove:
+        engine.search(config, search(1, "e2e4", depth=6), 100)
+        report = heard(self.inbox)
+        assert isinstance(report, BestMove)
+        return report
+
+    def is_rested(self, process: UciEngine) -> None:
+        until(lambda: not process._resting)
+
+    def close(self) -> None:
+        for engine in self._engines:
+            engine.close()
+        self.idle.close()
+
+
+@pytest.fixture
+def games(inbox: Inbox) -> Iterator[Games]:
+    games = Games(inbox)
+    yield games
+    games.close()
+
+
+def test_our_engine_plays_the_next_game_as_if_it_were_new(games: Games) -> None:
+    engine, process = games.begin("first")
+    first = games.answer(engine)
+    engine.release()
+    assert games.idle.process_ids == [process.process_id]
+    games.is_rested(process)
+    engine, again = games.begin("second")
+    assert again is process
+    assert games.idle.process_ids == []
+    second = games.answer(engine)
+    assert (first.game_id, second.game_id) == ("first", "second")
+    assert (first.move, first.summary.nodes) == (second.move, second.summary.nodes), "what it knew is forgotten"
+
+
+def test_a_search_that_the_end_of_its_game_stops_is_of_no_game(games: Games) -> None:
+    engine, process = games.begin("first")
+    engine.search(SMALL, search(1, depth=60), 100)
+    assert isinstance(games.inbox.get(timeout=PATIENCE_S), EngineReady)
+    engine.release()
+    late = heard(games.inbox)
+    assert isinstance(late, BestMove)
+    assert late.game_id == NO_GAME
+    games.is_rested(process)
+    engine, again = games.begin("second")
+    assert again is process
+    assert games.answer(engine).game_id == "second"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_kept_engine_that_died_or_hangs_is_not_taken(games: Games, number: signal.Signals) -> None:
+    engine, process = games.begin("first")
+    games.answer(engine)
+    os.kill(process.process_id, number)
+    if number is signal.SIGKILL:
+        assert isinstance(heard(games.inbox), EngineDied)
+    engine.release()
+    engine, other = games.begin("second")
+    assert other is not process
+    assert gone(process.process_id)
+    assert games.answer(engine).game_id == "second"
+
+
+def test_an_engine_with_another_configuration_makes_room_for_that_of_the_next_game(games: Games) -> None:
+    engine, process = games.begin("first")
+    games.answer(engine)
+    engine.release()
+    _, other = games.begin("second", SMALL.model_copy(update={"hash_mb": 2}))
+    assert other is not process
+    assert gone(process.process_id)
+
+
+def test_an_engine_that_has_not_started_is_not_kept(games: Games) -> None:
+    engine, process = games.begin("first")
+    engine.release()
+    assert gone(process.process_id) or process.ready
+
+
+def test_engines_of_others_are_not_kept(games: Games, rude_engine: Path) -> None:
+    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "polite")})
+    engine, process = games.begin("first", config)
+    games.answer(engine, config)
+    engine.release()
+    assert gone(process.process_id)
+
+
+def test_an_engine_is_closed_if_no_game_comes(games: Games) -> None:
+    engine, process = games.begin("first")
+    games.answer(engine)
+    assert games.idle.wake_at is None
+    engine.release()
+    ends_at = games.idle.wake_at
+    assert ends_at is not None
+    games.idle.tick(ends_at - 0.1)
+    assert is_alive(process.process_id)
+    games.idle.tick(ends_at)
+    assert games.idle.wake_at is None
+    assert gone(process.process_id)
 
 
 def test_the_fallback_finds_a_legal_move_within_its_limit() -> None:

@@ -214,6 +214,20 @@ def test_a_killed_engine_is_replaced(arena: Arena) -> None:
     judge(arena.ended[0])
 
 
+def test_the_next_game_is_played_by_the_engine_of_the_last_one(arena: Arena) -> None:
+    arena.configure(depth=1)
+    arena.start()
+    for number in (1, 2):
+        arena.challenge(arena.player(f"Quick{number}"))
+        arena.until(lambda number=number: arena.log().count("game.over") == number)
+        if number == 1:
+            engines = arena.engines()
+    assert len(engines) == 1
+    assert arena.engines() == engines
+    assert arena.stop() == 0
+    assert arena.leftovers() == []
+
+
 def test_while_the_next_engine_is_slow_to_start_the_daemon_itself_moves(arena: Arena) -> None:
     drowsy, program = arena.folder / "drowsy", arena.folder / "program.py"
     program.write_text(DROWSY_ENGINE.format(drowsy=str(drowsy)))
