@@ -42,7 +42,7 @@ from engine.pgn.pgn import pgn_text
 from engine.search.available_memory import available_mb
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Task
-from engine.search.levels.level import LEAST_RATING, MOST_RATING, level_of
+from engine.search.levels.level import LEAST_RATING, MOST_RATING, Level, level_of
 from engine.search.levels.level_player import LevelPlayer, LimitedSearch
 from engine.search.running_search import CurrentMove, RunningSearch, SearchReport, SearchResult
 from engine.search.search_stack import network_score
@@ -257,7 +257,11 @@ class Engine:
         self._rating = rating
         self._player = None
         if rating is not None:
-            self._player = LevelPlayer(level_of(rating), secrets.randbits(63) if seed is None else seed, own_book())
+            self.play_level(level_of(rating), secrets.randbits(63) if seed is None else seed)
+
+    def play_level(self, level: Level, seed: int) -> None:
+        """Play at a level of the model, for its calibration; until the next game."""
+        self._player = LevelPlayer(level, seed, own_book())
 
     def set_position(self, board: Board) -> None:
         """Search a copy of this board from now on, with its moves so far for repetitions.

@@ -34,6 +34,8 @@ COMMANDS = {
     "train": "training.train",
     "match": "training.match",
     "learn": "training.learn",
+    "calibrate": "calibrate.calibrate",
+    "humanness": "calibrate.humanness",
 }
 UCI_COMMANDS = ("uci", "bench")    # `engine/__main__.py` runs these without this package: they start faster
 EPILOG = "Without a command, or with `uci`, it speaks UCI. `bench [DEPTH [EVALFILE]]` counts nodes of fixed searches."

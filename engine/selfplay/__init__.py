@@ -1,8 +1,19 @@
-"""Games of the engine against itself: what they are stored as, matches between evaluations, and their statistics.
+"""Games of the engine against itself and others: records, matches between evaluations, ladders, their statistics.
 
 Knows players with a node limit, adjudication, the record format, and how work is spread over processes.
 Must not know: how weights and networks are fitted, and the command line.
-Offers records, self-play, matches with their statistics, and games for an opening book.
+Offers records, self-play, matches and ladders with their statistics, and games for an opening book.
 """
 
-__all__ = ["book_growing", "match", "records", "selfplay", "sprt"]
+__all__ = [
+    "book_growing",
+    "calibration",
+    "humanness",
+    "ladder",
+    "match",
+    "move_matching",
+    "records",
+    "selfplay",
+    "sprt",
+    "uci_client",
+]

@@ -40,20 +40,25 @@ class Level:
             nodes=max(1.0, self.nodes * (1 - 0.75 * hurry)) if self.nodes else 0,
         )
 
+    def careful(self) -> "Level":
+        """Return the level of a player who is losing: what is attacked he sees, and he weighs what is left to him."""
+        return replace(self, capture_blindness=0.0, misjudgement_cp=self.misjudgement_cp / 2)
+
 
 TABLE = (
     #     skill  plies blind capt. exch. underst. taste misj. nodes    book
-    Level(400,   1.0,  900,  400,  1,    20,      40,   120,  0,       2),
-    Level(800,   1.3,  700,  120,  2,    35,      25,   70,   0,       4),
-    Level(1200,  2.0,  450,  30,   4,    55,      15,   45,   0,       8),
-    Level(1600,  3.0,  250,  5,    6,    80,      10,   28,   0,       12),
+    Level(200,   1.0,  950,  900,  1,    0,       60,   250,  0,       0),
+    Level(500,   1.0,  800,  600,  1,    25,      40,   90,   0,       2),
+    Level(800,   1.3,  650,  250,  2,    40,      25,   60,   0,       4),
+    Level(1200,  2.0,  450,  60,   4,    60,      15,   40,   0,       8),
+    Level(1600,  3.0,  250,  8,    6,    85,      10,   25,   0,       12),
     Level(2000,  4.0,  100,  0,    10,   100,     6,    15,   0,       16),
+    Level(2300,  5.0,  30,   0,    12,   100,     4,    8,    0,       20),
 )  # fmt: skip
 FULL_TABLE = (
-    Level(2000,  1.0,  100,  0,    10,   100,     0,    0,    150,     16),
-    Level(2400,  1.0,  30,   0,    10,   100,     0,    0,    1_500,   20),
-    Level(2800,  1.0,  0,    0,    10,   100,     0,    0,    15_000,  24),
-    Level(3200,  1.0,  0,    0,    10,   100,     0,    0,    150_000, 24),
+    Level(2300,  1.0,  10,   0,    10,   100,     0,    0,    350,     20),
+    Level(2700,  1.0,  0,    0,    10,   100,     0,    0,    3_500,   24),
+    Level(3100,  1.0,  0,    0,    10,   100,     0,    0,    35_000,  24),
 )  # fmt: skip
 FULL_SEARCH_FROM = FULL_TABLE[0].skill
 LEAST_RATING, MOST_RATING = 600, 2850      # of the option UCI_Elo

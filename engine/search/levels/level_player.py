@@ -11,6 +11,7 @@ from dataclasses import replace
 from engine.board import Board
 from engine.book.opening_book import Book
 from engine.core.score import mate_distance
+from engine.evaluation.evaluate import static_score
 from engine.evaluation.network import Network
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Task
@@ -25,8 +26,8 @@ from engine.search.wdl import wdl_of
 from engine.syzygy.tablebase import Tablebase
 
 HASH_MB = 4
+LOSING_CP = -200                   # a player who thinks that he is losing takes care
 COMFORT_US = 500_000               # a player with less time for a move hurries
-CAPTURE = 4 << 12                  # the flag of a move, see core/move.py
 
 
 class LevelPlayer:
@@ -46,9 +47,11 @@ class LevelPlayer:
         """Start the clock and return the search to run."""
         deadlines = deadlines_us(task.limits, board.turn == "white", overhead_ms)
         level = self._level.hurried(max(0.0, 1 - deadlines[0] / COMFORT_US))
-        thought = hashed(self._game ^ board.position.state()["key"])
-        vision = Vision(thought, round(level.blindness), round(level.capture_blindness))
-        seen = vision.seen(board.position, task.moves, last_move(board))
+        if static_score(board.position) <= LOSING_CP:
+            level = level.careful()
+        thought = hashed(self._game ^ board.key())
+        vision = Vision(thought, round(level.blindness), round(level.capture_blindness), board.last_move)
+        seen = vision.seen(board.position, task.moves, board.last_move)
         if level.nodes:
             nodes = min(round(level.nodes), task.limits.nodes or round(level.nodes))
             # Complete, as far as he knows: else the table would not keep the best move of a depth for the next one.
@@ -77,14 +80,6 @@ class LevelPlayer:
             return None
         rng = random.Random(self._game ^ board.key())
         return rng.choices(known, [move.weight for move in known])[0].move
-
-
-def last_move(board: Board) -> int:
-    """Return the opponent's last move as far as the eye needs it: the square where it ended, as of a capture."""
-    if not board.moves:
-        return 0
-    text = board.moves[-1]
-    return ("abcdefgh".index(text[2]) + 8 * (int(text[3]) - 1)) << 6 | CAPTURE
 
 
 class LimitedSearch:
@@ -134,7 +129,7 @@ class OwnSearch:
         self._time_manager = TimeManager(*deadlines, limits.ponder)
         self._pieces = board.position.state()["occupied"].bit_count()
         self._search = LevelSearch(
-            self._board.position, vision, judgement, self._time_manager, exchange_plies, last_move(board)
+            self._board.position, vision, judgement, self._time_manager, exchange_plies, board.last_move
         )
 
     def stop(self) -> None:

@@ -20,6 +20,7 @@ cdef class LevelSearch:
     cdef int pv_length[34]
     cdef int node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int quiescence(self, int alpha, int beta, int ply, int plies) noexcept nogil
+    cdef int instinct(self, int move) noexcept nogil
     cdef int previous(self, int ply) noexcept nogil
     cdef int keep_seen(self, int ply, int end) noexcept nogil
     cdef int keep_captures(self, int ply, int end, bint recaptures_only) noexcept nogil

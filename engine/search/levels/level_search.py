@@ -13,12 +13,14 @@ from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, INFINITE, mated_in
+from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.search.levels.judgement import Judgement
 from cython.cimports.engine.search.levels.vision import Vision
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
 
 MAX_PLIES = cython.declare(cython.int, 32)          # from the root, captures and evasions included
 ROW = cython.declare(cython.int, 256)               # moves of one ply
+RECAPTURE_BONUS = cython.declare(cython.int, 100)   # cp
 PV_ROW = cython.declare(cython.int, 34)
 
 
@@ -127,8 +129,9 @@ class LevelSearch:
         for index in range(ply * ROW, end):
             move: cython.int = self.pick(index, end)
             self.played[ply] = move
+            instinct: cython.int = self.instinct(move) if ply == 0 else 0
             self.position.make(move)
-            score = -self.node(-beta, -floor, depth - 1, ply + 1)
+            score = instinct - self.node(-beta, instinct - floor, depth - 1, ply + 1)
             self.position.unmake(move)
             if self.counter.stopped:
                 return DRAW
@@ -173,6 +176,12 @@ class LevelSearch:
                     if score >= beta:
                         break
         return best
+
+    def instinct(self, move: cython.int) -> cython.int:
+        """Return the bonus at the root for a recapture that loses nothing: people play it almost without thinking."""
+        if not is_capture(self.root_previous) or to_square(move) != to_square(self.root_previous):
+            return 0
+        return RECAPTURE_BONUS if exchange_wins(self.position, move, 0) else 0
 
     # --- The moves of a node -----------------------------------------------------------------------------------------
 

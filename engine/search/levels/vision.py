@@ -14,7 +14,7 @@ import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, u64
 from cython.cimports.engine.core.move import CASTLING, flag_of, from_square, is_capture, is_promotion, to_square
 from cython.cimports.engine.core.movegen import gives_check
-from cython.cimports.engine.core.pieces import WHITE
+from cython.cimports.engine.core.pieces import NO_SQUARE, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.zobrist import PIECE_KEY
 
@@ -52,9 +52,13 @@ def distance(first: cython.int, second: cython.int) -> cython.int:
 class Vision:
     """What one player sees during one thought."""
 
-    def __init__(self, thought: int, blindness: int, capture_blindness: int) -> None:
-        """`thought` is a hash of game and position; blindness is how many of 1000 ordinary replies are overlooked."""
+    def __init__(self, thought: int, blindness: int, capture_blindness: int, last_move: int) -> None:
+        """`thought` is a hash of game and position; blindness is how many of 1000 ordinary replies are overlooked.
+
+        `last_move` is the opponent's: what that piece attacks now is seen.
+        """
         self.thought = thought
+        self.moved_last = to_square(last_move) if last_move else NO_SQUARE
         self.blindness = blindness
         self.capture_blindness = capture_blindness
 
@@ -81,10 +85,14 @@ class Vision:
                 if is_capture(previous):
                     return 0
                 chance >>= 2
+            elif ply == 1 and origin == self.moved_last:
+                chance >>= 2
+            elif ply == 0:
+                chance >>= 1
         elif not is_promotion(move):
             chance = self.blindness
             if gives_check(position, move):
-                chance = self.capture_blindness if ply == 0 else chance >> 2
+                chance = self.capture_blindness >> 1 if ply == 0 else chance >> 2
             elif flag_of(move) == CASTLING:
                 chance >>= 2
             elif ply == 0 and position.is_attacked(origin, position.side_to_move ^ 1):

@@ -1,0 +1,145 @@
+"""The commands that measure limited strength: `calibrate` and `humanness`.
+
+    lichessbot-engine calibrate ladder.jsonl --stockfish stockfish --least 600 --most 2850 --step 150
+    lichessbot-engine calibrate skills.jsonl --stockfish stockfish --skills --write calibration.py
+    lichessbot-engine humanness "level 1500" "stockfish 'Skill Level=2' depth=3"
+
+`engine/search/levels/README.md` explains what they measure, and has the results.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from engine.cli.parameters import FILE, POSITIVE, parsed, refuse_output
+from engine.facade import RATINGS
+from engine.progress import ProgressDisplay
+from engine.selfplay import humanness as humans
+from engine.selfplay.calibration import Plan, Report, anchor_ratings
+from engine.selfplay.ladder import (
+    Pair,
+    Results,
+    TimeControl,
+    make_player,
+    play,
+    stockfish_anchors,
+)
+from engine.selfplay.move_matching import MoveMatcher, NoUnpacker, opened
+from engine.selfplay.uci_client import EngineFailed
+
+GAMES_PER_LINE = 100               # of progress
+SKILLS = range(200, 3101)
+jobs_option = click.option("--jobs", type=POSITIVE, default=os.cpu_count() or 1, help="Games at the same time.")
+
+
+def _time_control(text: str) -> TimeControl:
+    base, plus, increment = text.partition("+")
+    try:
+        control = TimeControl(float(base), float(increment) if plus else 0.0)
+    except ValueError:
+        control = TimeControl(0, 0)
+    if not (0 < control.base_s <= 86_400 and 0 <= control.increment_s <= 3600):
+        raise ValueError(f"expected seconds such as 8+0.08, found {text[:40]!r}")
+    return control
+
+
+@click.command()
+@click.argument("results", type=FILE, required=False)
+@click.option("--least", type=POSITIVE, default=RATINGS[0], help="Lowest rating of the ladder.")
+@click.option("--most", type=POSITIVE, default=RATINGS[-1], help="Highest rating of the ladder.")
+@click.option("--step", type=POSITIVE, default=150, help="Rating between neighbours.")
+@click.option("--skills", is_flag=True, help="Play skills of the model instead of ratings.")
+@click.option("--anchor", "anchors", multiple=True, metavar="TEXT", help="A rated engine: COMMAND NAME=VALUE ...")
+@click.option("--stockfish", metavar="COMMAND", help="Stockfish's skill levels 0 to 12 are anchors.")
+@click.option("--reach", type=POSITIVE, default=250, help="Levels play the anchors within this many points.")
+@click.option("--pairs", type=POSITIVE, default=20, help="Openings of each pairing, played with both colours.")
+@click.option("--clock", type=parsed(_time_control), metavar="S+S", help="Seconds per game and move; none without it.")
+@click.option("--write", type=FILE, metavar="FILE", help="Write the skill of each rating to this new file.")
+@click.option("--games", type=FILE, metavar="PGN", help="Instead compare the levels with people's games: .pgn, .zst.")
+@click.option("--every", type=POSITIVE, default=1, help="Of these games, use one in so many.")
+@jobs_option
+def calibrate(
+    results: Path | None, least: int, most: int, step: int, skills: bool, anchors: Sequence[str], stockfish: str | None,
+    reach: int, pairs: int, clock: TimeControl | None, write: Path | None, games: Path | None, every: int, jobs: int,
+) -> None:  # fmt: skip
+    """Play a ladder of the levels, keep the games' results in RESULTS, and fit the ratings of all.
+
+    An anchor is the text of a foreign engine: its command, UCI options, perhaps depth=, nodes= or movetime= for its
+    moves, and rating= unless that is its UCI_Elo. The same command continues an interrupted ladder, and with more pairs
+    a finished one.
+
+    With --games no games are played: the command prints how often each level chooses what people of its rating played.
+    """
+    if games is not None:
+        _match_moves(games, every)
+        return
+    if results is None:
+        raise click.ClickException("expected a file for the results: `lichessbot-engine calibrate ladder.jsonl ...`")
+    kind, numbers = ("skill", SKILLS) if skills else ("level", RATINGS)
+    if least not in numbers or most not in numbers or least >= most:
+        raise click.ClickException(f"expected --least below --most, from {numbers[0]} to {numbers[-1]}")
+    if write is not None:
+        if not skills:
+            raise click.ClickException("--write needs --skills: it writes the skill of each rating")
+        refuse_output(write, False)
+    try:
+        rated = anchor_ratings([*anchors, *(stockfish_anchors(stockfish) if stockfish else [])])
+        plan = Plan([f"{kind} {number}" for number in range(least, most + 1, step)], rated, reach)
+        known = Results(results)
+        work = [
+            Pair(first, second, number, clock)
+            for first, second in plan.pairings(known.pairings())
+            for number in known.missing(first, second, pairs)
+        ]
+        work.sort(key=lambda pair: pair.number)
+        with ProgressDisplay("ladder", len(work), "pairs") as display:
+            for done, _ in enumerate(play(work, known, jobs), 1):
+                display.advance_to(done)
+    except EngineFailed as error:
+        raise click.ClickException(str(error)) from None
+    report = Report(plan, known.pairings())
+    for line in report.lines():
+        print(line)
+    if write is not None:
+        write.write_text(report.calibration())
+        print(f"{write} is written")
+
+
+def _match_moves(games: Path, every: int) -> None:
+    matcher = MoveMatcher(every)
+    try:
+        with opened(games) as stream:
+            for used in matcher.read(stream):
+                if used % GAMES_PER_LINE == 0:
+                    print(f"{used} games", file=sys.stderr)
+    except NoUnpacker as error:
+        raise click.ClickException(str(error)) from None
+    for line in matcher.lines():
+        print(line)
+
+
+@click.command()
+@click.argument("players", nargs=-1, required=True)
+@click.option("--games", type=POSITIVE, default=20, help="Games of each player against itself.")
+@click.option("--nodes", type=POSITIVE, default=humans.JUDGE_NODES, help="Nodes of each search that judges a move.")
+@jobs_option
+def humanness(players: Sequence[str], games: int, nodes: int, jobs: int) -> None:
+    """Judge the moves of PLAYERS, and print how human their errors are.
+
+    A player is `level RATING`, `skill NUMBER`, `nodes NUMBER`, `random`, or the text of a foreign engine.
+    """
+    tallies = {text: humans.Tally() for text in players}
+    try:
+        for text in players:
+            make_player(text)      # reports an error once, not in every process
+        with ProgressDisplay("games", games * len(players), "games") as display:
+            for done, (text, tally) in enumerate(humans.observe_games(players, games, jobs, nodes), 1):
+                tallies[text].add(tally)
+                display.advance_to(done)
+    except EngineFailed as error:
+        raise click.ClickException(str(error)) from None
+    for line in humans.table(tallies):
+        print(line)

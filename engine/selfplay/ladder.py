@@ -1,0 +1,280 @@
+"""A ladder of players of different strength, and the games between them.
+
+A player is named by its text: `level 1500`, `skill 1700` (of the levels' model, see `engine/search/levels/`),
+`nodes 5000` (the full search), `random`, or the command of a foreign engine with options and limits, as in
+`/usr/games/stockfish UCI_Elo=1500 depth=2 rating=1320`.
+
+The games of a pair share an opening, with colours swapped. Results are kept as lines of JSON, so that an interrupted
+ladder continues with the pairs that are missing.
+"""
+
+import json
+import random
+import shlex
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from engine.facade import RATINGS, Board, Engine, InvalidMove, Limits, own_book
+from engine.search.levels.level import level_at
+from engine.selfplay.ratings import Pairing
+from engine.selfplay.records import InvalidRecord
+from engine.selfplay.uci_client import EngineFailed, UciClient
+from engine.selfplay.worker_pool import run_parallel
+
+# Ratings of Stockfish's Skill Level from 0 on, which its authors measured a month after version 15.1 against versions
+# of Stash that the CCRL rates: https://github.com/official-stockfish/Stockfish/pull/4341. UCI_Elo of version 16 and
+# later comes from them; UCI_Elo of 15.1 is an older scale. A skill picks its move after one ply more than its number:
+# a search of that depth plays the same moves without the wait.
+STOCKFISH_SKILLS = (1320, 1468, 1608, 1742, 1923, 2204, 2363, 2500, 2596, 2703, 2788, 2856, 2923)
+
+HASH_MB = 8
+OPENING_PLIES = 8
+MAX_PLIES = 300                    # of a game, which is then drawn
+OWN_NUMBERS = {"level": RATINGS, "skill": range(200, 3101), "nodes": range(1, 10**9)}
+LIMIT_WORDS = ("depth", "nodes", "movetime")
+
+
+@dataclass(frozen=True)
+class TimeControl:
+    """Seconds for a game and per move."""
+
+    base_s: float
+    increment_s: float
+
+
+class Player(Protocol):
+    """Anybody who can play a game."""
+
+    def new_game(self, seed: int) -> None:
+        """Start another game."""
+
+    def move(self, board: Board, limits: Limits) -> str:
+        """Return a legal move."""
+
+
+class OwnPlayer:
+    """The engine: at a level, at a skill, or with a number of nodes."""
+
+    def __init__(self, kind: str, number: int) -> None:
+        self._kind, self._number = kind, number
+        self._engine = Engine(HASH_MB)
+
+    def new_game(self, seed: int) -> None:
+        self._engine.new_game()
+        if self._kind == "level":
+            self._engine.limit_strength(self._number, seed)
+        elif self._kind == "skill":
+            self._engine.play_level(level_at(self._number), seed)
+
+    def move(self, board: Board, limits: Limits) -> str:
+        self._engine.set_position(board)
+        if self._kind == "nodes":
+            limits = Limits(nodes=self._number)
+        move = self._engine.go(limits).best_move
+        assert move is not None, "the game is not over"
+        return move
+
+
+class RandomPlayer:
+    """Plays any legal move."""
+
+    def new_game(self, seed: int) -> None:
+        self._rng = random.Random(seed)
+
+    def move(self, board: Board, limits: Limits) -> str:
+        return self._rng.choice(board.legal_moves())
+
+
+class ForeignPlayer:
+    """A foreign engine; `limits` are its own, or empty: then it gets the clock, or a tenth of a second."""
+
+    def __init__(self, command: str, options: dict[str, str], limits: str) -> None:
+        self._client = UciClient(command, options)
+        self._limits = limits
+
+    def new_game(self, seed: int) -> None:
+        self._client.new_game()
+
+    def move(self, board: Board, limits: Limits) -> str:
+        return self._client.go(board.moves, self._limits or _go_words(limits))
+
+
+def _go_words(limits: Limits) -> str:
+    if limits.white_time_ms is None:
+        return "movetime 100"
+    return (
+        f"wtime {limits.white_time_ms} btime {limits.black_time_ms} "
+        f"winc {limits.white_increment_ms} binc {limits.black_increment_ms}"
+    )
+
+
+@dataclass(frozen=True)
+class ForeignEngine:
+    """What the text of a foreign engine says."""
+
+    command: str
+    options: tuple[tuple[str, str], ...]
+    limits: str
+    rating: float | None
+
+
+def parse_foreign(text: str) -> ForeignEngine:
+    """Read the text of a foreign engine. Without `rating=` an anchor's rating is its UCI_Elo. Raises EngineFailed."""
+    try:
+        command, *words = shlex.split(text)
+    except ValueError:
+        raise EngineFailed(f"expected a command and NAME=VALUE ..., found {text[:60]!r}") from None
+    options: dict[str, str] = {}
+    limits: list[str] = []
+    rating: float | None = None
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not value:
+            raise EngineFailed(f"expected NAME=VALUE after {command}, found {word[:40]!r}")
+        if name in (*LIMIT_WORDS, "rating", "UCI_Elo") and not value.isdecimal():
+            raise EngineFailed(f"expected a whole number for {name}, found {value[:40]!r}")
+        if name in LIMIT_WORDS:
+            limits += [name, value]
+        elif name == "rating":
+            rating = float(value)
+        else:
+            options[name] = value
+    if "UCI_Elo" in options:
+        options["UCI_LimitStrength"] = "true"
+        rating = float(options["UCI_Elo"]) if rating is None else rating
+    return ForeignEngine(command, tuple(options.items()), " ".join(limits), rating)
+
+
+def stockfish_anchors(command: str) -> list[str]:
+    """Return the texts of Stockfish's skill levels."""
+    return [
+        f"{command} 'Skill Level={skill}' depth={skill + 1} rating={rating}"
+        for skill, rating in enumerate(STOCKFISH_SKILLS)
+    ]
+
+
+def make_player(text: str) -> Player:
+    """Return a new player of that name. Raises EngineFailed."""
+    kind, _, number = text.partition(" ")
+    if kind in OWN_NUMBERS:
+        if not number.isdecimal() or int(number) not in OWN_NUMBERS[kind]:
+            known = OWN_NUMBERS[kind]
+            raise EngineFailed(f"expected {kind} {known[0]} to {known[-1]}, found {text[:40]!r}")
+        return OwnPlayer(kind, int(number))
+    if kind == "random":
+        return RandomPlayer()
+    foreign = parse_foreign(text)
+    return ForeignPlayer(foreign.command, dict(foreign.options), foreign.limits)
+
+
+@cache
+def player(text: str) -> Player:
+    """Return this process's player of that name. Raises EngineFailed."""
+    return make_player(text)
+
+
+def opening(number: int) -> Board:
+    """Return a position of the engine's own book."""
+    rng = random.Random(f"ladder {number}")
+    board, book = Board(), own_book()
+    for _ in range(OPENING_PLIES):
+        known = book.moves(board) if book is not None else []
+        board.push(rng.choice(known).move if known else rng.choice(board.legal_moves()))
+    return board
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two games to play."""
+
+    first: str
+    second: str
+    number: int
+    time_control: TimeControl | None = None
+
+
+def play_pair(pair: Pair) -> tuple[Pair, float]:
+    """Play an opening with both colours and return the points of the first player. Raises EngineFailed."""
+    players = (player(pair.first), player(pair.second))
+    points = 0.0
+    for first_is_white in (True, False):
+        for side, it in enumerate(players):
+            it.new_game(4 * pair.number + 2 * first_is_white + side + 1)
+        white, black = players if first_is_white else players[::-1]
+        white_points = play_game(opening(pair.number), white, black, pair.time_control)
+        points += white_points if first_is_white else 1 - white_points
+    return pair, points
+
+
+def play_game(board: Board, white: Player, black: Player, time_control: TimeControl | None) -> float:
+    """Play to the end and return White's points. A player without time or with an illegal move loses."""
+    clocks = {"white": time_control.base_s, "black": time_control.base_s} if time_control is not None else {}
+    while (outcome := board.outcome()) is None and len(board.moves) < MAX_PLIES:
+        side = board.turn
+        limits = Limits()
+        if time_control is not None:
+            increment_ms = round(1000 * time_control.increment_s)
+            limits = Limits(
+                round(1000 * clocks["white"]), round(1000 * clocks["black"]), increment_ms, increment_ms
+            )
+        started = time.monotonic()
+        move = (white if side == "white" else black).move(board, limits)
+        if time_control is not None:
+            clocks[side] -= time.monotonic() - started
+            if clocks[side] < 0:
+                return 0.0 if side == "white" else 1.0
+            clocks[side] += time_control.increment_s
+        try:
+            board.push(move)
+        except InvalidMove:
+            return 0.0 if side == "white" else 1.0
+    if outcome is None or outcome.winner is None:
+        return 0.5
+    return 1.0 if outcome.winner == "white" else 0.0
+
+
+# --- Results ---------------------------------------------------------------------------------------------------------
+
+
+class Results:
+    """The file of results: a line of JSON for each pair."""
+
+    def __init__(self, path: Path) -> None:
+        """Read what there is. Raises InvalidRecord or OSError."""
+        self._path = path
+        self._points: dict[tuple[str, str], dict[int, float]] = {}
+        for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
+            try:
+                first, second, pair, points = json.loads(line)
+                self._points.setdefault((str(first), str(second)), {})[int(pair)] = float(points)
+            except (ValueError, TypeError):
+                raise InvalidRecord(f"{path}:{number}: expected [first, second, pair, points]") from None
+
+    def add(self, pair: Pair, points: float) -> None:
+        """Keep a result."""
+        self._points.setdefault((pair.first, pair.second), {})[pair.number] = points
+        with self._path.open("a") as file:
+            file.write(json.dumps([pair.first, pair.second, pair.number, points]) + "\n")
+
+    def missing(self, first: str, second: str, pairs: int) -> list[int]:
+        """Return the numbers of the pairs that have not been played yet."""
+        known = self._points.get((first, second), {})
+        return [number for number in range(pairs) if number not in known]
+
+    def pairings(self) -> list[Pairing]:
+        """Return the sums of all pairings."""
+        return [
+            Pairing(first, second, sum(points.values()), 2 * len(points))
+            for (first, second), points in self._points.items()
+        ]
+
+
+def play(pairs: Iterable[Pair], results: Results, jobs: int) -> Iterator[Pair]:
+    """Play these pairs, several at a time, keep the results, and yield each pair. Raises EngineFailed."""
+    for pair, points in run_parallel(play_pair, pairs, jobs):
+        results.add(pair, points)
+        yield pair

@@ -1,0 +1,159 @@
+"""Ladders: who plays whom, games with a foreign engine, results that survive an interruption."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.cli.main import run
+from engine.facade import build_mode
+from engine.selfplay.calibration import Plan, Report
+from engine.selfplay.ladder import Pair, Results, TimeControl, opening, parse_foreign, play_pair, stockfish_anchors
+from engine.selfplay.ratings import Pairing
+from engine.selfplay.records import InvalidRecord
+from engine.selfplay.uci_client import EngineFailed, UciClient
+
+LEVELS = [f"level {rating}" for rating in (600, 900, 1200, 1500)]
+ANCHORS = {"a UCI_Elo=1000": 1000.0, "b UCI_Elo=2000": 2000.0}
+needs_speed = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python")
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """Our own engine as a foreign one."""
+    script = tmp_path / "foreign"
+    script.write_text(f"#!/bin/sh\nexec {sys.executable} -P -m engine\n")
+    script.chmod(0o755)
+    return script
+
+
+def test_neighbours_play_each_other_and_the_anchors_near_them() -> None:
+    pairs = Plan(LEVELS, ANCHORS, 250).pairings([])
+    assert ("random", "level 600") in pairs
+    assert ("level 600", "level 900") in pairs
+    assert ("level 600", "level 1200") in pairs
+    assert [pair for pair in pairs if pair[1] in ANCHORS] == [
+        ("level 900", "a UCI_Elo=1000"),
+        ("level 1200", "a UCI_Elo=1000"),
+    ]
+
+
+def test_results_tell_which_anchors_are_near() -> None:
+    """Here level 1500 plays like 2000."""
+    results = [Pairing("level 1500", "b UCI_Elo=2000", 50, 100)]
+    assert ("level 1500", "b UCI_Elo=2000") in Plan(LEVELS, ANCHORS, 250).pairings(results)
+
+
+def test_the_report_has_the_error_of_the_labels_and_marks_what_is_extrapolated() -> None:
+    results = [Pairing("level 1200", "a UCI_Elo=1000", 760, 1000), Pairing("level 900", "level 1200", 150, 1000)]
+    lines = list(Report(Plan(LEVELS, ANCHORS, 250), results).lines())
+    assert any(line.startswith("level 900 ") and line.endswith("extrapolated") for line in lines)
+    assert any(line.startswith("level 1200") and "85.0 % of 1000 games" in line for line in lines)
+    assert "all bands: off by 1 on average, 1 at worst" in lines
+
+
+def test_the_calibration_can_be_read_and_rises() -> None:
+    levels = ["skill 500", "skill 900", "skill 1200"]
+    results = [Pairing("skill 900", "a UCI_Elo=1000", 30, 100), Pairing("skill 900", "skill 1200", 15, 100)]
+    results.append(Pairing("skill 500", "skill 900", 5, 100))
+    names: dict[str, list[tuple[int, float]]] = {}
+    exec(Report(Plan(levels, ANCHORS, 250), results).calibration(), names)
+    rated = names["RATED"]
+    assert [skill for _, skill in rated] == [500, 900, 1200]
+    assert [rating for rating, _ in rated] == sorted(rating for rating, _ in rated)
+
+
+def test_openings_differ_and_are_the_same_for_the_same_number() -> None:
+    assert opening(3).moves == opening(3).moves
+    assert len({tuple(opening(number).moves) for number in range(20)}) > 10
+
+
+@needs_speed
+def test_a_pair_is_repeatable() -> None:
+    pair = Pair("level 700", "level 1300", 4)
+    assert play_pair(pair) == play_pair(pair)
+    assert play_pair(Pair("random", "level 1300", 0))[1] == 0
+
+
+@needs_speed
+def test_a_foreign_engine_plays_with_a_clock(foreign: Path) -> None:
+    _, points = play_pair(Pair(f"{foreign} UCI_Elo=600 rating=600", "level 1800", 0, TimeControl(20, 0.2)))
+    assert points == 0
+
+
+@needs_speed
+def test_a_foreign_engine_that_fails_is_reported(foreign: Path, tmp_path: Path) -> None:
+    with pytest.raises(EngineFailed, match="has no option 'UCI_Ela'; did you mean UCI_Elo"):
+        UciClient(str(foreign), {"UCI_Ela": "1500"})
+    with pytest.raises(EngineFailed, match="there is no such program"):
+        UciClient(str(tmp_path / "missing"), {})
+    with pytest.raises(EngineFailed, match="has ended instead of answering 'uciok'"):
+        UciClient("true", {})
+
+
+def test_a_foreign_engine_is_read_from_its_text() -> None:
+    anchor = parse_foreign(stockfish_anchors("sf")[2])
+    assert (anchor.command, anchor.options, anchor.limits, anchor.rating) == (
+        "sf", (("Skill Level", "2"),), "depth 3", 1608.0
+    )  # fmt: skip
+    assert parse_foreign("sf UCI_Elo=1500").rating == 1500.0
+    assert ("UCI_LimitStrength", "true") in parse_foreign("sf UCI_Elo=1500").options
+    for text, problem in (
+        ("sf 'Skill", "expected a command"),
+        ("sf fast", "expected NAME=VALUE after sf, found 'fast'"),
+        ("sf depth=x", "expected a whole number for depth, found 'x'"),
+    ):
+        with pytest.raises(EngineFailed, match=problem):
+            parse_foreign(text)
+
+
+def test_results_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    results = Results(path)
+    results.add(Pair("a", "b", 0), 1.5)
+    results.add(Pair("a", "b", 2), 0.0)
+    again = Results(path)
+    assert again.missing("a", "b", 4) == [1, 3]
+    assert again.pairings() == [Pairing("a", "b", 1.5, 4)]
+    path.write_text(path.read_text() + "[1, 2]\n")
+    with pytest.raises(InvalidRecord, match=r"results\.jsonl:3: expected \[first, second, pair, points\]"):
+        Results(path)
+
+
+@needs_speed
+def test_calibrate_plays_reports_and_continues(
+    tmp_path: Path, foreign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, skills = tmp_path / "ladder.jsonl", tmp_path / "calibration.py"
+    command = ("calibrate", str(path), "--skills", "--least", "500", "--most", "900", "--step", "200", "--jobs", "1")
+    anchor = ("--anchor", f"{foreign} UCI_Elo=700 rating=700")
+    assert run((*command, *anchor, "--pairs", "1", "--write", str(skills))) == 0
+    output = capsys.readouterr().out
+    assert "skill 900" in output
+    assert "anchor 700, by its games" not in output        # without another anchor nothing says how good it is
+    assert skills.read_text().count("(") >= 3
+    played = path.read_text()
+    assert run((*command, *anchor, "--pairs", "1")) == 0
+    assert path.read_text() == played
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "expected a file for the results"),
+        (("a", "--least", "500"), "expected --least below --most, from 600 to"),
+        (("a", "--write", "b"), "--write needs --skills"),
+        (("a", "--clock", "fast"), "expected seconds such as 8+0.08, found 'fast'"),
+        (("a", "--anchor", "sf depth=3"), "anchor 'sf depth=3' has no rating"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    arguments: tuple[str, ...], problem: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert run(("calibrate", *arguments)) == 2
+    error = capsys.readouterr().err
+    assert problem in error
+    assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
