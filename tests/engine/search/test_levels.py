@@ -46,8 +46,8 @@ def test_a_hanging_queen_is_taken(rating: int) -> None:
 
 
 def test_a_game_repeats_its_moves_and_other_games_differ() -> None:
-    board = board_after("r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8", "e1g1 b7b6")
-    for rating in (800, 1500, 2100):
+    middlegame = Board("r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8")
+    for rating, board in ((800, middlegame), (1500, middlegame), (2700, Board())):
         assert choose(rating, 7, board) == choose(rating, 7, board)
         assert len({choose(rating, seed, board) for seed in SEEDS}) > 1
 
@@ -103,12 +103,12 @@ def test_a_mated_player_has_no_move() -> None:
 def test_limited_strength_over_uci() -> None:
     """UCI_Elo alone changes nothing; a limited player answers at once, however much time there is."""
     session = Session()
-    session.say("setoption name UCI_Elo value 1500")
+    session.say("setoption name UCI_Elo value 1000")
     session.say("position fen r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8")
     full = _nodes(session, "go depth 9")
     session.say("setoption name UCI_LimitStrength value true")
     limited = _nodes(session, "go wtime 600000 btime 600000")
-    session.say("setoption name uci_elo value 2300")
+    session.say("setoption name uci_elo value 2600")
     stronger = _nodes(session, "go wtime 600000 btime 600000")
     session.say("setoption name UCI_LimitStrength value false")
     session.say("ucinewgame")

@@ -18,7 +18,7 @@ def tally_of(fen: str, moves: str, move: str) -> Tally:
 
 
 QUEENS = "r3k3/ppp2ppp/3p4/8/8/8/PPPP1PPP/R2QK3 w - - 0 1"
-LOST = "rn2k3/ppp2ppp/3p4/8/8/5N2/PPPP1PPP/4K3 w - - 0 1"
+LOST = "1n2k1n1/ppp2ppp/3p4/8/8/5N2/PPPP1PPP/4K3 w - - 0 1"
 
 
 def test_a_queen_that_can_be_taken_is_an_error_refuted_by_a_capture() -> None:
