@@ -175,6 +175,7 @@ class Engine:
         self._tablebase = Tablebase()
         self._board = Board()
         self._rating: int | None = None    # None: full strength
+        self._seed = secrets.randbits(63)  # of the game, for limited strength
         self._player: LevelPlayer | None = None
         self._search: AnySearch | None = None
 
@@ -244,20 +245,21 @@ class Engine:
         self._table.clear()
         for history in self._histories:
             history.clear()
-        self.limit_strength(self._rating)
+        self.limit_strength(self._rating, secrets.randbits(63))
 
     def limit_strength(self, rating: int | None, seed: int | None = None) -> None:
         """Play like a player with one of RATINGS, or at full strength if None.
 
         At limited strength one line is searched by one thread. The same seed plays the same moves; without one, each
-        game has another. Raises ValueError for a rating out of range.
+        game has a seed of its own. Raises ValueError for a rating out of range.
         """
         if rating is not None and rating not in RATINGS:
             raise ValueError(f"rating {rating}")
         self._rating = rating
+        self._seed = self._seed if seed is None else seed
         self._player = None
         if rating is not None:
-            self.play_level(level_of(rating), secrets.randbits(63) if seed is None else seed)
+            self.play_level(level_of(rating), self._seed)
 
     def play_level(self, level: Level, seed: int) -> None:
         """Play at a level of the model, for its calibration; until the next game."""

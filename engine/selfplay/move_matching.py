@@ -21,7 +21,7 @@ from engine.selfplay.sprt import Z_95
 BAND = 200                         # of ratings
 FIRST_PLY = 10                     # earlier moves are opening knowledge
 FULL_NODES = 1000                  # of the full search, for comparison
-HASH_MB = 8
+HASH_MB = 4
 
 
 class NoUnpacker(ValueError):
@@ -60,7 +60,8 @@ class MoveMatcher:
         self.bands: dict[int, Matched] = {}
         self.games = 0
         self._every = every
-        self._level, self._full = Engine(HASH_MB), Engine(HASH_MB)
+        self._levels = {"white": Engine(HASH_MB), "black": Engine(HASH_MB)}
+        self._full = Engine(HASH_MB)
 
     def read(self, stream: BinaryIO) -> Iterator[int]:
         """Read the games; yield the number of those used so far after each. Games without ratings are left out."""
@@ -79,17 +80,19 @@ class MoveMatcher:
             return False
         if board.variant != "standard":
             return False
-        for engine in (self._level, self._full):
-            engine.new_game()
+        self._full.new_game()
+        for side, text in ratings.items():
+            if text.isdecimal():
+                self._levels[side].limit_strength(max(RATINGS[0], min(int(text), RATINGS[-1])), number)
         for ply, move in enumerate(game.moves):
             rating = ratings[board.turn]
             if ply >= FIRST_PLY and rating.isdecimal():
                 band = self.bands.setdefault(int(rating) // BAND * BAND, Matched())
-                self._level.limit_strength(max(RATINGS[0], min(int(rating), RATINGS[-1])), number)
-                self._level.set_position(board)
+                level = self._levels[board.turn]
+                level.set_position(board)
                 self._full.set_position(board)
                 band.positions += 1
-                band.by_level += self._level.go(Limits()).best_move == move
+                band.by_level += level.go(Limits()).best_move == move
                 band.by_full_search += self._full.go(Limits(nodes=FULL_NODES)).best_move == move
             board.push(move)
         return True

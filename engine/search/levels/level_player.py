@@ -39,7 +39,8 @@ class LevelPlayer:
         self._seed = seed
         self._game = hashed(seed)
         self._book = book
-        self._table, self._history = TranspositionTable(HASH_MB), History()
+        self._table: TranspositionTable | None = None      # of the full search, as is the history
+        self._history = History()
 
     def begin(
         self, board: Board, task: Task, overhead_ms: int, network: Network | None, tablebase: Tablebase
@@ -56,6 +57,7 @@ class LevelPlayer:
             nodes = min(round(level.nodes), task.limits.nodes or round(level.nodes))
             # Complete, as far as he knows: else the table would not keep the best move of a depth for the next one.
             limited = replace(task, moves=seen, complete=True, lines=1, limits=replace(task.limits, nodes=nodes))
+            self._table = self._table or TranspositionTable(HASH_MB)
             self._table.clear()
             self._history.clear()
             search: RunningSearch | OwnSearch = RunningSearch(

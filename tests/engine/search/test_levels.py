@@ -63,6 +63,16 @@ def test_a_new_game_has_another_player() -> None:
     assert len(found) > 1
 
 
+def test_a_rating_set_again_during_a_game_keeps_the_player() -> None:
+    """A bot may set its options before every move."""
+    engine, found = Engine(1), set()
+    engine.set_position(Board("4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1"))
+    for _ in SEEDS:
+        engine.limit_strength(800)
+        found.add(engine.go(Limits()).best_move)
+    assert len(found) == 1
+
+
 def test_every_level_is_at_least_as_good_as_the_one_before() -> None:
     """In the numbers: what they are worth is measured by `calibrate`."""
     levels = [level_of(rating) for rating in RATINGS[::50]]
