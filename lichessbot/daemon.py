@@ -422,6 +422,8 @@ class Daemon:
             self._check_engines(config)
             config = with_engines_of(config, self._config)
         self._use(config)
+        if self._startup_check is None:
+            self._log.info("reload.in_use")
         self._manager.reloaded()
 
     def _use(self, config: Config) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEPTH: Final = 5
 PLIES: Final = 24                   # before the blunder
-STRENGTH: Final = "depth-3"
+STRENGTH: Final = "level-1600"
 GREETED: Final = "#chat li"
 SETTLED_MS: Final = 1500
 

@@ -97,7 +97,7 @@ def until_moves(page: Visit, text: str) -> None:
 def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: str) -> None:
     with visit(browser, rehearsal) as page:
         assert page.page.locator("#review").is_hidden()
-        challenge(page, fen=MATE_IN_TWO, strength="depth-1")
+        challenge(page, fen=MATE_IN_TWO, strength="level-800")
         until_turn(page)
         assert page.page.evaluate("document.activeElement.id") == "side", "Tab goes on with the game's controls"
         page.until_text("#chat", "Hello You, I am")
@@ -135,7 +135,7 @@ def test_takeback_review_copies_and_the_switch_of_sounds(browser: "Browser", reh
         page.page.wait_for_selector("#challenge:not([hidden]), #end:not([hidden])", timeout=60_000)
         if page.page.locator("#new-game").is_visible():
             page.page.click("#new-game")
-        challenge(page, fen="3q3k/8/8/8/8/8/8/3Q3K w - - 0 1", strength="depth-3")
+        challenge(page, fen="3q3k/8/8/8/8/8/8/3Q3K w - - 0 1", strength="level-1600")
         for _ in range(2):
             until_turn(page)
             page.page.fill("#move-text", "Qg1")

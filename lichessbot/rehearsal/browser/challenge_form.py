@@ -39,7 +39,10 @@ def proposal(form: Form) -> Proposal:
     color = ColorChoice(_choice(form, "color", COLORS))
     terms = Terms(variant, _clock(form), rated, color, _fen(form, variant))
     key = _choice(form, "strength", [it.key for it in STRENGTHS])
-    return Proposal(terms, next(it for it in STRENGTHS if it.key == key))
+    strength = next(it for it in STRENGTHS if it.key == key)
+    if rated and strength.limits:
+        raise Refused("rated games have one strength for everybody: choose casual, or full strength")
+    return Proposal(terms, strength)
 
 
 def _variant(form: Form) -> Variant:

@@ -1,6 +1,6 @@
-"""How strong the bot plays against a person: as configured, or with a limit of its search.
+"""How strong the bot plays against a person: as configured, or at a level.
 
-Must not know: how the bot takes over a limit.
+Must not know: how the bot takes over a level.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 @dataclass(frozen=True)
 class Strength:
-    """A choice of the page. `limits`: keys of the section `engine` in the bot's configuration."""
+    """A choice of the page. `limits`: keys of the section `engine` in the bot's configuration, for casual games."""
 
     key: str
     name: str
@@ -19,11 +19,7 @@ class Strength:
 
 STRENGTHS: Final = (
     Strength("full", "Full strength"),
-    Strength("nodes-100000", "100,000 nodes a move", {"nodes": 100_000}),
-    Strength("nodes-10000", "10,000 nodes a move", {"nodes": 10_000}),
-    Strength("nodes-1000", "1,000 nodes a move", {"nodes": 1_000}),
-    Strength("depth-3", "3 plies deep", {"depth": 3}),
-    Strength("depth-1", "1 ply deep", {"depth": 1}),
+    *(Strength(f"level-{level}", f"Level {level}", {"strength": level}) for level in range(2600, 799, -200)),
 )
 
 

@@ -32,6 +32,7 @@ _OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_
 _TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon multiplies its waits by it
 _ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
 _RELOADED = re.compile(r" reload changes=")
+_IN_USE = re.compile(r" (?:engine\.good|reload\.in_use)\b")
 _REFUSED = re.compile(r" reload\.refused problem=(.*)")
 
 
@@ -46,6 +47,7 @@ class Terms:
     time_scale: float = 1.0
     config: Mapping[str, object] | None = None
     meets_people: bool = False
+    strength: str | None = None     # instead of the configuration's, in casual games
 
 
 class Daemon:
@@ -91,13 +93,15 @@ class Daemon:
         process.send_signal(signal.SIGHUP)
         deadline = time.monotonic() + RELOAD_TIMEOUT_S
         while time.monotonic() < deadline and process.poll() is None:
+            reloaded = False
             for line in self.log_tail(None)[lines_before:]:
                 if refused := _REFUSED.search(line):
                     raise CannotLimit(f"the bot refused its new configuration: {refused[1]}")
-                if _RELOADED.search(line):
+                reloaded = reloaded or _RELOADED.search(line) is not None
+                if reloaded and _IN_USE.search(line):
                     return
             time.sleep(RELOAD_LOOK_S)
-        raise CannotLimit(f"the bot did not read its new configuration within {RELOAD_TIMEOUT_S:g} s")
+        raise CannotLimit(f"the bot did not take over its new configuration within {RELOAD_TIMEOUT_S:g} s")
 
     def exit_code(self) -> int | None:
         """Return the exit code; None before the start and while it runs."""
@@ -155,7 +159,8 @@ class Daemon:
         settings = dict(self._settings)
         if limits:
             profiles = settings.get("profiles")
-            profile = {"when": {"opponent": "human", "rating": [RATING, RATING]}, "engine": dict(limits)}
+            when = {"opponent": "human", "rating": [RATING, RATING], "rated": False}
+            profile = {"when": when, "engine": dict(limits)}
             settings["profiles"] = [*(profiles if isinstance(profiles, list) else ()), profile]
         self._config_path.write_text(yaml.safe_dump(settings, sort_keys=False))
 
@@ -178,7 +183,13 @@ def _settings(url: str, terms: Terms) -> dict[str, object]:
     if kept is None:
         kept = _obliging_settings() if terms.meets_people else {"engine": _ENGINE}
         kept = {**kept, "challenge": _open_rules(terms)}
-    return {**{key: value for key, value in kept.items() if key not in _OURS}, "url": url, "state_dir": "state"}
+    settings = {**{key: value for key, value in kept.items() if key not in _OURS}, "url": url, "state_dir": "state"}
+    if terms.strength is not None:
+        strength = int(terms.strength) if terms.strength.isdecimal() else terms.strength
+        profiles = settings.get("profiles")
+        profile = {"when": {"rated": False}, "engine": {"strength": strength}}
+        settings["profiles"] = [*(profiles if isinstance(profiles, list) else ()), profile]
+    return settings
 
 
 def _open_rules(terms: Terms) -> dict[str, object]:

@@ -4,7 +4,7 @@ Reads views that were made on the event loop; never touches a game.
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol
@@ -161,6 +161,15 @@ def show_results(console: Console, pairings: Sequence[Pairing]) -> None:
         return
     for pairing in pairings:
         say(console, "  ".join(_result_row(pairing)))
+
+
+def show_scores(console: Console, counts: Mapping[int, Mapping[Outcome, int]]) -> None:
+    """Print the bot's score against opponents of each rating."""
+    for rating, count in counts.items():
+        games = count[Outcome.WON] + count[Outcome.DRAWN] + count[Outcome.LOST]
+        results = ", ".join(f"{count[it]} {it}" for it in (Outcome.WON, Outcome.DRAWN, Outcome.LOST))
+        score = 100 * (count[Outcome.WON] + count[Outcome.DRAWN] / 2) / max(1, games)
+        say(console, f"against {rating}: {games} games, {results}, {score:.1f} %")
 
 
 def _result_table(pairings: Sequence[Pairing]) -> RenderableType:

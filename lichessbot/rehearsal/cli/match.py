@@ -6,7 +6,7 @@ process.
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -55,6 +55,7 @@ class Plan:
     may_resign: bool = False    # the bot's configuration allows it
     rated_by_bots: bool = False     # the bot's configuration accepts no casual games from bots
     rated_by_humans: bool = False
+    levels: tuple[int, ...] = ()    # of the opponents, which are people with these ratings
 
 
 class Outcome(StrEnum):
@@ -106,7 +107,9 @@ class Match:
         self._schedule = injector.schedule
         self._ledger = injector.ledger
         self._say = say
-        self._opponents = [self._hire(house_bots, number) for number in range(1, plan.concurrency + 1)]
+        self._opponents = [
+            self._hire(house_bots, number) for number in range(1, max(plan.concurrency, len(plan.levels)) + 1)
+        ]
         site.observe(self._on)
 
     @property
@@ -124,12 +127,21 @@ class Match:
             free = self._free()
             if not free:
                 return
-            pairing = Pairing(number, free[number % len(free)], self._bot_color(number))
+            opponent = free[number % len(free)]
+            if self.plan.levels:
+                opponent = min(free, key=self._games_of)
+            pairing = Pairing(number, opponent, self._bot_color(number, opponent))
             self.pairings.append(pairing)
             self._challenge(pairing)
 
     def count(self, outcome: Outcome) -> int:
         return sum(pairing.outcome is outcome for pairing in self.pairings)
+
+    def counts_by_rating(self) -> Mapping[int, Mapping[Outcome, int]]:
+        """Return how many games against opponents of each rating ended in which way."""
+        ratings = sorted({pairing.opponent.rating for pairing in self.pairings})
+        of_rating = {rating: [it.outcome for it in self.pairings if it.opponent.rating == rating] for rating in ratings}
+        return {rating: {it: outcomes.count(it) for it in Outcome} for rating, outcomes in of_rating.items()}
 
     def pgn(self) -> str:
         """Return all started games as PGN, in order."""
@@ -148,15 +160,20 @@ class Match:
         return [pairing for pairing in self.pairings if not pairing.is_over]
 
     def _free(self) -> list[Account]:
-        """Return the opponents without a game; no bots if the daily quota of games between bots is nearly used up."""
+        """Return the opponents without a game; no bots if the daily quota of games between bots is nearly used up.
+
+        Those with levels play equally often, though games of strong players take longer.
+        """
         busy = {pairing.opponent for pairing in self._running()}
         humans_only = sum(pairing.opponent.is_bot for pairing in self.pairings) >= MAX_PAIRINGS_WITH_BOTS
-        return [it for it in self._opponents if it not in busy and not (humans_only and it.is_bot)]
+        free = [it for it in self._opponents if it not in busy and not (humans_only and it.is_bot)]
+        fair_share = -(-self.plan.games // len(self._opponents)) if self.plan.levels else self.plan.games
+        return [it for it in free if self._games_of(it) < fair_share]
 
     def _hire(self, house_bots: HouseBots, number: int) -> Account:
-        """Add a house bot; every second one has the BOT title."""
-        kind = self.plan.opponent
-        is_bot = number % 2 == 0
+        """Add a house bot; every second one has the BOT title, unless they have levels."""
+        kind, levels = self.plan.opponent, self.plan.levels
+        is_bot = number % 2 == 0 and not levels
         account = Account(
             f"{kind.capitalize()}{'Bot' if is_bot else 'Human'}{number}",
             created_at_ms=wall_ms(),
@@ -164,23 +181,30 @@ class Match:
             bio=f"Plays {kind} moves in rehearsals.",
             allows_takebacks=not is_bot,
         )
+        if levels:
+            account.rating = levels[(number - 1) % len(levels)]
         self._site.accounts.add(account)
-        return house_bots.hire(account, self._opponent_of)
+        return house_bots.hire(account, lambda game_id: self._opponent_of(game_id, account.rating))
 
-    def _bot_color(self, number: int) -> Color:
-        return Color.BLACK if self._repeats(number) or number % 2 == 0 else Color.WHITE
+    def _games_of(self, opponent: Account) -> int:
+        return sum(pairing.opponent is opponent for pairing in self.pairings)
+
+    def _bot_color(self, number: int, opponent: Account) -> Color:
+        """Return the bot's colour: White first, then in turns, with levels against each opponent."""
+        is_second = (self._games_of(opponent) if self.plan.levels else number - 1) % 2 == 1
+        return Color.BLACK if self._repeats(number) or is_second else Color.WHITE
 
     def _repeats(self, number: int) -> bool:
         """Return whether that game is to end by a threefold repetition."""
         return self._schedule.plans(LATE_THREEFOLD, number)
 
-    def _opponent_of(self, game_id: str) -> Opponent:
+    def _opponent_of(self, game_id: str, level: int) -> Opponent:
         """Return the opponent of a game; the same seed gives the same opponent."""
         pairing = self._pairing_of(game_id)
         if pairing is not None and self._repeats(pairing.number):
             return ShufflingOpponent()
         seed = f"{self.plan.seed}/{pairing.number if pairing is not None else game_id}"
-        return opponent(self.plan.opponent, seed=seed, depth=self.plan.depth)
+        return opponent(self.plan.opponent, seed=seed, depth=self.plan.depth, level=level)
 
     def _challenge(self, pairing: Pairing) -> None:
         pairing.tries += 1

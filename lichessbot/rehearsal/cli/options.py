@@ -2,6 +2,7 @@
 """
 
 import difflib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import yaml
 from lichessbot.rehearsal.cli.match import Plan
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Card, Fault, cards
 from lichessbot.rehearsal.faults.schedule import FaultPlan
-from lichessbot.rehearsal.players.opponents import MAX_ENGINE_DEPTH, OpponentKind
+from lichessbot.rehearsal.players.opponents import LEVELS, MAX_ENGINE_DEPTH, OpponentKind
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Variant
 
@@ -21,9 +22,21 @@ CLOCK = RealTime(30, 0, hurried=True)
 CLOCK_WITH_FAULTS = RealTime(180, 0, hurried=True)
 GAMES = 2
 ALL, LIST, AT = "all", "list", "@"
+STRENGTH = re.compile(r"full|match_opponent|\d{3,4}", re.ASCII)
 _FOR_OPPONENTS = ("concurrency", "clock", "variant", "opponent", "depth", "faults", "chaos", "company")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class OpponentChoice:
+    """The kind of the opponents, and the levels of those that have one."""
+
+    kind: OpponentKind
+    levels: tuple[int, ...] = ()
+
+
+GREEDY = OpponentChoice(OpponentKind.GREEDY)
 
 
 @dataclass(frozen=True)
@@ -34,7 +47,8 @@ class Options:
     concurrency: int = 2
     clock: RealTime | None = None
     variant: Variant = Variant.STANDARD
-    opponent: OpponentKind = OpponentKind.GREEDY
+    opponent: OpponentChoice = GREEDY
+    strength: str | None = None
     depth: int = 4
     seed: int = 0
     config: Path | None = None
@@ -97,8 +111,13 @@ def rehearsal_options(command: Command) -> Command:
             help=f"Search depth of the engine opponent. 1-{MAX_ENGINE_DEPTH}. Default: 4.",
         ),
         click.option(
-            "--opponent", type=click.Choice([kind.value for kind in OpponentKind]), default=OpponentKind.GREEDY.value,
-            callback=lambda ctx, param, value: OpponentKind(value), help="The opponents. Default: greedy.",
+            "--opponent", type=_opponent, default=OpponentKind.GREEDY.value, metavar="KIND",
+            help="The opponents: random, greedy, engine, or people of some levels and ratings, such as level:1500 or "
+            "level:900,1300,1700. Default: greedy.",
+        ),
+        click.option(
+            "--strength", type=_strength, metavar="WHAT",
+            help="The bot in casual games: full, a level such as 1500, or match_opponent. Default: as configured.",
         ),
         click.option(
             "--variant", type=_variant, default=Variant.STANDARD.key, metavar="KEY",
@@ -125,7 +144,8 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
         concurrency=options.concurrency,
         clock=options.clock or (CLOCK_WITH_FAULTS if has_faults else CLOCK),
         variant=options.variant,
-        opponent=options.opponent,
+        opponent=options.opponent.kind,
+        levels=options.opponent.levels,
         depth=options.depth,
         seed=options.seed,
         company=options.company or 0.0,
@@ -177,6 +197,8 @@ def refuse_contradictions(options: Options) -> None:
         raise click.UsageError("--config is for the bot, and --serve starts none")
     if options.serve and options.browser:
         raise click.UsageError("--browser lets you play the bot, and --serve starts none")
+    if options.serve and options.strength is not None:
+        raise click.UsageError("--strength is for the bot, and --serve starts none")
     if options.no_open and not options.browser:
         raise click.UsageError("--no-open needs --browser")
     if options.browser and options.games is None:
@@ -227,6 +249,28 @@ def _named_cards(name: str) -> tuple[Card, ...]:
         places = ", ".join(card.place.value for card in cards(fault))
         raise click.BadParameter(f"{label} cannot strike at {place!r}, only at {places}")
     return found
+
+
+def _opponent(text: str) -> OpponentChoice:
+    kinds = [kind.value for kind in OpponentKind]
+    name, colon, levels = text.partition(":")
+    if name not in kinds or (name == OpponentKind.LEVEL) is not bool(colon):
+        nearest = difflib.get_close_matches(name, kinds, 1)
+        hint = f"; perhaps {nearest[0]}{':1500' * (nearest[0] == OpponentKind.LEVEL)}" if nearest else ""
+        raise click.BadParameter(f"{text!r} is none of random, greedy, engine and level:1500{hint}")
+    return OpponentChoice(OpponentKind(name), tuple(_level(level) for level in levels.split(",")) if colon else ())
+
+
+def _level(text: str) -> int:
+    return int(_number(text, f"a level from {LEVELS[0]} to {LEVELS[-1]}", LEVELS[0], LEVELS[-1]))
+
+
+def _strength(text: str) -> str:
+    if STRENGTH.fullmatch(text) is None:
+        nearest = difflib.get_close_matches(text, ("full", "match_opponent"), 1)
+        hint = f"; perhaps {nearest[0]}" if nearest else ""
+        raise click.BadParameter(f"{text!r} is none of full, match_opponent and a level such as 1500{hint}")
+    return text
 
 
 def _chance(text: str) -> float:

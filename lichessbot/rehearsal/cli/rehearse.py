@@ -13,8 +13,9 @@ import tempfile
 import threading
 import time
 import webbrowser
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
@@ -32,6 +33,7 @@ from lichessbot.rehearsal.cli.display import (
     PlainDisplay,
     say,
     show_results,
+    show_scores,
     view,
 )
 from lichessbot.rehearsal.cli.fault_report import show_catalogue, show_costs, write_ledger
@@ -78,9 +80,11 @@ def run(options: Options) -> int:
             try:
                 if options.serve:
                     return rehearsal.serve(ends=options.games is not None)
+                slots = options.concurrency if options.games or not options.browser else 0
+                terms = Terms(slots, options.time_scale, config, strength=options.strength)
                 if options.browser:
-                    return rehearsal.browse(options.time_scale, config, opens=not options.no_open)
-                return rehearsal.play(options.time_scale, config)
+                    return rehearsal.browse(terms, opens=not options.no_open)
+                return rehearsal.play(terms)
             finally:
                 rehearsal.close(options.pgn, options.ledger)
     except ServerDidNotStart as error:
@@ -109,10 +113,9 @@ class _Rehearsal:
         self._proxy = self._open_proxy(port) if faults.needs_a_proxy else None
         self._person: Person | None = None
 
-    def play(self, time_scale: float, config: Mapping[str, object] | None) -> int:
+    def play(self, terms: Terms) -> int:
         """Run the bot against the house bots, to the end of the last game; return the exit code."""
         folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
-        terms = Terms(self._match.plan.concurrency, time_scale, config)
         daemon = Daemon(self._url, self._token, terms, folder)
         finished = False
         try:
@@ -127,11 +130,11 @@ class _Rehearsal:
         self._problems += filter(None, [daemon.stop()])
         return self._judge(daemon, folder)
 
-    def browse(self, time_scale: float, config: Mapping[str, object] | None, *, opens: bool) -> int:
+    def browse(self, terms: Terms, *, opens: bool) -> int:
         """Run the bot for a person at the page until Ctrl-C; return the exit code."""
         folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
-        slots = self._match.plan.concurrency + 1 if self._match.plan.games else 1
-        daemon = Daemon(self._url, self._token, Terms(slots, time_scale, config, meets_people=True), folder)
+        terms = replace(terms, concurrency=terms.concurrency + 1, meets_people=True)    # a slot for the person
+        daemon = Daemon(self._url, self._token, terms, folder)
         page = self._server.call(lambda: self._open_page(daemon))
         ended_by_itself = False
         try:
@@ -274,6 +277,8 @@ class _Rehearsal:
         match = self._match
         if match.plan.games:
             show_results(self._console, match.pairings)
+        if match.plan.levels:
+            show_scores(self._console, match.counts_by_rating())
         self._show_costs()
         for problem in self._problems:
             say(self._console, f"problem: {problem}", style="red")

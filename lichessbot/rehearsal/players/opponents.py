@@ -6,13 +6,15 @@ A choice depends only on the position, the seed and, for the engine, the clocks.
 import random
 from dataclasses import replace
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
+from zlib import crc32
 
-from engine.facade import Board, Engine, Limits
+from engine.facade import RATINGS, Board, Engine, Limits
 
 ENGINE_HASH_MB = 4
 ENGINE_OVERHEAD_MS = 10         # it runs in this process
 MAX_ENGINE_DEPTH = 64
+LEVELS: Final = RATINGS
 
 # In antichess a king can be taken, and a pawn can become one.
 _WORTH = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9, "k": 4}
@@ -24,6 +26,7 @@ class OpponentKind(StrEnum):
     RANDOM = "random"
     GREEDY = "greedy"
     ENGINE = "engine"
+    LEVEL = "level"
 
 
 class Opponent(Protocol):
@@ -86,8 +89,25 @@ class EngineOpponent:
         return best
 
 
-def opponent(kind: OpponentKind, *, seed: str, depth: int) -> Opponent:
-    """Return a new opponent; only the engine uses `depth`."""
+class LevelOpponent:
+    """Our own engine at a level; greedy in variants, which the engine does not play."""
+
+    def __init__(self, level: int, seed: str) -> None:
+        self._greedy = GreedyOpponent(seed)
+        self._engine = Engine(ENGINE_HASH_MB, ENGINE_OVERHEAD_MS)
+        self._engine.limit_strength(level, crc32(seed.encode()))
+
+    def choose(self, board: Board, clocks: Limits) -> str:
+        if board.variant != "standard":
+            return self._greedy.choose(board, clocks)
+        self._engine.set_position(board)
+        best = self._engine.go(clocks).best_move
+        assert best is not None, "asked for a move in a finished game"
+        return best
+
+
+def opponent(kind: OpponentKind, *, seed: str, depth: int, level: int = LEVELS[0]) -> Opponent:
+    """Return a new opponent; only the engine uses `depth`, and only a player of limited strength `level`."""
     match kind:
         case OpponentKind.RANDOM:
             return RandomOpponent(seed)
@@ -95,6 +115,8 @@ def opponent(kind: OpponentKind, *, seed: str, depth: int) -> Opponent:
             return GreedyOpponent(seed)
         case OpponentKind.ENGINE:
             return EngineOpponent(depth, seed)
+        case OpponentKind.LEVEL:
+            return LevelOpponent(level, seed)
 
 
 def _wins(board: Board, move: str) -> bool:

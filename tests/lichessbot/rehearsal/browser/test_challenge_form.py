@@ -9,7 +9,7 @@ from lichessbot.rehearsal.rules.clock import RealTime, Unlimited
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
 from lichessbot.rehearsal.rules.errors import Refused
 
-GOOD: dict[str, Any] = {"limit": 180, "increment": 2, "color": "black", "variant": "standard", "strength": "depth-1"}
+GOOD: dict[str, Any] = {"limit": 180, "increment": 2, "color": "black", "variant": "standard", "strength": "level-800"}
 FEN = "7k/8/8/8/8/8/8/R5K1 w - - 0 1"
 
 
@@ -19,7 +19,7 @@ def test_a_form_becomes_the_terms_of_a_challenge() -> None:
     assert (proposed.terms.color, proposed.terms.variant, proposed.terms.rated) == (
         ColorChoice.BLACK, Variant.STANDARD, False,
     )
-    assert dict(proposed.strength.limits) == {"depth": 1}
+    assert dict(proposed.strength.limits) == {"strength": 800}
 
 
 def test_a_short_form_means_full_strength_and_any_colour() -> None:
@@ -53,7 +53,8 @@ def test_the_position_counts_only_for_games_from_a_position() -> None:
         ({"limit": 0, "increment": 0}, "a clock of 0\\+0 leaves no time to play"),
         ({"color": "whit"}, "color: 'whit' is none of random, white, black; perhaps white"),
         ({"variant": "atomic"}, "variant: 'atomic' is none of standard, chess960, fromPosition"),
-        ({"strength": "depth-2"}, "strength: 'depth-2' is none of full, .*; perhaps depth-"),
+        ({"strength": "level-2700"}, "strength: 'level-2700' is none of full, .*; perhaps level-"),
+        ({"rated": True}, "rated games have one strength for everybody: choose casual, or full strength"),
         ({"strength": ["x"]}, "strength: "),
         ({"variant": "fromPosition"}, "fen: a game from a position needs its FEN"),
         ({"variant": "fromPosition", "fen": 7}, "fen: a game from a position needs its FEN"),

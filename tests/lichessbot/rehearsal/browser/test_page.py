@@ -153,13 +153,13 @@ def test_an_unanswered_challenge_can_be_cancelled(scene: Scene) -> None:
 
 def test_the_bot_takes_over_a_strength_once_before_the_challenge(scene: Scene) -> None:
     page = scene.open()
-    for strength in ("depth-1", "depth-1", "full"):
+    for strength in ("level-800", "level-800", "full"):
         game = page.start(strength=strength)
         page.do(f"game/{game['id']}/abort")
         page.wait("lobby", lambda it: it["playing"] is None)
-    assert [dict(limits) for limits in scene.bot.limits] == [{"depth": 1}, {}]
+    assert [dict(limits) for limits in scene.bot.limits] == [{"strength": 800}, {}]
     scene.bot.refuses = True
-    assert page.refusal("challenge", limit=60, increment=0, strength="depth-3") == (
+    assert page.refusal("challenge", limit=60, increment=0, strength="level-1400") == (
         "Strength: the bot refused its new configuration."
     )
     assert not page.wait("lobby", lambda it: not it["isWaiting"])["notice"]

@@ -46,7 +46,7 @@ def test_a_person_mates_the_bot_and_ctrl_c_ends_everything(
     process = start(rehearsal, "--browser", "--port", str(port), "--pgn", str(pgn))
     page = open_page(process)
     assert page.url == f"http://127.0.0.1:{port}"
-    game = page.start(variant="fromPosition", fen=MATE_IN_TWO, strength="depth-3")
+    game = page.start(variant="fromPosition", fen=MATE_IN_TWO, strength="level-1400")
     page.wait("game", lambda it: any(line["text"].startswith("Hello You, I am") for line in it["chat"]))
     page.move(game["id"], "Ra7")
     page.move(game["id"], "b1b8")
@@ -56,8 +56,8 @@ def test_a_person_mates_the_bot_and_ctrl_c_ends_everything(
     assert [it["text"] for it in analysis["scores"]] == ["#2", "#1", "#1", "checkmate"]
     assert analysis["mistakes"] == []
     (log,) = tmp_path.glob("lichessbot-rehearsal-*/daemon.log")
-    (move,) = [line for line in log.read_text().splitlines() if " game.move " in line and " by=us " in line]
-    assert " depth=3 " in move
+    (start_of_game,) = [line for line in log.read_text().splitlines() if " game.start " in line]
+    assert " level=1400 " in start_of_game
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == rehearse.EXIT_GOOD, output

@@ -125,6 +125,25 @@ def test_colours_alternate_and_games_follow_each_other(lichess: RehearsalServer,
         assert '[Round "2"]' in it.pgn()
 
 
+def test_people_of_every_level_come_in_turn_with_that_rating_and_both_colours(
+    lichess: RehearsalServer, bot: Client
+) -> None:
+    plan = replace(PLAN, games=4, opponent=OpponentKind.LEVEL, levels=(600, 1500))
+    events = bot.events()
+    with match(lichess, bot, plan) as (it, _):
+        for _ in range(4):
+            game_id = accept_next(bot, events)
+            full = bot.game(game_id).next("gameFull")
+            them = full["black" if full["white"].get("id") == bot.id else "white"]
+            pairing = next(pairing for pairing in it.pairings if pairing.game and pairing.game.id == game_id)
+            assert (them["rating"], them.get("title")) == (pairing.opponent.rating, None)
+            bot.do(game_id, "resign")
+        finish(it, lichess)
+        paired = [(pairing.opponent.rating, pairing.bot_color) for pairing in it.pairings]
+        assert paired == [(600, WHITE), (1500, WHITE), (600, BLACK), (1500, BLACK)]
+        assert {rating: sum(count.values()) for rating, count in it.counts_by_rating().items()} == {600: 2, 1500: 2}
+
+
 @pytest.mark.parametrize(("ending", "outcome"), [("resign", "failed"), ("draw/yes", "drawn")])
 def test_games_from_the_bots_own_challenges_are_judged(
     lichess: RehearsalServer, bot: Client, ending: str, outcome: str

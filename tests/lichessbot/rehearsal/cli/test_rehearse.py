@@ -116,6 +116,12 @@ def test_taken_port_is_one_line_and_a_failure(capsys: pytest.CaptureFixture[str]
         ["--clock", "0+0"],
         ["--variant", "atomic"],
         ["--opponent", "grandmaster"],
+        ["--opponent", "level"],
+        ["--opponent", "greedy:1500"],
+        ["--opponent", "level:1500,300"],
+        ["--opponent", "level:strong"],
+        ["--strength", "strong"],
+        ["--strength", "-5"],
         ["--depth", "65"],
         ["--pgn", "no-such-folder/games.pgn"],
         ["--faults", "no-such-fault"],
@@ -130,9 +136,20 @@ def test_wrong_options_are_usage_errors(words: list[str]) -> None:
         arguments(*words)
 
 
+def test_levels_are_those_of_opponents_and_of_the_bot() -> None:
+    options = arguments("--opponent", "level:900,1300", "--strength", "match_opponent")
+    assert match_plan(options).levels == (900, 1300)
+    assert options.strength == "match_opponent"
+    with pytest.raises(click.UsageError, match="none of random, greedy, engine and level:1500; perhaps level:1500"):
+        arguments("--opponent", "levle:1500")
+    with pytest.raises(click.UsageError, match="'300' is not a level from 600 to "):
+        arguments("--opponent", "level:300")
+
+
 @pytest.mark.parametrize(
     "words",
     [
+        ["--serve", "--strength", "1500"],
         ["--faults", "list", "--chaos", "0.1"],
         ["--faults", "list", "--serve"],
         ["--ledger", "ledger.jsonl"],

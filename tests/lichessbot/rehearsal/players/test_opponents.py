@@ -29,7 +29,7 @@ def test_every_choice_in_a_variant_is_legal(kind: OpponentKind, variant: str) ->
         board.push(mind.choose(board, Limits()))
 
 
-@pytest.mark.parametrize("kind", [OpponentKind.RANDOM, OpponentKind.GREEDY])
+@pytest.mark.parametrize("kind", [OpponentKind.RANDOM, OpponentKind.GREEDY, OpponentKind.LEVEL])
 def test_same_seed_same_choices(kind: OpponentKind) -> None:
     minds = (opponent(kind, seed="7/1", depth=1) for _ in range(2))
     one, two = ([mind.choose(Board(fen), Limits()) for fen in FENS] for mind in minds)
@@ -57,3 +57,14 @@ def test_greedy_does_not_take_castling_for_a_capture() -> None:
 def test_engine_finds_mate_in_one() -> None:
     board = Board("6k1/3R4/6K1/8/8/8/8/8 w - - 0 1")
     assert opponent(OpponentKind.ENGINE, seed="s", depth=4).choose(board, Limits()) == "d7d8"
+
+
+def test_a_higher_level_finds_more() -> None:
+    fen = "7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"
+
+    def found_by(level: int) -> int:
+        """Return how many of twenty players of this level cut the king off, with mate at the next move."""
+        players = (opponent(OpponentKind.LEVEL, seed=f"{seed}", depth=1, level=level) for seed in range(20))
+        return sum(player.choose(Board(fen), Limits()) in ("a2a7", "b1b7") for player in players)
+
+    assert found_by(600) < 15 < found_by(2200)

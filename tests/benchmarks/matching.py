@@ -1,0 +1,93 @@
+"""Games of the daemon with `strength: match_opponent` against people of all ratings: are they even?
+
+    python -m tests.benchmarks.matching [--games 200] [--concurrency 4] [--clock 120+1] [--seed N]
+
+The people are our own engine at the level of their rating, so this proves that the level reaches the engine and that
+nothing else of the daemon makes the bot stronger or weaker; how well levels fit ratings, `lichessbot-engine calibrate`
+measures. Each band of 200 points should score 35 to 65 %. Chance alone takes a band of 22 games out of that in one of
+six cases, one of 100 games in one of 500: a band fails if its 95 % interval lies outside, and 900 games decide.
+"""
+
+import argparse
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+
+from tests.benchmarks.figures import Figures
+
+BAND = 200
+RATINGS = range(850, 2600, 100)     # two in each band
+BANDS = range(800, 2600, BAND)
+LEAST, MOST = 35.0, 65.0
+_SCORE = re.compile(r"against (\d+): \d+ games, (\d+) won, (\d+) drawn, (\d+) lost")
+
+Results = tuple[int, int, int]      # won, drawn, lost
+
+
+def read(lines: Iterable[str]) -> Mapping[int, Results]:
+    """Return the results of a rehearsal by band."""
+    bands: dict[int, Results] = {}
+    for line in lines:
+        if found := _SCORE.search(line):
+            rating, *counts = map(int, found.groups())
+            band = BANDS.start + (rating - BANDS.start) // BAND * BAND
+            won, drawn, lost = (a + b for a, b in zip(bands.get(band, (0, 0, 0)), counts, strict=True))
+            bands[band] = won, drawn, lost
+    return bands
+
+
+def interval(results: Results) -> tuple[float, float, float]:
+    """Return the score in percent, and its 95 % interval (Wilson's, with draws as half a win)."""
+    games = sum(results)
+    share, z = (results[0] + results[1] / 2) / games, 1.96
+    middle = (share + z * z / (2 * games)) / (1 + z * z / games)
+    half = z * math.sqrt(share * (1 - share) / games + z * z / (4 * games * games)) / (1 + z * z / games)
+    return 100 * share, 100 * (middle - half), 100 * (middle + half)
+
+
+def report(bands: Mapping[int, Results], wanted: int) -> bool:
+    """Print a line for each band; return whether all games were played and no band is uneven."""
+    figures = Figures()
+    figures.section("score of the bot by the rating of its opponents")
+    for band in BANDS:
+        results = bands.get(band, (0, 0, 0))
+        score, low, high = interval(results) if sum(results) else (0.0, 0.0, 0.0)
+        counts = "+{} ={} -{}".format(*results)
+        name = f"{band}-{band + BAND - 1}: {counts}"
+        even = high >= LEAST and low <= MOST
+        wanted_text = f"{LEAST:.0f}-{MOST:.0f} %{'' if LEAST <= score <= MOST else ', within the interval'}"
+        figures.bar(name, f"{score:.1f} % ({low:.0f}-{high:.0f})", wanted_text, even)
+    played = sum(sum(results) for results in bands.values())
+    figures.bar("games", str(played), str(wanted), played == wanted)
+    return figures.all_met
+
+
+def rehearse(games: int, concurrency: int, clock: str, seed: int) -> list[str]:
+    """Play the games, and return what the rehearsal printed."""
+    levels = ",".join(map(str, RATINGS))
+    command = [sys.executable, "-P", "-m", "lichessbot", "rehearse", "--strength", "match_opponent"]
+    command += ["--opponent", f"level:{levels}", "--games", str(games), "--concurrency", str(concurrency)]
+    lines = []
+    with subprocess.Popen([*command, "--clock", clock, "--seed", str(seed)], stdout=subprocess.PIPE, text=True) as it:
+        assert it.stdout is not None
+        for line in it.stdout:
+            lines.append(line)
+            print(line, end="", flush=True)
+    return lines if it.returncode == 0 else []
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=200, help="how many games (200)")
+    parser.add_argument("--concurrency", type=int, default=4, help="games at a time (4)")
+    parser.add_argument("--clock", default="120+1", help="seconds and increment (120+1)")
+    parser.add_argument("--seed", type=int, default=0, help="of the opponents (0)")
+    arguments = parser.parse_args()
+    lines = rehearse(arguments.games, arguments.concurrency, arguments.clock, arguments.seed)
+    return 0 if report(read(lines), arguments.games) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
