@@ -4,9 +4,8 @@
 from functools import cache
 
 import cython
-from cython.cimports.engine.core.attacks import KING_ATTACKS
-from cython.cimports.engine.core.bitboard import bit, lsb, popcount, u64
-from cython.cimports.engine.core.pieces import KINDS, PAWN, QUEEN, WHITE
+from cython.cimports.engine.core.bitboard import ALL_SQUARES, advance, beside, lsb, popcount, u64
+from cython.cimports.engine.core.pieces import BLACK, KINDS, KING, PAWN, QUEEN, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.evaluation.variant_evaluation import (
     ATTACKED,
@@ -18,33 +17,26 @@ from cython.cimports.engine.evaluation.variant_evaluation import (
 
 from engine.evaluation.variant_weights import VALUES
 
-NEARER = cython.declare(cython.ulonglong[64])       # [square]: its neighbours that are nearer to the centre
-if not cython.compiled:
-    NEARER = [0] * 64
+FARTHEST = cython.declare(cython.int, 8)            # steps of a king that are counted
+UNREACHABLE = cython.declare(cython.int, 9)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def ring(square: cython.int) -> cython.int:
-    """Return how many steps a king is from the centre, 0 to 3."""
-    file: cython.int = square & 7
-    rank: cython.int = square >> 3
-    file = file if file < 4 else 7 - file
-    rank = rank if rank < 4 else 7 - rank
-    return 3 - (file if file < rank else rank)
-
-
-def _fill() -> None:
-    square: cython.int
-    other: cython.int
-    for square in range(64):
-        for other in range(64):
-            if KING_ATTACKS[square] & bit(other) and ring(other) < ring(square):
-                NEARER[square] |= bit(other)
-
-
-_fill()
+def steps_to(position: Position, survey: cython.p_ulonglong, us: cython.int, goal: u64) -> cython.int:
+    """Return how many steps our king needs to the goal over squares that the enemy does not attack now."""
+    free: u64 = ~(survey[ATTACKED + (us ^ 1)] | position.colours[us])
+    reached: u64 = position.pieces[us * KINDS + KING]
+    steps: cython.int = 0
+    while not reached & goal:
+        spread: u64 = reached | beside(reached)
+        spread = (spread | advance(spread, WHITE) | advance(spread, BLACK)) & ALL_SQUARES
+        if steps == FARTHEST or not spread & free & ~reached:
+            return UNREACHABLE
+        reached |= spread & free
+        steps += 1
+    return steps
 
 
 @cython.cfunc
@@ -58,17 +50,14 @@ def at_most(number: cython.int, most: cython.int) -> cython.int:
 @cython.final
 @cython.cclass
 class KingOfTheHillEvaluation(VariantEvaluation):
-    """Own weights: [safe steps of the king towards the centre], 8: a step that wins."""
+    """Own weights: [steps of the king to the centre], 10: the next step wins."""
 
     def own_terms(
         self, position: Position, extra: u64, survey: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
-        king: cython.int = position.king_square(us)
-        steps: u64 = NEARER[king] & ~survey[ATTACKED + (us ^ 1)] & ~position.colours[us]
-        score: cython.int = self.weights[OWN + at_most(popcount(steps), 7)]
-        if steps and ring(king) == 1 and position.side_to_move == us:
-            score += self.weights[OWN + 8]
-        return score
+        steps: cython.int = steps_to(position, survey, us, 0x0000001818000000)
+        score: cython.int = self.weights[OWN + steps]
+        return score + self.weights[OWN + 10] if steps == 1 and position.side_to_move == us else score
 
 
 @cython.final
@@ -158,16 +147,17 @@ class HordeEvaluation(VariantEvaluation):
 @cython.final
 @cython.cclass
 class RacingKingsEvaluation(VariantEvaluation):
-    """Own weights: [safe steps of the king up the board], 4 + [rank of the king] if it is our move."""
+    """Own weights: [steps of the king to the goal], 10: the next step wins, as Black cannot draw."""
 
     def own_terms(
         self, position: Position, extra: u64, survey: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
-        king: cython.int = position.king_square(us)
-        ranks_above: u64 = ~cython.cast(u64, 0) << 8 * ((king >> 3) + 1) if king < 56 else 0
-        steps: u64 = KING_ATTACKS[king] & ranks_above & ~survey[ATTACKED + (us ^ 1)] & ~position.colours[us]
-        score: cython.int = self.weights[OWN + at_most(popcount(steps), 3)]
-        return score + self.weights[OWN + 4 + (king >> 3)] if position.side_to_move == us else score
+        goal: u64 = 0xFF00000000000000
+        steps: cython.int = steps_to(position, survey, us, goal)
+        score: cython.int = self.weights[OWN + steps]
+        if steps == 1 and position.side_to_move == us and (us == BLACK or steps_to(position, survey, BLACK, goal) > 1):
+            score += self.weights[OWN + 10]
+        return score
 
 
 CLASSES = {

@@ -44,7 +44,7 @@ VALUES: dict[str, dict[str, Pairs]] = {
             (midgame + 40 * (ring == 2), endgame + (0, 40, 250, 500)[ring])
             for (midgame, endgame), ring in zip(_STANDARD_SQUARES[160:], _RINGS, strict=True)
         ),
-        "own": _same(0, 20, 30, 40, 40, 40, 40, 40, 2500),
+        "own": ((0, 0), (150, 300), (40, 140), (10, 60), (0, 20), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0), (2500, 2500)),
     },
     "threeCheck": {
         **_COMMON,
@@ -101,11 +101,11 @@ VALUES: dict[str, dict[str, Pairs]] = {
     "racingKings": {
         "material": ((0, 0), (300, 300), (330, 330), (500, 500), (900, 900)),
         "squares": _NONE * 5 + tuple(
-            (value, value) for rank in (0, 60, 130, 220, 330, 480, 700, 2000) for value in (rank,) * 4
+            (value, value) for rank in (0, 20, 45, 75, 110, 150, 200, 500) for value in (rank,) * 4
         ),
         "mobility": _same(0, 4, 4, 3, 2),
         "hanging": _same(25),
         "tempo": _same(40),
-        "own": _same(-60, 0, 20, 30, 0, 10, 20, 40, 70, 120, 400, 0),
+        "own": _same(2000, 650, 420, 280, 180, 100, 45, 0, -20, -120, 2500),
     },
 }

@@ -61,6 +61,8 @@ class Quiescence:
             self.stack.begin_moves(ply)
             self.picker.begin(ply, entry_move(entry))
         else:
+            if self.rules.variant is not None and self.rules.variant.is_stuck():
+                return self.rules.score_without_moves(ply)
             best = self.stack.refined_evaluation(entry, ply)
             if best >= beta:
                 return best

@@ -100,8 +100,8 @@ class AntichessPosition(VariantPosition):
         return self.is_attacked(to_square(move), self.side_to_move ^ 1)
 
     def can_wait(self) -> cython.bint:
-        """Return True: zugzwang is everywhere, but a search sees it."""
-        return True
+        """Return whether the side to move has more than two pieces: with fewer, zugzwang decides."""
+        return popcount(self.colours[self.side_to_move]) > 2
 
     def exchange_wins(self, move: cython.int, threshold: cython.int) -> cython.bint:
         """Return True: what an exchange wins or loses says nothing."""

@@ -34,6 +34,11 @@ class RacingKingsPosition(VariantPosition):
         """Return whether this move, perhaps of another position, is legal here."""
         return is_legal(self, move) and not gives_check(self, move)
 
+    def is_forced(self) -> cython.bint:
+        """Return whether White has arrived and Black has one move left."""
+        goal: u64 = 0xFF00000000000000
+        return self.pieces[KING] & goal != 0
+
     def is_forcing(self, move: cython.int) -> cython.bint:
         """Return whether the king comes nearer to the goal."""
         if from_square(move) != self.king_square(self.side_to_move):

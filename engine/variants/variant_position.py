@@ -139,6 +139,11 @@ class VariantPosition(Position):
             kings &= kings - 1
         return end
 
+    def is_stuck(self) -> cython.bint:
+        """Return whether a side that is likely to be in zugzwang has no legal move at all."""
+        moves = cython.declare(cython.int[1024])
+        return not self.can_wait() and self.generate(moves, 0, False) == 0
+
     def extra_key(self) -> u64:
         """Return the part of the key that is not about the board."""
         return mix(self.extra ^ mix(self.promoted))
