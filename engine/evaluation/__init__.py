@@ -17,5 +17,6 @@ __all__ = [
     "style",
     "variant_evaluation",
     "variant_terms",
+    "variant_weights",
     "weights",
 ]

@@ -102,6 +102,24 @@ class VariantEvaluation:
         score = (midgame_of(score) * phase + endgame_of(score) * (full - phase)) >> PHASE_SHIFT
         return LIMIT if score > LIMIT else -LIMIT if score < -LIMIT else score
 
+    def features(self, position: Position, extra: int) -> list[tuple[int, int]]:
+        """Return the weights that count in a position, by index, and how often each counts for White."""
+        kept = [self.weights[index] for index in range(COUNT)]
+        found = []
+        index: cython.int
+        count: cython.int
+        for index in range(COUNT):
+            self.weights[index] = 0
+        for index in range(COUNT):
+            self.weights[index] = 1        # a midgame value of one centipawn
+            count = self.balance(position, extra)
+            if count:
+                found.append((index, count))
+            self.weights[index] = 0
+        for index in range(COUNT):
+            self.weights[index] = kept[index]
+        return found
+
     def terms(self, position: Position, extra: int) -> dict[str, tuple[int, int, int, int]]:
         """Return each term: White's midgame and endgame values, then Black's, all from their owner's view."""
         survey = cython.declare(cython.ulonglong[8])
