@@ -90,7 +90,7 @@ class Board:
             self._rules, self.fullmove_number = parse_variant_fen(self._variant, self.initial_fen)
             self._position = self._rules
         self._moves: list[str] = []
-        self._last_move = 0
+        self.last_move = 0             # as the engine packs it; 0 if there is none
 
     def copy(self, *, moves: bool = True) -> "Board":
         """Return an independent copy. Without `moves` it has no move list, which is faster; repetitions are kept."""
@@ -104,7 +104,7 @@ class Board:
             other._rules.copy_from(self._rules)
         other.fullmove_number = self.fullmove_number
         other._moves = list(self._moves) if moves else []
-        other._last_move = self._last_move
+        other.last_move = self.last_move
         return other
 
     def at_start(self) -> "Board":
@@ -134,11 +134,6 @@ class Board:
     def moves(self) -> list[str]:
         """Return the moves played, in this board's own spelling."""
         return list(self._moves)
-
-    @property
-    def last_move(self) -> int:
-        """Return the last move played as the engine packs it, 0 if there is none."""
-        return self._last_move
 
     @property
     def halfmove_clock(self) -> int:
@@ -241,7 +236,7 @@ class Board:
         self.fullmove_number += self.turn == BLACK
         self._position.commit(move)
         self._moves.append(spelt)
-        self._last_move = move
+        self.last_move = move
         return spelt
 
     def spell(self, move: int) -> str:
