@@ -31,7 +31,7 @@ from engine.selfplay.move_matching import MoveMatcher, NoUnpacker, opened
 from engine.selfplay.uci_client import EngineFailed
 
 GAMES_PER_LINE = 100               # of progress
-SKILLS = range(200, 3101)
+SKILLS = range(200, 3001)
 jobs_option = click.option("--jobs", type=POSITIVE, default=os.cpu_count() or 1, help="Games at the same time.")
 
 

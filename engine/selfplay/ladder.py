@@ -27,14 +27,14 @@ from engine.selfplay.worker_pool import run_parallel
 
 # Ratings of Stockfish's Skill Level from 0 on, which its authors measured a month after version 15.1 against versions
 # of Stash that the CCRL rates: https://github.com/official-stockfish/Stockfish/pull/4341. UCI_Elo of version 16 and
-# later comes from them; UCI_Elo of 15.1 is an older scale. A skill picks its move after one ply more than its number:
-# a search of that depth plays the same moves without the wait.
-STOCKFISH_SKILLS = (1320, 1468, 1608, 1742, 1923, 2204, 2363, 2500, 2596, 2703, 2788, 2856, 2923)
+# later comes from them; UCI_Elo of 15.1 is an older scale. A skill picks its move after one ply more than its number.
+STOCKFISH_SKILLS = (1320, 1468, 1608, 1742, 1923, 2204, 2363, 2500, 2596, 2703, 2788)
+STOCKFISH_NODES = (5_000,) * 5 + (20_000,) * 3 + (60_000,) * 3   # enough for it, and independent of the machine
 
 HASH_MB = 8
 OPENING_PLIES = 8
 MAX_PLIES = 300                    # of a game, which is then drawn
-OWN_NUMBERS = {"level": RATINGS, "skill": range(200, 3101), "nodes": range(1, 10**9)}
+OWN_NUMBERS = {"level": RATINGS, "skill": range(200, 3001), "nodes": range(1, 10**9)}
 LIMIT_WORDS = ("depth", "nodes", "movetime")
 
 
@@ -152,8 +152,8 @@ def parse_foreign(text: str) -> ForeignEngine:
 def stockfish_anchors(command: str) -> list[str]:
     """Return the texts of Stockfish's skill levels."""
     return [
-        f"{command} 'Skill Level={skill}' depth={skill + 1} rating={rating}"
-        for skill, rating in enumerate(STOCKFISH_SKILLS)
+        f"{command} 'Skill Level={skill}' nodes={nodes} rating={rating}"
+        for skill, (nodes, rating) in enumerate(zip(STOCKFISH_NODES, STOCKFISH_SKILLS, strict=True))
     ]
 
 

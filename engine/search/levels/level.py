@@ -20,8 +20,8 @@ class Level:
 
     skill: float
     plies: float               # how far he looks ahead; 2.3: three plies at 30 % of his moves, two at the others
-    blindness: float           # how many of 1000 ordinary quiet replies he overlooks, see `vision.py`
-    capture_blindness: float   # how many of 1000 captures, recaptures excepted, which he always sees
+    blindness: float           # ordinary quiet replies that he overlooks, per mille, see `vision.py`
+    capture_blindness: float   # captures, per mille; recaptures he always sees
     exchange_plies: float      # captures in a row that he follows on different squares
     understanding: float       # percent: weight of position against material
     taste_cp: float            # largest bonus or malus for a piece on a square, by his taste
@@ -47,18 +47,17 @@ class Level:
 
 TABLE = (
     #     skill  plies blind capt. exch. underst. taste misj. nodes    book
-    Level(200,   1.0,  950,  900,  1,    0,       60,   250,  0,       0),
-    Level(500,   1.0,  800,  600,  1,    25,      40,   90,   0,       2),
-    Level(800,   1.3,  650,  250,  2,    40,      25,   60,   0,       4),
+    Level(200,   1.0,  1500, 4000, 0,    0,       60,   250,  0,       0),
+    Level(500,   1.0,  900,  1200, 1,    20,      40,   110,  0,       2),
+    Level(800,   1.2,  650,  300,  2,    40,      25,   60,   0,       4),
     Level(1200,  2.0,  450,  60,   4,    60,      15,   40,   0,       8),
     Level(1600,  3.0,  250,  8,    6,    85,      10,   25,   0,       12),
     Level(2000,  4.0,  100,  0,    10,   100,     6,    15,   0,       16),
-    Level(2300,  5.0,  30,   0,    12,   100,     4,    8,    0,       20),
 )  # fmt: skip
 FULL_TABLE = (
-    Level(2300,  1.0,  10,   0,    10,   100,     0,    0,    350,     20),
-    Level(2700,  1.0,  0,    0,    10,   100,     0,    0,    3_500,   24),
-    Level(3100,  1.0,  0,    0,    10,   100,     0,    0,    35_000,  24),
+    Level(2000,  1.0,  10,   0,    10,   100,     0,    0,    450,     16),
+    Level(2400,  1.0,  0,    0,    10,   100,     0,    0,    2_600,   20),
+    Level(3000,  1.0,  0,    0,    10,   100,     0,    0,    36_000,  24),
 )  # fmt: skip
 FULL_SEARCH_FROM = FULL_TABLE[0].skill
 LEAST_RATING, MOST_RATING = 600, 2850      # of the option UCI_Elo
