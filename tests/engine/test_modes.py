@@ -97,7 +97,7 @@ import json
 from engine.facade import Board, Engine, Limits, build_mode
 from engine.bench import POSITIONS
 answers = []
-for number, (fen, rating) in enumerate(zip(POSITIONS[::3], (600, 900, 1200, 1500, 1800, 2000, 2300, 600, 1000) * 2)):
+for number, (fen, rating) in enumerate(zip(POSITIONS[::7], (600, 900, 1200, 1500, 1700, 2300, 2850, 1000))):
     engine = Engine(hash_mb=1)
     engine.set_evaluation("none")
     engine.limit_strength(rating, seed=number)
