@@ -124,7 +124,7 @@ class Daemon:
         self._notifier = Notifier(settings, self._outbox, timeouts)
         self._context: GameContext | None = None
         """What games share; None until the account is known and the engines are good."""
-        self._games = GameManager(self._inbox, timeouts)
+        self._games = GameManager(self._inbox)
         self._lobby = Lobby(
             self._config, self._outbox, self._inbox.put, store, timeouts, access.proxy, lambda: self._games.games
         )
@@ -422,8 +422,7 @@ class Daemon:
             self._check_engines(config)
             config = with_engines_of(config, self._config)
         self._use(config)
-        if self._startup_check is None:
-            self._log.info("reload.in_use")
+        self._log.info("reload.in_use", engines=None if self._startup_check is None else "old")
         self._manager.reloaded()
 
     def _use(self, config: Config) -> None:

@@ -30,7 +30,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "refused": "Lichess refuses the token: {reason}",
     "reload": "the config is reloaded, changed keys: {changes}",
     "reload.key": "{key} is now {new} (was {old}), in use {effect}",
-    "reload.in_use": "the new config is in use",
+    "reload.in_use": "the new config is in use[, with the {engines} engines until the new ones are checked]",
     "reload.refused": "the new config is not used: {problem}",
     "control": "the operator says {command}[ {argument}]: {answer}",
     "control.unavailable": "no commands from the operator: {error}; {meaning}",

@@ -1,11 +1,12 @@
 """Games of the daemon with `strength: match_opponent` against people of all ratings: are they even?
 
-    python -m tests.benchmarks.matching [--games 200] [--concurrency 4] [--clock 120+1] [--seed N]
+    python -m tests.benchmarks.matching [--games 216] [--concurrency 4] [--clock 120+1] [--seed N]
 
 The people are our own engine at the level of their rating, so this proves that the level reaches the engine and that
 nothing else of the daemon makes the bot stronger or weaker; how well levels fit ratings, `lichessbot-engine calibrate`
 measures. Each band of 200 points should score 35 to 65 %. Chance alone takes a band of 22 games out of that in one of
 six cases, one of 100 games in one of 500: a band fails if its 95 % interval lies outside, and 900 games decide.
+They are played in rehearsals of 36 games, two against each rating.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from tests.benchmarks.figures import Figures
 
 BAND = 200
 RATINGS = range(850, 2600, 100)     # two in each band
+BATCH = 2 * len(RATINGS)
 BANDS = range(800, 2600, BAND)
 LEAST, MOST = 35.0, 65.0
 _SCORE = re.compile(r"against (\d+): \d+ games, (\d+) won, (\d+) drawn, (\d+) lost")
@@ -27,7 +29,7 @@ Results = tuple[int, int, int]      # won, drawn, lost
 
 
 def read(lines: Iterable[str]) -> Mapping[int, Results]:
-    """Return the results of a rehearsal by band."""
+    """Return the results of rehearsals by band."""
     bands: dict[int, Results] = {}
     for line in lines:
         if found := _SCORE.search(line):
@@ -64,11 +66,11 @@ def report(bands: Mapping[int, Results], wanted: int) -> bool:
     return figures.all_met
 
 
-def rehearse(games: int, concurrency: int, clock: str, seed: int) -> list[str]:
-    """Play the games, and return what the rehearsal printed."""
+def rehearse(concurrency: int, clock: str, seed: int) -> list[str]:
+    """Play two games against each rating, and return what the rehearsal printed; nothing if it failed."""
     levels = ",".join(map(str, RATINGS))
     command = [sys.executable, "-P", "-m", "lichessbot", "rehearse", "--strength", "match_opponent"]
-    command += ["--opponent", f"level:{levels}", "--games", str(games), "--concurrency", str(concurrency)]
+    command += ["--opponent", f"level:{levels}", "--games", str(BATCH), "--concurrency", str(concurrency)]
     lines = []
     with subprocess.Popen([*command, "--clock", clock, "--seed", str(seed)], stdout=subprocess.PIPE, text=True) as it:
         assert it.stdout is not None
@@ -80,13 +82,17 @@ def rehearse(games: int, concurrency: int, clock: str, seed: int) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=200, help="how many games (200)")
+    parser.add_argument("--games", type=int, default=216, help="how many games, rounded up (216)")
     parser.add_argument("--concurrency", type=int, default=4, help="games at a time (4)")
     parser.add_argument("--clock", default="120+1", help="seconds and increment (120+1)")
     parser.add_argument("--seed", type=int, default=0, help="of the opponents (0)")
     arguments = parser.parse_args()
-    lines = rehearse(arguments.games, arguments.concurrency, arguments.clock, arguments.seed)
-    return 0 if report(read(lines), arguments.games) else 1
+    lines: list[str] = []
+    batches = -(-arguments.games // BATCH)
+    for batch in range(batches):
+        lines += rehearse(arguments.concurrency, arguments.clock, arguments.seed + batch)
+        is_good = report(read(lines), BATCH * (batch + 1))
+    return 0 if is_good else 1
 
 
 if __name__ == "__main__":

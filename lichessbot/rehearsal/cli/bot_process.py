@@ -23,7 +23,7 @@ STOP_TIMEOUT_S = 15.0           # after the first signal: there are no games lef
 LEAVE_TIMEOUT_S = 5.0           # after the second
 BETWEEN_SIGNALS_S = 0.3         # two pending signals of one kind are delivered as one
 LEFTOVER_GRACE_S = 2.0          # for children to notice that their parent is gone
-RELOAD_TIMEOUT_S = 10.0
+RELOAD_TIMEOUT_S = 60.0         # it checks the engines first
 RELOAD_LOOK_S = 0.02
 
 _MARK = "LICHESSBOT_REHEARSAL"
@@ -32,7 +32,7 @@ _OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_
 _TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon multiplies its waits by it
 _ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
 _RELOADED = re.compile(r" reload changes=")
-_IN_USE = re.compile(r" (?:engine\.good|reload\.in_use)\b")
+_IN_USE = re.compile(r" (?:engine\.good|reload\.in_use)$")
 _REFUSED = re.compile(r" reload\.refused problem=(.*)")
 
 
