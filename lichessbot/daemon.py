@@ -124,7 +124,7 @@ class Daemon:
         self._notifier = Notifier(settings, self._outbox, timeouts)
         self._context: GameContext | None = None
         """What games share; None until the account is known and the engines are good."""
-        self._games = GameManager(self._inbox)
+        self._games = GameManager(self._inbox, timeouts)
         self._lobby = Lobby(
             self._config, self._outbox, self._inbox.put, store, timeouts, access.proxy, lambda: self._games.games
         )
