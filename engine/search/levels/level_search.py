@@ -12,7 +12,7 @@ from cython.cimports.engine.core.movegen import generate
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
-from cython.cimports.engine.core.score import DRAW, INFINITE, mated_in
+from cython.cimports.engine.core.score import DRAW, INFINITE, is_decided, mated_in
 from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.search.levels.judgement import Judgement
 from cython.cimports.engine.search.levels.vision import Vision
@@ -66,6 +66,8 @@ class LevelSearch:
         score: cython.int
         with cython.nogil:
             score = self.node(-INFINITE, INFINITE, plies, 0)
+            if self.pv_length[0] > 0 and not is_decided(score):
+                score -= self.instinct(self.pv[0])
         return score
 
     def stop(self) -> None:
@@ -131,10 +133,12 @@ class LevelSearch:
             self.played[ply] = move
             instinct: cython.int = self.instinct(move) if ply == 0 else 0
             self.position.make(move)
-            score = instinct - self.node(-beta, instinct - floor, depth - 1, ply + 1)
+            score = -self.node(-beta, instinct - floor, depth - 1, ply + 1)
             self.position.unmake(move)
             if self.counter.stopped:
                 return DRAW
+            if not is_decided(score):
+                score += instinct
             if score > best:
                 best = score
                 if score > floor:

@@ -45,6 +45,17 @@ def test_a_hanging_queen_is_taken(rating: int) -> None:
     assert [choose(rating, seed, Board(HANGING_QUEEN)) for seed in SEEDS].count("f3d4") >= 19
 
 
+def test_a_recapture_that_mates_is_reported_as_a_mate() -> None:
+    """The fondness for recaptures is no part of the score."""
+    engine = Engine(1)
+    engine.limit_strength(1500, 1)
+    engine.set_position(board_after("3Rr1k1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1", "e8d8"))
+    result = engine.go(Limits())
+    assert result.best_move == "d1d8"
+    assert result.report is not None
+    assert result.report.mate_in == 1
+
+
 def test_a_game_repeats_its_moves_and_other_games_differ() -> None:
     middlegame = Board("r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8")
     for rating, board in ((800, middlegame), (1500, middlegame), (2700, Board())):
