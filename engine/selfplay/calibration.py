@@ -63,7 +63,7 @@ class Report:
     def lines(self) -> Iterator[str]:
         """Yield the table of the levels, the calibration error by bands, and the anchors."""
         rated = fit(self.results, self.plan.anchors)
-        lowest = min(self.plan.anchors.values(), default=float("inf"))
+        lowest = min(self.plan.anchors.values(), default=float("-inf"))
         yield f"{'player':<14}{'rating':>7}{'95 %':>7}{'games':>7}  {'against the one before':<24}note"
         chain = [name for name in (RANDOM, *self.plan.levels) if name in rated]
         for name, before in zip(chain, ["", *chain], strict=False):
@@ -71,6 +71,9 @@ class Report:
             note = "extrapolated" if it.rating < lowest else ""
             score = self._score(name, before)
             yield f"{name:<14}{it.rating:>7.0f}{'+-':>3}{it.error:<4.0f}{it.games:>7}  {score:<24}{note}".rstrip()
+        if not self.plan.anchors:
+            yield "without an anchor only the differences mean something"
+            return
         yield from self._bands(rated)
         for anchor, given in self.plan.anchors.items():
             others = {name: rating for name, rating in self.plan.anchors.items() if name != anchor}
