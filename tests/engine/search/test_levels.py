@@ -126,14 +126,14 @@ def test_limited_strength_over_uci() -> None:
     session = Session()
     session.say("setoption name UCI_Elo value 1000")
     session.say("position fen r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8")
-    full = _nodes(session, "go depth 9")
+    full = _nodes(session, "go depth 12")
     session.say("setoption name UCI_LimitStrength value true")
     limited = _nodes(session, "go wtime 600000 btime 600000")
     session.say("setoption name uci_elo value 2600")
     stronger = _nodes(session, "go wtime 600000 btime 600000")
     session.say("setoption name UCI_LimitStrength value false")
     session.say("ucinewgame")
-    assert limited < stronger < full == _nodes(session, "go depth 9")
+    assert limited < stronger < full == _nodes(session, "go depth 12")
     session.close()
 
 

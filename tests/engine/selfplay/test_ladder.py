@@ -94,7 +94,7 @@ def test_a_foreign_engine_that_fails_is_reported(foreign: Path, tmp_path: Path) 
 def test_a_foreign_engine_is_read_from_its_text() -> None:
     anchor = parse_foreign(stockfish_anchors("sf")[2])
     assert (anchor.command, anchor.options, anchor.limits, anchor.rating) == (
-        "sf", (("Skill Level", "2"),), "depth 3", 1608.0
+        "sf", (("Skill Level", "2"),), "nodes 5000", 1608.0
     )  # fmt: skip
     assert parse_foreign("sf UCI_Elo=1500").rating == 1500.0
     assert ("UCI_LimitStrength", "true") in parse_foreign("sf UCI_Elo=1500").options
