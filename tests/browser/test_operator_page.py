@@ -49,7 +49,7 @@ class Dawdler(Steady):
 def begin(arena: Arena, name: str, mind: type[GreedyOpponent] = Ponderer) -> GameSession:
     """Return a game that has begun."""
     before = len(arena.started)
-    arena.challenge(arena.player(name, mind), base_s=180)
+    arena.challenge(arena.player(name, mind), base_s=1800)  # a slow machine looks at every view meanwhile
     arena.until(lambda: len(arena.started) > before)
     return arena.started[-1]
 
@@ -181,6 +181,10 @@ def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena
         text = download.value.path().read_text()
         assert '"Keys"' in text
         assert "[%clk" in text
+        page.until_text("#game", "reviews both sides")
+        assert arena.tell("review", arena.ended[0].game.id, "--nodes", "2000").returncode == 0
+        page.page.reload()
+        page.until_text("#game", "accuracy")
 
 
 @pytest.mark.parametrize(("scheme", "sizes"), [("light", (DESKTOP, PHONE)), ("dark", (PHONE,))])

@@ -51,6 +51,9 @@ def review_command(game: str, nodes: int, as_json: bool, config_file: Path | Non
     seconds, and the records keep what it finds.
     """
     records, record, moves = recorded_game(game, config_file)
+    if not record.status:
+        sys.stderr.write(f"{record.id} has no known end; only a game that is over is reviewed\n")
+        return ExitCode.FAILED
     try:
         review = _kept(records, record, moves, nodes) or _made(records, record, moves, nodes)
     except (StateError, EngineError) as error:

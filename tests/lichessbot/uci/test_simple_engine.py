@@ -16,7 +16,6 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.simple_engine import SimpleEngine
 
 SMALL = EngineConfig(hash_mb=1)
-IMPATIENT = Timeouts(engine_handshake=timedelta(seconds=0.2), engine_overrun=timedelta())
 
 
 @pytest.fixture
@@ -44,10 +43,25 @@ def test_the_same_search_of_a_new_engine_finds_the_same(engine: SimpleEngine) ->
     assert (first.score, first.pv, first.nodes) == (second.score, second.pv, second.nodes)
 
 
-@pytest.mark.parametrize(("manner", "words"), [("leaves", "ended by itself"), ("mute", "no answer in 0 s")])
-def test_an_engine_that_ends_or_stays_silent_is_an_error(rude_engine: Path, manner: str, words: str) -> None:
-    config = EngineConfig(command=(sys.executable, str(rude_engine), manner))
-    with closing(SimpleEngine("abcd1234", config, IMPATIENT)) as engine:
-        answers = (engine.search(Board(), Limits(nodes=1), 0.0) for _ in range(2))
-        with pytest.raises(EngineError, match=words):
-            tuple(answers)  # the engine that leaves does so after its first answer
+def rude(path: Path, manner: str, timeouts: Timeouts) -> SimpleEngine:
+    return SimpleEngine("abcd1234", EngineConfig(command=(sys.executable, str(path), manner)), timeouts)
+
+
+def test_an_engine_that_ends_is_an_error(rude_engine: Path) -> None:
+    with closing(rude(rude_engine, "leaves", Timeouts())) as engine:
+        answers = (engine.search(Board(), Limits(nodes=1), 60.0) for _ in range(2))
+        with pytest.raises(EngineError, match="ended by itself"):
+            tuple(answers)  # it leaves after its first answer
+
+
+def test_an_engine_that_never_gets_ready_is_an_error(rude_engine: Path) -> None:
+    timeouts = Timeouts(engine_handshake=timedelta(seconds=0.2))
+    with closing(rude(rude_engine, "mute", timeouts)) as engine, pytest.raises(EngineError, match="no answer to uci"):
+        engine.search(Board(), Limits(nodes=1), 60.0)
+
+
+def test_an_engine_that_does_not_answer_is_an_error(rude_engine: Path) -> None:
+    with closing(rude(rude_engine, "deaf", Timeouts())) as engine:
+        engine._timeouts = Timeouts(engine_handshake=timedelta(), engine_overrun=timedelta(seconds=0.2))
+        with pytest.raises(EngineError, match="no answer in 0 s"):
+            engine.search(Board(), Limits(nodes=1), 0.0)

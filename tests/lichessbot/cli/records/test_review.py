@@ -90,6 +90,11 @@ def test_a_review_of_fewer_moves_counts_as_none(tmp_path: Path, asked: Asked) ->
     assert asked("--nodes", "100", moves=MOVES[:4])[2] == "no such review yet: our engine looks at 5 positions ...\n"
 
 
+def test_a_game_that_may_still_be_played_is_not_reviewed(asked: Asked) -> None:
+    told = (1, [], "game0001 has no known end; only a game that is over is reviewed\n")
+    assert asked(status="", result=None) == told
+
+
 def test_moves_that_cannot_be_replayed_and_unknown_games_are_one_line(
     tmp_path: Path, asked: Asked, capsys: pytest.CaptureFixture[str]
 ) -> None:
