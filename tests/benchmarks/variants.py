@@ -97,8 +97,8 @@ class Program:
         return self._until("bestmove").split()[1]
 
     def close(self) -> None:
-        self._say("quit")
-        self._child.wait(10)
+        with self._child:              # waits for the end, and closes the pipes
+            self._say("quit")
 
 
 class RandomMover:
