@@ -2,8 +2,8 @@
 
 Knows JSON, HTTP, rate limits and retries. Must not know: games in progress, engines, and the configuration.
 Offers `client` (one method per endpoint), `outbox` (sends `commands` from other threads), `streams` (reads
-streams into `models`), `finished_game`, `parsing`, `rate_limiter`, `http`, and the API's words in `enums` and
-`challenge_terms`.
+streams into `models`), `finished_game`, `start_board`, `parsing`, `rate_limiter`, `http`, and the API's words in
+`enums` and `challenge_terms`.
 """
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "outbox",
     "parsing",
     "rate_limiter",
+    "start_board",
     "streams",
 ]

@@ -4,17 +4,49 @@ Lichess may send other words, such as new variants: the models keep those as tex
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Self
 
 
 class Variant(StrEnum):
-    """The variants the engine plays."""
+    """The variants of Lichess. Which of them the bot plays, its engines decide."""
 
     STANDARD = "standard"
     CHESS960 = "chess960"
     FROM_POSITION = "fromPosition"
+    CRAZYHOUSE = "crazyhouse"
+    KING_OF_THE_HILL = "kingOfTheHill"
+    THREE_CHECK = "threeCheck"
+    ANTICHESS = "antichess"
+    ATOMIC = "atomic"
+    HORDE = "horde"
+    RACING_KINGS = "racingKings"
+
+    @property
+    def has_standard_rules(self) -> bool:
+        """Whether only the start position differs from standard chess, if anything does."""
+        return self in (Variant.STANDARD, Variant.CHESS960, Variant.FROM_POSITION)
+
+    @property
+    def can_be_proposed(self) -> bool:
+        """Whether a challenge of ours may ask for it: From Position needs a position, which we never send."""
+        return self is not Variant.FROM_POSITION
+
+
+# As Lichess and python-chess name them in PGN, which does not name standard chess.
+VARIANTS_IN_PGN: Final[Mapping[str, str]] = {
+    Variant.CHESS960: "Chess960",
+    Variant.FROM_POSITION: "From Position",
+    Variant.CRAZYHOUSE: "Crazyhouse",
+    Variant.KING_OF_THE_HILL: "King of the Hill",
+    Variant.THREE_CHECK: "Three-check",
+    Variant.ANTICHESS: "Antichess",
+    Variant.ATOMIC: "Atomic",
+    Variant.HORDE: "Horde",
+    Variant.RACING_KINGS: "Racing Kings",
+}
 
 
 class Speed(StrEnum):
