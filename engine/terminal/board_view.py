@@ -53,6 +53,7 @@ class BoardView:
     targets: Collection[str] = field(default_factory=tuple)
     above: str = ""                # text right of the board at the top, and at the bottom
     below: str = ""
+    is_narrow: bool = False        # leave out what stands right of the board
 
 
 def draw(view: BoardView, theme: Theme) -> Text:
@@ -68,7 +69,7 @@ def draw(view: BoardView, theme: Theme) -> Text:
         for file in files:
             square = f"{file}{rank}"
             text.append_text(_square(view, theme, square, square in marked, square == checked))
-        beside = _beside(view, theme, top=row == 0) if row in (0, 7) else ""
+        beside = _beside(view, theme, top=row == 0) if row in (0, 7) and not view.is_narrow else ""
         text.append(f"  {beside}".rstrip() + "\n")
     text.append(f"{' ' * (2 if view.judgement else 0)}   {''.join(f' {file} ' for file in files)}")
     if view.judgement is not None:

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.facade import Board, accuracy
+from lichessbot.rehearsal.rules.enums import Variant
 
 NODES: Final = 50_000               # a position
 HASH_MB: Final = 16
 _COMMAND: Final = (sys.executable, "-P", "-m", "engine")
 _OPTIONS: Final = {"Hash": HASH_MB, "Threads": 1}
+_UCI_NAMES: Final = {Variant.THREE_CHECK.key: "3check"}      # the others' are their keys in lower case
 _NICENESS: Final = 10               # games in progress come first
 _LEAVE_TIMEOUT_S: Final = 5.0
 
@@ -100,8 +102,13 @@ class Analysis:
         """Analyse position by position: the work of the thread."""
         board = self._start.copy()
         try:
-            self._ask("uci", "uciok")
-            for name, value in {**_OPTIONS, "UCI_Chess960": str(board.chess960).lower()}.items():
+            options = {**_OPTIONS, "UCI_Chess960": str(board.chess960).lower()}
+            introduction = " ".join(self._ask("uci", "uciok"))
+            if board.variant != Variant.STANDARD.key:
+                options["UCI_Variant"] = _UCI_NAMES.get(board.variant, board.variant.lower())
+                if f" var {options['UCI_Variant']} " not in introduction.replace("\n", " "):
+                    raise ValueError(f"the bot's own engine does not play {board.variant}")
+            for name, value in options.items():
                 self._tell(f"setoption name {name} value {value}")
             self._tell("ucinewgame")
             self._ask("isready", "readyok")
@@ -117,8 +124,9 @@ class Analysis:
 
     def _position(self, board: Board, ply: int) -> Position:
         if not board.legal_moves():
-            mated = {"white": accuracy.Score(mate=-1), "black": accuracy.Score(mate=1)}
-            return Position(mated[board.turn] if board.is_check() else accuracy.DRAWN, None)
+            won = {"white": accuracy.Score(mate=1), "black": accuracy.Score(mate=-1)}
+            outcome = board.outcome()
+            return Position(won.get(outcome.winner or "", accuracy.DRAWN) if outcome else accuracy.DRAWN, None)
         played = f" moves {' '.join(self.moves[:ply])}" if ply else ""
         self._tell(f"position fen {board.initial_fen}{played}")
         lines = self._ask(f"go nodes {NODES}", "bestmove")

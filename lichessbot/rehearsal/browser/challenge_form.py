@@ -14,7 +14,6 @@ from lichessbot.rehearsal.rules.errors import Refused
 
 Form = Mapping[str, object]
 
-PLAYABLE: Final = tuple(variant for variant in Variant if variant.is_for_our_bot)
 COLORS: Final = (ColorChoice.RANDOM, ColorChoice.WHITE, ColorChoice.BLACK)
 MAX_INCREMENT_S: Final = 180
 MAX_FEN_LENGTH: Final = 120
@@ -46,8 +45,8 @@ def proposal(form: Form) -> Proposal:
 
 
 def _variant(form: Form) -> Variant:
-    key = _choice(form, "variant", [variant.key for variant in PLAYABLE])
-    return next(variant for variant in PLAYABLE if variant.key == key)
+    key = _choice(form, "variant", [variant.key for variant in Variant])
+    return next(variant for variant in Variant if variant.key == key)
 
 
 def _clock(form: Form) -> TimeControl:

@@ -14,7 +14,7 @@ from lichessbot.rehearsal.browser.words import (
 )
 from lichessbot.rehearsal.rules.clock import Unlimited
 from lichessbot.rehearsal.rules.enums import Color
-from lichessbot.rehearsal.rules.game import Game
+from lichessbot.rehearsal.rules.game import Game, holdings
 
 Json = dict[str, Any]
 
@@ -156,8 +156,10 @@ def _terms(game: Game) -> str:
 
 
 def _player(game: Game, color: Color) -> Json:
-    account = game.setup.player(color).account
-    return {"name": account.name, "title": account.title, "rating": account.rating}
+    """Return what the page shows of a player; behind the rating, the pocket or the checks given."""
+    account, beside = game.setup.player(color).account, holdings(game.board(), color)
+    rating = f"{account.rating} · {beside}" if beside else account.rating
+    return {"name": account.name, "title": account.title, "rating": rating}
 
 
 def _clocks(game: Game, now_ms: int) -> Json | None:

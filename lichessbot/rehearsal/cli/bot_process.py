@@ -28,6 +28,7 @@ RELOAD_LOOK_S = 0.02
 
 _MARK = "LICHESSBOT_REHEARSAL"
 _ENGINE: Mapping[str, object] = {"hash_mb": 16, "move_overhead_ms": 50}     # on loopback a round trip takes no time
+_USUAL_VARIANTS = ("standard", "chess960", "fromPosition")
 _OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_directory", "notify")
 _TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon multiplies its waits by it
 _ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
@@ -40,10 +41,12 @@ _REFUSED = re.compile(r" reload\.refused problem=(.*)")
 class Terms:
     """How the bot plays. `config`: the configuration of the operator, if one is rehearsed.
 
-    `meets_people`: without a configuration the bot is as obliging to a person as bots at Lichess can be.
+    Without a configuration, `variant` is what its engine has to play, and `meets_people` makes the bot as obliging to a
+    person as bots at Lichess can be.
     """
 
     concurrency: int
+    variant: str = "standard"
     time_scale: float = 1.0
     config: Mapping[str, object] | None = None
     meets_people: bool = False
@@ -196,7 +199,7 @@ def _open_rules(terms: Terms) -> dict[str, object]:
     """Return rules that accept every game; those without a clock only from people, as nobody else proposes any."""
     return {
         "concurrency": terms.concurrency,
-        "variants": ["standard", "chess960", "fromPosition"],
+        "variants": None if terms.meets_people else [*dict.fromkeys((*_USUAL_VARIANTS, terms.variant))],
         "time_controls": ["bullet", "blitz", "rapid", "classical", *["correspondence"] * terms.meets_people],
         "modes": ["casual", "rated"],
         "accept_bot": True,

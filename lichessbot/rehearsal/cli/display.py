@@ -22,6 +22,7 @@ from engine.terminal.board_view import BoardView, Theme, draw
 from lichessbot.rehearsal.cli.match import Match, Outcome, Pairing
 from lichessbot.rehearsal.rules.clock import UNLIMITED_MS
 from lichessbot.rehearsal.rules.enums import Color
+from lichessbot.rehearsal.rules.game import holdings
 from lichessbot.rehearsal.rules.timing import monotonic_ms
 
 RECENT_LINES = 5
@@ -208,7 +209,7 @@ def _game(game: GameView, theme: Theme) -> RenderableType:
     return Panel(
         Group(
             _side(game, game.bot_color.other),
-            draw(BoardView(game.board, white_below=game.bot_color is Color.WHITE), theme),
+            draw(BoardView(game.board, game.bot_color is Color.WHITE, is_narrow=True), theme),
             _side(game, game.bot_color),
             Text(f"{game.evaluation_cp / 100:+.2f}  move {len(game.board.moves) // 2 + 1}  {last_move}"),
         ),
@@ -219,7 +220,9 @@ def _game(game: GameView, theme: Theme) -> RenderableType:
 
 def _side(game: GameView, color: Color) -> Text:
     running = color.value == game.board.turn
-    line = f"{game.names[color]:<20.20} {_clock(game.clocks_ms[color]):>6}"
+    beside = f" {held}" if (held := holdings(game.board, color)) else ""
+    name = f"{game.names[color][: max(8, 20 - len(beside))]}{beside}"
+    line = f"{name:<20.20} {_clock(game.clocks_ms[color]):>6}"
     return Text(line, style="bold" if running else "dim")
 
 

@@ -121,7 +121,7 @@ def rehearsal_options(command: Command) -> Command:
         ),
         click.option(
             "--variant", type=_variant, default=Variant.STANDARD.key, metavar="KEY",
-            help="standard, chess960 or fromPosition. Default: standard.",
+            help="One that the bot's engine plays, as Lichess names it, such as atomic. Default: standard.",
         ),
         click.option(
             "--clock", type=_clock, metavar="BASE+INC",
@@ -350,7 +350,9 @@ def _new_file(text: str) -> Path:
 
 def _variant(text: str) -> Variant:
     variant = Variant.of_key(text)
-    if variant is None or not variant.is_for_our_bot:
-        playable = ", ".join(variant.key for variant in Variant if variant.is_for_our_bot)
-        raise click.BadParameter(f"{text!r} is none of {playable}")
+    if variant is None:
+        keys = [variant.key for variant in Variant]
+        nearest = difflib.get_close_matches(text, keys, 1, 0.3)
+        hint = f"; nearest: {nearest[0]}" if nearest else ""
+        raise click.BadParameter(f"{text!r} is none of {', '.join(keys)}{hint}")
     return variant

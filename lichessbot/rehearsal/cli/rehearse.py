@@ -81,7 +81,7 @@ def run(options: Options) -> int:
                 if options.serve:
                     return rehearsal.serve(ends=options.games is not None)
                 slots = options.concurrency if options.games or not options.browser else 0
-                terms = Terms(slots, options.time_scale, config, strength=options.strength)
+                terms = Terms(slots, options.variant.key, options.time_scale, config, strength=options.strength)
                 if options.browser:
                     return rehearsal.browse(terms, opens=not options.no_open)
                 return rehearsal.play(terms)

@@ -73,7 +73,7 @@ class ShufflingOpponent:
 
 
 class EngineOpponent:
-    """Our own engine at a fixed depth, within its clock; greedy in variants, which the engine does not play."""
+    """Our own engine at a fixed depth, within its clock; greedy in variants."""
 
     def __init__(self, depth: int, seed: str) -> None:
         self._depth = depth
@@ -90,7 +90,7 @@ class EngineOpponent:
 
 
 class LevelOpponent:
-    """Our own engine at a level; greedy in variants, which the engine does not play."""
+    """Our own engine at a level; greedy in variants."""
 
     def __init__(self, level: int, seed: str) -> None:
         self._greedy = GreedyOpponent(seed)

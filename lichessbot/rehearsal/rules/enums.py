@@ -95,11 +95,6 @@ class Variant(Enum):
         return self.value[2]
 
     @property
-    def is_for_our_bot(self) -> bool:
-        """Whether our own bot plays the variant; this server plays all."""
-        return self in (Variant.STANDARD, Variant.CHESS960, Variant.FROM_POSITION)
-
-    @property
     def has_own_start(self) -> bool:
         """Whether the start position differs from game to game, and so is sent."""
         return self in (Variant.CHESS960, Variant.FROM_POSITION)

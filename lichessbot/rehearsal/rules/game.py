@@ -61,6 +61,12 @@ class ChatLine:
 Line = GameState | ChatLine
 
 
+def holdings(board: Board, color: Color) -> str:
+    """Return what a side has beside the board: `QNPP` in its pocket, or `+2` checks given; mostly nothing."""
+    checks = board.checks_given(color)
+    return f"+{checks}" if checks else board.pocket(color).upper()
+
+
 class Game:
     """A game from its first position to its end. Each command returns the lines for the streams."""
 

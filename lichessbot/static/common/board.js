@@ -43,7 +43,7 @@ export function showPosition(board, { fen, lastMove = null, arrows = [], orienta
 /** Return a position in words: `White: king g1, pawn e4. Black: king g8.` */
 export function positionInWords(fen) {
   const sides = { White: [], Black: [] };
-  (fen || START).split(' ')[0].replace(/\[.*/, '').split('/').forEach((row, index) => {
+  (fen || START).split(' ')[0].replace(/\[.*/, '').split('/').slice(0, 8).forEach((row, index) => {
     let file = 0;
     for (const sign of row) {
       const piece = PIECES[sign.toLowerCase()];

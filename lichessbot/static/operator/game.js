@@ -84,8 +84,9 @@ export function chatLine({ author, text, room }) {
 }
 
 function showPlayer(parts, who, clock, game, colour) {
-  const { name, title, rating, clock_s: clockS } = game[colour];
-  once(parts, who, [name, title, rating], () => parts[who].replaceChildren(player(name, title, rating)));
+  const { name, title, rating, holds, clock_s: clockS } = game[colour];
+  const beside = joined(rating, holds);
+  once(parts, who, [name, title, beside], () => parts[who].replaceChildren(player(name, title, beside)));
   setAttribute(clock, 'aria-label', `Clock of ${name}`);
   setClock(clock, clockS, clockS !== null && game.clock_runs && game.to_move === colour);
 }

@@ -52,7 +52,7 @@ def test_the_position_counts_only_for_games_from_a_position() -> None:
         ({"increment": 0.5}, "increment: 0.5 is not a whole number"),
         ({"limit": 0, "increment": 0}, "a clock of 0\\+0 leaves no time to play"),
         ({"color": "whit"}, "color: 'whit' is none of random, white, black; perhaps white"),
-        ({"variant": "atomic"}, "variant: 'atomic' is none of standard, chess960, fromPosition"),
+        ({"variant": "atomc"}, "variant: 'atomc' is none of standard, chess960, .*; perhaps atomic"),
         ({"strength": "level-2700"}, "strength: 'level-2700' is none of full, .*; perhaps level-"),
         ({"rated": True}, "rated games have one strength for everybody: choose casual, or full strength"),
         ({"strength": ["x"]}, "strength: "),
