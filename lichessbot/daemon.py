@@ -34,7 +34,6 @@ from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Final
 
-from engine.facade import Limits
 from lichessbot.config import Config
 from lichessbot.config.reload import Settings, with_engines_of
 from lichessbot.connection import Connection
@@ -86,9 +85,8 @@ from lichessbot.systemd import Milestone, ServiceManager
 from lichessbot.timeouts import Timeouts, earliest
 from lichessbot.uci import startup_check
 from lichessbot.uci.opening_variety import OpeningVariety
-from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings
+from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings, settled
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
-from lichessbot.uci.startup_check import Fault, StartupCheck
 
 # A signal that comes just before a wait is noticed after it.
 _LONGEST_WAIT_S: Final = 1.0
@@ -116,7 +114,7 @@ class Daemon:
         self._timeouts = timeouts
         self._inbox: Inbox = SimpleQueue()
         self._log = EventLog()
-        self._config = settings.config
+        self._given = self._config = settings.config  # as given, and with the variants that the engines decide
         self._machine = Machine.detect()
         self._connection = Connection(access, self._inbox.put, timeouts)
         self._outbox = self._connection.outbox
@@ -134,7 +132,7 @@ class Daemon:
         self._desk = Desk(self._connection, self._games, self._lobby, self._shutdown, self._counters)
         self._control = ControlServer(settings.loaded.state_dir, self._inbox.put)
         self._web = web
-        self._startup_check: StartupCheck | None = None
+        self._startup_check: startup_check.StartupCheck | None = None
         self._engine_is_good = False
         self._ticked_at = self._tick_at = -math.inf
 
@@ -275,7 +273,8 @@ class Daemon:
     # Engines
 
     def _check_engines(self, config: Config) -> None:
-        self._startup_check = StartupCheck(config, self._inbox.put, self._timeouts, Limits(depth=1))
+        emit, place = self._inbox.put, self._settings.place
+        self._startup_check = startup_check.StartupCheck(config, emit, self._timeouts, place=place)
 
     def _end_engine_check(self) -> None:
         if self._startup_check is not None:
@@ -293,14 +292,14 @@ class Daemon:
         if faults:
             self._refuse_engine(faults)
         elif check.over:
-            self._log.info("engine.good")
-            self._engine_is_good = True
+            self._engine_is_good, self._lobby.playable = True, check.playable
+            self._log.info("engine.good", variants=" ".join(check.playable))
             self._use(check.config)
             self._manager.reached(Milestone.ENGINE_GOOD)
             self._in_progress.engine_is_good()
             self._begin_if_ready()
 
-    def _refuse_engine(self, faults: Sequence[Fault]) -> None:
+    def _refuse_engine(self, faults: Sequence[startup_check.Fault]) -> None:
         if not self._engine_is_good:
             for fault in faults:
                 self._log.error("engine.unfit", reason=fault.text)
@@ -308,7 +307,7 @@ class Daemon:
             return
         for fault in faults:
             self._log.warning("reload.refused", problem=fault.text)
-        self._settings.keep_engines(self._config)
+        self._settings.keep_engines(self._given)
         self._begin_if_ready()
 
     # The account, and the answers of Lichess
@@ -418,21 +417,21 @@ class Daemon:
         self._end_engine_check()
         if not self._engine_is_good:
             self._check_engines(config)
-        elif list(configured_engines(config)) != list(configured_engines(self._config)):
+        elif list(configured_engines(config)) != list(configured_engines(self._given)):
             self._check_engines(config)
-            config = with_engines_of(config, self._config)
+            config = with_engines_of(config, self._given)
         self._use(config)
         self._log.info("reload.in_use", engines=None if self._startup_check is None else "old")
         self._manager.reloaded()
 
     def _use(self, config: Config) -> None:
         """Go by this configuration from now on."""
-        self._config = config
+        self._given, self._config = config, settled(config, self._lobby.playable)
         for warning in memory_warnings(config, self._machine):
             self._log.warning("memory", note=warning)
         if self._context is not None:
-            self._context = replace(self._context, config=config)
-            self._lobby.reload(config)
+            self._context = replace(self._context, config=self._config)
+            self._lobby.reload(self._config)
             self._warn_of_unusable_books()
 
     def _close(self) -> None:

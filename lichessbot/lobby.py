@@ -25,6 +25,7 @@ from lichessbot.lichess.commands import (
     OutgoingCommand,
     TournamentCommand,
 )
+from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import (
     Account,
@@ -66,6 +67,8 @@ class Lobby:
         self._paused = False
         self._playing = playing
         self._our_id = ""
+        self.playable: tuple[Variant, ...] = tuple(Variant)
+        """The variants that the engines play."""
         self._stopping = False
         self._slots = Slots(timeouts.game_start)
         self._lists = PlayerLists(store, emit, timeouts, proxy)
@@ -112,6 +115,7 @@ class Lobby:
             ours=(*self._matchmaker.slot_holders, *self._tournaments.slot_holders),
             stopping=self._stopping,
             paused=self._paused,
+            playable=self.playable,
             human_expected_until=math.inf if self._challenges.has_waiting else human_expected_until,
             objection_to_bots=self._matchmaker.objection_to_bots(self._config, human_expected_until, starting),
         )

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from engine.facade import Board, InvalidFen
+from engine.facade import InvalidFen
 from lichessbot.challenges.slots import Occupancy, slots_for
 from lichessbot.config import ChallengeConfig, Config, Rules
 from lichessbot.lichess.enums import DeclineReason, ExactClock, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
+from lichessbot.lichess.start_board import start_board
 from lichessbot.storage.records import SlotHolder
 
 _OPEN_STATUS: Final = "created"
@@ -37,6 +38,8 @@ class Snapshot:
     """No new games, by `lichessbot pause`."""
     human_expected_until: float = -math.inf
     """Until when (monotonic seconds) the next free slot is kept for a human; infinity while one waits for it."""
+    playable: tuple[Variant, ...] = tuple(Variant)
+    """The variants that the engines play."""
     objection_to_bots: "Decline | None" = None
     """The answer to every bot for now, whatever it asks for."""
 
@@ -236,11 +239,12 @@ def _days(case: _Case) -> Decline | None:
 
 
 def _variant(case: _Case) -> Decline | None:
-    key = case.challenge.variant.key
-    if key in case.rules.variants:
+    key, accepted = case.challenge.variant.key, case.rules.variants or case.now.playable
+    plays = key in case.now.playable
+    if key in accepted and plays:
         return None
-    because = f"{key} is not among the accepted variants"
-    only_standard = case.rules.variants == (Variant.STANDARD,)
+    because = f"{key} is not among the accepted variants" if plays else f"the engine does not play {key}"
+    only_standard = accepted == (Variant.STANDARD,)
     return case.decline(DeclineReason.STANDARD if only_standard else DeclineReason.VARIANT, "variants", because)
 
 
@@ -250,7 +254,7 @@ def _start(case: _Case) -> Decline | None:
     if fen is None:
         return None
     try:
-        board = Board(fen, chess960=case.challenge.variant.key != Variant.STANDARD)
+        board = start_board(case.challenge.variant.key, fen)
     except InvalidFen as error:
         return Decline(DeclineReason.VARIANT, "the rules of chess", str(error))
     if board.legal_moves():

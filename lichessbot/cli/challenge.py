@@ -15,16 +15,20 @@ from typing import IO, Final, TypeVar
 import click
 
 from lichessbot.cli.options import Parsed, access_to, config_option, exact_clock, load, player_name
+from lichessbot.config import Config
 from lichessbot.config.matchmaking import offered_base, offered_days
 from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, GameStatus, Variant
 from lichessbot.lichess.models import Account, Challenge, GameRecord
+from lichessbot.log import silenced
 from lichessbot.timeouts import Timeouts
+from lichessbot.uci.startup_check import playable_now
 
 _LONGEST_INCREMENT_S: Final = 180
 _OPEN: Final = ("created", "offline")
+_VARIANTS: Final = [variant.value for variant in Variant if variant.can_be_proposed]
 _MOST_FAILURES: Final = 10  # of one look, in a row
 
 T = TypeVar("T")
@@ -67,7 +71,7 @@ def _days(text: str) -> Days:
     type=click.Choice([colour.value for colour in Colour]),
     help="Our colour in every game. Default: white first, then alternating.",
 )
-@click.option("--variant", type=click.Choice(["standard", "chess960"]), default="standard", show_default=True)
+@click.option("--variant", type=click.Choice(_VARIANTS), default="standard", show_default=True)
 def command(
     config_file: Path | None,
     opponent: str,
@@ -86,10 +90,22 @@ def command(
     if days is not None and games > 1:
         raise ConfigError(["--days: one game at a time, as a second challenge to the same player replaces the first"])
     settings, timeouts = load(config_file)
+    _refuse_unplayable(Variant(variant), settings.config, timeouts)
     terms = Terms(Variant(variant), days or clock, rated, None if color is None else Colour(color))
     invitation = Invitation(opponent, terms, games)
     played = Series(invitation, access_to(settings.loaded, timeouts), timeouts, sys.stdout).run()
     return ExitCode.OK if played else ExitCode.FAILED
+
+
+def _refuse_unplayable(variant: Variant, config: Config, timeouts: Timeouts) -> None:
+    """Raise ConfigError for a variant that the engine does not play; any engine is asked but for standard chess."""
+    if variant is Variant.STANDARD:
+        return
+    with silenced():
+        playable = playable_now(config, timeouts)
+    if variant not in playable:
+        known = ", ".join(it for it in playable if it.can_be_proposed)
+        raise ConfigError([f"--variant: expected a variant that the engine plays ({known}), found {variant}"])
 
 
 @dataclass(frozen=True)

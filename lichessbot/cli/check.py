@@ -19,14 +19,14 @@ from lichessbot.config.matchmaking import RematchWith
 from lichessbot.errors import ApiError, ExitCode
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.client import Access, LichessClient
-from lichessbot.lichess.enums import Scope
+from lichessbot.lichess.enums import Scope, Variant
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import silenced
 from lichessbot.move_sources import Hosts, check_sources
 from lichessbot.notify import DAYS_TOLD_AHEAD, Notice, run_program, token_end
 from lichessbot.storage.database import newer_than_ours
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import Machine, engines_of, memory_warnings, ponders
+from lichessbot.uci.profiles import Machine, engines_of, memory_warnings, ponders, settled
 from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import StartupCheck
 
@@ -73,6 +73,7 @@ class Check:
         self._strict = strict
         self._notes = 0
         self._user_name: str | None = None
+        self._playable: tuple[Variant, ...] = ()
         self.passed = True
 
     def run(self) -> bool:
@@ -89,7 +90,7 @@ class Check:
         machine = Machine.detect()
         for warning in memory_warnings(self._loaded.config, machine):
             self._say("note", warning)
-        for line in intentions(self._loaded.config, machine):
+        for line in intentions(settled(self._loaded.config, self._playable), machine):
             self._say("plan", line)
         if self._strict and self._notes:
             self._fail(f"{self._notes} {'note' if self._notes == 1 else 'notes'}, and --strict allows none")
@@ -146,7 +147,7 @@ class Check:
     def _check_engines(self) -> None:
         inbox: Inbox = SimpleQueue()
         limits = Limits(move_time_ms=int(_THINKS_FOR.total_seconds() * 1000))
-        test = StartupCheck(self._loaded.config, inbox.put, self._timeouts, limits)
+        test = StartupCheck(self._loaded.config, inbox.put, self._timeouts, limits, self._loaded.place)
         try:
             started_at = time.monotonic()
             while not test.over:
@@ -154,6 +155,7 @@ class Check:
                 if isinstance(report, BestMove | EngineDied) and test.is_meant(report):
                     self._judge_engine(test, report, time.monotonic() - started_at)
                     started_at = time.monotonic()
+            self._playable = test.playable
         finally:
             test.close()
 
@@ -217,7 +219,8 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
     yield f"would play {games} on {config.url}"
     who = {(True, True): "bots", (True, False): "humans and bots", (False, False): "humans"}
     welcome = who[challenge.accept_bot, challenge.only_bot]
-    yield f"would accept {welcome}; {', '.join(challenge.variants)}; {' or '.join(challenge.modes)}"
+    variants = ", ".join(challenge.variants or ()) or "no variant"
+    yield f"would accept {welcome}; {variants}; {' or '.join(challenge.modes)}"
     yield (
         f"would accept {', '.join(map(str, challenge.time_controls))} with {challenge.min_base} to "
         f"{challenge.max_base} s and an increment of {challenge.min_increment} to "

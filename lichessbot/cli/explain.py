@@ -1,6 +1,7 @@
 """`lichessbot explain`: say what would happen to a challenge now, or what became of one, and which rule decides.
 
-Reads the configuration and the records, also while the daemon runs. Sends no request and changes nothing.
+Reads the configuration and the records, also while the daemon runs, and asks the engines whether they play a variant.
+Sends no request and changes nothing.
 """
 
 import os
@@ -20,23 +21,22 @@ from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
+from lichessbot.log import silenced
 from lichessbot.matchmaking.profile import PastDecline, PastGame, Rest, describe_bot
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
 from lichessbot.storage.records import SELECT, Answer, Entry, ListFetched, SlotHolder
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import GameFacts, Machine, describe_engine
+from lichessbot.uci.profiles import GameFacts, Machine, describe_engine, settled
+from lichessbot.uci.startup_check import playable_now
 
 _LATEST_SHOWN: Final = 5
+_VARIANTS: Final = [variant.value for variant in Variant]
 _ID_LENGTH: Final = 8
 # No player's name holds brackets.
 _US: Final = "(us)"
 _SOMEBODY: Final = "(somebody)"
 _ULTRA_BULLET: Final = "ultraBullet"
 _NEW_PLAYER: Final = 1500  # the rating Lichess gives to everybody at first
-_LICHESS_VARIANTS: Final = (
-    "standard", "chess960", "fromPosition", "antichess", "atomic", "crazyhouse", "horde", "kingOfTheHill",
-    "racingKings", "threeCheck",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,15 @@ class Inquiry:
 class _Records:
     """What the state folder says of the present."""
 
-    def __init__(self, folder: Path, config: Config) -> None:
+    def __init__(self, folder: Path, config: Config, playable: tuple[Variant, ...]) -> None:
         self._folder = folder
-        self._config = config
+        self._config = settled(config, playable)
+        self._playable = playable
         self.in_use = in_use(folder)
         """Whether the daemon runs."""
 
     def snapshot(self) -> Snapshot:
-        return Snapshot(self._config, _US, games=tuple(self._slot_holders()))
+        return Snapshot(self._config, _US, games=tuple(self._slot_holders()), playable=self._playable)
 
     def history(self, inquiry: Inquiry) -> ChallengerHistory:
         name = inquiry.challenger.name.lower()
@@ -176,7 +177,7 @@ def _challenger(text: str) -> Challenger:
 @click.option("--days", type=click.IntRange(1, 14), metavar="N", help="Correspondence, N days per move.")
 @click.option("--unlimited", is_flag=True, help="No time limit.")
 @click.option("--rated", is_flag=True, help="Rated. Default: casual.")
-@click.option("--variant", type=click.Choice(_LICHESS_VARIANTS), default="standard", show_default=True)
+@click.option("--variant", type=click.Choice(_VARIANTS), default="standard", show_default=True)
 @click.option("--fen", help="Start position.")
 @click.option(
     "--profile",
@@ -226,7 +227,10 @@ def command(
 
 def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts, out: IO[str]) -> None:
     """Write what would happen to such a challenge now. Raises StateError."""
-    records = _Records(loaded.state_dir, loaded.config)
+    with silenced():
+        asks = inquiry.variant != Variant.STANDARD  # which every engine plays, or the daemon would not run
+        playable = playable_now(loaded.config, timeouts) if asks else tuple(Variant)
+    records = _Records(loaded.state_dir, loaded.config, playable)
     now, our_rating = records.snapshot(), records.our_rating(inquiry)
     out.write(f"challenge: {inquiry}\n")
     out.write(f"now: {_state(now, runs=records.in_use)}\n")

@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from engine.facade import Board, InvalidFen, InvalidMove
+from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant
 from engine.terminal.board_view import BoardView, Theme, draw
 from lichessbot.cli.control import ask_daemon
 from lichessbot.cli.options import config_option
@@ -214,7 +214,9 @@ def _block(game: RunningGame, theme: Theme) -> RenderableType:
     if game.level is not None:
         head = f"{head} level {game.level}"
     board = _board(game)
-    drawn = Text("waiting for its state") if board is None else draw(BoardView(board, white_below), theme)
+    drawn = Text("waiting for its state")
+    if board is not None:
+        drawn = draw(BoardView(board, white_below, is_narrow=True), theme)
     lines = (_line(head), _player_line(above), drawn, _player_line(below), _line(_last_moves(game, board)))
     return Group(*lines)
 
@@ -225,7 +227,8 @@ def _line(text: str) -> Text:
 
 
 def _player_line(player: PlayerStatus) -> Text:
-    clock, name = _clock(player.clock_s), inert(_player_name(player))
+    clock, holds = _clock(player.clock_s), f" [{inert(player.holds)}]" if player.holds else ""
+    name = inert(_player_name(player))[: max(8, _BLOCK_WIDTH - 12 - len(holds))] + holds
     return Text(f"{name[: _BLOCK_WIDTH - 12]:<{_BLOCK_WIDTH - 12}} {clock:>9}")
 
 
@@ -234,19 +237,23 @@ def _board(game: RunningGame) -> Board | None:
     if not game.fen:
         return None
     try:
-        board = Board(game.initial_fen, chess960=game.is_chess960)
+        board = _start(game)
         for move in game.moves:
             board.push(move)
-    except (InvalidFen, InvalidMove):
+    except (InvalidFen, InvalidMove, InvalidVariant):
         return None
     return board
+
+
+def _start(game: RunningGame) -> Board:
+    return Board(game.initial_fen, chess960=game.is_chess960, variant=game.variant)
 
 
 def _last_moves(game: RunningGame, board: Board | None) -> str:
     """Return the last move by number and SAN, and what our last move was chosen by."""
     parts = []
     if board is not None and game.moves:
-        before = Board(game.initial_fen, chess960=game.is_chess960)
+        before = _start(game)
         for move in game.moves[:-1]:
             before.push(move)
         dots = "." if before.turn == "white" else "..."

@@ -93,9 +93,12 @@ def list_places(addresses: Sequence[str], files: Sequence[Path]) -> Sequence[str
 
 
 class Rules(Section):
-    """The rules for a challenge. Increments and bases in seconds, durations in minutes."""
+    """The rules for a challenge. Increments and bases in seconds, durations in minutes.
 
-    variants: SomeOf[Variant] = tuple(Variant)
+    `variants`: None for all that the engines play, until `uci.profiles.settled` replaces it by those.
+    """
+
+    variants: SomeOf[Variant] | None = None
     time_controls: TimeControls = REAL_TIME_SPEEDS
     modes: SomeOf[Mode] = tuple(Mode)
     min_increment: Increment = 0

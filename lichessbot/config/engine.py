@@ -21,7 +21,11 @@ _OPTIONS_WITH_KEYS = {
     "threads": ("threads", 1, _MOST_THREADS),
     "move overhead": ("move_overhead_ms", 0, _MOST_OVERHEAD_MS),
 }
-_SET_BY_GAME = {"uci_chess960": "the variant of the game", "ponder": "engine.ponder"}
+_SET_BY_GAME = {
+    "uci_chess960": "the variant of the game",
+    "uci_variant": "the variant of the game",
+    "ponder": "engine.ponder",
+}
 _NEUTRAL = 100
 _Weight = Annotated[Number, Field(ge=-200, le=400)]
 _Moves = Annotated[Number, Field(ge=1, le=100)]

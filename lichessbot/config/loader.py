@@ -56,6 +56,14 @@ class LoadedConfig:
     """The key of lichess-bot from which a key of ours has its value."""
     status_password: SecretStr | None = None
     """The password of the operator's page; None if it has none."""
+    file: str = ""
+    """The name of the file; empty without one."""
+
+    def place(self, key: str) -> str:
+        """Return `file:line: key` for a dotted key, as far as known."""
+        path = tuple(int(part) if part.isdecimal() else part for part in key.split("."))
+        file = YamlFile(self.file, lines=dict(self.lines))
+        return file.place(path, file.line_of(path)) if self.file else key
 
 
 def is_botlis(keys: Collection[str]) -> bool:
@@ -82,7 +90,9 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     state_dir = state_folder(config.state_dir, path, environment)
     if config.pgn_directory is not None:
         config = config.model_copy(update={"pgn_directory": _beside(path, config.pgn_directory)})
-    return LoadedConfig(config, token, state_dir, tuple(source.warnings), source.lines, source.translated, password)
+    return LoadedConfig(
+        config, token, state_dir, tuple(source.warnings), source.lines, source.translated, password, str(path or "")
+    )
 
 
 def problems_of(values: dict[str, Any], folder: Path) -> list[Problem]:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, Places, Section
 from lichessbot.config.challenge import Addresses, Names, list_places
+from lichessbot.lichess.enums import Variant
 
 DEFAULT_TYPE: Final = "default"
 _OFFERED_BASES_S: Final = (0, 15, 30, 45, 60, 90)
@@ -21,6 +22,18 @@ class VariantChoice(StrEnum):
     RANDOM = "random"
     STANDARD = "standard"
     CHESS960 = "chess960"
+    CRAZYHOUSE = "crazyhouse"
+    KING_OF_THE_HILL = "kingOfTheHill"
+    THREE_CHECK = "threeCheck"
+    ANTICHESS = "antichess"
+    ATOMIC = "atomic"
+    HORDE = "horde"
+    RACING_KINGS = "racingKings"
+
+    @property
+    def variant(self) -> Variant | None:
+        """The variant of this name; None for `random`."""
+        return None if self is VariantChoice.RANDOM else Variant(self.value)
 
 
 class ModeChoice(StrEnum):

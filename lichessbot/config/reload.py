@@ -1,6 +1,6 @@
 """The configuration in use, and when each key of a changed file takes effect. An invalid file changes nothing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -84,6 +84,8 @@ class Settings:
         self._environment = environment
         self.loaded: LoadedConfig = load_config(path, environment)
         self.config: Config = self.loaded.config
+        self.place: Callable[[str], str] = self.loaded.place
+        """Return `file:line: key` for a dotted key of the file as it was read last."""
 
     def reload_and_log(self, log: EventLog) -> Config:
         """Read the file again, log the result, and return the configuration in use from now on."""
@@ -102,12 +104,13 @@ class Settings:
         return self.config
 
     def keep_engines(self, config: Config) -> None:
-        """Keep the engines of `config` in use, because those of the file do not work."""
+        """Keep the engines of `config` in use, because those of the file do not work or lack a variant it names."""
         self.config = with_engines_of(self.config, config)
 
     def reload(self) -> Reloaded:
         """Read the file again. Raises ConfigError, and then changes nothing."""
         loaded = load_config(self._path, self._environment)
+        self.place = loaded.place
         changes = _changes(self.config, loaded.config)
         if loaded.token != self.loaded.token:
             changes.append(Change("token", _HIDDEN, _HIDDEN))
@@ -117,8 +120,11 @@ class Settings:
 
 
 def with_engines_of(config: Config, other: Config) -> Config:
-    """Return `config` with the engines and profiles of `other`."""
-    return config.model_copy(update={"engine": other.engine, "profiles": other.profiles})
+    """Return `config` with the engines and profiles of `other`, and with its games if other variants are named."""
+    kept = ["engine", "profiles"]
+    if config.named_variants != other.named_variants:
+        kept += ["challenge", "matchmaking"]
+    return config.model_copy(update={key: getattr(other, key) for key in kept})
 
 
 def _changes(old: Config, new: Config) -> list[Change]:

@@ -1,7 +1,7 @@
 """All keys an operator can set, as one typed, frozen model; and the sections that have no file of their own."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -279,6 +279,21 @@ class Config(Section):
             yield "fake_think_time", "expected false, as humanlike_time sets the rhythm of the moves"
         yield from _strengths_set_twice(self.engine, self.profiles)
         yield from _strengths_by_rating_in_rated_games(self)
+
+    @property
+    def named_variants(self) -> Mapping[str, tuple[Variant, ...]]:
+        """The variants that the file names, by the dotted keys that name them: an engine has to know each."""
+        challenge, matchmaking = self.challenge, self.matchmaking
+        rules = (("", challenge), ("human.", challenge.human), ("bot.", challenge.bot))
+        others = ((f"overrides.{name}.", it.challenge_variant) for name, it in matchmaking.overrides.items())
+        kinds = (("", matchmaking.challenge_variant), *others)
+        named = {f"challenge.{where}variants": it.variants or () for where, it in rules}
+        for where, choice in kinds:
+            variant = choice.variant if choice else None
+            named[f"matchmaking.{where}challenge_variant"] = (variant,) if variant else ()
+        for number, profile in enumerate(self.profiles):
+            named[f"profiles.{number}.when.variant"] = profile.when.variant
+        return {key: variants for key, variants in named.items() if variants}
 
     @property
     def abort_after(self) -> timedelta:

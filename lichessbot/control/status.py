@@ -130,6 +130,8 @@ class PlayerStatus:
     rating: int | None = None
     clock_s: float | None = None
     """The clock now, which runs for the side to move; None without a clock."""
+    holds: str = ""
+    """What the player has beside the board: `QNPP` in the pocket of crazyhouse, or `+2` checks given in three-check."""
 
 
 @dataclass(frozen=True, slots=True)

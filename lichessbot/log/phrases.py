@@ -133,7 +133,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "pgn.lost": "the game was not written as PGN: [{reason}][{error}]",
     "pgn.crashed": "bug while writing the game as PGN, {times:nth}",
     # Engines and move sources
-    "engine.good": "every engine works",
+    "engine.good": "every engine works; variants: {variants}",
     "engine.unfit": "an engine cannot be used: {reason}",
     "engine.not_started": "the engine did not start: {reason}",
     "engine.died": "the engine died: {reason}",

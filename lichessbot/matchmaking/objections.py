@@ -31,6 +31,8 @@ class Objections:
     def to_rematch(self, it: Proposal, snapshot: Snapshot, now: float, wall: float) -> str | None:
         """Return why a rematch is not offered; `now`: monotonic seconds, `wall`: seconds since the epoch."""
         config = snapshot.config
+        if it.terms.variant not in snapshot.playable:
+            return f"the engine does not play {it.terms.variant}"
         if snapshot.slots_for_our_games(with_bot=it.is_bot) <= 0:
             return "no slot is free"
         if now < snapshot.human_expected_until:
@@ -46,6 +48,8 @@ class Objections:
     def to_rechallenge(self, it: Proposal, snapshot: Snapshot, wall: float) -> str | None:
         """Return why a challenge that the operator wants is not sent, whatever was declined before."""
         config = snapshot.config
+        if it.terms.variant not in snapshot.playable:
+            return f"the engine does not play {it.terms.variant}"
         if it.terms.has_clock:
             is_free = snapshot.slots_for_our_games(with_bot=it.is_bot) > 0
         else:

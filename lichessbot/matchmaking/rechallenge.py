@@ -12,7 +12,7 @@ from lichessbot.lichess.models import Challenge
 from lichessbot.matchmaking.selection import Proposal
 
 _KIND: Final = "rechallenge"
-_VARIANTS: Final = (Variant.STANDARD, Variant.CHESS960)
+_VARIANTS: Final = tuple(variant for variant in Variant if variant.can_be_proposed)
 
 
 class LastChallenges:

@@ -16,7 +16,7 @@ from lichessbot.timeouts import Timeouts
 
 KIND: Final = "rematch"
 _LONGEST_INCREMENT_S: Final = 180
-_VARIANTS: Final = (Variant.STANDARD, Variant.CHESS960)
+_VARIANTS: Final = tuple(variant for variant in Variant if variant.can_be_proposed)
 # The opponent is gone, or something is wrong with the game.
 _NOT_AFTER: Final = (GameStatus.TIMEOUT, GameStatus.CHEAT, GameStatus.UNKNOWN_FINISH)
 

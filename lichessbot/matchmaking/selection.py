@@ -12,7 +12,6 @@ from typing import Final, TypeVar
 
 from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice, MatchType, ModeChoice, RatingPreference, TypeSelection
-from lichessbot.config.matchmaking import VariantChoice as Choice
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, Variant
 from lichessbot.lichess.models import Account, BotUser
@@ -108,8 +107,8 @@ def _drawn_terms(kind: MatchType, config: Config, random: Random, *, with_days: 
 
     Without a clock Lichess rates no other variant than the standard one.
     """
-    variants = [it for it in config.challenge.variants if it is not Variant.FROM_POSITION]
-    variant = random.choice(variants or [None]) if kind.challenge_variant is Choice.RANDOM else kind.challenge_variant
+    variants = [it for it in config.challenge.variants or Variant if it.can_be_proposed]
+    variant = kind.challenge_variant.variant or random.choice(variants or [None])
     controls: list[ExactClock | Days] = [
         ExactClock(base_s, increment_s)
         for base_s in kind.challenge_initial_time
@@ -123,9 +122,9 @@ def _drawn_terms(kind: MatchType, config: Config, random: Random, *, with_days: 
     modes = [kind.challenge_mode is ModeChoice.RATED]
     if kind.challenge_mode is ModeChoice.RANDOM:
         modes = [it is Mode.RATED for it in config.challenge.modes]
-    if isinstance(control, Days) and variant.value != Variant.STANDARD:
+    if isinstance(control, Days) and variant is not Variant.STANDARD:
         modes = [rated for rated in modes if not rated]
-    return Terms(Variant(variant.value), control, random.choice(modes)) if modes else None
+    return Terms(variant, control, random.choice(modes)) if modes else None
 
 
 def _shortlist(

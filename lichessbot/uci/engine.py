@@ -24,10 +24,12 @@ from lichessbot.backoff import doubled
 from lichessbot.config import EngineKeys
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError, EngineMissing
+from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, Options
+from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, VARIANT, Options
 from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary
+from lichessbot.uci.variants import announced_variants, position_command, uci_name
 
 OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
 NO_GAME = "no-game"  # longer than any id of Lichess
@@ -87,6 +89,8 @@ class UciEngine:
         self._options = Options()
         self._introduced = False
         self._chess960 = False
+        self._variant: str | None = None
+        """As it was set last; None before that."""
         self._lines_wanted = 1
         self._overhead_ms = config.move_overhead_ms
         self._overhead_is_new = False
@@ -121,9 +125,9 @@ class UciEngine:
         return self._ready
 
     @property
-    def plays_chess960(self) -> bool:
-        """Return whether it supports Chess960 castling; known before its first answer."""
-        return self._options.get(CHESS960) is not None
+    def variants(self) -> tuple[Variant, ...]:
+        """The variants that it plays; known before its first answer."""
+        return announced_variants(self._options)
 
     @property
     def levels(self) -> tuple[int, int] | None:
@@ -222,14 +226,21 @@ class UciEngine:
         if self._running.lines != self._lines_wanted:
             self._lines_wanted = self._running.lines
             self._write(*self._options.set_to(MULTI_PV, self._lines_wanted))
+        if self._running.variant != self._variant:
+            self._variant = self._running.variant
+            name = uci_name(self._options, Variant(self._variant))
+            if self._variant not in self.variants:
+                self.kill(f"it does not play {self._variant}")
+                return
+            if name is not None:
+                self._write(*self._options.set_to(VARIANT, name))
         if self._running.chess960 != self._chess960:
             self._chess960 = self._running.chess960
             self._write(*self._options.set_to(CHESS960, self._chess960))
         if self._overhead_is_new:
             self._overhead_is_new = False
             self._write(*self._options.set_to(OVERHEAD, self._overhead_ms))
-        moves = " moves " + " ".join(self._running.moves) if self._running.moves else ""
-        commands = f"position fen {self._running.initial_fen}{moves}", self._go(self._running)
+        commands = position_command(self._running), self._go(self._running)
         self._asked_at = time.monotonic()  # the engine may start before writing returns
         self._write(*commands)
         if self._next_is_stopped:

@@ -7,9 +7,11 @@ strength is given up only where the game would repeat, even against an opponent 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Final
 
 from engine.facade import Board, InvalidMove, polyglot_key
+from lichessbot.lichess.enums import Variant
 from lichessbot.storage.store import Store
 from lichessbot.uci.search import BestMove, Search, SearchSummary
 
@@ -52,10 +54,10 @@ class OpeningVariety:
         earlier = self._openings.pop(game_id, None)
         if len(search.moves) >= _MAX_PLIES or search.only:
             return search
-        board = Board(search.initial_fen, chess960=search.chess960)
+        board = Board(search.initial_fen, chess960=search.chess960, variant=search.variant)
         for move in search.moves:
             board.push(move)
-        key = polyglot_key(board)
+        key = _key(board)
         is_known = bool(self._store.times_played(key)) or key in {opening.key for opening in self._openings.values()}
         known_earlier = 0 if earlier is None else earlier.known_earlier if earlier.pondering else earlier.known
         known = known_earlier + 1 if is_known else 0
@@ -84,6 +86,15 @@ class OpeningVariety:
     def forget(self, game_id: str) -> None:
         """Forget a game that is over."""
         self._openings.pop(game_id, None)
+
+
+def _key(board: Board) -> int:
+    """Return 64 bits for the position; Polyglot's know neither the variant, nor pockets, nor checks given."""
+    if Variant(board.variant).has_standard_rules:
+        return polyglot_key(board)
+    placement, turn, castling, en_passant, _, _, *checks = board.fen().split()
+    position = " ".join((board.variant, placement, turn, castling, en_passant, *checks))
+    return int.from_bytes(blake2b(position.encode(), digest_size=8).digest())
 
 
 def choose(lines: Sequence[SearchSummary], played: Mapping[str, int], known: int = 0) -> SearchSummary | None:

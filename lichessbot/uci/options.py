@@ -15,6 +15,7 @@ from lichessbot.config import ELO, LIMIT_STRENGTH, EngineKeys, Strength
 
 OVERHEAD: Final = "Move Overhead"
 CHESS960: Final = "UCI_Chess960"
+VARIANT: Final = "UCI_Variant"
 MULTI_PV: Final = "MultiPV"
 _HASH: Final = "Hash"
 _THREADS: Final = "Threads"
@@ -36,13 +37,14 @@ class OptionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option; bounds are those of a spin, choices those of a combo."""
+    """One option; bounds are those of a spin, choices and default those of a combo."""
 
     name: str
     kind: OptionKind
     least: int | None = None
     most: int | None = None
     choices: tuple[str, ...] = ()
+    default: str = ""
 
     @classmethod
     def read(cls, words: Sequence[str]) -> Self | None:
@@ -53,7 +55,8 @@ class Option:
         if not name or kind not in tuple(OptionKind):
             return None
         least, most = (_number(fields.get(bound, [[]])[0]) for bound in ("min", "max"))
-        return cls(name, OptionKind(kind), least, most, tuple(" ".join(choice) for choice in fields.get("var", [])))
+        choices = tuple(" ".join(choice) for choice in fields.get("var", []))
+        return cls(name, OptionKind(kind), least, most, choices, " ".join(fields.get("default", [[]])[0]))
 
     def objection(self, value: object) -> str | None:
         """Return what is expected instead of `value`; None if it is valid."""

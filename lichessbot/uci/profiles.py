@@ -5,7 +5,7 @@ wins. So a profile for bullet and one for humans both apply to bullet against a 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,7 +193,7 @@ def memory_warnings(config: Config, machine: Machine) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredEngine:
-    """An engine that a game may get, its key in the configuration, and the variants it plays."""
+    """An engine that a game may get, its key in the configuration, and the variants in which it may get one."""
 
     key: str
     engine: EngineConfig
@@ -207,16 +207,53 @@ def engines_of(config: Config) -> list[EngineConfig]:
 
 def configured_engines(config: Config) -> Iterator[ConfiguredEngine]:
     """Yield every engine that a game may get; engines that differ only in their use count once."""
-    accepted = {variant for is_bot in (False, True) for variant in config.challenge.rules_for(is_bot=is_bot).variants}
-    every = tuple(variant for variant in Variant if variant in accepted)
-    seen = [ConfiguredEngine("engine", config.engine, every)]
-    _, *changed = engines_of(config)
-    for number, (profile, engine) in enumerate(zip(config.profiles, changed, strict=True)):
-        variants = profile.when.variant or every
-        candidate = ConfiguredEngine(f"profiles.{number}.engine", engine, variants)
+    rules = [config.challenge.rules_for(is_bot=is_bot).variants for is_bot in (False, True)]
+    wanted = {variant for variants in (*rules, *config.named_variants.values()) for variant in variants or Variant}
+    programs = {variant: _programs_for(variant, config) for variant in Variant if variant in wanted}
+    seen: list[ConfiguredEngine] = []
+    for number, engine in enumerate(engines_of(config)):
+        key = f"profiles.{number - 1}.engine" if number else "engine"
+        variants = tuple(variant for variant in programs if program_of(engine) in programs[variant])
         if not any(_is_same_program(engine, other.engine) for other in seen):
-            seen.append(candidate)
+            seen.append(ConfiguredEngine(key, engine, variants))
     yield from seen
+
+
+Program = tuple[tuple[str, ...] | None, Path | None]
+"""What decides which variants an engine knows: its command and working folder."""
+
+
+def program_of(engine: EngineConfig) -> Program:
+    return engine.command, engine.working_dir
+
+
+def _programs_for(variant: Variant, config: Config) -> set[Program]:
+    """Return the programs that a game of this variant may get, by profiles that match it surely or perhaps."""
+    found = {program_of(config.engine): config.engine}
+    for profile in config.profiles:
+        when = profile.when
+        if when.variant and variant not in when.variant:
+            continue
+        changed = (engine.changed_by(profile) for engine in found.values())
+        is_certain = when.model_fields_set <= {"variant"}
+        found = {**({} if is_certain else found), **{program_of(engine): engine for engine in changed}}
+    return set(found)
+
+
+def playable_variants(config: Config, announced: Mapping[Program, tuple[Variant, ...]]) -> tuple[Variant, ...]:
+    """Return the variants that every engine that may get such a game announces."""
+    return tuple(
+        variant
+        for variant in Variant
+        if all(variant in announced.get(program, ()) for program in _programs_for(variant, config))
+    )
+
+
+def settled(config: Config, playable: tuple[Variant, ...]) -> Config:
+    """Return the configuration with its default for the accepted variants: those that the engines play."""
+    if config.challenge.variants is not None:
+        return config
+    return config.model_copy(update={"challenge": config.challenge.model_copy(update={"variants": playable})})
 
 
 def _most_engines(config: Config) -> int:

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
-from engine.facade import Limits
+from engine.facade import Board, Limits
+from lichessbot.lichess.enums import Variant
 
 _MATE_CP: Final = 100_000
 
@@ -13,6 +14,7 @@ _MATE_CP: Final = 100_000
 class Search:
     """One search; `search_id` comes back with its answer.
 
+    `variant` is that of the rules, as Lichess names it: `standard` also for Chess960.
     `only`: the moves to choose from, all if empty. `lines`: the number of best moves to report with scores.
     """
 
@@ -23,6 +25,13 @@ class Search:
     limits: Limits
     only: tuple[str, ...] = ()
     lines: int = 1
+    variant: str = Variant.STANDARD
+
+    @classmethod
+    def of(cls, search_id: int, board: Board, limits: Limits, only: tuple[str, ...] = ()) -> Self:
+        """Return the search of the position on a board."""
+        moves = tuple(board.moves)
+        return cls(search_id, board.initial_fen, board.chess960, moves, limits, only, variant=board.variant)
 
     def without_ponder(self) -> Self:
         """Return a ponder search as an ordinary one."""

@@ -41,7 +41,7 @@ class SimpleEngine:
         if self._engine.process_id is None:
             self._start()
         self._last_id += 1
-        search = Search(self._last_id, board.initial_fen, board.chess960, tuple(board.moves), limits)
+        search = Search.of(self._last_id, board, limits)
         self._engine.search(self._config, search, 0)
         patience_s += (self._timeouts.engine_handshake + self._timeouts.engine_overrun).total_seconds()
         while True:

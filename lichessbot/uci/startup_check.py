@@ -1,22 +1,29 @@
-"""The check of all configured engines at the start: each has to find a move before any game depends on it."""
+"""The check of all configured engines at the start: each has to find a move before any game depends on it.
+
+An engine also has to announce the variants that the configuration names for it; what it announces decides the default.
+"""
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Final
 
-from engine.facade import STARTING_FEN, Limits
+from engine.facade import Limits
 from lichessbot.config import Config
 from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.lichess.enums import Variant
+from lichessbot.lichess.models import STANDARD_START
+from lichessbot.lichess.start_board import start_board
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.profiles import ConfiguredEngine, configured_engines
-from lichessbot.uci.search import BestMove, Emit, EngineDied, Search
+from lichessbot.uci.profiles import ConfiguredEngine, Program, configured_engines, playable_variants, program_of
+from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReport, Search
 
 GAME_ID: Final = "self-test"  # longer than any id of Lichess
 _SEARCH_IDS: Final = itertools.count(1)
+_QUICK: Final = Limits(depth=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +40,18 @@ class StartupCheck:
     report, and the next engine starts.
     """
 
-    def __init__(self, config: Config, emit: Emit, timeouts: Timeouts, limits: Limits) -> None:
+    def __init__(
+        self,
+        config: Config,
+        emit: Emit,
+        timeouts: Timeouts,
+        limits: Limits = _QUICK,
+        place: Callable[[str], str] = str,
+    ) -> None:
+        """`place` returns where a key of `config` stands."""
         self.config = config
+        self._place = place
+        self._announced: dict[Program, tuple[Variant, ...]] = {}
         self._search_id = 0
         self._emit = emit
         self._timeouts = timeouts
@@ -51,6 +68,11 @@ class StartupCheck:
         return not self._left
 
     @property
+    def playable(self) -> tuple[Variant, ...]:
+        """The variants that the engines judged so far play."""
+        return playable_variants(self.config, self._announced)
+
+    @property
     def engine_name(self) -> str:
         """Return the name of the engine being checked; empty for ours."""
         own = self._left[0].engine.command is None
@@ -63,6 +85,8 @@ class StartupCheck:
     def judge(self, report: BestMove | EngineDied) -> tuple[Fault, ...]:
         """Return the faults of the engine being checked, and start the next one."""
         tested = self._left.pop(0)
+        if self._engine is not None and isinstance(report, BestMove):
+            self._announced[program_of(tested.engine)] = self._engine.variants
         faults = tuple(self._faults(report, tested))
         self.close()
         if self._left:
@@ -86,7 +110,8 @@ class StartupCheck:
             self._alarm = threading.Timer(patience.total_seconds(), engine.kill, ["no move in time"])
             self._alarm.daemon = True
             self._alarm.start()
-            engine.search(Search(self._search_id, STARTING_FEN, False, (), self._limits))
+            variant, *_ = *self._left[0].variants, Variant.STANDARD
+            engine.search(Search.of(self._search_id, start_board(variant, STANDARD_START), self._limits))
         except EngineError as error:
             self._is_missing = isinstance(error, EngineMissing)
             self._emit(EngineDied(GAME_ID, self._search_id, str(error)))
@@ -101,9 +126,24 @@ class StartupCheck:
             return
         for complaint in self._engine.complaints:
             yield Fault(f"{tested.key}.{complaint}")
-        others = [variant for variant in tested.variants if variant is not Variant.STANDARD]
-        if others and not self._engine.plays_chess960:
-            yield Fault(
-                f"{tested.key}.command: {self._engine.name or 'the engine'} offers no UCI_Chess960, "
-                f"without which it cannot play {' and '.join(others)}: leave them out of challenge.variants"
-            )
+        for key, variants in self.config.named_variants.items():
+            unknown = [it for it in variants if it in tested.variants and it not in self._engine.variants]
+            if unknown:
+                yield Fault(
+                    f"{self._place(key)}: expected variants that {self._engine.name or 'the engine'} ({tested.key}) "
+                    f"announces ({', '.join(self._engine.variants)}), found {', '.join(unknown)}"
+                )
+
+
+def playable_now(config: Config, timeouts: Timeouts) -> tuple[Variant, ...]:
+    """Ask the engines which variants they play, and wait for their answers; one that does not answer plays none."""
+    reports: SimpleQueue[EngineReport] = SimpleQueue()
+    check = StartupCheck(config, reports.put, timeouts)
+    try:
+        while not check.over:
+            report = reports.get()
+            if isinstance(report, BestMove | EngineDied) and check.is_meant(report):
+                check.judge(report)
+        return check.playable
+    finally:
+        check.close()

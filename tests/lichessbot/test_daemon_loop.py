@@ -118,7 +118,7 @@ def test_strange_lines_do_not_stop_the_daemon(lichess: ScriptedLichess, daemon: 
         line("gameStart", game=None),
         challenge("anonymous", challenger=None, timeControl={"type": "unlimited"}, speed="correspondence"),
         challenge("own", challenger={"id": "testbot", "name": "TestBot", "title": "BOT"}),
-        line("gameStart", game=game("horde123", variant={"key": "horde"})),
+        line("gameStart", game=game("ducks123", variant={"key": "duck"})),
         line("gameStart", game=game("arena123", compat={"bot": False})),
         line("gameFinish", game=game("unknown1", status={"id": 99, "name": "new"})),
     ]
@@ -128,7 +128,7 @@ def test_strange_lines_do_not_stop_the_daemon(lichess: ScriptedLichess, daemon: 
     daemon.start()
     daemon.until_asked(accept("good"))
     assert accept("own") not in lichess.paths()
-    assert stream("horde123") not in lichess.paths()
+    assert stream("ducks123") not in lichess.paths()
     assert stream("arena123") not in lichess.paths()
 
 

@@ -240,12 +240,22 @@ def test_our_colour_is_kept_when_we_challenge_again(store: Store) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"variant": {"key": "horde"}}, {"variant": {"key": "fromPosition"}}, {"timeControl": {"type": "unlimited"}}],
+    [{"variant": {"key": "duck"}}, {"variant": {"key": "fromPosition"}}, {"timeControl": {"type": "unlimited"}}],
 )
 def test_a_challenge_that_we_never_make_is_not_repeated(store: Store, changes: dict[str, Any]) -> None:
     lobby = lobby_of(store, Outbox(), [], Config())
     come(lobby, echoed("friend"), echoed("other", **changes))
     assert lobby.describe().matchmaking.last_opponent == "friend"
+
+
+def test_no_challenge_is_repeated_in_a_variant_that_the_engine_does_not_play(store: Store) -> None:
+    lobby = lobby_of(store, Outbox(), [], Config())
+    lobby.playable = (Variant.STANDARD, Variant.ATOMIC)
+    come(lobby, echoed("friend", variant={"key": "horde"}))
+    with pytest.raises(CannotDo, match="the engine does not play horde"):
+        lobby.rechallenge(received=False)
+    come(lobby, echoed("friend", variant={"key": "atomic"}))
+    assert lobby.rechallenge(received=False).endswith("atomic")
 
 
 def test_nobody_is_challenged_again_without_a_slot(store: Store) -> None:

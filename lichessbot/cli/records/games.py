@@ -127,7 +127,7 @@ def games_command(
 @config_option
 def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
     """Write games played as PGN, with evaluations and clocks, to standard output."""
-    from engine.facade import InvalidFen, InvalidMove
+    from engine.facade import InvalidFen, InvalidMove, InvalidVariant
     from lichessbot.games.pgn import pgn_of
 
     records = Records(records_folder(config_file), words)
@@ -139,7 +139,7 @@ def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
             try:
                 sys.stdout.write(pgn_of(game, moves, site) if moves else "")
                 written += bool(moves)
-            except (InvalidFen, InvalidMove) as error:
+            except (InvalidFen, InvalidMove, InvalidVariant) as error:
                 sys.stderr.write(f"{game.id} is left out: {inert(str(error))}\n")
         return ExitCode.OK if written else records.complain()
     except StateError as error:

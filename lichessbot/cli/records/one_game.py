@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from engine.facade import InvalidFen, InvalidMove
+from engine.facade import InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.cli.options import records_folder
 from lichessbot.cli.records.games import Records
 from lichessbot.errors import ExitCode, StateError
@@ -29,7 +29,7 @@ def recorded_game(game: str, config_file: Path | None) -> tuple[Records, GameRec
         board_of(record, moves)
     except StateError as error:
         problem = str(error)
-    except (InvalidFen, InvalidMove) as error:
+    except (InvalidFen, InvalidMove, InvalidVariant) as error:
         problem = f"{found[0].id}: the recorded moves cannot be replayed: {inert(str(error))}"
     else:
         return records, record, moves

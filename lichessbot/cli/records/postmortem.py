@@ -199,8 +199,8 @@ class _Look:
 
     def _score_for_us(self, after: Board, seconds: float) -> int | None:
         """Return the evaluation of a position in which the opponent is to move."""
-        if not after.legal_moves():
-            return -_MATED_CP if after.is_check() else 0
+        if (outcome := after.outcome()) is not None:
+            return 0 if outcome.winner is None else _MATED_CP if outcome.winner == after.turn else -_MATED_CP
         theirs = centipawns(self._search(after, seconds).score)
         return None if theirs is None else -theirs
 

@@ -3,6 +3,7 @@
 import math
 from typing import Any, Final
 
+from lichessbot.config.matchmaking import VariantChoice
 from lichessbot.config.migration.botli_engines import our_moves, translate_engines
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.yaml_file import YamlFile
@@ -12,7 +13,7 @@ _PRIORITY: Final = "the order of the sources is fixed: books, tablebases, chessd
 _TIMEOUT: Final = "each server gets 1/40 of the remaining clock, at most 3 s"
 _NO_EVALUATION: Final = "evaluations of servers decide about no draw and no resignation"
 _LATER: Final = "BotLi adds 10 s without an increment"
-_NO_SECTION: Final = "the engine does not play this variant"
+_NO_TABLES: Final = "only the tables of standard chess are read"
 _AGREEMENTS: Final = {
     "offer_draw": {
         "enabled": "offer_draw_enabled",
@@ -95,7 +96,7 @@ def _tablebases(found: Translation) -> None:
         found.leave("syzygy.standard.instant_play", reason, matters=bool(enabled))
     for variant in found.names("syzygy"):
         if variant != "standard":
-            found.leave(f"syzygy.{variant}", _NO_SECTION)
+            found.leave(f"syzygy.{variant}", _NO_TABLES)
     found.leave("gaviota", "Gaviota's tables are not read; Syzygy's cover the same endgames")
 
 
@@ -115,7 +116,7 @@ def _servers(found: Translation) -> None:
         found.leave(f"{theirs}.priority", _PRIORITY, matters=False)
         found.leave(f"{theirs}.timeout", _TIMEOUT, matters=False)
         found.leave(f"{theirs}.trust_eval", _NO_EVALUATION)
-        found.leave(f"{theirs}.use_for_variants", "the engine plays no other variants", matters=False)
+        found.leave(f"{theirs}.use_for_variants", "it is asked in every variant that it knows", matters=False)
     _explorer(found, "online_moves.opening_explorer", f"{ours}.{_SERVERS['opening_explorer']}")
     found.move("online_moves.lichess_cloud.min_eval_depth", f"{ours}.lichess_cloud_analysis.min_depth")
     chessdb = f"{ours}.chessdb_book"
@@ -223,8 +224,8 @@ def _kind(found: Translation, name: str) -> dict[str, Any] | None:
     section = ("matchmaking", "types", name)
     clock = ExactClock.parse(str(found.peek(*section, "tc")))
     variant = found.peek(*section, "variant") or Variant.STANDARD.value
-    if clock is None or variant not in ("standard", "chess960"):
-        reason = f"the engine does not play {variant}" if clock else "expected tc, minutes+seconds"
+    if clock is None or variant not in tuple(VariantChoice):
+        reason = f"{variant} is not proposed here" if clock else "expected tc, minutes+seconds"
         found.leave(".".join(section), reason, matters=True)
         return None
     given = {key: found.take(*section, key) for key in _KIND}

@@ -1,7 +1,7 @@
 """BotLi's `engines` and `opening_books`: keys such as `blitz_white_human` that become profiles.
 
 BotLi takes exactly one engine and one book for a game: that of the exact clock, else of the speed, else the standard
-one, each with as many suffixes as fit; Chess960 has its own before the standard one. Here every matching profile
+one, each with as many suffixes as fit; a variant has its own before the standard one. Here every matching profile
 applies and the last one wins, so the profiles go from the most general to the most special, and each sets all keys.
 """
 
@@ -13,13 +13,27 @@ from typing import Any, Final
 from lichessbot.config.migration.translation import Translation
 from lichessbot.lichess.enums import ExactClock
 
+_ENGINES: Final = ("engines",)
 _STANDARD: Final = "standard"
 _CHESS960: Final = "chess960"
 _SPEEDS: Final = ("bullet", "blitz", "rapid", "classical")
-_OTHER_VARIANTS: Final = (
-    "variants", "antichess", "giveaway", "suicide", "atomic", "crazyhouse", "horde", "kingofthehill", "racingkings",
-    "3check", "threecheck", "koth",
-)  # fmt: skip
+_EVERY_OTHER: Final = "variants"
+# The names that python-chess has for the other variants, in lower case.
+_OTHERS: Final = {
+    "crazyhouse": ("crazyhouse", "crazy house", "house", "zh"),
+    "kingOfTheHill": ("king of the hill", "koth", "kingofthehill"),
+    "threeCheck": (
+        "three-check", "three check", "threecheck", "three check chess", "3-check", "3 check", "3check",
+    ),
+    "antichess": ("antichess", "anti-chess", "anti chess", "anti"),
+    "atomic": ("atomic", "atom", "atomic chess"),
+    "horde": ("horde", "horde chess"),
+    "racingKings": ("racing kings", "racing", "race", "racingkings"),
+}  # fmt: skip
+_VARIANTS_OF: Final = {
+    _EVERY_OTHER: list(_OTHERS),
+    **{name: [variant] for variant, names in _OTHERS.items() for name in names},
+}
 # In BotLi's order: of two keys with equally many suffixes, the one whose first suffix comes earlier wins.
 _ORDER: Final = {"tournament": 0, "human": 1, "bot": 1, "white": 2, "black": 2, "rated": 3, "casual": 3}
 _CONDITIONS: Final[dict[str, tuple[str, Any]]] = {
@@ -48,7 +62,7 @@ class _Games:
     def of(cls, key: str) -> "_Games | None":
         """Return what the key says; None if it is no key of BotLi."""
         base, *suffixes = key.split("_")
-        known = base in (_STANDARD, _CHESS960, *_SPEEDS, *_OTHER_VARIANTS) or ExactClock.parse(base) is not None
+        known = base in (_STANDARD, _CHESS960, *_SPEEDS, *_VARIANTS_OF) or ExactClock.parse(base) is not None
         kinds = [_CONDITIONS[it][0] for it in suffixes if it in _CONDITIONS]
         # No game is against a human and a bot, so no game is for a key with both.
         possible = len(set(kinds)) == len(kinds) == len(suffixes)
@@ -60,8 +74,10 @@ class _Games:
         conditions: dict[str, Any] = {}
         if self.base == _CHESS960:
             conditions["variant"] = _CHESS960
+        elif self.base in _VARIANTS_OF:
+            conditions["variant"] = _VARIANTS_OF[self.base]
         elif self.base != _STANDARD:
-            # Chess960 games are not for these keys of BotLi.
+            # Games of other variants are not for these keys of BotLi.
             conditions["speed" if self.base in _SPEEDS else "clock"] = self.base
             conditions["variant"] = [_STANDARD, "fromPosition"]
         return conditions | dict(_CONDITIONS[it] for it in self.suffixes)
@@ -69,7 +85,7 @@ class _Games:
     @property
     def rank(self) -> tuple[int, int, tuple[int, ...]]:
         """The place in the order of the profiles, the most special last."""
-        bases = {_STANDARD: 0, _CHESS960: 1, **dict.fromkeys(_SPEEDS, 1)}
+        bases = {_STANDARD: 0, _CHESS960: 1, _EVERY_OTHER: 1, **dict.fromkeys(_SPEEDS, 1)}
         return bases.get(self.base, 2), len(self.suffixes), tuple(-_ORDER[it] for it in self.suffixes)
 
 
@@ -80,7 +96,7 @@ def translate_engines(found: Translation) -> None:
     found.leave("opening_books.priority", _ORDER_OF_SOURCES, matters=False)
     found.leave("opening_books.read_learn", "the learn field of a book is not read")
     chosen: dict[_Games, dict[str, Any]] = {}
-    for games, path in _keys(found, "engines"):
+    for games, path in _keys(found, *_ENGINES):
         chosen.setdefault(games, {}).update(_engine(found, path))
     for games, path in _keys(found, "opening_books", "books"):
         chosen.setdefault(games, {})["polyglot"] = _book(found, path, games, files)
@@ -107,8 +123,8 @@ def _keys(found: Translation, *section: str) -> list[tuple[_Games, tuple[str, ..
         path = (*section, key)
         if games is None:
             found.leave(".".join(path), "no games are known by this name")
-        elif games.base in _OTHER_VARIANTS:
-            found.leave(".".join(path), "the engine plays standard chess, Chess960 and From Position only")
+        elif games.base in _VARIANTS_OF and section != _ENGINES:
+            found.leave(".".join(path), "books are read for standard chess, Chess960 and From Position only")
         elif found.names(*path):
             kept.append((games, path))
     return kept

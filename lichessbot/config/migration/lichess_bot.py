@@ -4,9 +4,9 @@ import re
 from typing import Any, Final
 
 from lichessbot.config.lichess_bot_keys import GO_COMMANDS, NOT_OURS, PARTS_OF_COMMAND, command_of
+from lichessbot.config.matchmaking import VariantChoice
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.yaml_file import YamlFile
-from lichessbot.lichess.enums import Variant
 
 # What a missing key means to lichess-bot, where it means something else here. null is no limit.
 _MEANT_BY_ABSENCE: Final = {
@@ -29,7 +29,7 @@ _BETTER_REASONS: Final = {
     "engine.homemade_options": "every engine is a program that speaks UCI here",
     "engine.xboard_options": "every engine speaks UCI here",
 }
-_VARIANTS: Final = (*Variant, "random")
+_VARIANTS: Final = tuple(VariantChoice)
 
 
 def translate(old: YamlFile) -> Translation:
@@ -77,24 +77,24 @@ def _engine(found: Translation) -> None:
 
 
 def _matchmaking(found: Translation) -> None:
-    """Leave out the kinds of games that are not played here as a whole; null clocks are none."""
+    """Leave out the kinds of games that are not proposed here as a whole; null clocks are none."""
     found.move("matchmaking.delay_after_decline", "matchmaking.challenge_filter")
     own = found.peek("matchmaking", "challenge_variant") or "random"
     for name in found.names("matchmaking", "overrides"):
         variant = found.peek("matchmaking", "overrides", name, "challenge_variant") or own
         if variant not in _VARIANTS:
-            found.leave(f"matchmaking.overrides.{name}", f"the engine does not play {variant}", matters=True)
+            found.leave(f"matchmaking.overrides.{name}", f"{variant} is not proposed here", matters=True)
         _clocks(found, "matchmaking", "overrides", name)
     if own not in _VARIANTS:
-        found.leave("matchmaking.challenge_variant", f"the engine does not play {own}")
+        found.leave("matchmaking.challenge_variant", f"{own} is not proposed here")
         kept = found.names("matchmaking", "overrides")
         for name in kept:
             found.set(("matchmaking", "overrides", name, "weight"), 1)
         if kept:
-            found.set("matchmaking.weight", 0, remark="this section's own games are of another variant")
+            found.set("matchmaking.weight", 0, remark="this section's own games are left out")
         else:
             found.take("matchmaking", "allow_matchmaking")
-            found.set("matchmaking.allow_matchmaking", False, remark="all its games are of another variant")
+            found.set("matchmaking.allow_matchmaking", False, remark="all its games are left out")
     if found.peek("matchmaking", "challenge_days"):
         for key in ("challenge_initial_time", "challenge_increment"):
             if found.peek("matchmaking", key) is None:

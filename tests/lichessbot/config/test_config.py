@@ -73,7 +73,7 @@ abort_time: soon
 challenge:
   concurrency: 0
   concurency: 2
-  variants: [standard, atomic]
+  variants: [standard, atomc]
   min_base: 300
   accept_bot: 1
 engnie: {}
@@ -83,7 +83,8 @@ url: lichess
         "1: abort_time: expected a valid integer, found 'soon'",
         "3: challenge.concurrency: expected greater than or equal to 1, found 0",
         "4: challenge.concurency: unknown key; nearest valid key: concurrency",
-        "5: challenge.variants.1: expected 'standard', 'chess960' or 'fromPosition', found 'atomic'",
+        "5: challenge.variants.1: expected 'standard', 'chess960', 'fromPosition', 'crazyhouse', 'kingOfTheHill', "
+        "'threeCheck', 'antichess', 'atomic', 'horde' or 'racingKings', found 'atomc'",
         "7: challenge.accept_bot: expected a valid boolean, found 1",
         "8: engnie: unknown key; nearest valid key: engine",
         "9: url: expected an address such as https://lichess.org, without a path, found 'lichess'",
@@ -395,8 +396,9 @@ def test_a_single_value_is_a_list_of_one(file: Path) -> None:
             "1: matchmaking.weight: expected a weight above 0 here or in one of the overrides",
         ),
         (
-            "matchmaking: {challenge_variant: atomic}\n",
-            "1: matchmaking.challenge_variant: expected 'random', 'standard' or 'chess960', found 'atomic'",
+            "matchmaking: {challenge_variant: fromPosition}\n",
+            "1: matchmaking.challenge_variant: expected 'random', 'standard', 'chess960', 'crazyhouse', "
+            "'kingOfTheHill', 'threeCheck', 'antichess', 'atomic', 'horde' or 'racingKings', found 'fromPosition'",
         ),
         (
             "tournaments:\n- id: hL7vMrFQ\n  pasword: sesame\n",

@@ -75,7 +75,7 @@ def names(found: list[Proposal]) -> set[str]:
 
 
 def test_without_a_clock_only_standard_chess_is_rated(memory: Memory) -> None:
-    by_days = config(challenge_days=[1], challenge_initial_time=[])
+    by_days = config({"variants": ["standard", "chess960"]}, challenge_days=[1], challenge_initial_time=[])
     drawn = [it.terms for seed in range(DRAWS) for it in memory.propose(by_days, bot("rival"), seed=seed)]
     assert {(it.variant, it.rated) for it in drawn} == {
         (Variant.STANDARD, True), (Variant.STANDARD, False), (Variant.CHESS960, False)

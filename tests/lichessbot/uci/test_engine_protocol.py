@@ -28,7 +28,7 @@ def test_stockfish_plays_like_our_engine(start: Start, inbox: Inbox) -> None:
     assert answer.summary.depth == 6
     assert engine.name.startswith("Stockfish")
     assert engine.complaints == ()
-    assert engine.plays_chess960
+    assert engine.variants == ("standard", "chess960", "fromPosition")
 
 
 @needs_stockfish

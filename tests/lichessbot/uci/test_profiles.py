@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lichessbot.config import Config, EngineConfig
-from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind
+from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Variant
 from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.uci.profiles import (
     UNKNOWN_MACHINE,
@@ -218,7 +218,7 @@ def test_every_engine_that_a_game_may_get_is_listed_once() -> None:
     assert [candidate.key for candidate in listed] == ["engine", "profiles.1.engine", "profiles.2.engine"]
     assert listed[1].engine.command == ("other",)
     assert listed[1].variants == ("standard",)
-    assert listed[2].variants == settings.challenge.variants
+    assert listed[2].variants == tuple(Variant)
 
 
 def test_a_profile_keeps_the_folder_of_the_section(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A configuration of BotLi, translated: the values it asks for, and the same engine and book for every game."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,6 +20,7 @@ EXPECTED = {
     "takebacks_from_bots": False,
     "challenge.concurrency": 2,
     "challenge.human": {
+        "variants": ("standard", "chess960", "atomic"),
         "time_controls": (Speed.BLITZ, ExactClock(1500, 0)),
         "modes": ("casual", "rated"),
         "min_increment": 1,
@@ -28,12 +30,12 @@ EXPECTED = {
         "bullet_requires_increment": True,
     },
     "challenge.bot": {
+        "variants": ("standard", "chess960"),
         "time_controls": (Speed.BULLET, Speed.BLITZ),
         "modes": ("rated",),
         "max_increment": 180,
         "max_base": 10800,
     },
-    "challenge.variants": ("standard", "chess960"),
     "challenge.min_base": 30,
     "challenge.block_list": ("cheat",),
     "challenge.online_block_list": ("https://example.com/blocklist",),
@@ -104,7 +106,7 @@ def test_every_value_is_what_botli_means(tmp_path: Path, translated: Translator)
     assert changed.pop("engine.polyglot.book.chess960") == (tmp_path / "books/solid.bin",)
     assert changed.pop("engine.lichess_bot_tbs.syzygy.paths") == (tmp_path / "tables/standard",)
     assert len(changed.pop("profiles")) == 3  # type: ignore[arg-type]
-    assert set(changed.pop("matchmaking.overrides")) == {"blitz", "casual_chess960"}  # type: ignore[call-overload]
+    assert set(changed.pop("matchmaking.overrides")) == {"blitz", "casual_chess960", "horde"}  # type: ignore[call-overload]
     assert changed == EXPECTED
 
 
@@ -141,18 +143,14 @@ def test_one_kind_of_games_is_that_of_the_section(translated: Translator) -> Non
 
 def test_what_has_no_counterpart_is_left_out_with_its_reason(translated: Translator) -> None:
     found, _ = translated(BOTLI)
-    assert those_that_matter(found) == {
-        "matchmaking.types.horde", "messages.greeting", "whitelist", "challenge.human.variants.2",
-    }  # fmt: skip
+    assert those_that_matter(found) == {"messages.greeting", "whitelist"}
     reasons = left_out(found)
-    assert reasons["matchmaking.types.horde"] == "the engine does not play horde"
-    assert reasons["challenge.human.variants.2"] == "atomic is not played here"
+    assert reasons["syzygy.antichess"] == "only the tables of standard chess are read"
     assert reasons["online_moves.chessdb.timeout"] == "each server gets 1/40 of the remaining clock, at most 3 s"
     assert "engines.standard.move_overhead_multiplier" in reasons
     assert {"gaviota", "syzygy.antichess", "opening_books.priority", "matchmaking.timeout"} <= set(reasons)
     lines = BOTLI.splitlines()
-    keys = [it for it in found.left_out if not it.key.endswith(".2")]
-    assert all(lines[it.line - 1].strip().startswith(it.key.rpartition(".")[2]) for it in keys)
+    assert all(lines[it.line - 1].strip().startswith(it.key.rpartition(".")[2]) for it in found.left_out)
 
 
 @pytest.mark.parametrize(
@@ -265,17 +263,25 @@ def test_each_game_gets_the_engine_and_the_book_that_botli_takes(
         assert got.polyglot.max_depth == (-(-book["max_depth"] // 2) if "max_depth" in book else 500)
 
 
-def test_engines_and_books_of_other_variants_are_left_out(translated: Translator) -> None:
-    engine = {"dir": ".", "name": "fish"}
+def test_engines_of_variants_become_profiles_and_their_books_are_left_out(
+    tmp_path: Path, translated: Translator
+) -> None:
+    engine, fairy, horde = ({"dir": ".", "name": name} for name in ("fish", "fairy", "horde"))
     text = {
-        "engines": {"standard": engine, "variants": engine, "horde_white": engine, "standard_loud": engine},
+        "engines": {"standard": engine, "horde_white": horde, "variants": fairy, "standard_loud": engine},
         "opening_books": {"enabled": True, "books": {"standard": {"names": ["None"]}, "atomic": {"names": []}}},
         "books": {},
     }
     found, loaded = translated(yaml.safe_dump(text))
-    assert loaded.config.profiles == ()
+    facts = GameFacts("blitz", "standard", OpponentKind.BOT, 2000, False, False, Colour.WHITE)
+    games = [(variant, colour) for variant in ("standard", "chess960", "horde", "threeCheck") for colour in Colour]
+    chosen = {
+        it: profile_for(replace(facts, variant=it[0], colour=it[1]), loaded.config).command for it in games
+    }
+    wanted = {"standard": "fish", "chess960": "fish", "horde": "fairy", "threeCheck": "fairy"}
+    expected = {(variant, colour): (str(tmp_path / wanted[variant]),) for variant, colour in games}
+    assert chosen == expected | {("horde", Colour.WHITE): (str(tmp_path / "horde"),)}
     reasons = left_out(found)
-    assert reasons["engines.variants"] == "the engine plays standard chess, Chess960 and From Position only"
-    assert reasons["engines.horde_white"] == reasons["engines.variants"] == reasons["opening_books.books.atomic"]
+    assert reasons["opening_books.books.atomic"].startswith("books are read for standard chess")
     assert reasons["engines.standard_loud"] == "no games are known by this name"
     assert reasons["opening_books.books.standard.names"] == "books does not say where None is"

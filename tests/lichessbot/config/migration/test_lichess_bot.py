@@ -22,13 +22,13 @@ TRANSLATED_BESIDES = {
 
 def test_the_translation_means_what_the_loader_understands_of_the_old_file(file: Path, translated: Translator) -> None:
     _, loaded = translated(LICHESS_BOT)
-    readable = LICHESS_BOT.replace("    - atomic\n", "").replace(", on {cpu}", ", on").replace("only_horde:", "x: {}")
-    readable = readable.replace('      challenge_variant: "horde"\n', "")
+    readable = LICHESS_BOT.replace(", on {cpu}", ", on")
     ours, theirs = dotted_values(loaded.config), dotted_values(load(file, readable).config)
     overrides = ours.pop("matchmaking.overrides")
     theirs.pop("matchmaking.overrides")
+    assert ours["challenge.variants"] == ("standard", "chess960", "atomic")
     assert {key: value for key, value in ours.items() if theirs[key] != value and key != "token"} == TRANSLATED_BESIDES
-    assert set(overrides) == {"easy_960", "by_days"}
+    assert set(overrides) == {"easy_960", "by_days", "only_horde"}
 
 
 def test_the_kinds_of_games_keep_their_meaning(translated: Translator) -> None:
@@ -45,8 +45,7 @@ def test_each_key_that_is_left_out_has_its_line_and_reason(translated: Translato
     found, _ = translated(LICHESS_BOT)
     by_key = {it.key: it for it in found.left_out}
     assert those_that_matter(found) == {
-        "move_overhead", "engine.polyglot.book.atomic", "challenge.variants.2", "greeting.hello",
-        "matchmaking.overrides.only_horde",
+        "move_overhead", "engine.polyglot.book.atomic", "greeting.hello",
     }  # fmt: skip
     assert set(by_key) - those_that_matter(found) == {
         "engine.debug", "engine.protocol", "engine.homemade_options", "engine.lichess_bot_tbs.gaviota",
@@ -54,9 +53,7 @@ def test_each_key_that_is_left_out_has_its_line_and_reason(translated: Translato
     }  # fmt: skip
     lines = LICHESS_BOT.splitlines()
     for key, it in by_key.items():
-        name = "atomic" if key == "challenge.variants.2" else key.rpartition(".")[2]
-        assert name in lines[it.line - 1]
-    assert by_key["matchmaking.overrides.only_horde"].reason == "the engine does not play horde"
+        assert key.rpartition(".")[2] in lines[it.line - 1]
     assert by_key["greeting.hello"].reason.endswith("are filled in here")
     assert not [it for it in found.left_out if it.reason.endswith("remove the key")]
 
@@ -105,12 +102,12 @@ def test_delay_after_decline_is_the_old_name_of_the_filter(translated: Translato
 @pytest.mark.parametrize(
     ("matchmaking", "allowed", "weight"),
     [
-        ("{allow_matchmaking: true, challenge_variant: horde}", False, 1),
-        ("{allow_matchmaking: true, challenge_variant: horde, overrides: {a: {challenge_variant: chess960}}}", True, 0),
-        ("{allow_matchmaking: true, challenge_variant: horde, overrides: {a: {challenge_mode: rated}}}", False, 1),
+        ("{allow_matchmaking: true, challenge_variant: duck}", False, 1),
+        ("{allow_matchmaking: true, challenge_variant: duck, overrides: {a: {challenge_variant: chess960}}}", True, 0),
+        ("{allow_matchmaking: true, challenge_variant: duck, overrides: {a: {challenge_mode: rated}}}", False, 1),
     ],
 )
-def test_games_of_a_variant_that_is_not_played_are_not_proposed(
+def test_games_of_a_variant_that_nobody_knows_are_not_proposed(
     translated: Translator, matchmaking: str, allowed: bool, weight: int
 ) -> None:
     found, loaded = translated(f"matchmaking: {matchmaking}\n")
