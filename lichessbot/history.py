@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from engine.facade import InvalidFen, InvalidMove
+from engine.facade import InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.control.web.site import NoGame, WrongQuery
 from lichessbot.games.pgn import board_of, pgn_of
 from lichessbot.games.review.review import Review, recorded_mistakes, recorded_scores, review_of
@@ -73,7 +73,7 @@ class RecordedGames:
         game, moves = self._game(game_id)
         try:
             return pgn_of(game, moves, self._records.site()).encode()
-        except (InvalidFen, InvalidMove) as error:
+        except (InvalidFen, InvalidMove, InvalidVariant) as error:
             raise NoGame(f"{game_id}: the recorded moves cannot be replayed: {error}") from error
 
     def statistics(self) -> bytes:
@@ -111,7 +111,7 @@ def _notation(game: GameRecord, moves: Sequence[MoveRecord]) -> list[str | None]
         for move in moves:
             found.append(board.san(move.move))
             board.push(move.move)
-    except (InvalidFen, InvalidMove):
+    except (InvalidFen, InvalidMove, InvalidVariant):
         pass
     return [*found, *[None] * (len(moves) - len(found))]
 

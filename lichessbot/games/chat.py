@@ -23,7 +23,7 @@ from lichessbot.config import (
 from lichessbot.games.actions import Action, ChooseLevel, PostponeAbort, RecordAction
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import Say
-from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus
+from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus, Variant
 from lichessbot.lichess.models import ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.game_records import Result, Score, Scores
@@ -213,7 +213,7 @@ class Chat:
                 yield self._say(room, trip or "I have not sent a move yet.")
             case "variants":
                 rules = self._facts.config.challenge.rules_for(is_bot=players.opponent.is_bot)
-                yield self._say(room, f"I play {', '.join(rules.variants)}.")
+                yield self._say(room, f"I play {', '.join(rules.variants or Variant)}.")
             case "draw":
                 yield self._say(room, _draws(self._facts.draw_rules(), players.opponent))
             case "takeback":

@@ -18,7 +18,6 @@ from lichessbot.uci.search import centipawns
 _OFFER_SPACING_PLIES: Final = 20
 _OFFERABLE_PLIES: Final = 2
 _REPETITIONS: Final = 3
-_FIFTY_MOVES_PLIES: Final = 100
 _MAX_SCORES: Final = 100
 _LOSS: Final = -2
 
@@ -160,6 +159,5 @@ def _fits(opponent: Player, *, against_humans: bool, min_rating: int | None) -> 
 
 def _is_drawn(board: Board) -> bool:
     """Return whether the game is drawn; Lichess ends repetitions of bots by itself."""
-    repeated = board.repetition_count() >= _REPETITIONS
-    fifty_moves = board.halfmove_clock >= _FIFTY_MOVES_PLIES and not board.is_checkmate()
-    return repeated or fifty_moves or board.is_insufficient_material() or board.is_stalemate()
+    outcome = board.outcome()
+    return board.repetition_count() >= _REPETITIONS or (outcome is not None and outcome.winner is None)

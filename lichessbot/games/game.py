@@ -11,7 +11,7 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Final
 
-from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
+from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.config import Config, EngineConfig
 from lichessbot.games.actions import Action, GameOver, RecordAction, ReopenStream
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
@@ -23,8 +23,9 @@ from lichessbot.games.takeback_claim import OpponentAbsence, Takebacks
 from lichessbot.games.time_budget import GameClock, Pace, longest_unread_s, with_known_clocks
 from lichessbot.inbox import Report, Standing
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
-from lichessbot.lichess.enums import Colour, GameStatus, Variant
-from lichessbot.lichess.models import STANDARD_START, GameFinish, GameFull, GameInfo, GameState, OpponentGone
+from lichessbot.lichess.enums import Colour, GameStatus
+from lichessbot.lichess.models import GameFinish, GameFull, GameInfo, GameState, OpponentGone
+from lichessbot.lichess.start_board import start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
@@ -66,6 +67,8 @@ class Game:
         self._full: GameFull | None = None
         self._colour = announced_colour
         self._board = Board()
+        self._start: tuple[str, str] | None = None
+        """The variant and start position of the board, as Lichess names them; None before the first state."""
         self._known_moves: tuple[str, ...] = ()
         self._clock: GameClock | None = None
         self._idle_since: float | None = None
@@ -259,7 +262,7 @@ class Game:
         self._monitor.state_received(now, fresh=fresh)
         try:
             board = self._replay(full, state)
-        except (InvalidFen, InvalidMove) as error:
+        except (InvalidFen, InvalidMove, InvalidVariant) as error:
             yield from self._reject_state(str(error), now, fresh=fresh)
             return
         self._invalid_states = 0
@@ -269,6 +272,7 @@ class Game:
             yield from self._reread("a move was taken back, or an old line came late")
             return
         self._board, self._known_moves = board, tuple(state.moves.split())
+        self._start = full.variant.key, full.initial_fen
         if fresh:
             state = with_known_clocks(full, state, self._clock, received_at)
         self._clock = clock = GameClock.read(full, state, self._colour, board.turn, received_at, self._timeouts)
@@ -284,14 +288,12 @@ class Game:
             yield from self._await_opponent(clock, now)
 
     def _replay(self, full: GameFull, state: GameState) -> Board:
-        """Return the position after all moves. Raises InvalidFen or InvalidMove."""
-        fen = STARTING_FEN if full.initial_fen == STANDARD_START else full.initial_fen
-        # In these variants Lichess writes castling as king takes rook, and so does a board in this mode.
-        chess960 = full.variant.key != Variant.STANDARD
+        """Return the position after all moves. Raises InvalidFen, InvalidMove or InvalidVariant."""
+        start = full.variant.key, full.initial_fen
         moves = tuple(state.moves.split())
         known = len(self._known_moves)
-        if (self._board.initial_fen, self._board.chess960) != (fen, chess960) or moves[:known] != self._known_moves:
-            board, known = Board(fen, chess960=chess960), 0
+        if self._start != start or moves[:known] != self._known_moves:
+            board, known = start_board(*start), 0
         else:
             board = self._board.copy()
         for move in moves[known:]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
+from engine.facade import Board, Ending, InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.control import status
 from lichessbot.control.status import Evaluation, PlayedMove
 from lichessbot.games.actions import Action, Fallback, GameOver
@@ -26,7 +26,6 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Variant
 from lichessbot.lichess.models import (
-    STANDARD_START,
     ChatLine,
     GameFinish,
     GameFull,
@@ -35,6 +34,7 @@ from lichessbot.lichess.models import (
     OpponentGone,
     StreamLine,
 )
+from lichessbot.lichess.start_board import start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamRefused
 from lichessbot.log import EventLog
 from lichessbot.move_sources.models import SourceAnswer
@@ -45,7 +45,6 @@ _MOST_PLIES_OF_A_NEW_GAME: Final = 1
 _THREEFOLD: Final = 3
 _MOST_CHAT_LINES: Final = 30
 _LONGEST_LINE: Final = 60  # plies of a principal variation that the operator sees
-_FIFTY_MOVES_IN_PLIES: Final = 100
 # Lichess tells of offers in the chat too, under this name.
 _SYSTEM: Final = "lichess"
 _ENDS: Final = {
@@ -58,6 +57,14 @@ _ENDS: Final = {
     GameStatus.NO_START: "a player did not start",
     GameStatus.INSUFFICIENT_MATERIAL_CLAIM: "insufficient material",
     GameStatus.ABORTED: "before both had moved",
+}
+_VARIANT_ENDS: Final[dict[str, str]] = {
+    Variant.KING_OF_THE_HILL: "a king in the centre",
+    Variant.THREE_CHECK: "three checks",
+    Variant.ANTICHESS: "no piece left that can move",
+    Variant.ATOMIC: "a king exploded",
+    Variant.HORDE: "no piece of the horde left",
+    Variant.RACING_KINGS: "a king on the eighth rank",
 }
 
 
@@ -247,14 +254,13 @@ class GameLog:
 
     def _set_board(self, full: GameFull, moves: list[str]) -> None:
         """Take these moves as logged; a position that our rules refuse is the game's business."""
-        fen = STARTING_FEN if full.initial_fen == STANDARD_START else full.initial_fen
         try:
-            self._board = board = Board(fen, chess960=full.variant.key != Variant.STANDARD)
+            self._board = board = start_board(full.variant.key, full.initial_fen)
             played = []
             for ply, move in enumerate(moves, 1):
                 played.append(PlayedMove(ply, board.san(move)))
                 board.push(move)
-        except (InvalidFen, InvalidMove):
+        except (InvalidFen, InvalidMove, InvalidVariant):
             return
         known = _common(self._moves, moves)
         self.played = (*self.played[:known], *played[known:])
@@ -340,13 +346,16 @@ class GameLog:
 
     def _how(self, over: GameOver) -> str:
         """Return how the game ended. Lichess tells no more of most draws than that they are draws."""
+        if over.status is GameStatus.VARIANT_END and self._full is not None:
+            return _VARIANT_ENDS.get(self._full.variant.key, "the rules of the variant")
         if over.status is not GameStatus.DRAW or self._full is None:
             return _ENDS.get(over.status, "for an unknown reason")
         if self._board.is_insufficient_material():
             return "insufficient material"
         if self._board.repetition_count() >= _THREEFOLD:
             return "threefold repetition"
-        return "fifty-move rule" if self._board.halfmove_clock >= _FIFTY_MOVES_IN_PLIES else "agreement"
+        outcome = self._board.outcome()
+        return "fifty-move rule" if outcome and outcome.ending is Ending.FIFTY_MOVES else "agreement"
 
 
 def _played(ply: int, san: str, clock_ms: int, choice: _Choice | None, colour: Colour) -> PlayedMove:

@@ -219,7 +219,7 @@ class MoveSearch:
         self._last_id += 1
         board, clock = position.board, position.clock
         limits = clock.limits(self.engine, now)
-        search = Search(self._last_id, board.initial_fen, board.chess960, position.moves, limits, only)
+        search = Search.of(self._last_id, board, limits, only)
         limit_s = clock.start_limit_s if self._engine_is_new else clock.think_limit_s
         due_at = now + limit_s(self.engine, limits, now)
         self._pending = _Pending(search, due_at, second_try, awaits_start=self._engine_is_new)
@@ -251,9 +251,7 @@ class Pondering:
             return None
         if not expected.legal_moves():
             return None
-        moves = tuple(expected.moves)
-        limits = replace(limits, ponder=True)
-        self._search = Search(search_id, board.initial_fen, board.chess960, moves, limits)
+        self._search = Search.of(search_id, expected, replace(limits, ponder=True))
         return self._search
 
     def still_possible(self, moves: tuple[str, ...]) -> bool:

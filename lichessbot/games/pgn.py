@@ -18,13 +18,14 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
-from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove, opening_of, pgn_text
+from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant, opening_of, pgn_text
 from lichessbot.config import Config, PgnGrouping
 from lichessbot.games.actions import GameOver
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import SendMove
-from lichessbot.lichess.enums import Colour, GameStatus, Variant
+from lichessbot.lichess.enums import VARIANTS_IN_PGN, Colour, GameStatus, Variant
 from lichessbot.lichess.models import STANDARD_START, ChatLine, GameFinish, GameFull, GameInfo, GameState
+from lichessbot.lichess.start_board import start_board
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.log import EventLog
 from lichessbot.move_sources.models import SourceAnswer
@@ -39,7 +40,6 @@ _TERMINATIONS: Final = {
     GameStatus.OUT_OF_TIME: "Time forfeit",
     GameStatus.CHEAT: "Rules infraction",
 }
-_VARIANTS: Final[dict[str, str]] = {Variant.CHESS960: "Chess960", Variant.FROM_POSITION: "From Position"}
 _WITHOUT_RESULT: Final = (GameStatus.ABORTED, GameStatus.NO_START, GameStatus.UNKNOWN_FINISH)
 _MOST_CHAT_LINES: Final = 200
 _UNFINISHED: Final = "*"
@@ -239,7 +239,7 @@ def _placement(fen: str) -> list[str]:
 
 
 def pgn_of(record: GameRecord, moves: Sequence[MoveRecord], site: str) -> str:
-    """Return a game in PGN; `site` is the address of the server. Raises InvalidFen or InvalidMove."""
+    """Return a game in PGN; `site` is the address of the server. Raises as `board_of` does."""
     board = board_of(record, moves)
     clocks_s = [None if move.clock_ms is None else move.clock_ms // 1000 for move in moves]
     evals = [_evaluation_for_white(move, white=record.colour == Colour.WHITE) for move in moves]
@@ -247,8 +247,8 @@ def pgn_of(record: GameRecord, moves: Sequence[MoveRecord], site: str) -> str:
 
 
 def board_of(record: GameRecord, moves: Sequence[MoveRecord]) -> Board:
-    """Return the position after these moves. Raises InvalidFen or InvalidMove."""
-    board = Board(record.initial_fen or STARTING_FEN, chess960=record.variant != Variant.STANDARD)
+    """Return the position after these moves. Raises InvalidFen, InvalidMove or InvalidVariant."""
+    board = start_board(record.variant, record.initial_fen)
     for move in moves:
         board.push(move.move)
     return board
@@ -284,7 +284,7 @@ def _headers(record: GameRecord, site: str) -> dict[str, str]:
             headers[f"{side}Title"] = title
     if record.eco:
         headers |= {"ECO": record.eco, "Opening": record.opening}
-    variant = _VARIANTS.get(record.variant)
+    variant = VARIANTS_IN_PGN.get(record.variant)
     return headers if variant is None else {**headers, "Variant": variant}
 
 
@@ -352,7 +352,7 @@ class ArchivedGame:
     def completed(self, recorded: Sequence[MoveRecord]) -> "ArchivedGame":
         """Return the game with what other processes recorded, its last move, and its opening.
 
-        Raises InvalidFen or InvalidMove.
+        Raises as `board_of` does.
         """
         known = {move.ply: move for move in recorded}
         moves = [_better_known(move, known.get(move.ply)) for move in self.moves]
@@ -403,7 +403,7 @@ class GameArchive:
             game, config = item
             try:
                 self._archive(game, config)
-            except (InvalidFen, InvalidMove, OSError) as error:
+            except (InvalidFen, InvalidMove, InvalidVariant, OSError) as error:
                 self._log.warning("pgn.lost", game=game.record.id, error=error)
             except Exception as error:
                 self._log.crash("pgn.crashed", error, game=game.record.id)

@@ -42,6 +42,7 @@ from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_game_event
 from lichessbot.lichess.rate_limiter import RateLimiter
+from lichessbot.lichess.start_board import holdings
 from lichessbot.lichess.streams import PlayingWanted, Source, StreamEvent, StreamLost, StreamReader
 from lichessbot.log import EventLog
 from lichessbot.move_sources import Hosts, MoveResolver
@@ -426,8 +427,9 @@ class GameSession:
         full, clock = self._game.full, self._game.clock
         if full is not None:
             player = full.player(side)
-            clock_s = clock.shown_s(side, self._game.board.turn, now) if clock else None
-            return PlayerStatus(str(player), player.title, player.rating, clock_s)
+            board = self._game.board
+            clock_s = clock.shown_s(side, board.turn, now) if clock else None
+            return PlayerStatus(str(player), player.title, player.rating, clock_s, holdings(board, side))
         if side is self._game.colour:
             return PlayerStatus(self._context.our_id)
         return PlayerStatus(self.info.opponent.username, rating=self.info.opponent.rating)

@@ -217,11 +217,12 @@ def test_ping_tells_the_round_trip_of_the_last_move() -> None:
 
 
 def test_variants_are_those_open_to_the_opponent() -> None:
-    bench = ChatBench(config={"challenge": {"human": {"variants": ["chess960"]}}})
+    rules = {"variants": ["standard", "atomic"], "human": {"variants": ["chess960"]}}
+    bench = ChatBench(config={"challenge": rules})
     bench.meet()
     assert bench.answer("!variants") == "I play chess960."
     bench.meet({"id": "ferdinand", "name": "Ferdinand", "title": "BOT"})
-    assert bench.answer("!variants") == "I play standard, chess960, fromPosition."
+    assert bench.answer("!variants") == "I play standard, atomic."
 
 
 FERDINAND = {"id": "ferdinand", "name": "Ferdinand", "rating": 1900}
