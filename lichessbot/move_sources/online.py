@@ -79,7 +79,7 @@ class ExplorerServer(_OnlineSource[ExplorerConfig]):
         query: dict[str, object] = {"fen": board.fen(), "moves": _MOST_MOVES, "topGames": 0}
         parse_reply: Callable[[bytes], Explorer] = partial(parse, Explorer)
         if source is ExplorerSource.MASTERS:
-            if question.variant == Variant.CHESS960:
+            if question.variant not in (Variant.STANDARD, Variant.FROM_POSITION):
                 return None  # the explorer has no master games of it
         else:
             query |= {"variant": _variant(question), "recentGames": 0}
@@ -155,7 +155,7 @@ class ChessdbServer(_OnlineSource[ChessdbConfig]):
 
 def _variant(question: Question) -> str:
     """Return the variant as opening servers name it: a game from a position is a standard game."""
-    return (Variant.CHESS960 if question.variant == Variant.CHESS960 else Variant.STANDARD).value
+    return Variant.STANDARD.value if question.variant == Variant.FROM_POSITION else question.variant
 
 
 def _centipawns(line: Variation) -> int:
@@ -166,7 +166,8 @@ def _centipawns(line: Variation) -> int:
 
 
 _NAME: Final = "online_egtb"
-_COMPLETE_PIECES: Final = 7
+_MOST_COMPLETE_PIECES: Final = 7
+_COMPLETE_PIECES: Final[Mapping[str, int]] = {Variant.ATOMIC: 6, Variant.ANTICHESS: 6}
 # chessdb.cn subtracts the distance to the next capture or pawn move from its scores for wins and cursed wins.
 _CURSED_SCORE: Final = 20_000
 
@@ -194,15 +195,17 @@ def _opposes(board: Board, file: str) -> bool:
 
 
 class LichessTables(_OnlineSource[OnlineTableConfig]):
-    """The Lichess tablebase: complete for seven pieces; op1 positions for eight."""
+    """The Lichess tablebase: complete for seven pieces, op1 positions for eight; six in atomic and antichess."""
 
     name: Final = _NAME
 
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
-        if question.board.piece_count > _COMPLETE_PIECES and not is_op1(question.board):
+        board, rules = question.board, question.board.variant
+        is_complete = board.piece_count <= _COMPLETE_PIECES.get(rules, _MOST_COMPLETE_PIECES)
+        if not is_complete and (rules in _COMPLETE_PIECES or not is_op1(board)):
             return None
-        return self._choose(self._ask("/standard", {"fen": question.board.fen()}, until, partial(parse, Table)))
+        return self._choose(self._ask(f"/{rules}", {"fen": board.fen()}, until, partial(parse, Table)))
 
     def _choose(self, known: Table) -> Suggestion | None:
         wdl = known.category.wdl
@@ -221,7 +224,7 @@ class ChessdbTables(_OnlineSource[OnlineTableConfig]):
 
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
-        if question.board.piece_count > _COMPLETE_PIECES:
+        if question.board.piece_count > _MOST_COMPLETE_PIECES:
             return None
         known = self._ask_chessdb("queryall", question, until)
         ordered = sorted(known.moves, key=lambda move: -move.score)

@@ -32,6 +32,9 @@ from lichessbot.move_sources.online import (
 )
 
 _OPERATORS_BOOKS: Final = "polyglot"
+_STANDARD_RULES: Final = frozenset(variant.value for variant in Variant if variant.has_standard_rules)
+_EVERY_VARIANT: Final = frozenset(variant.value for variant in Variant)
+_WITH_TABLES: Final = frozenset({*_STANDARD_RULES, Variant.ATOMIC.value, Variant.ANTICHESS.value})
 # The book that comes with the bot holds this many of our own moves.
 _OWN_BOOK_MOVES: Final = 7
 # If so many threads of one game hang, its questions are answered with nothing.
@@ -71,7 +74,7 @@ class LimitedSource:
     min_time: int = 0
     max_time: int | None = None
     max_pieces: int | None = None
-    variants: frozenset[str] = frozenset(Variant)
+    variants: frozenset[str] = _STANDARD_RULES
     max_moves: int | None = None
     only_without_book: bool = False
     repeats: bool = False
@@ -269,14 +272,16 @@ def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
         if egtb.source is TableSource.LICHESS
         else ChessdbTables(hosts.at(online.chessdb_url), egtb, retries)
     )
-    openings: list[tuple[OpeningSource, Source]] = [
-        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries)),
-        (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries)),
-        (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, hosts.access.user_name or "")),
+    player = hosts.access.user_name or ""
+    openings: list[tuple[OpeningSource, Source, frozenset[str]]] = [
+        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries), _STANDARD_RULES),
+        (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries), _EVERY_VARIANT),
+        (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, player), _EVERY_VARIANT),
     ]
     endings = LimitedSource(
-        Kind.ONLINE_ENDINGS, tables, None, egtb.min_time, egtb.max_time, egtb.max_pieces, repeats=True
-    )
+        Kind.ONLINE_ENDINGS, tables, None, egtb.min_time, egtb.max_time, egtb.max_pieces,
+        _WITH_TABLES if egtb.source is TableSource.LICHESS else _STANDARD_RULES, repeats=True,
+    )  # fmt: skip
     found = [endings] if egtb.enabled else []
     return found + [
         LimitedSource(
@@ -285,11 +290,12 @@ def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
             _smaller(online.max_depth, limits.max_depth),
             limits.min_time,
             limits.max_time,
+            variants=variants,
             max_moves=limits.max_moves,
             only_without_book=limits.only_without_book,
             repeats=limits.allow_repetitions,
         )
-        for limits, source in openings
+        for limits, source, variants in openings
         if limits.enabled
     ]
 

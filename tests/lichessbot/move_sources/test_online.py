@@ -2,16 +2,21 @@
 
 import time
 from collections import Counter
-from typing import Any
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from engine.facade import Board
+from lichessbot.config import EngineConfig
 from lichessbot.config.sources import ChessdbConfig, CloudConfig, ExplorerConfig, OnlineTableConfig, TableQuality
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.enums import Variant
-from lichessbot.move_sources.http import Hosts
-from lichessbot.move_sources.models import Category
+from lichessbot.lichess.start_board import start_board
+from lichessbot.log import EventLog
+from lichessbot.move_sources.http import Hosts, Request
+from lichessbot.move_sources.models import Category, Question
 from lichessbot.move_sources.online import (
     ChessdbServer,
     ChessdbTables,
@@ -22,6 +27,7 @@ from lichessbot.move_sources.online import (
     is_op1,
     may_castle,
 )
+from lichessbot.move_sources.resolver import Kind, sources_for
 from tests.fakes.oracle import Manner, Oracle
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 from tests.lichessbot.move_sources.conftest import TOKEN
@@ -344,3 +350,64 @@ def test_chessdb_has_no_table_of_eight_pieces(oracle: Oracle, hosts: Hosts) -> N
 def test_castling_rights_are_read_from_the_board() -> None:
     assert may_castle(question().board)
     assert not may_castle(ASKED.board)
+
+
+# Variants
+
+
+class Asked:
+    """A host that notes what it is asked, and knows nothing."""
+
+    rate_limit_pause = timedelta(0)
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, object]] = []
+
+    def ask(self, request: Request, parse_reply: object) -> object:
+        self.requests.append((request.path, dict(request.query).get("variant")))
+        raise Refused(404, "unknown")
+
+
+def asked_about(variant: Variant, source: str) -> list[tuple[str, object]]:
+    """Return the paths, and the variants in the queries, that an enabled source asks at the start of a game."""
+    host = Asked()
+    hosts = cast(Hosts, SimpleNamespace(at=lambda url: host, access=SimpleNamespace(url="", user_name="us")))
+    keys = {"enabled": True, "min_time": 0} | ({"source": "lichess"} if source == "lichess_opening_explorer" else {})
+    config = EngineConfig.model_validate({"own_book": True, "online_moves": {source: keys}})
+    board = start_board(variant, "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1" if source == "online_egtb" else "startpos")
+    about = Question(1, variant, board, 300.0, 300.0, 2.0)
+    for limited in sources_for(config, hosts, EventLog()):
+        if limited.kind is not Kind.BOOK and limited.allows(about):
+            with pytest.raises(Refused):
+                limited.source.find(about, soon())
+    return host.requests
+
+
+@pytest.mark.parametrize("variant", [it for it in Variant if it is not Variant.FROM_POSITION])
+def test_servers_are_asked_about_the_variants_that_they_hold(variant: Variant) -> None:
+    is_standard = variant.has_standard_rules
+    assert asked_about(variant, "chessdb_book") == [("/cdb.php", None)] * is_standard
+    assert asked_about(variant, "lichess_cloud_analysis") == [("/api/cloud-eval", variant)]
+    assert asked_about(variant, "lichess_opening_explorer") == [("/lichess", variant)]
+
+
+@pytest.mark.parametrize(
+    ("variant", "paths"),
+    [
+        (Variant.STANDARD, ["/standard"]),
+        (Variant.CHESS960, ["/standard"]),
+        (Variant.ATOMIC, ["/atomic"]),
+        (Variant.ANTICHESS, ["/antichess"]),
+        (Variant.KING_OF_THE_HILL, []),
+        (Variant.CRAZYHOUSE, []),
+    ],
+)
+def test_tablebases_are_asked_where_they_hold(variant: Variant, paths: list[str]) -> None:
+    assert [path for path, _ in asked_about(variant, "online_egtb")] == paths
+
+
+def test_our_own_book_is_for_standard_rules() -> None:
+    hosts = cast(Hosts, SimpleNamespace(at=lambda url: Asked(), access=SimpleNamespace(url="", user_name="us")))
+    (book,) = sources_for(EngineConfig(), hosts, EventLog())
+    allowed = [it for it in Variant if book.allows(Question(1, it, start_board(it, "startpos"), 300.0, 300.0, 2.0))]
+    assert allowed == [it for it in Variant if it.has_standard_rules]
