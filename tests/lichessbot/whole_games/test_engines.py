@@ -85,10 +85,10 @@ def test_an_option_that_the_engine_does_not_offer_ends_the_start_with_one_line(a
 
 def test_an_engine_without_chess960_is_refused_if_it_needs_it(arena: Arena, rude_engine: Path) -> None:
     command = f"command: [{sys.executable}, {rude_engine}, polite, e2e4]"
-    arena.configure(engine=command)
+    arena.configure(rules="variants: [standard, chess960]", engine=command)
     arena.spawn()
     assert arena.wait_for_exit() == 2
-    assert "rude offers no UCI_Chess960, without which it cannot play chess960 and fromPosition" in arena.log()
+    assert "expected variants that rude (engine) announces (standard), found chess960" in arena.log()
 
 
 def test_a_reload_takes_only_engines_that_answer(arena: Arena) -> None:
