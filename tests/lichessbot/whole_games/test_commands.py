@@ -9,35 +9,27 @@ from lichessbot.rehearsal.rules.teams import Team
 from tests.fakes.arena import PATIENCE_S, Arena
 
 
-def run(arena: Arena, *words: str, answer: str = "") -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(
-        arena.command(*words), env=arena.environment(), input=answer, capture_output=True, text=True, timeout=PATIENCE_S
-    )
-    assert arena.token not in done.stdout + done.stderr
-    return done
-
-
 def test_check_reports_success_and_the_policies(arena: Arena) -> None:
-    done = run(arena, "check")
+    done = arena.tell("check")
     assert done.returncode == 0, done.stdout
     assert "ready to play" in done.stdout
     assert "the token of testbot is valid and has all scopes" in done.stdout
     assert "TestBot is a BOT account" in done.stdout
     assert f"the engine ({describe_build()}) plays" in done.stdout
     assert "would play up to 4 games at once" in done.stdout
-    assert run(arena, "check", "--strict").returncode == 0
+    assert arena.tell("check", "--strict").returncode == 0
 
 
 def test_check_reports_folders_that_cannot_be_written_to(arena: Arena) -> None:
     (arena.folder / "notes").write_text("no folder")
     arena.configure("pgn_directory: notes/games\n")
-    done = run(arena, "check")
+    done = arena.tell("check")
     assert done.returncode == 0, "the bot plays all the same"
     assert "\nok    records are kept in " in done.stdout
     place = arena.folder / "notes"
     complaint = f"finished games cannot be kept in {place}/games: {place} is not a writable folder"
     assert f"\nnote  {complaint}\n" in done.stdout
-    strict = run(arena, "check", "--strict")
+    strict = arena.tell("check", "--strict")
     assert strict.returncode == 1
     assert "FAIL  1 note, and --strict allows none\n" in strict.stdout
     assert strict.stdout.endswith("FAIL  not ready to play\n")
@@ -46,7 +38,7 @@ def test_check_reports_folders_that_cannot_be_written_to(arena: Arena) -> None:
 def test_check_names_everything_that_is_wrong(arena: Arena) -> None:
     arena.bot.title = None
     arena.token = arena.site.accounts.issue_token(arena.bot, frozenset({Scope.BOT_PLAY}))
-    done = run(arena, "check")
+    done = arena.tell("check")
     assert done.returncode == 1
     assert "the token lacks the scopes challenge:read, challenge:write" in done.stdout
     assert "TestBot is not a BOT account" in done.stdout
@@ -55,28 +47,35 @@ def test_check_names_everything_that_is_wrong(arena: Arena) -> None:
 
 def test_check_recognises_an_unknown_token(arena: Arena) -> None:
     arena.token = "lip_unknown"
-    done = run(arena, "check")
+    done = arena.tell("check")
     assert done.returncode == 1
     assert "does not know the token" in done.stdout
+
+
+def upgrade(arena: Arena, answer: str) -> "subprocess.CompletedProcess[str]":
+    command, environment = arena.command("upgrade"), arena.environment()
+    return subprocess.run(
+        command, env=environment, input=answer, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
 
 
 def test_upgrade_asks_for_confirmation(arena: Arena) -> None:
     arena.bot.title = None
     for answer in ("", "y\n"):
-        done = run(arena, "upgrade", answer=answer)
+        done = upgrade(arena, answer)
         assert done.returncode == 1
         assert "cannot be undone" in done.stdout
         assert not arena.bot.is_bot
-    done = run(arena, "upgrade", answer="yes\n")
+    done = upgrade(arena, "yes\n")
     assert done.returncode == 0
     assert arena.bot.is_bot
 
 
 def test_upgrade_with_yes_does_not_ask(arena: Arena) -> None:
     arena.bot.title = None
-    assert run(arena, "upgrade", "--yes").returncode == 0
+    assert arena.tell("upgrade", "--yes").returncode == 0
     assert arena.bot.is_bot
-    done = run(arena, "upgrade", "--yes")
+    done = arena.tell("upgrade", "--yes")
     assert done.returncode == 0
     assert "already" in done.stdout
 
@@ -84,7 +83,7 @@ def test_upgrade_with_yes_does_not_ask(arena: Arena) -> None:
 def test_upgrade_reports_a_refusal(arena: Arena) -> None:
     arena.bot.title = None
     arena.bot.wins = 1
-    done = run(arena, "upgrade", "--yes")
+    done = arena.tell("upgrade", "--yes")
     assert done.returncode == 1
     assert "You already have games played" in done.stdout
 
@@ -93,21 +92,21 @@ def test_a_team_is_joined(arena: Arena) -> None:
     arena.token = arena.site.accounts.issue_token(arena.bot, BOT_SCOPES | {Scope.TEAM_WRITE})
     reds, blues, greens = Team("reds"), Team("blues", password="sesame"), Team("greens", confirms=True)
     arena.server.call(lambda: arena.site.teams.update({team.id: team for team in (reds, blues, greens)}))
-    assert run(arena, "team", "join", "Reds").stdout == "joined team reds\n"
+    assert arena.tell("team", "join", "Reds").stdout == "joined team reds\n"
     assert reds.members == {arena.bot}
-    refused = run(arena, "team", "join", f"{arena.site.url}/team/blues", "--password", "guess")
+    refused = arena.tell("team", "join", f"{arena.site.url}/team/blues", "--password", "guess")
     assert (refused.returncode, refused.stdout) == (1, "team blues: 400: This team requires a password.\n")
-    assert run(arena, "team", "join", "blues", "--password", "sesame").returncode == 0
+    assert arena.tell("team", "join", "blues", "--password", "sesame").returncode == 0
     assert blues.members == {arena.bot}
-    assert run(arena, "team", "join", "greens").stdout == "team greens: 400: This team requires confirmation.\n"
+    assert arena.tell("team", "join", "greens").stdout == "team greens: 400: This team requires confirmation.\n"
     text = "We would like to play for the greens."
-    done = run(arena, "team", "join", "greens", "--message", text)
+    done = arena.tell("team", "join", "greens", "--message", text)
     assert done.stdout == "asked the leaders of team greens to join\n"
     assert (greens.members, greens.requests) == (set(), {arena.bot: text})
-    assert run(arena, "team", "join", "nobody").stdout == "team nobody: 404: Not found\n"
+    assert arena.tell("team", "join", "nobody").stdout == "team nobody: 404: Not found\n"
 
 
 def test_a_token_that_may_not_join_teams_is_named(arena: Arena) -> None:
-    done = run(arena, "team", "join", "reds")
+    done = arena.tell("team", "join", "reds")
     assert done.returncode == 1
     assert done.stdout == "team reds: the token lacks the scope team:write: make a new one with it\n"

@@ -3,7 +3,6 @@
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,7 +15,7 @@ from lichessbot.rehearsal.players.opponents import EngineOpponent, GreedyOpponen
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.fakes.arena import PATIENCE_S, Arena, judge
+from tests.fakes.arena import Arena, judge
 
 STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
 needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")
@@ -74,9 +73,7 @@ def test_an_option_that_the_engine_does_not_offer_ends_the_start_with_one_line(a
     assert arena.wait_for_exit() == 2
     nearest = "engine.uci_options.Skil Level: the engine offers no such option; nearest: Skill Level"
     assert [line for line in arena.log().splitlines() if "engine.unfit" in line and nearest in line]
-    done = subprocess.run(
-        arena.command("check"), capture_output=True, text=True, timeout=PATIENCE_S, env=arena.environment()
-    )
+    done = arena.tell("check")
     assert done.returncode == 1
     assert f"FAIL  {nearest}" in done.stdout
     range_of_skill = "expected a whole number from 0 to 20, found 21"

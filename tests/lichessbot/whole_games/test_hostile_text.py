@@ -1,6 +1,5 @@
 """Names, titles and chat with terminal escapes, bidi marks and 10,000 characters: whatever shows them is inert."""
 
-import subprocess
 import unicodedata
 
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
@@ -19,9 +18,7 @@ def harmful(text: str) -> set[str]:
 
 
 def told(arena: Arena, *words: str) -> str:
-    done = subprocess.run(
-        arena.command(*words), env=arena.environment(), capture_output=True, text=True, timeout=60, check=False
-    )
+    done = arena.tell(*words)
     return done.stdout + done.stderr
 
 

@@ -3,7 +3,6 @@
 import os
 import signal
 import sqlite3
-import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -100,9 +99,7 @@ def test_games_are_left_when_the_grace_is_over(arena: Arena) -> None:
 
 def test_a_second_daemon_names_the_first_and_exits(arena: Arena) -> None:
     arena.start()
-    second = subprocess.run(
-        arena.command("run"), env=arena.environment(), capture_output=True, text=True, timeout=30
-    )  # fmt: skip
+    second = arena.tell("run")
     assert second.returncode == 1
     assert f"is in use by process {arena.process.pid}" in second.stderr
     assert "state_dir" in second.stderr
@@ -112,10 +109,10 @@ def test_a_daemon_older_than_its_records_does_not_start(arena: Arena) -> None:
     file = Database(arena.folder / "state", (*MIGRATIONS, "CREATE TABLE future (x)"))
     file.read("SELECT 1")
     file.close()
-    run = subprocess.run(arena.command("run"), env=arena.environment(), capture_output=True, text=True, timeout=30)
+    run = arena.tell("run")
     assert run.returncode == 2
     assert "mv " in run.stderr
-    check = subprocess.run(arena.command("check"), env=arena.environment(), capture_output=True, text=True, timeout=30)
+    check = arena.tell("check")
     assert check.returncode == 1
     assert "newer version" in check.stdout
 

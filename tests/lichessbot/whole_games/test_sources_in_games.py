@@ -1,6 +1,5 @@
 """Whole games with move sources that answer, fail, hang or lie, and openings that do not repeat."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -174,9 +173,7 @@ def test_a_profile_has_a_book_of_its_own(arena: Arena) -> None:
 def test_a_damaged_book_is_logged_and_fails_the_check_and_costs_no_game(arena: Arena) -> None:
     (arena.folder / "damaged.bin").write_bytes(bytes(17))
     configure(arena, ", polyglot: {enabled: true, book: {standard: damaged.bin}}")
-    checked = subprocess.run(
-        arena.command("check"), env=arena.environment(), capture_output=True, text=True, timeout=100, check=False
-    )
+    checked = arena.tell("check")
     assert checked.returncode == 1
     assert "damaged.bin: 17 bytes are not whole entries of 16" in checked.stdout
     assert "would first look for a move in: polyglot, own_book" in checked.stdout
