@@ -121,7 +121,7 @@ class _Rehearsal:
         try:
             with self._display:
                 daemon.start()
-                self._watch(daemon)
+                self._watch(daemon, CONNECT_TIMEOUT_S * max(1.0, terms.time_scale))
             finished = True
         finally:
             if not finished:
@@ -240,9 +240,8 @@ class _Rehearsal:
         own = () if self._person is None else self._person.sessions
         return self._match.pgn() + "".join(f"{export.pgn(it.game, self._server.site.url).strip()}\n\n" for it in own)
 
-    def _watch(self, daemon: Daemon) -> None:
-        """Wait until all games have ended, or the daemon has."""
-        patience_s = CONNECT_TIMEOUT_S
+    def _watch(self, daemon: Daemon, patience_s: float) -> None:
+        """Wait until all games have ended, or the daemon has; give up after `patience_s` without an event stream."""
         if self._injector.schedule.is_on:
             patience_s += self._server.site.timing.connect_in_trouble_s
         give_up_at = time.monotonic() + patience_s
