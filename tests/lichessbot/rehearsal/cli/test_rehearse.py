@@ -114,7 +114,7 @@ def test_taken_port_is_one_line_and_a_failure(capsys: pytest.CaptureFixture[str]
         ["--concurrency", "none"],
         ["--clock", "5"],
         ["--clock", "0+0"],
-        ["--variant", "atomic"],
+        ["--variant", "atomix"],
         ["--opponent", "grandmaster"],
         ["--opponent", "level"],
         ["--opponent", "greedy:1500"],
