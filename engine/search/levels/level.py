@@ -31,13 +31,14 @@ class Level:
 
     def hurried(self, hurry: float) -> "Level":
         """Return the level of a player who hurries: 0 is all the time he wants, 1 is none."""
+        more = 1 + hurry / 2
         return replace(
             self,
-            plies=max(1.0, self.plies - hurry),
-            blindness=self.blindness * (1 + hurry),
-            capture_blindness=self.capture_blindness * (1 + hurry),
-            misjudgement_cp=self.misjudgement_cp * (1 + hurry),
-            nodes=max(1.0, self.nodes * (1 - 0.75 * hurry)) if self.nodes else 0,
+            plies=max(1.0, self.plies - hurry / 2),
+            blindness=self.blindness * more,
+            capture_blindness=self.capture_blindness * more,
+            misjudgement_cp=self.misjudgement_cp * more,
+            nodes=max(1.0, self.nodes / more**2) if self.nodes else 0,
         )
 
     def careful(self) -> "Level":
