@@ -35,7 +35,7 @@ from engine.evaluation.eval_file import build_mode, default_choice
 from engine.evaluation.evaluate import phase_of, terms
 from engine.evaluation.net_file import InvalidNet
 from engine.evaluation.network import Network, instructions
-from engine.evaluation.style import LEAST, Style, most
+from engine.evaluation.style import LEAST, Name, Style, most
 from engine.evaluation.variant_terms import evaluation_of
 from engine.evaluation.weights import Group
 from engine.pgn.pgn import pgn_text
@@ -57,6 +57,7 @@ __all__ = [
     "DEFAULT_HASH_MB",
     "DEFAULT_OVERHEAD_MS",
     "MAX_TABLEBASE_PIECES",
+    "NAMED_STYLES",
     "OWN_BOOK",
     "RATINGS",
     "STARTING_FEN",
@@ -104,6 +105,7 @@ __all__ = [
 DEFAULT_HASH_MB = 16
 DEFAULT_OVERHEAD_MS = 10           # enough for a local program; over a network set more
 MAX_TABLEBASE_PIECES = MAX_PIECES  # of the largest endgame tablebases, kings included
+NAMED_STYLES = tuple(map(str, Name))                           # see `engine/evaluation/STYLES.md`
 OWN_BOOK = Path(__file__).parent / "data" / "own_book.bin"     # grown from our own games: `lichessbot-engine book grow`
 AnySearch = RunningSearch | LimitedSearch           # with the same methods
 RATINGS = range(LEAST_RATING, MOST_RATING + 1)     # of limited strength, see `Engine.limit_strength`
@@ -198,14 +200,18 @@ class Engine:
     def set_style(self, group: str, percent: int) -> None:
         """Weigh one of STYLES by this percentage of its tuned weight, for the whole process, and start a new game.
 
-        While any style is not neutral, the hand-written evaluation replaces the network. Boards made before must be
-        `replayed` to be evaluated correctly. Raises KeyError for an unknown group, ValueError for a percentage out of
-        range.
+        While a group is not neutral, the hand-written evaluation replaces the network. Boards made before must be
+        `replayed` to be evaluated correctly. Raises KeyError for an unknown group, ValueError for a wrong percentage.
         """
         if percent not in STYLES[group]:
             raise ValueError(f"{group}: {percent} %")
         self._style.set(Group(group), percent)
         self._board = self._board.replayed()
+        self.new_game()
+
+    def set_named_style(self, name: str | None) -> None:
+        """Play in one of NAMED_STYLES, or in none, and start a new game. Raises ValueError for an unknown name."""
+        self._style.name = None if name is None else Name(name)
         self.new_game()
 
     @property
@@ -222,8 +228,8 @@ class Engine:
         """Return for people 'hand-written', perhaps with a style, or the network's name and size."""
         if self._board.variant != "standard":
             return f"hand-written for {self._board.variant}"
-        described = eval_file.describe(self._active_network)
-        return described if self._style.is_neutral else f"{described}, style {self._style}"
+        described, style = eval_file.describe(self._active_network), str(self._style)
+        return f"{described}, style {style}" if style else described
 
     @property
     def _active_network(self) -> Network | None:
@@ -279,6 +285,8 @@ class Engine:
 
         `only` restricts the root to these moves. Raises InvalidMove if one of them is not legal.
         """
+        if self._style.turns_to(self._board.turn):
+            self.new_game()
         legal = [self._board.parse(text) for text in self._board.legal_moves()]
         chosen = list(dict.fromkeys(self._board.parse(text) for text in only)) or legal
         task = Task(chosen, len(chosen) == len(legal), self.lines, limits, patient=self.analyse_mode)
@@ -298,6 +306,7 @@ class Engine:
             task,
             self.move_overhead_ms,
             self._tablebase,
+            self._style.bonus,
         )
         return self._search
 

@@ -21,6 +21,7 @@ from engine.facade import (
     DEFAULT_HASH_MB,
     DEFAULT_OVERHEAD_MS,
     MAX_TABLEBASE_PIECES,
+    NAMED_STYLES,
     RATINGS,
     STYLES,
     UCI_VARIANTS,
@@ -60,6 +61,7 @@ GO_NUMBERS = {
     "movetime": "move_time_ms",
     "mate": "mate_in",
 }
+NO_STYLE = "none"
 STYLE_OPTIONS = {f"Style {group.replace('_', ' ').title()}": group for group in STYLES}
 DURING_PERFT = ("isready", "stop") # all other commands wait for the end of a perft
 GO_WORDS = (*GO_NUMBERS, "searchmoves", "ponder", "infinite")
@@ -216,6 +218,8 @@ class Uci:
             case "evalfile":
                 self._engine.set_evaluation(value)
                 self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
+            case "style":
+                self._set_named_style(value)
             case option if option.title() in STYLE_OPTIONS:
                 self._set_style(option.title(), value)
             case _:
@@ -240,6 +244,15 @@ class Uci:
         percents = STYLES[group]
         self._engine.set_style(group, _number(option, value, percents[0], percents[-1]))
         self._board = self._board.replayed()
+        self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
+
+    def _set_named_style(self, value: str) -> None:
+        if value.lower() not in (NO_STYLE, *NAMED_STYLES):
+            close = get_close_matches(value.lower(), NAMED_STYLES, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            known = ", ".join((NO_STYLE, *NAMED_STYLES))
+            raise UciError(f"expected {known} for Style, found {value[:40]!r}{hint}")
+        self._engine.set_named_style(None if value.lower() == NO_STYLE else value.lower())
         self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
 
     def _open_tablebase(self, path: str) -> None:
@@ -370,6 +383,7 @@ def _options() -> Iterator[tuple[str, str]]:
     yield "SyzygyPath", f"string default {EMPTY}"
     yield "SyzygyProbeLimit", f"spin default {MAX_TABLEBASE_PIECES} min 0 max {MAX_TABLEBASE_PIECES}"
     yield "EvalFile", f"string default {default_choice()}"
+    yield "Style", f"combo default {NO_STYLE} {' '.join(f'var {name}' for name in (NO_STYLE, *NAMED_STYLES))}"
     for option, group in STYLE_OPTIONS.items():
         yield option, f"spin default 100 min {STYLES[group][0]} max {STYLES[group][-1]}"
 

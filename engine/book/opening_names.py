@@ -48,6 +48,23 @@ def opening_of(moves: Sequence[str]) -> Opening | None:
     return Opening(*line[KEY_DIGITS + 1 :].rstrip("\n").split("\t")) if line else None
 
 
+def named_positions(plies: int) -> list[Board]:
+    """Return every position after this many plies all of which led to a position with a name."""
+    keys = frozenset(line[:KEY_DIGITS] for line in _lines())
+    boards = [Board()]
+    for _ in range(plies):
+        found: dict[str, Board] = {}
+        for board in boards:
+            for move in board.legal_moves():
+                after = board.copy()
+                after.push(move)
+                key = _text_of(after)
+                if key in keys:
+                    found.setdefault(key, after)
+        boards = list(found.values())
+    return boards
+
+
 def _lines() -> Iterator[str]:
     with gzip.open(NAMES, "rt", encoding="utf-8") as file:
         yield from file

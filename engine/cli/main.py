@@ -33,6 +33,7 @@ COMMANDS = {
     "tune": "training.tune",
     "train": "training.train",
     "match": "training.match",
+    "styles": "styles.styles",
     "learn": "training.learn",
     "calibrate": "calibrate.calibrate",
     "humanness": "calibrate.humanness",

@@ -27,6 +27,10 @@ ENDGAME_PIECES = 16                   # with more pieces and pawns a network's s
 
 NETWORK_LIMIT = 4000               # cp: limit of a network's score; a known win scores more; sane 2000..10000
 
+STYLE_LIMIT = 300                  # cp: the most that a named style adds to a score; sane 100..500
+STYLE_BEHIND = 0                   # cp: a style takes a side that is this much worse for behind; sane 0..100
+STYLE_FAR_BEHIND = 150             # cp: and from here on for far behind; sane 100..500
+
 FIFTY_MOVES_FADING = 200           # half-moves without progress that would leave nothing of a score; sane 150..400
 
 # --- Search --------------------------------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 Must not know: search, time, and how weights and networks are found.
 Offers `evaluate` (the sum of the terms), `endings` (known results and drawish scales), `weights` (names and values of
-the terms), `style` (scaling groups of weights), `network` (inference), `net_file` (its file format), `eval_file` (the
-choice of the evaluation), `processor` (vector instructions), and `variant_terms` with `variant_evaluation` (the
-evaluations of variants).
+the terms), `style` (the named styles, and scaling groups of weights), `style_bonus` (what a named style adds),
+`network` (inference), `net_file` (its file format), `eval_file` (the choice of the evaluation), `processor` (vector
+instructions), and `variant_terms` with `variant_evaluation` (the evaluations of variants).
 """
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "network",
     "processor",
     "style",
+    "style_bonus",
     "variant_evaluation",
     "variant_terms",
     "variant_weights",

@@ -1,18 +1,53 @@
-"""The style of play: the weight of each group of evaluation terms, in percent of the tuned weights.
+"""The style of play, which has two parts that can be combined.
 
-100 is neutral, 0 ignores a group, a negative value reverses it: at material -100 the engine wants to lose material.
-A style applies to both sides. The weights are shared by the whole process.
+A named style adds a bonus for what our side likes (see `style_bonus.py`) to the evaluation, be it the network or the
+hand-written terms. `STYLES.md` says what each style does and how it is measured.
+
+The weights of groups of hand-written terms are in percent of the tuned weights: 100 is neutral, 0 ignores a group, a
+negative value reverses it: at material -100 the engine wants to lose material. They apply to both sides, are shared by
+the whole process, and replace the network.
 """
 
 from collections.abc import Mapping
+from enum import StrEnum
+from functools import cache
 
 from engine.evaluation.evaluate import use_values
+from engine.evaluation.style_bonus import StyleBonus
 from engine.evaluation.weights import Group, styled
 
 NEUTRAL = 100                      # percent
 LEAST = -200
 MOST = 400
 MOST_MATERIAL = 200                # nine queens that weigh more would look like a mate
+
+
+class Name(StrEnum):
+    """The named styles."""
+
+    ATTACKER = "attacker"
+    SOLID = "solid"
+    GAMBLER = "gambler"
+    ENDGAME = "endgame"
+    SWINDLER = "swindler"
+    CLASSICAL = "classical"
+
+
+# Centipawns by the features of `style_bonus.py`. Guesses, kept where the games in STYLES.md show the style.
+_BONUSES = {
+    Name.ATTACKER: {"attackers": 40, "storm": 10, "pieces_off": -6, "queens_off": -80},
+    Name.SOLID: {"danger": -30, "blocked": 15, "pieces_off": 5},
+    Name.GAMBLER: {"sacrifice": 150, "attackers": 6},
+    Name.ENDGAME: {"queens_off": 220, "pieces_off": 8},
+    Name.SWINDLER: {"attackers": 40, "storm": 12, "pieces_off": -20, "queens_off": -60},
+    Name.CLASSICAL: {"centre": 30, "development": 25},
+}
+
+
+@cache
+def bonus_of(name: Name) -> StyleBonus:
+    """Return the bonus of a named style. That of the swindler counts only while he is worse."""
+    return StyleBonus(_BONUSES[name], name is Name.SWINDLER)
 
 
 def most(group: Group) -> int:
@@ -26,13 +61,27 @@ def in_words(group: Group) -> str:
 
 
 class Style:
-    """The percentage of each group."""
+    """The named style, if any, and the percentage of each group."""
 
     def __init__(self) -> None:
+        self.name: Name | None = None
+        self._side = ""                # that the named style played for last
         self._percents = dict.fromkeys(Group, NEUTRAL)
 
     @property
+    def bonus(self) -> StyleBonus | None:
+        """What the named style adds to the evaluation."""
+        return None if self.name is None else bonus_of(self.name)
+
+    def turns_to(self, side: str) -> bool:
+        """Play for this side from now on; return whether a bonus was for the other one, so that no score counts."""
+        turned = self.name is not None and side != self._side
+        self._side = side
+        return turned
+
+    @property
     def is_neutral(self) -> bool:
+        """Whether no group is changed, so that the network can evaluate."""
         return all(percent == NEUTRAL for percent in self._percents.values())
 
     def set(self, group: Group, percent: int) -> None:
@@ -46,4 +95,4 @@ class Style:
 
     def __str__(self) -> str:
         changed = [f"{in_words(it)} {percent} %" for it, percent in self._percents.items() if percent != NEUTRAL]
-        return ", ".join(changed)
+        return ", ".join(changed if self.name is None else [self.name, *changed])

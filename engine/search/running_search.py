@@ -10,6 +10,7 @@ from threading import Thread
 from engine.board import Board
 from engine.core.score import mate_distance, scale
 from engine.evaluation.network import Network
+from engine.evaluation.style_bonus import StyleBonus
 from engine.evaluation.variant_terms import evaluation_of
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Task, run_helper
@@ -80,6 +81,7 @@ class RunningSearch:
         task: Task,
         overhead_ms: int,
         tablebase: Tablebase,
+        style: StyleBonus | None = None,
     ) -> None:
         """Search with one thread for each of `histories`; the threads share table and network."""
         self.limits = task.limits
@@ -96,7 +98,8 @@ class RunningSearch:
             if board.variant != "standard":
                 own = evaluation_of(board.variant)
                 return Search(position, table, history, time_manager, nodes, variant_evaluation=own)
-            return Search(position, table, history, time_manager, nodes, network, tablebase.prober(position))
+            prober = tablebase.prober(position)
+            return Search(position, table, history, time_manager, nodes, network, prober, style=style)
 
         self._search = search(histories[0], self._time_manager, task.limits.nodes or 0)
         self._helpers = [search(history, TimeManager(), 0) for history in histories[1:]]

@@ -30,6 +30,7 @@ from cython.cimports.engine.core.score import (
     to_table,
 )
 from cython.cimports.engine.evaluation.network import Network
+from cython.cimports.engine.evaluation.style_bonus import StyleBonus
 from cython.cimports.engine.evaluation.variant_evaluation import VariantEvaluation
 from cython.cimports.engine.search.draws_and_tables import DrawsAndTables, is_cutoff
 from cython.cimports.engine.search.history import NO_STEP, History
@@ -70,8 +71,9 @@ class Search:
         network: Network | None = None,
         prober: Prober | None = None,
         variant_evaluation: VariantEvaluation | None = None,
+        style: StyleBonus | None = None,
     ) -> None:
-        """`prober` must probe this position; without one no tablebase is probed.
+        """`prober` must probe this position; without one no tablebase is probed. `style` is for the side to move.
 
         A position of a variant needs `variant_evaluation`, and neither network nor prober.
         """
@@ -83,7 +85,7 @@ class Search:
         self.table = table
         self.time_manager = time_manager
         self.counter = NodeCounter(time_manager, node_limit)
-        self.stack = SearchStack(position, table, history, network, variant_evaluation)
+        self.stack = SearchStack(position, table, history, network, variant_evaluation, style)
         self.picker = MovePicker(position, history)
         self.quiescence = Quiescence(table, self.stack, self.picker, self.counter)
         self.prober = prober if prober is not None else Prober(position, None, 0)

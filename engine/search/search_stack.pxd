@@ -2,6 +2,7 @@ from engine.core.bitboard cimport u64
 from engine.search.history cimport History
 from engine.evaluation.network cimport Accumulators
 from engine.evaluation.variant_evaluation cimport VariantEvaluation
+from engine.evaluation.style_bonus cimport StyleBonus
 from engine.core.position cimport Position
 from engine.search.rules cimport Rules
 from engine.search.transposition cimport TranspositionTable
@@ -17,6 +18,8 @@ cdef class SearchStack:
     cdef History history
     cdef Accumulators accumulators  # None for the hand-written evaluation
     cdef VariantEvaluation variant_evaluation       # None in standard chess
+    cdef StyleBonus style           # None for no style
+    cdef int styled_side            # the side to move at the root
     cdef int static_evals[134]
     cdef int raw_evals[130]
     cdef int steps[134]

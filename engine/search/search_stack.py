@@ -14,6 +14,7 @@ from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_tabl
 from cython.cimports.engine.evaluation.endings import tempered
 from cython.cimports.engine.evaluation.evaluate import evaluate, known_score
 from cython.cimports.engine.evaluation.network import Accumulators, Network
+from cython.cimports.engine.evaluation.style_bonus import StyleBonus
 from cython.cimports.engine.evaluation.variant_evaluation import VariantEvaluation
 from cython.cimports.engine.search.history import NO_STEP, History, bonus, step_of
 from cython.cimports.engine.search.rules import Rules
@@ -73,6 +74,7 @@ class SearchStack:
         history: History,
         network: Network | None,
         variant_evaluation: VariantEvaluation | None,
+        style: StyleBonus | None,
     ) -> None:
         """Only standard chess has a network; a variant has an evaluation of its own, and nothing else has one."""
         if not cython.compiled:
@@ -95,6 +97,8 @@ class SearchStack:
         self.history = history
         self.accumulators = None if network is None else Accumulators(network)
         self.variant_evaluation = variant_evaluation
+        self.style = style
+        self.styled_side = position.side_to_move
         ply: cython.int
         for ply in range(MAX_PLY + BEFORE_ROOT + 2):
             self.static_evals[ply] = NO_SCORE
@@ -104,6 +108,7 @@ class SearchStack:
 
     def reset(self) -> None:
         """Start from the position as it is now; nodes overwrite their own fields."""
+        self.styled_side = self.position.side_to_move
         if self.accumulators is not None:
             self.accumulators.begin_again()
 
@@ -136,11 +141,16 @@ class SearchStack:
 
     def evaluate(self, ply: cython.int) -> cython.int:
         """Return the static evaluation in centipawns for the side to move, without correction."""
+        score: cython.int
         if self.accumulators is not None:
-            return evaluate_by_network(self.position, self.accumulators, ply)
-        if self.rules.variant is not None:
-            return self.variant_evaluation.evaluate(self.position, self.rules.variant.extra)
-        return evaluate(self.position)
+            score = evaluate_by_network(self.position, self.accumulators, ply)
+        elif self.rules.variant is not None:
+            score = self.variant_evaluation.evaluate(self.position, self.rules.variant.extra)
+        else:
+            score = evaluate(self.position)
+        if self.style is not None and is_estimate(score):
+            return self.style.added_to(score, self.position, self.styled_side)
+        return score
 
     def set_evaluation(self, entry: u64, in_check: cython.bint, ply: cython.int) -> cython.void:
         """Set the node's raw and corrected static evaluation, both NO_SCORE in check, and whether it improves.

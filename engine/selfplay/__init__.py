@@ -2,7 +2,8 @@
 
 Knows players with a node limit, adjudication, the record format, and how work is spread over processes.
 Must not know: how weights and networks are fitted, and the command line.
-Offers records, self-play, matches and ladders with their statistics, and games for an opening book.
+Offers records, self-play, matches and ladders with their statistics, what a style shows in its games, and games for an
+opening book.
 """
 
 __all__ = [
@@ -15,5 +16,7 @@ __all__ = [
     "records",
     "selfplay",
     "sprt",
+    "style_match",
+    "style_measures",
     "uci_client",
 ]

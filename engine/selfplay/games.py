@@ -11,6 +11,7 @@ from engine.core.movegen import legal_moves
 from engine.core.position import Position
 from engine.core.score import mate_distance
 from engine.evaluation import eval_file
+from engine.evaluation.style import Name, bonus_of
 from engine.search.history import History
 from engine.search.iterative_deepening import MAX_DEPTH, Line, search_line
 from engine.search.search import Search
@@ -37,9 +38,10 @@ class SearchedMove:
 class Player:
     """Searches a fixed number of nodes per move, with its own evaluation, table and history."""
 
-    def __init__(self, evaluation: str, nodes: int) -> None:
+    def __init__(self, evaluation: str, nodes: int, style: Name | None = None) -> None:
         """`evaluation` is as for EvalFile. Raises InvalidNet."""
         self._network = eval_file.load(evaluation)
+        self._style = None if style is None else bonus_of(style)
         self._nodes = nodes
         self._table, self._history = TranspositionTable(HASH_MB), History()
         self._search: Search | None = None
@@ -70,7 +72,9 @@ class Player:
     def _search_of(self, position: Position) -> Search:
         """Return the search of this game; it lasts as long as its position."""
         if self._search is None or position is not self._position:
-            self._search = Search(position, self._table, self._history, TimeManager(), self._nodes, self._network)
+            self._search = Search(
+                position, self._table, self._history, TimeManager(), self._nodes, self._network, style=self._style
+            )
             self._position = position
         else:
             self._search.reset()
@@ -93,14 +97,17 @@ class Adjudicator:
         return Result.DRAWN if self._even >= DRAW_PLIES or ply >= MAX_PLIES else None
 
 
-def game_result(position: Position) -> Result | None:
-    """Return the result by the rules, counting a first repetition as a draw; None while the game goes on."""
+def game_result(position: Position, occurrences: int = 2) -> Result | None:
+    """Return the result by the rules; None while the game goes on.
+
+    A position that occurs so often is a draw: the second time unless told otherwise, which shortens games.
+    """
     if not legal_moves(position):
         if not position.is_check():
             return Result.DRAWN
         return Result.WHITE_WON if position.black_to_move() else Result.BLACK_WON
     clock = position.state()["halfmove_clock"]
-    drawn = clock >= 100 or is_insufficient_material(position) or repetition_count(position) > 1
+    drawn = clock >= 100 or is_insufficient_material(position) or repetition_count(position) >= occurrences
     return Result.DRAWN if drawn else None
 
 

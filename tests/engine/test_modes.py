@@ -16,7 +16,7 @@ from tests.engine.positions import OWN_PERFT, read_suite
 # With the hand-written evaluation, and a few with the network.
 SEARCHES = """
 import json
-from engine.facade import Board, Engine, Limits, build_mode, perft
+from engine.facade import NAMED_STYLES, Board, Engine, Limits, build_mode, perft
 from engine.bench import POSITIONS
 answers = []
 searches = [(fen, depth, "none") for fen, depth in zip(POSITIONS[::6], (3, 3, 4, 4, 4, 5, 5, 5, 5), strict=True)]
@@ -28,6 +28,13 @@ for fen, depth, evaluation in searches + [(fen, 2, "<shipped>") for fen in POSIT
     result = engine.go(Limits(depth=depth))
     answers.append((fen, result.best_move, result.report.score_cp, result.report.mate_in, result.report.nodes,
                     result.report.pv, board.evaluate(), perft(board.position, 2)))
+for style in NAMED_STYLES:
+    engine = Engine(hash_mb=1)
+    engine.set_evaluation("none")
+    engine.set_named_style(style)
+    engine.set_position(Board(POSITIONS[12]))
+    report = engine.go(Limits(depth=4)).report
+    answers.append((style, report.score_cp, report.nodes, report.pv))
 print(json.dumps([build_mode(), answers]))
 """
 

@@ -51,7 +51,7 @@ def test_the_greeting_names_engine_build_and_options() -> None:
         "option name Ponder", "option name Move Overhead", "option name UCI_Chess960", "option name UCI_Variant",
         "option name UCI_AnalyseMode", "option name UCI_ShowWDL", "option name UCI_LimitStrength",
         "option name UCI_Elo", "option name SyzygyPath",
-        "option name SyzygyProbeLimit", "option name EvalFile",
+        "option name SyzygyProbeLimit", "option name EvalFile", "option name Style",
         *(f"option name Style {name}" for name in (
             "Material", "Placement", "Mobility", "Pawn Structure", "Pawn Advance", "Pieces", "King Safety",
             "King Attack", "Threats", "Tempo",
@@ -87,6 +87,16 @@ def test_a_style_set_during_a_game_counts_at_once() -> None:
     assert "info string evaluation: hand-written, style pawn advance -50 %" in late
     assert late == early
     assert late[1:] != converse(game, "eval")
+
+
+def test_a_named_style_and_weights_are_combined() -> None:
+    answers = converse("setoption name Style value Attacker", "setoption name style tempo value 50",
+                       "setoption name Style value none")
+    assert [answer.partition("style ")[2] for answer in answers] == ["attacker", "attacker, tempo 50 %", "tempo 50 %"]
+    assert answers[1].startswith("info string evaluation: hand-written")
+    (unknown,) = converse("setoption name Style value gamblr")
+    known = "none, attacker, solid, gambler, endgame, swindler, classical"
+    assert unknown == f"info string error: expected {known} for Style, found 'gamblr'; did you mean gambler?"
 
 
 def test_a_style_out_of_range_is_refused() -> None:

@@ -1,0 +1,55 @@
+"""The command `styles`: plays named styles against the default, and measures what each shows and costs.
+
+    lichessbot-engine styles                       # every style, 200 games each
+    lichessbot-engine styles attacker --games 400 --nodes 10000
+
+`engine/evaluation/STYLES.md` defines the measures.
+"""
+
+import click
+
+from engine.cli.parameters import POSITIVE, processes_option
+from engine.evaluation.style import Name
+from engine.progress import ProgressDisplay
+from engine.selfplay.sprt import MatchScore
+from engine.selfplay.style_match import StyleMatch, play
+from engine.selfplay.style_measures import MEASURES, NAMED_MEASURE, WatchedGame, compare
+
+HALF_POINTS = 2                    # of a won game
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[STYLE]...", type=click.Choice(tuple(map(str, Name))))
+@click.option("--games", type=POSITIVE, default=200, help="Games of each style, two of each opening.")
+@click.option("--nodes", type=POSITIVE, default=2000, help="Nodes per move.")
+@click.option("--seed", type=int, default=StyleMatch.seed, help="Seed of the choice of openings.")
+@processes_option
+def styles(names: tuple[str, ...], games: int, nodes: int, seed: int, processes: int) -> None:
+    """Play named styles against the default, and compare what they show with the default against itself.
+
+    Without STYLE it plays all of them. A star marks the measure by which a style is named.
+    """
+    default, _ = _played(StyleMatch(None, nodes, seed), games, processes)
+    for name in map(Name, names or Name):
+        styled, score = _played(StyleMatch(name, nodes, seed), games, processes)
+        print(f"{name}: {score}")
+        print(f"  {'':<20}{'style':>9}{'default':>9}{'ratio':>7}{'p':>9}")
+        for title, measure in MEASURES.items():
+            found = compare(measure, styled, default)
+            star = "*" if NAMED_MEASURE[name] == title else " "
+            if found is not None:
+                numbers = f"{found.styled:>9.3f}{found.default:>9.3f}{found.ratio:>7.2f}{found.p:>9.1g}"
+                print(f"{star} {title:<20}{numbers}  of {found.styled_games} and {found.default_games} games")
+
+
+def _played(match: StyleMatch, games: int, processes: int) -> tuple[list[WatchedGame], MatchScore]:
+    """Return the games, and the score of those that were played in pairs."""
+    played: list[WatchedGame] = []
+    score = MatchScore()
+    with ProgressDisplay(str(match.style or "default"), games, "games") as display:
+        for watched in play(match, games, processes):
+            played += watched
+            if match.style is not None:
+                score.add(round(HALF_POINTS * sum(game.points for game in watched)))
+            display.advance_to(len(played))
+    return played, score

@@ -1,0 +1,108 @@
+"""What a style shows: measures on games made for them, their statistics, and the command that plays them."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from engine.board import Board
+from engine.cli.main import run
+from engine.core.fen import parse_fen
+from engine.evaluation.style import Name
+from engine.selfplay import style_measures as measures
+from engine.selfplay.records import Result
+from engine.selfplay.style_match import StyleMatch, play_opening
+from engine.selfplay.style_measures import MEASURES, NAMED_MEASURE, WatchedGame, compare
+
+NODES = 60
+
+
+def watched(moves: Sequence[str], us: int = 0, *, scores: int = 0, result: Result = Result.DRAWN) -> WatchedGame:
+    """A game from the start in which the judge always gives us the same score."""
+    board = Board()
+    game = WatchedGame(us, 0)
+    for move in ["", *moves]:
+        if move:
+            board.push_san(move)
+        game.watch(parse_fen(board.fen())[0])
+        if (len(board.moves) % 2 == 1) is (us == 0) and board.moves:
+            game.judge(scores if us == 0 else -scores)
+    game.end(result)
+    return game
+
+
+SHUFFLE = "Nf3 Nf6 Ng1 Ng8 " * 4
+
+
+def test_a_gambit_is_a_sacrifice_for_the_side_that_gives_only() -> None:
+    kings_gambit = f"e4 e5 f4 exf4 {SHUFFLE}".split()
+    assert [measures.sacrifices(watched(kings_gambit, us)) for us in (0, 1)] == [1, 0]
+
+
+def test_an_exchange_and_material_lost_by_force_are_no_sacrifices() -> None:
+    exchange = f"e4 d5 exd5 Qxd5 {SHUFFLE}".split()
+    assert [measures.sacrifices(watched(exchange, us)) for us in (0, 1)] == [0, 0]
+    kings_gambit = f"e4 e5 f4 exf4 {SHUFFLE}".split()
+    assert measures.sacrifices(watched(kings_gambit, scores=-200)) == 0
+
+
+def test_pieces_around_the_king_are_an_attack() -> None:
+    moves = f"e4 e5 Bc4 Nc6 Qh5 Nb8 Nf3 Nc6 Ng5 Nb8 d3 Nc6 a3 Nb8 {'h3 Nc6 Rg1 Nb8 Rh1 ' }".split()
+    game = watched(moves)
+    assert measures.king_attacks(game) == 1.0              # bishop, queen and knight at f7, in moves 8 to 10
+    assert measures.attacks_suffered(game) == 0.0
+    assert measures.attacks_suffered(watched(moves, us=1)) == 1.0
+    assert measures.king_attacks(watched(SHUFFLE.split()[:6])) is None
+
+
+def test_a_swindle_is_a_lost_game_that_was_not_lost() -> None:
+    moves = SHUFFLE.split()
+    assert measures.swindles(watched(moves, scores=-250)) == 1
+    assert measures.swindles(watched(moves, scores=-250, result=Result.BLACK_WON)) == 0
+    assert measures.swindles(watched(moves, us=1, scores=-250, result=Result.BLACK_WON)) == 1
+    assert measures.swindles(watched(moves, scores=-150)) is None
+
+
+def test_a_classical_opening_has_everything_in_its_place() -> None:
+    moves = ["e4", "e5", "Nf3", "Nc6", "Bc4", "Bc5", "d3", "d6", "Nc3", "Nf6", "Be3", "Bb6", "O-O", "h6"]
+    assert [measures.classical_openings(watched(moves, us)) for us in (0, 1)] == [1, 0]
+
+
+def test_queens_count_after_move_25_or_at_the_end() -> None:
+    trade = ["e4", "e5", "d4", "exd4", "Qxd4", "Qf6", "Qxf6", "Nxf6"]
+    assert measures.queens_traded(watched(trade)) == 1
+    assert measures.queens_traded(watched(trade[:6])) == 0
+
+
+def test_two_equal_samples_differ_by_chance_and_unequal_ones_do_not() -> None:
+    drawn, lost = watched(["e4", "e5"]), watched(["e4", "e5"], result=Result.BLACK_WON)
+    few, many = [drawn] * 10 + [lost] * 40, [drawn] * 40 + [lost] * 10
+    same = compare(measures.draws, few, few)
+    more = compare(measures.draws, many, few)
+    assert same is not None
+    assert more is not None
+    assert (same.ratio, same.p) == (1.0, 0.5)
+    assert (more.ratio, more.styled_games, more.default_games) == (4.0, 50, 50)
+    assert more.p < 1e-6
+    assert compare(measures.swindles, many, few) is None
+
+
+def test_every_style_has_its_measure() -> None:
+    assert NAMED_MEASURE.keys() == set(Name)
+    assert set(NAMED_MEASURE.values()) <= MEASURES.keys()
+
+
+def test_an_opening_is_played_with_both_colours_and_the_same_games_again() -> None:
+    match = StyleMatch(Name.ENDGAME, NODES, evaluation="none")
+    (opening,) = match.openings(1)
+    first, second = play_opening(match, opening, 0), play_opening(match, opening, 0)
+    assert [game.us for game in first] == [0, 1]
+    assert first == second
+    assert all(len(game.ours) > 10 and game.scores for game in first)
+
+
+def test_the_command_compares_styles_with_the_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["styles", "endgame", "--games", "2", "--nodes", str(NODES), "--processes", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("endgame: 2 games, ")
+    assert [line[:22].strip() for line in lines[2:] if line.startswith("*")] == ["* queens traded"]
+    assert run(["styles", "aggressive"]) == 2
