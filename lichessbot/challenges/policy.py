@@ -16,6 +16,7 @@ from lichessbot.challenges.slots import Occupancy, slots_for
 from lichessbot.config import ChallengeConfig, Config, Rules
 from lichessbot.lichess.enums import DeclineReason, ExactClock, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
+from lichessbot.lichess.odds import handicap_of
 from lichessbot.lichess.start_board import start_board
 from lichessbot.storage.records import SlotHolder
 
@@ -262,6 +263,21 @@ def _start(case: _Case) -> Decline | None:
     return Decline(DeclineReason.VARIANT, "the rules of chess", "no legal move at the start")
 
 
+def _odds(case: _Case) -> Decline | None:
+    """Decline a From Position game that is no odds game, or gives what is not among the accepted odds."""
+    allowed = case.rules.odds
+    if allowed is None or case.challenge.variant.key != Variant.FROM_POSITION:
+        return None
+    handicap = handicap_of(case.challenge.initial_fen or "")
+    if handicap is None:
+        because = "it does not begin with the ordinary set-up less pieces of one side"
+        return case.decline(DeclineReason.VARIANT, "odds", because)
+    refused = next((it for it in handicap.odds if it not in allowed), None)
+    if refused is None:
+        return None
+    return case.decline(DeclineReason.VARIANT, "odds", f"{refused} odds are not accepted")
+
+
 def _mode(case: _Case) -> Decline | None:
     rated, modes = case.challenge.rated, case.rules.modes
     if rated and Mode.RATED not in modes:
@@ -389,6 +405,7 @@ _CHECKS: Final[tuple[_Check, ...]] = (
     _days,
     _variant,
     _start,
+    _odds,
     _mode,
     _unabortable,
     _playable,

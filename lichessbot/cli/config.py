@@ -13,6 +13,7 @@ from lichessbot.config import load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE, token_problem
 from lichessbot.config.effective import effective
 from lichessbot.config.explanations import example as example_text
+from lichessbot.config.loader import personalities
 from lichessbot.config.migration import Translation, translate_file, write
 from lichessbot.config.schema import schema as json_schema
 from lichessbot.errors import ConfigError
@@ -53,6 +54,16 @@ def show(config_file: Path | None, changed: bool) -> None:
 def schema() -> None:
     """Print a JSON schema of the configuration, for editors that check and complete YAML."""
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+@command.command()
+@click.argument("name", type=click.Choice(tuple(personalities())))
+def personality(name: str) -> None:
+    """Print a personality that ships with the bot.
+
+    `lichessbot config personality captain > me.yml` makes one to edit; `personality: me.yml` uses it.
+    """
+    click.echo(personalities()[name].read_text(encoding="utf-8"), nl=False)
 
 
 @command.command()

@@ -21,12 +21,13 @@ from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
+from lichessbot.lichess.odds import handicap_of
 from lichessbot.log import silenced
 from lichessbot.matchmaking.profile import PastDecline, PastGame, Rest, describe_bot
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
 from lichessbot.storage.records import SELECT, Answer, Entry, ListFetched, SlotHolder
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import GameFacts, Machine, describe_engine, settled
+from lichessbot.uci.profiles import GameFacts, Machine, describe_engine, gives_pieces, settled
 from lichessbot.uci.startup_check import playable_now
 
 _LATEST_SHOWN: Final = 5
@@ -237,6 +238,8 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts,
     rules = loaded.config.challenge.rules_for(is_bot=inquiry.challenger.is_bot)
     if rules.rating_difference is not None and our_rating is None:
         out.write("note: our own rating in such games is unknown, so rating_difference is not applied\n")
+    if (handicap := handicap_of(inquiry.fen or "")) is not None:
+        out.write(f"odds: {handicap}\n")
     decision = decide(inquiry.received(our_rating), now, records.history(inquiry))
     _tell(decision, timeouts, out)
     if isinstance(decision, Accept | Wait):
@@ -254,7 +257,8 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
     rated = inquiry.mode is Mode.RATED
     rating, clock = inquiry.challenger.rating, inquiry.clock
     facts = GameFacts(inquiry.speed, inquiry.variant, kind, rating, rated, False, None, clock)
-    words = {colour: describe_engine(replace(facts, colour=colour), config, Machine.detect()) for colour in Colour}
+    as_colour = {it: replace(facts, colour=it, gives_pieces=gives_pieces(inquiry.fen or "", it)) for it in Colour}
+    words = {colour: describe_engine(its, config, Machine.detect()) for colour, its in as_colour.items()}
     if len(set(words.values())) == 1:
         out.write(f"engine: {words[Colour.WHITE]}\n")
         return

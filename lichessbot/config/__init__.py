@@ -11,12 +11,14 @@ from lichessbot.config.challenge import ChallengeConfig, Rules
 from lichessbot.config.engine import (
     ELO,
     LIMIT_STRENGTH,
+    STYLE_OPTION,
     Conditions,
     DrawOrResignConfig,
     EngineConfig,
     EngineKeys,
     Profile,
     Strength,
+    StyleName,
 )
 from lichessbot.config.loader import LoadedConfig, load_config
 from lichessbot.config.matchmaking import MatchmakingConfig
@@ -38,6 +40,7 @@ __all__ = [
     "LONGEST_CHAT_LINE",
     "LOOPBACK",
     "PLACEHOLDERS",
+    "STYLE_OPTION",
     "ChallengeConfig",
     "Conditions",
     "Config",
@@ -53,6 +56,7 @@ __all__ = [
     "ReviewMode",
     "Rules",
     "Strength",
+    "StyleName",
     "TournamentConfig",
     "credentials",
     "dotted_values",

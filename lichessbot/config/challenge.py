@@ -24,7 +24,7 @@ from lichessbot.config.base import (
     distinct,
     or_null,
 )
-from lichessbot.lichess.enums import REAL_TIME_SPEEDS, ExactClock, Mode, Preference, SortBy, Speed, Variant
+from lichessbot.lichess.enums import REAL_TIME_SPEEDS, ExactClock, Mode, Odds, Preference, SortBy, Speed, Variant
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
 T = TypeVar("T")
@@ -99,6 +99,7 @@ class Rules(Section):
     """
 
     variants: SomeOf[Variant] | None = None
+    odds: SomeOf[Odds] | None = None
     time_controls: TimeControls = REAL_TIME_SPEEDS
     modes: SomeOf[Mode] = tuple(Mode)
     min_increment: Increment = 0
@@ -129,6 +130,7 @@ class Overrides(Section):
     as_one: ClassVar[bool] = True
 
     variants: SomeOf[Variant] | None = None
+    odds: SomeOf[Odds] | None = None
     time_controls: TimeControls | None = None
     modes: SomeOf[Mode] | None = None
     min_increment: Increment | None = None

@@ -52,6 +52,8 @@ def _origin(loaded: LoadedConfig, key: KeyPath, path: Path | None, environment: 
         return f"{path}:{loaded.lines[source]}, translated from {dotted(source)}"
     if key in loaded.lines:
         return f"{path}:{loaded.lines[key]}"
+    if key in loaded.personal:
+        return loaded.personal[key]
     if key == ("engine", "own_book") and loaded.config.engine.command is not None:
         return "default with engine.command"
     return _DEFAULT

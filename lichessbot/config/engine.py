@@ -4,11 +4,11 @@ import difflib
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from lichessbot.config.base import ONE_OR_MANY, Flag, Number, Section, Text, distinct, merged
+from lichessbot.config.base import ONE_OR_MANY, Before, Flag, Number, Section, Text, distinct, merged
 from lichessbot.config.sources import LocalTablesConfig, OnlineMovesConfig, PolyglotConfig
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed, Variant
 
@@ -26,6 +26,7 @@ _SET_BY_GAME = {
     "uci_variant": "the variant of the game",
     "ponder": "engine.ponder",
 }
+STYLE_OPTION: Final = "Style"
 _NEUTRAL = 100
 _Weight = Annotated[Number, Field(ge=-200, le=400)]
 _Moves = Annotated[Number, Field(ge=1, le=100)]
@@ -35,12 +36,25 @@ LIMIT_STRENGTH, ELO = "UCI_LimitStrength", "UCI_Elo"
 _OPTIONS_OF_STRENGTH = (LIMIT_STRENGTH.lower(), ELO.lower())
 
 
-class StyleConfig(Section):
-    """The section `engine.style`: weights of groups of evaluation terms in percent; below 0 reverses a group.
+class StyleName(StrEnum):
+    """The styles that our engine knows by name."""
 
-    The engine has a UCI option for each.
+    NONE = "none"
+    ATTACKER = "attacker"
+    SOLID = "solid"
+    GAMBLER = "gambler"
+    ENDGAME = "endgame"
+    SWINDLER = "swindler"
+    CLASSICAL = "classical"
+
+
+class StyleConfig(Section):
+    """The section `engine.style`: a style by name, or weights of groups of evaluation terms in percent, or both.
+
+    A weight below 0 reverses its group. The engine has a UCI option for each key.
     """
 
+    name: StyleName = StyleName.NONE
     material: Annotated[Number, Field(ge=-200, le=200)] = _NEUTRAL
     placement: _Weight = _NEUTRAL
     mobility: _Weight = _NEUTRAL
@@ -53,19 +67,30 @@ class StyleConfig(Section):
     tempo: _Weight = _NEUTRAL
 
     @property
-    def uci_options(self) -> dict[str, int]:
-        """The keys that are set, by the names of the engine's options, such as `Style King Attack`."""
-        named = ((name, value) for name, value in self if name in self.model_fields_set)
-        return {f"Style {name.replace('_', ' ').title()}": value for name, value in named}
+    def uci_options(self) -> dict[str, int | str]:
+        """The keys that are set, by the names of the engine's options, such as `Style` or `Style King Attack`."""
+        named = {name: value for name, value in self if name in self.model_fields_set}
+        by_name = {STYLE_OPTION: str(named.pop("name"))} if "name" in named else {}
+        return by_name | {f"{STYLE_OPTION} {name.replace('_', ' ').title()}": value for name, value in named.items()}
 
     @property
     def is_neutral(self) -> bool:
-        return all(value == _NEUTRAL for _, value in self)
+        return all(value in _UNSTYLED for _, value in self)
 
     @property
     def plays_to_lose(self) -> bool:
         """Whether the engine prefers bad positions."""
         return self.material < 0
+
+
+_UNSTYLED: Final = (StyleName.NONE, _NEUTRAL)
+_Style = Annotated[
+    StyleConfig,
+    Before(
+        lambda value: {"name": value} if isinstance(value, str) else value,
+        lambda described: {"anyOf": [{"enum": list(StyleName)}, described]},
+    ),
+]
 
 
 class Strength(StrEnum):
@@ -155,7 +180,7 @@ class EngineKeys(Section):
     match_opponent: MatchOpponentConfig = MatchOpponentConfig()
     level_in_chat: Flag = True
     propose_level: Flag = True
-    style: StyleConfig = StyleConfig()
+    style: _Style = StyleConfig()
     ponder: Flag = True
     hash_mb: Annotated[Number, Field(ge=1, le=_MOST_HASH_MB)] = 64
     threads: Annotated[Number, Field(ge=1, le=_MOST_THREADS)] = 1
@@ -222,7 +247,7 @@ class EngineKeys(Section):
         return self.model_copy(update={"uci_options": rest, **moved, **book})
 
     @property
-    def _style_options(self) -> dict[str, int]:
+    def _style_options(self) -> dict[str, int | str]:
         return self.style.uci_options
 
 
@@ -238,9 +263,9 @@ class EngineConfig(EngineKeys):
     max_move_overhead_ms: Annotated[Number, Field(ge=0, le=_MOST_OVERHEAD_MS)] = 2000
 
     @property
-    def _style_options(self) -> dict[str, int]:
+    def _style_options(self) -> dict[str, int | str]:
         """The style without neutral weights, the engine's defaults; only profiles need them, to undo a style."""
-        return {name: value for name, value in super()._style_options.items() if value != _NEUTRAL}
+        return {name: value for name, value in super()._style_options.items() if value not in _UNSTYLED}
 
     @property
     def has_sources(self) -> bool:

@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from operator import attrgetter
@@ -14,7 +14,7 @@ import yaml
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from lichessbot.config.base import LOOPBACK, Section
+from lichessbot.config.base import LOOPBACK, Section, merged
 from lichessbot.config.credentials import (
     TOKEN_VARIABLE,
     exposure,
@@ -23,10 +23,10 @@ from lichessbot.config.credentials import (
     read_token,
     token_problem,
 )
-from lichessbot.config.engine import EngineKeys
+from lichessbot.config.engine import EngineConfig, EngineKeys
 from lichessbot.config.lichess_bot_keys import engine_command, instead_of, protocol_problem, without_limits
 from lichessbot.config.root import Config
-from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile
+from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted
 from lichessbot.errors import ConfigError
 from lichessbot.storage.database import state_folder
 
@@ -34,6 +34,10 @@ Engine = TypeVar("Engine", bound=EngineKeys)
 
 _USUAL_NAME = Path("config.yml")
 _SECRETS = ("token", "password")
+# What a personality can set.
+_PERSONAL = (
+    "greeting", "engine.style", "engine.polyglot", "engine.own_book", "engine.variety", "engine.draw_or_resign",
+)  # fmt: skip
 _NO_TEXT = ("string_type", "path_type")
 _NO_MAPPING = ("model_type", "model_attributes_type", "dict_type", "mapping_type")
 _BOTLIS_KEYS = {
@@ -54,6 +58,8 @@ class LoadedConfig:
     """The line of each key in the file."""
     translated: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
     """The key of lichess-bot from which a key of ours has its value."""
+    personal: Mapping[KeyPath, str] = field(default_factory=dict)
+    """The file and line of each key that the personality sets."""
     status_password: SecretStr | None = None
     """The password of the operator's page; None if it has none."""
     file: str = ""
@@ -79,7 +85,10 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     source = _Source("defaults") if path is None else _Source.read(path)
     if path is None and _USUAL_NAME.exists():
         source.warnings.append(f"{_USUAL_NAME} in this folder is not read; to use it, add --config {_USUAL_NAME}")
-    config = source.validated(path.parent if path else Path())
+    folder = path.parent if path else Path()
+    config = source.validated(folder)
+    if config is not None and config.personality is not None:
+        config = _with_personality(source, config, config.personality, folder)
     token = _token(source, path, environment) if needs_token else SecretStr("")
     password = _status_password(source, config) if needs_token and config is not None else None
     if source.problems or config is None or token is None:
@@ -91,7 +100,15 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     if config.pgn_directory is not None:
         config = config.model_copy(update={"pgn_directory": _beside(path, config.pgn_directory)})
     return LoadedConfig(
-        config, token, state_dir, tuple(source.warnings), source.lines, source.translated, password, str(path or "")
+        config,
+        token,
+        state_dir,
+        tuple(source.warnings),
+        source.lines,
+        source.translated,
+        status_password=password,
+        file=str(path or ""),
+        personal=source.personal,
     )
 
 
@@ -100,6 +117,40 @@ def problems_of(values: dict[str, Any], folder: Path) -> list[Problem]:
     source = _Source("", values)
     source.validated(folder)
     return source.problems
+
+
+def personalities() -> dict[str, Path]:
+    """Return the personalities that ship with the bot, by name."""
+    return {file.stem: file for file in sorted(Path(__file__).with_name("personalities").glob("*.yml"))}
+
+
+def _with_personality(source: "_Source", config: Config, personality: str, folder: Path) -> Config | None:
+    """Return the personality's keys, changed key by key by `config`, or None after noting each problem."""
+    file = personalities().get(personality)
+    if file is None and not personality.endswith((".yml", ".yaml")):
+        near = difflib.get_close_matches(personality, personalities(), n=1, cutoff=0.4)
+        hint = f"; nearest: {near[0]}" if near else ""
+        known = ", ".join(personalities())
+        source.problem(("personality",), f"expected {known} or a file such as bot.yml, found {personality!r}{hint}")
+        return None
+    try:
+        other = _Source.read(file or folder / Path(personality).expanduser())
+    except (ConfigError, RuntimeError) as error:
+        source.problem(("personality",), "; ".join(getattr(error, "problems", [str(error)])))
+        return None
+    for key in other.foreign():
+        other.problem(key, f"does not belong to a personality, which has {', '.join(_PERSONAL)}")
+    below = other.validated(Path(other.name).parent)
+    source.problems += other.problems
+    if below is None or other.problems:
+        return None
+    source.warnings += other.warnings
+    source.personal = {key: f"{other.name}:{line}" for key, line in other.lines.items()}
+    both = merged(below, config)
+    together = _Source(source.name, lines=source.lines)
+    together.check(both)
+    source.problems += [problem for problem in together.problems if problem not in source.problems]
+    return both
 
 
 def _with_engines_resolved(config: Config, path: Path | None) -> Config:
@@ -135,6 +186,8 @@ class _Source(YamlFile):
     """Whether a key of lichess-bot alone was found."""
     translated: dict[KeyPath, KeyPath] = field(default_factory=dict)
     """The key of lichess-bot from which a key of ours has its value."""
+    personal: dict[KeyPath, str] = field(default_factory=dict)
+    """The file and line of each key that the personality sets."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -155,6 +208,8 @@ class _Source(YamlFile):
         return False
 
     def completed(self, path: KeyPath, section: yaml.MappingNode, values: dict[str, Any]) -> dict[str, Any]:
+        if path[-1:] == ("engine",) and isinstance(values.get("style"), str):
+            self.lines[(*path, "style", "name")] = self.lines[(*path, "style")]
         if path == ("engine",):
             if (command := engine_command(section)) is not None:
                 values["command"] = command
@@ -173,8 +228,20 @@ class _Source(YamlFile):
             for details in error.errors(include_url=False):
                 self._note(details)
             return None
-        self._check(config, ())
+        self.check(config)
         return config
+
+    def check(self, config: Config) -> None:
+        """Note contradictory and doubtful values."""
+        self._check(config, ())
+
+    def foreign(self) -> Iterator[KeyPath]:
+        """Yield the keys of the configuration that a personality cannot have."""
+        engine = self.values.get("engine")
+        inner = engine if isinstance(engine, dict) else {}
+        known = [*(("engine", it) for it in EngineConfig.model_fields), *((it,) for it in Config.model_fields)]
+        here = {*((it,) for it in self.values if it != "engine"), *(("engine", it) for it in inner)}
+        yield from (key for key in known if key in here and dotted(key) not in _PERSONAL)
 
     def _note(self, details: ErrorDetails) -> None:
         path = tuple(details["loc"])

@@ -28,6 +28,7 @@ _EFFECTS: Final = {
     "url": Effect.RESTART,
     "proxy": Effect.RESTART,
     "state_dir": Effect.RESTART,
+    "personality": Effect.NEW_GAMES,
     "log_format": Effect.RESTART,
     "abort_time": Effect.NEW_GAMES,
     "stop_grace": Effect.AT_ONCE,

@@ -29,7 +29,8 @@ from lichessbot.lichess.enums import Mode, OpponentKind, Variant
 from lichessbot.log import LogFormat
 
 LONGEST_CHAT_LINE: Final = 140
-PLACEHOLDERS: Final = ("me", "opponent", "engine", "rating", "crosstable")
+LONGEST_NAME: Final = 40
+PLACEHOLDERS: Final = ("me", "opponent", "engine", "rating", "crosstable", "name")
 _PLACEHOLDER: Final = re.compile(r"{([A-Za-z_]\w*)}")
 
 
@@ -75,10 +76,17 @@ class ReviewMode(StrEnum):
 
 
 class GreetingConfig(Section):
-    """The section `greeting`: chat lines at the start and end of a game; None or empty: no line."""
+    """The section `greeting`: chat lines at the start and end of a game; None or empty: no line.
 
+    `name` is what {name} stands for; without it that is the account's name.
+    """
+
+    name: Annotated[_ChatText, Field(max_length=LONGEST_NAME)] | None = None
     hello: _ChatText | None = None
     goodbye: _ChatText | None = None
+    goodbye_won: _ChatText | None = None
+    goodbye_lost: _ChatText | None = None
+    goodbye_drawn: _ChatText | None = None
     hello_spectators: _ChatText | None = None
     goodbye_spectators: _ChatText | None = None
     review: ReviewMode = ReviewMode.ASKED
@@ -245,6 +253,7 @@ class Config(Section):
     url: Annotated[Text, AfterValidator(server_address)] = "https://lichess.org"
     proxy: Annotated[Text, AfterValidator(server_address)] | None = None
     state_dir: Annotated[Path, AfterValidator(_folder)] | None = None
+    personality: Annotated[Text, Field(min_length=1)] | None = None
     log_format: LogFormat = LogFormat.AUTO
     abort_time: Annotated[Number, Field(ge=1, le=600)] = 30
     stop_grace: Annotated[Number, Field(ge=0, le=86400)] = 7200

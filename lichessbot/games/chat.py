@@ -104,6 +104,7 @@ class Chat:
         self._is_rated = False
         self._proposal_waits = False
         """Whether another level may be proposed, once the engine has told which it has."""
+        self._colour = Colour.WHITE
         self._plies = 0
         self._last_search = SearchSummary()
         self._answers_left = _MAX_ANSWERS
@@ -134,10 +135,11 @@ class Chat:
             self._hello_waits = False
             yield from self._say_once(LimitedAction.GREETING, *lines)
 
-    def say_goodbye(self, status: GameStatus) -> Iterator[Action]:
-        """Yield the goodbyes to a game that ended with `status`."""
+    def say_goodbye(self, status: GameStatus, winner: Colour | None = None) -> Iterator[Action]:
+        """Yield the goodbyes to a game that ended with `status`; without a winner it was drawn."""
         if status not in _NOT_PLAYED:
-            yield from self._say_once(LimitedAction.GOODBYE, self._greeting.goodbye, self._greeting.goodbye_spectators)
+            line = _goodbye(self._greeting, None if winner is None else winner is self._colour)
+            yield from self._say_once(LimitedAction.GOODBYE, line, self._greeting.goodbye_spectators)
 
     @property
     def review_wanted(self) -> bool:
@@ -151,6 +153,7 @@ class Chat:
         white_is_me = full.white.id == self._our_id
         pair = (full.white, full.black) if white_is_me else (full.black, full.white)
         self._players = _Players(*pair)
+        self._colour = Colour.WHITE if white_is_me else Colour.BLACK
         self._plies = len(full.state.moves.split())
         self._is_rated = full.rated
         begins = self._plies < _ABORTABLE_PLIES and not full.state.status.is_over
@@ -286,7 +289,8 @@ class Chat:
         """Return `text` with its placeholders replaced once; what is unknown is left out, as in lichess-bot."""
         rating = "" if players.me.rating is None else str(players.me.rating)
         crosstable = _crosstable(self._scores.against(players.opponent.id or ""))
-        values = (str(players.me), str(players.opponent), self._engine_name(), rating, crosstable)
+        name = self._greeting.name or str(players.me)
+        values = (str(players.me), str(players.opponent), self._engine_name(), rating, crosstable, name)
         known = dict(zip(PLACEHOLDERS, values, strict=True))
         return _PLACEHOLDER.sub(lambda found: known.get(found[1], ""), text)
 
@@ -301,6 +305,12 @@ def _proposal(it: Suggestion) -> str:
     results = " and ".join(f"{number} {one if number == 1 else many}" for number, one, many in numbers if number)
     aim = "for more" if it.level > it.played else "for an easier game"
     return f"Your last {it.score.games} games against level {it.played} were {results}. Type !level {it.level} {aim}."
+
+
+def _goodbye(greeting: GreetingConfig, won: bool | None) -> str | None:
+    """Return the line for the opponent after a game that we won, lost (False) or drew (None)."""
+    by_result = {True: greeting.goodbye_won, False: greeting.goodbye_lost, None: greeting.goodbye_drawn}
+    return greeting.goodbye if by_result[won] is None else by_result[won]
 
 
 def _crosstable(score: Score) -> str:

@@ -320,7 +320,7 @@ class GameSession:
             self.finished = finished
             self._context.archive.put(finished, self._context.config)
         if over.certain:
-            self._perform(self._chat.say_goodbye(over.status))
+            self._perform(self._chat.say_goodbye(over.status, over.winner))
             self._report_end(over)
 
     def _report_end(self, over: GameOver) -> None:

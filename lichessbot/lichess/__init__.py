@@ -2,8 +2,8 @@
 
 Knows JSON, HTTP, rate limits and retries. Must not know: games in progress, engines, and the configuration.
 Offers `client` (one method per endpoint), `outbox` (sends `commands` from other threads), `streams` (reads
-streams into `models`), `finished_game`, `start_board`, `parsing`, `rate_limiter`, `http`, and the API's words in
-`enums` and `challenge_terms`.
+streams into `models`), `finished_game`, `start_board`, `parsing`, `rate_limiter`, `http`, the API's words in `enums`
+and `challenge_terms`, and what an odds game gives (`odds`).
 """
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "finished_game",
     "http",
     "models",
+    "odds",
     "outbox",
     "parsing",
     "rate_limiter",

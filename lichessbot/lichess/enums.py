@@ -49,6 +49,17 @@ VARIANTS_IN_PGN: Final[Mapping[str, str]] = {
 }
 
 
+class Odds(StrEnum):
+    """What a player can give at the start of a From Position game, the most valuable first."""
+
+    QUEEN = "queen"
+    ROOK = "rook"
+    BISHOP = "bishop"
+    KNIGHT = "knight"
+    PAWN = "pawn"
+    MOVE = "move"
+
+
 class Speed(StrEnum):
     """The speeds open to bots; Lichess derives those with a clock from base + 40 increments."""
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Final, Self
 
 from engine.facade import available_mb
-from lichessbot.config import Conditions, Config, EngineConfig, Profile, Strength
+from lichessbot.config import STYLE_OPTION, Conditions, Config, EngineConfig, Profile, Strength, StyleName
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import GameFull, GameInfo
+from lichessbot.lichess.odds import handicap_of
 from lichessbot.uci.strength import at_level, level_for
 
 # Measured memory of an engine without its hash table, and the share of the machine's memory for all engines.
@@ -38,6 +39,8 @@ class GameFacts:
     """None also in announcements, which do not name it: the game's own stream does."""
     chosen_level: int | None = None
     """By the opponent in the chat; FULL is a choice too."""
+    gives_pieces: bool = False
+    """Whether we begin an odds game with fewer pieces."""
 
     @classmethod
     def from_info(cls, info: GameInfo) -> Self:
@@ -52,6 +55,7 @@ class GameFacts:
             info.rated,
             info.is_tournament,
             info.color,
+            gives_pieces=gives_pieces(info.fen, info.color),
         )
 
     @classmethod
@@ -67,7 +71,14 @@ class GameFacts:
             full.tournament_id is not None,
             colour,
             None if full.clock is None else ExactClock(full.clock.initial // 1000, full.clock.increment // 1000),
+            gives_pieces(full.initial_fen, colour),
         )
+
+
+def gives_pieces(start_fen: str, colour: Colour | None) -> bool:
+    """Return whether this side has fewer pieces at the start of an odds game."""
+    handicap = handicap_of(start_fen)
+    return handicap is not None and handicap.giver is colour and bool(handicap.pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +136,8 @@ def matching(facts: GameFacts, config: Config) -> list[tuple[int, Profile]]:
 def profile_for(facts: GameFacts, config: Config) -> EngineConfig:
     """Return the section `engine` changed by the matching profiles, key by key.
 
-    In correspondence games `correspondence.ponder` and `.move_time` apply before the profiles.
+    In correspondence games `correspondence.ponder` and `.move_time` apply before the profiles. A side that gives odds
+    avoids trades.
     """
     engine = config.engine
     if facts.speed == Speed.CORRESPONDENCE:
@@ -133,7 +145,14 @@ def profile_for(facts: GameFacts, config: Config) -> EngineConfig:
         engine = engine.model_copy(update=by_days)
     for _, profile in matching(facts, config):
         engine = engine.changed_by(profile)
-    return engine
+    return _for_odds(engine) if facts.gives_pieces else engine
+
+
+def _for_odds(engine: EngineConfig) -> EngineConfig:
+    """Return our own engine in the style that avoids trades while it is worse, unless another one is chosen."""
+    if engine.command is not None or STYLE_OPTION in engine.uci_options:
+        return engine
+    return engine.model_copy(update={"uci_options": {**engine.uci_options, STYLE_OPTION: str(StyleName.SWINDLER)}})
 
 
 def engine_for(facts: GameFacts, config: Config, machine: Machine) -> EngineConfig:

@@ -7,7 +7,7 @@ longer than in the game. Sends no request and changes nothing.
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -26,7 +26,7 @@ from lichessbot.log import inert, silenced
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, score_text
 from lichessbot.storage.statistics import falls
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import GameFacts, Machine, engine_for
+from lichessbot.uci.profiles import GameFacts, Machine, engine_for, gives_pieces
 from lichessbot.uci.search import SearchSummary, centipawns
 from lichessbot.uci.simple_engine import SimpleEngine
 from lichessbot.uci.strength import at_level
@@ -137,6 +137,7 @@ def _examine(record: GameRecord, turns: Sequence[_Turn], config: Config, seconds
     kind = OpponentKind.BOT if record.opponent_title == BOT_TITLE else OpponentKind.HUMAN
     colour, in_tournament = Colour(record.colour), bool(record.tournament_id)
     facts = GameFacts(record.speed, record.variant, kind, record.opponent_rating, record.rated, in_tournament, colour)
+    facts = replace(facts, gives_pieces=gives_pieces(record.initial_fen, colour))
     look = _Look(record.id, facts, config)
     code = ExitCode.OK
     try:

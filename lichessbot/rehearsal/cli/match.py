@@ -15,7 +15,7 @@ from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.players.house_bots import HouseBots
 from lichessbot.rehearsal.players.opponents import Opponent, OpponentKind, ShufflingOpponent, opponent
-from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS, REPETITION_FEN
+from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS, REPETITION_FEN, odds_fen
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import CHESS960_STARTS, Challenge, Terms
 from lichessbot.rehearsal.rules.clock import RealTime
@@ -56,6 +56,7 @@ class Plan:
     rated_by_bots: bool = False     # the bot's configuration accepts no casual games from bots
     rated_by_humans: bool = False
     levels: tuple[int, ...] = ()    # of the opponents, which are people with these ratings
+    odds: str | None = None     # the piece that the bot gives
 
 
 class Outcome(StrEnum):
@@ -237,7 +238,7 @@ class Match:
             time_control=self.plan.clock,
             rated=self._is_rated(pairing),
             color=ColorChoice(pairing.bot_color.other.value),
-            fen=self._start(pair=(pairing.number - 1) // 2),
+            fen=self._start((pairing.number - 1) // 2, pairing.bot_color),
         )
 
     def _is_rated(self, pairing: Pairing) -> bool:
@@ -245,8 +246,10 @@ class Match:
         rated = self.plan.rated_by_bots if pairing.opponent.is_bot else self.plan.rated_by_humans
         return rated and self.plan.variant is not Variant.FROM_POSITION
 
-    def _start(self, pair: int) -> str | None:
+    def _start(self, pair: int, bot_color: Color) -> str | None:
         """Return the start position; each is played twice, once with each colour."""
+        if self.plan.odds is not None:
+            return odds_fen(self.plan.odds, bot_color)
         match self.plan.variant:
             case Variant.CHESS960:
                 return chess960_fen(random.Random(f"{self.plan.seed}/{pair}").randrange(CHESS960_STARTS))

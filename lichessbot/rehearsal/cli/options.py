@@ -15,6 +15,7 @@ from lichessbot.rehearsal.cli.match import Plan
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Card, Fault, cards
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.players.opponents import LEVELS, MAX_ENGINE_DEPTH, OpponentKind
+from lichessbot.rehearsal.players.start_positions import ODDS
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Variant
 
@@ -23,7 +24,7 @@ CLOCK_WITH_FAULTS = RealTime(180, 0, hurried=True)
 GAMES = 2
 ALL, LIST, AT = "all", "list", "@"
 STRENGTH = re.compile(r"full|match_opponent|\d{3,4}", re.ASCII)
-_FOR_OPPONENTS = ("concurrency", "clock", "variant", "opponent", "depth", "faults", "chaos", "company")
+_FOR_OPPONENTS = ("concurrency", "clock", "variant", "odds", "opponent", "depth", "faults", "chaos", "company")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -47,6 +48,7 @@ class Options:
     concurrency: int = 2
     clock: RealTime | None = None
     variant: Variant = Variant.STANDARD
+    odds: str | None = None
     opponent: OpponentChoice = GREEDY
     strength: str | None = None
     depth: int = 4
@@ -124,6 +126,10 @@ def rehearsal_options(command: Command) -> Command:
             help="One that the bot's engine plays, as Lichess names it, such as atomic. Default: standard.",
         ),
         click.option(
+            "--odds", type=click.Choice(tuple(ODDS)),
+            help="Play From Position games in which the bot gives this piece.",
+        ),
+        click.option(
             "--clock", type=_clock, metavar="BASE+INC",
             help=f"Seconds for the game and per move. Default: {CLOCK}, with faults {CLOCK_WITH_FAULTS}.",
         ),
@@ -143,7 +149,8 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
         games=_games(options),
         concurrency=options.concurrency,
         clock=options.clock or (CLOCK_WITH_FAULTS if has_faults else CLOCK),
-        variant=options.variant,
+        variant=Variant.FROM_POSITION if options.odds else options.variant,
+        odds=options.odds,
         opponent=options.opponent.kind,
         levels=options.opponent.levels,
         depth=options.depth,
@@ -199,6 +206,8 @@ def refuse_contradictions(options: Options) -> None:
         raise click.UsageError("--browser lets you play the bot, and --serve starts none")
     if options.serve and options.strength is not None:
         raise click.UsageError("--strength is for the bot, and --serve starts none")
+    if options.odds and options.variant not in (Variant.STANDARD, Variant.FROM_POSITION):
+        raise click.UsageError("--odds plays fromPosition: it does not go with another --variant")
     if options.no_open and not options.browser:
         raise click.UsageError("--no-open needs --browser")
     if options.browser and options.games is None:
@@ -313,6 +322,8 @@ def own_config(options: Options) -> Mapping[str, object] | None:
         raise click.UsageError(f"{options.config} is no configuration")
     for engine in _engines(settings):
         _anchor(engine, options.config.absolute().parent)
+    if isinstance(name := settings.get("personality"), str) and name.endswith((".yml", ".yaml")):
+        settings["personality"] = _anchored(name, options.config.absolute().parent)
     return settings
 
 

@@ -1,7 +1,27 @@
-"""Start positions for From Position games: middlegames and endgames.
+"""Start positions for From Position games: middlegames and endgames, and odds games.
 
 Composed for this project, to cover castling, en passant, Black to move and promotion.
 """
+
+from lichessbot.rehearsal.rules.enums import Color
+
+# What is left by one who gives: the first rank and the second as White has them, and the castling rights.
+ODDS = {
+    "queen": ("RNB1KBNR", "PPPPPPPP", "KQ"),
+    "rook": ("1NBQKBNR", "PPPPPPPP", "K"),
+    "bishop": ("RN1QKBNR", "PPPPPPPP", "KQ"),
+    "knight": ("R1BQKBNR", "PPPPPPPP", "KQ"),
+    "pawn": ("RNBQKBNR", "PPPPP1PP", "KQ"),
+}
+_WHOLE = ("RNBQKBNR", "PPPPPPPP", "KQ")
+
+
+def odds_fen(piece: str, giver: Color) -> str:
+    """Return the ordinary set-up without a piece of one side, White to move."""
+    white, black = (ODDS[piece], _WHOLE) if giver is Color.WHITE else (_WHOLE, ODDS[piece])
+    rows = (black[0].lower(), black[1].lower(), "8", "8", "8", "8", white[1], white[0])
+    return f"{'/'.join(rows)} w {white[2]}{black[2].lower()} - 0 1"
+
 
 # Black can only move between h8 and g8, so White decides when a position repeats a third time.
 REPETITION_FEN = "7k/7p/7P/8/8/8/4K3/5R2 b - - 0 1"

@@ -406,3 +406,39 @@ def test_every_challenge_gets_an_answer_that_the_rules_bear_out(
         if control["limit"] is not None and control["increment"] is not None:
             assert 60 <= control["limit"] <= 600
             assert sum(guest.has_clock for guest in guests) < 2
+
+
+# Odds
+
+QUEEN_ODDS = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+TWO_GIVEN = "1nb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQk - 0 1"
+MIDDLEGAME = "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2N2N2/PPPP1PPP/R1BQK2R w KQkq - 0 1"
+
+
+@pytest.mark.parametrize(
+    ("odds", "fen", "because"),
+    [
+        (None, MIDDLEGAME, None),
+        (["queen", "pawn"], QUEEN_ODDS, None),
+        (["queen", "rook"], TWO_GIVEN, None),
+        (["rook"], QUEEN_ODDS, "queen odds are not accepted"),
+        (["queen"], TWO_GIVEN, "rook odds are not accepted"),
+        (["queen"], MIDDLEGAME, "it does not begin with the ordinary set-up less pieces of one side"),
+    ],
+)
+def test_only_the_odds_listed_are_accepted(odds: list[str] | None, fen: str, because: str | None) -> None:
+    config = {"odds": odds} if odds else {}
+    decision = answer(config, variant=FROM_POSITION, initialFen=fen, rated=False)
+    if because is None:
+        assert isinstance(decision, Accept)
+    else:
+        rule = f"challenge.odds = [{', '.join(odds or ())}]"
+        assert decision == Decline(DeclineReason.VARIANT, rule, because)
+
+
+def test_odds_do_not_restrict_other_variants_and_may_differ_for_humans() -> None:
+    assert isinstance(answer({"odds": ["pawn"]}), Accept)
+    config = {"odds": ["pawn"], "human": {"odds": ["queen"]}}
+    assert isinstance(answer(config, variant=FROM_POSITION, initialFen=QUEEN_ODDS, rated=False), Accept)
+    decision = answer(config, variant=FROM_POSITION, initialFen=QUEEN_ODDS, rated=False, challenger=BOT)
+    assert rule(decision) == "challenge.odds = [pawn]"

@@ -11,7 +11,7 @@ from lichessbot.games.actions import Action, PostponeAbort, RecordAction
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import NOTHING_DONE
 from lichessbot.lichess.commands import Say
-from lichessbot.lichess.enums import ChatRoom, GameStatus
+from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFull, GameState
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.game_records import Result, Scores
@@ -132,6 +132,21 @@ def test_a_game_that_is_over_is_not_greeted_but_left_with_a_goodbye() -> None:
     bench = ChatBench(FULL_GREETING)
     assert bench.meet(status="resign") == []
     assert len(list(bench.chat.say_goodbye(GameStatus.RESIGN))) == 3
+
+
+@pytest.mark.parametrize(
+    ("winner", "line"), [(Colour.BLACK, "Won"), (Colour.WHITE, "Lost"), (None, "Bye Ferdinand")]
+)
+def test_a_goodbye_may_depend_on_the_result(winner: Colour | None, line: str) -> None:
+    bench = ChatBench({"goodbye": "Bye {opponent}", "goodbye_won": "Won", "goodbye_lost": "Lost"})
+    bench.meet()
+    assert list(bench.chat.say_goodbye(GameStatus.MATE, winner))[1:] == [Say(GAME, PLAYER, line)]
+
+
+@pytest.mark.parametrize(("name", "said"), [("Captain", "I am Captain."), (None, "I am TestBot.")])
+def test_a_greeting_can_tell_a_name_of_its_own(name: str | None, said: str) -> None:
+    bench = ChatBench({"name": name, "hello": "I am {name}."})
+    assert bench.meet()[1:] == [Say(GAME, PLAYER, said)]
 
 
 def test_an_aborted_game_ends_without_goodbye() -> None:

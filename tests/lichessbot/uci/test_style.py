@@ -1,21 +1,23 @@
 """The style of the bot's own engine: from the config to the engine, through profiles, and what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
 from annotated_types import Ge, Le
 
-from engine.facade import STARTING_FEN, STYLES, Limits
+from engine.facade import NAMED_STYLES, STARTING_FEN, STYLES, Limits
 from lichessbot.config import Config, load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
-from lichessbot.config.engine import StyleConfig
+from lichessbot.config.engine import StyleConfig, StyleName
 from lichessbot.errors import ConfigError
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Colour, OpponentKind
+from lichessbot.lichess.models import GameFull
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.profiles import UNKNOWN_MACHINE, GameFacts, describe_engine, engine_for
+from lichessbot.uci.profiles import UNKNOWN_MACHINE, GameFacts, describe_engine, engine_for, gives_pieces
 from lichessbot.uci.search import BestMove, EngineReady, Search
 
 PATIENCE_S = 20.0
@@ -37,14 +39,17 @@ def problems(folder: Path, text: str) -> list[str]:
 def test_the_keys_and_ranges_are_those_of_the_engine() -> None:
     ranges = {}
     for name, field in StyleConfig.model_fields.items():
+        if name == "name":
+            continue
         (least,) = (it.ge for it in field.metadata if isinstance(it, Ge))
         (most,) = (it.le for it in field.metadata if isinstance(it, Le))
         ranges[name] = (least, most)
     assert ranges == {name: (percents[0], percents[-1]) for name, percents in STYLES.items()}
+    assert (*StyleName,) == ("none", *NAMED_STYLES)
 
 
 def test_our_engine_takes_every_style(tmp_path: Path) -> None:
-    keys = ", ".join(f"{name}: 90" for name in STYLES)
+    keys = ", ".join(["name: attacker", *(f"{name}: 90" for name in STYLES)])
     inbox: Inbox = SimpleQueue()
     engine = UciEngine("abcd1234", load(tmp_path, f"engine: {{style: {{{keys}}}}}").engine, inbox.put, Timeouts())
     try:
@@ -52,7 +57,7 @@ def test_our_engine_takes_every_style(tmp_path: Path) -> None:
         assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
         assert isinstance(inbox.get(timeout=PATIENCE_S), BestMove)
         assert engine.complaints == ()
-        assert len(engine.config.uci_options) == len(STYLES)
+        assert len(engine.config.uci_options) == 1 + len(STYLES)
     finally:
         engine.close()
 
@@ -70,6 +75,19 @@ profiles:
     engine = engine_for(HUMAN, config, UNKNOWN_MACHINE)
     assert engine.uci_options == {"Style Mobility": 100, "Style King Attack": 200, "Style Material": -50}
     assert "Style Material: -50" in describe_engine(HUMAN, config, UNKNOWN_MACHINE)
+
+
+def test_a_name_alone_is_a_style(tmp_path: Path) -> None:
+    assert load(tmp_path, "engine: {style: gambler}").engine.uci_options == {"Style": "gambler"}
+    assert load(tmp_path, "engine: {style: none}").engine.uci_options == {}
+    mixed = "engine: {style: {name: solid, tempo: 50}}\nprofiles:\n  - {when: {speed: blitz}, engine: {style: none}}\n"
+    config = load(tmp_path, mixed)
+    assert config.engine.uci_options == {"Style": "solid", "Style Tempo": 50}
+    assert engine_for(HUMAN, config, UNKNOWN_MACHINE).uci_options == {"Style": "none", "Style Tempo": 50}
+    assert problems(tmp_path, "engine:\n  style: gambit\n") == [
+        "2: engine.style.name: expected 'none', 'attacker', 'solid', 'gambler', 'endgame', 'swindler' or 'classical', "
+        "found 'gambit'"
+    ]
 
 
 def test_wrong_style_keys_and_values_are_reported(tmp_path: Path) -> None:
@@ -116,3 +134,30 @@ profiles:
         "4: profiles.1.engine.draw_or_resign.resign_enabled: expected false, as profiles.0.engine.style.material is"
         " below 0 and good scores are bad news"
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("{}", {"Style": "swindler"}),
+        ("engine: {style: solid}", {"Style": "solid"}),
+        ("engine: {style: {mobility: 150}}", {"Style Mobility": 150, "Style": "swindler"}),
+        ("profiles: [{when: {opponent: human}, engine: {style: none}}]", {"Style": "none"}),
+        ("engine: {command: [stockfish]}", {}),
+    ],
+)
+def test_a_side_that_gives_odds_avoids_trades(tmp_path: Path, text: str, options: dict[str, object]) -> None:
+    config = load(tmp_path, text)
+    assert engine_for(replace(HUMAN, gives_pieces=True), config, UNKNOWN_MACHINE).uci_options == options
+    assert "swindler" not in engine_for(HUMAN, config, UNKNOWN_MACHINE).uci_options.values()
+
+
+def test_who_gives_odds_is_known_from_the_game() -> None:
+    fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR w KQkq - 0 1"
+    state = {"moves": "", "status": "started", "wtime": 1, "btime": 1}
+    game = GameFull.model_validate(
+        {"id": "abcd1234", "variant": {"key": "fromPosition"}, "initialFen": fen, "state": state}
+    )
+    assert [GameFacts.from_full(game, colour).gives_pieces for colour in Colour] == [True, False]
+    second = fen.replace("RNB1KBNR w", "RNBQKBNR b")
+    assert not gives_pieces(second, Colour.WHITE)

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import chess
 import chess.pgn
 import click
 import pytest
@@ -52,6 +53,17 @@ def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
         colours.append(game.headers["White"] == command.BOT_NAME)
     assert colours == [True, False]
     assert marked_processes(mark) == []
+
+
+def test_the_bot_gives_odds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pgn, config = tmp_path / "games.pgn", tmp_path / "config.yml"
+    config.write_text("engine: {depth: 4}\npersonality: fox\nchallenge: {concurrency: 2, odds: [queen]}\n")
+    words = ["--clock", "60+0", "--odds", "queen", "--pgn", str(pgn), "--config", str(config)]
+    assert command.run(arguments(*words)) == command.EXIT_GOOD, capsys.readouterr().out
+    games = io.StringIO(pgn.read_text())
+    while (game := chess.pgn.read_game(games)) is not None:
+        start, giver = game.board(), game.headers["White"] == command.BOT_NAME
+        assert (len(start.pieces(chess.QUEEN, giver)), len(start.pieces(chess.QUEEN, not giver))) == (0, 1)
 
 
 def test_an_interrupted_rehearsal_ends_its_bot(
