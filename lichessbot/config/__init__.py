@@ -20,7 +20,7 @@ from lichessbot.config.engine import (
     Strength,
     StyleName,
 )
-from lichessbot.config.loader import LoadedConfig, load_config
+from lichessbot.config.loader import LoadedConfig, load_config, personalities
 from lichessbot.config.matchmaking import MatchmakingConfig
 from lichessbot.config.root import (
     LONGEST_CHAT_LINE,
@@ -69,6 +69,7 @@ __all__ = [
     "matchmaking",
     "migration",
     "notify",
+    "personalities",
     "reload",
     "schema",
     "sources",
