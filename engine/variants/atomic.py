@@ -157,7 +157,7 @@ class AtomicPosition(VariantPosition):
             piece: cython.int = self.board[lsb(exploded)]
             if piece != NO_PIECE:
                 value: cython.int = EXCHANGE_VALUE[KIND_OF[piece]]
-                gain += value if piece // KINDS == them else -value
+                gain += value if (piece >= KINDS) == them else -value
             exploded &= exploded - 1
         return max(-MOST_GAIN, min(gain, MOST_GAIN))
 

@@ -27,6 +27,7 @@ STRENGTH = re.compile(r"full|match_opponent|\d{3,4}", re.ASCII)
 _FOR_OPPONENTS = ("concurrency", "clock", "variant", "odds", "opponent", "depth", "faults", "chaos", "company")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,51 @@ class Options:
 
 def rehearsal_options(command: Command) -> Command:
     """Add the options of `rehearse` to a command, which receives them as keywords."""
+    for option in (*_options_of_rehearsals(), *_options_of_games()):
+        command = option(command)
+    return command
+
+
+def _options_of_games() -> tuple[Decorator, ...]:
+    """Return who plays what, from the last to the first shown."""
     positive = click.IntRange(min=1)
-    for option in (
+    return (
+        click.option("--seed", type=int, default=0, help="Seed of opponents, starts and faults. Default: 0."),
+        click.option(
+            "--depth", type=click.IntRange(1, MAX_ENGINE_DEPTH), default=4,
+            help=f"Search depth of the engine opponent. 1-{MAX_ENGINE_DEPTH}. Default: 4.",
+        ),
+        click.option(
+            "--opponent", type=_opponent, default=OpponentKind.GREEDY.value, metavar="KIND",
+            help="The opponents: random, greedy, engine, or people of some levels and ratings, such as level:1500 or "
+            "level:900,1300,1700. Default: greedy.",
+        ),
+        click.option(
+            "--strength", type=_strength, metavar="WHAT",
+            help="The bot in casual games: full, a level such as 1500, or match_opponent. Default: as configured.",
+        ),
+        click.option(
+            "--variant", type=_variant, default=Variant.STANDARD.key, metavar="KEY",
+            help="One that the bot's engine plays, as Lichess names it, such as atomic. Default: standard.",
+        ),
+        click.option(
+            "--odds", type=click.Choice(tuple(ODDS)),
+            help="Play From Position games in which the bot gives this piece.",
+        ),
+        click.option(
+            "--clock", type=_clock, metavar="BASE+INC",
+            help=f"Seconds for the game and per move. Default: {CLOCK}, with faults {CLOCK_WITH_FAULTS}.",
+        ),
+        click.option(
+            "--concurrency", type=positive, default=2, metavar="K", help="Games at the same time. Default: 2."
+        ),
+        click.option("--games", type=positive, metavar="N", help=f"Games to play. Default: {GAMES}."),
+    )  # fmt: skip
+
+
+def _options_of_rehearsals() -> tuple[Decorator, ...]:
+    """Return how it is played and shown, from the last to the first shown."""
+    return (
         click.option(
             "--time-scale", type=_scale, default="1", metavar="X",
             help="Multiply every wait except the clocks, at Lichess and in the bot. 0.001-1000. Default: 1.",
@@ -107,39 +151,7 @@ def rehearsal_options(command: Command) -> Command:
             "--config", type=click.Path(path_type=Path), metavar="FILE",
             help="Rehearse with this configuration of the bot. Its account and server are replaced.",
         ),
-        click.option("--seed", type=int, default=0, help="Seed of opponents, starts and faults. Default: 0."),
-        click.option(
-            "--depth", type=click.IntRange(1, MAX_ENGINE_DEPTH), default=4,
-            help=f"Search depth of the engine opponent. 1-{MAX_ENGINE_DEPTH}. Default: 4.",
-        ),
-        click.option(
-            "--opponent", type=_opponent, default=OpponentKind.GREEDY.value, metavar="KIND",
-            help="The opponents: random, greedy, engine, or people of some levels and ratings, such as level:1500 or "
-            "level:900,1300,1700. Default: greedy.",
-        ),
-        click.option(
-            "--strength", type=_strength, metavar="WHAT",
-            help="The bot in casual games: full, a level such as 1500, or match_opponent. Default: as configured.",
-        ),
-        click.option(
-            "--variant", type=_variant, default=Variant.STANDARD.key, metavar="KEY",
-            help="One that the bot's engine plays, as Lichess names it, such as atomic. Default: standard.",
-        ),
-        click.option(
-            "--odds", type=click.Choice(tuple(ODDS)),
-            help="Play From Position games in which the bot gives this piece.",
-        ),
-        click.option(
-            "--clock", type=_clock, metavar="BASE+INC",
-            help=f"Seconds for the game and per move. Default: {CLOCK}, with faults {CLOCK_WITH_FAULTS}.",
-        ),
-        click.option(
-            "--concurrency", type=positive, default=2, metavar="K", help="Games at the same time. Default: 2."
-        ),
-        click.option("--games", type=positive, metavar="N", help=f"Games to play. Default: {GAMES}."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+    )  # fmt: skip
 
 
 def match_plan(options: Options, config: Mapping[str, object] | None = None) -> Plan:
