@@ -71,7 +71,7 @@ class GameFacts:
             full.tournament_id is not None,
             colour,
             None if full.clock is None else ExactClock(full.clock.initial // 1000, full.clock.increment // 1000),
-            gives_pieces(full.initial_fen, colour),
+            gives_pieces=gives_pieces(full.initial_fen, colour),
         )
 
 

@@ -146,7 +146,8 @@ def test_the_page_comes_back_after_a_proxy_said_that_the_daemon_is_away(
 
 
 def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena: Arena, address: str) -> None:
-    end(arena, begin(arena, "Keys"))
+    session = begin(arena, "Keys")
+    end(arena, session)
     await_record(address, "keys")
     with visit(browser, f"http://{address}/") as page:
         press(page, "Tab")
@@ -182,7 +183,7 @@ def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena
         assert '"Keys"' in text
         assert "[%clk" in text
         page.until_text("#game", "reviews both sides")
-        assert arena.tell("review", arena.ended[0].game.id, "--nodes", "2000").returncode == 0
+        assert arena.tell("review", session.game.id, "--nodes", "2000").returncode == 0
         page.page.reload()
         page.until_text("#game", "accuracy")
 

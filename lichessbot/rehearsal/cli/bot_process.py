@@ -33,7 +33,7 @@ _OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_
 _TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon multiplies its waits by it
 _ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
 _RELOADED = re.compile(r" reload changes=")
-_IN_USE = re.compile(r" (?:engine\.good|reload\.in_use)$")
+_IN_USE = re.compile(r" engine\.good | reload\.in_use$")
 _REFUSED = re.compile(r" reload\.refused problem=(.*)")
 
 

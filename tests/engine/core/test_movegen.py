@@ -10,7 +10,6 @@ import pytest
 import engine
 from engine.core.fen import InvalidFen, parse_fen
 from engine.core.movegen import attacked_squares, legal_move_texts, legal_moves, may_be_played
-from engine.core.score import scale
 from tests.engine.positions import Start, random_games
 
 ENGINE = Path(engine.__file__).parent
@@ -88,14 +87,6 @@ def test_no_accepted_position_can_overflow_a_move_list() -> None:
     sizes = [int(found[1]) for found in lists if found]
     assert len(sizes) == len(lists)
     assert bound <= min(sizes), (bound, sizes)
-
-
-def test_the_search_has_a_list_for_every_ply() -> None:
-    text = (ENGINE / "search/move_picker.pxd").read_text()
-    all_plies, per_ply = (re.search(rf"cdef int {name}\[(\d+)\]", text) for name in ("moves", "root_moves"))
-    assert all_plies
-    assert per_ply
-    assert int(all_plies[1]) == int(per_ply[1]) * (scale()["MAX_PLY"] + 1)
 
 
 def test_a_search_for_many_moves_stays_within_the_bound() -> None:

@@ -12,8 +12,8 @@ def test_an_unknown_name_in_the_braces_of_a_greeting_is_named(file: Path) -> Non
     loaded = load(file, "greeting: {hello: 'Hi {opponent}, {cpu}{me}', goodbye: '{ram}'}\n")
     assert loaded.config.greeting.hello == "Hi {opponent}, {cpu}{me}"
     assert [note.removeprefix(f"{file}:") for note in loaded.warnings] == [
-        "1: greeting.hello: {cpu} is left out; known are {me}, {opponent}, {engine}, {rating}, {crosstable}",
-        "1: greeting.goodbye: {ram} is left out; known are {me}, {opponent}, {engine}, {rating}, {crosstable}",
+        "1: greeting.hello: {cpu} is left out; known are {me}, {opponent}, {engine}, {rating}, {crosstable}, {name}",
+        "1: greeting.goodbye: {ram} is left out; known are {me}, {opponent}, {engine}, {rating}, {crosstable}, {name}",
     ]
 
 

@@ -109,8 +109,9 @@ def test_each_decline_names_the_rule_that_decided(arena: Arena) -> None:
     arena.configure(
         depth=2,
         rules="time_controls: [bullet, blitz, 10+0, correspondence], min_days: 2, max_days: 5, "
-        "max_estimated_game_duration: 14, rating_difference: 700, max_simultaneous_games_per_user: 1, "
-        "block_list: [VILLAIN], bot: {allow_list: [Friend], bullet_requires_increment: true}",
+        "variants: [standard, chess960], max_estimated_game_duration: 14, rating_difference: 700, "
+        "max_simultaneous_games_per_user: 1, block_list: [VILLAIN], "
+        "bot: {allow_list: [Friend], bullet_requires_increment: true}",
     )
     arena.start()
 

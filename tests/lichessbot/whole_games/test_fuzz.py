@@ -146,7 +146,9 @@ class Victim:
 
     def __init__(self, chance: random.Random) -> None:
         self.game = Game("abcd1234", "testbot", Config(engine=EngineConfig(own_book=False)), Timeouts())
-        facts = ChatFacts(Config(), DrawOrResignConfig, lambda: 0, lambda: None, Board)
+        facts = ChatFacts(
+            Config(), DrawOrResignConfig, lambda: 0, lambda: None, Board, EngineConfig, lambda: None, lambda _: []
+        )
         self.talk = Chat(
             "abcd1234", "testbot", GREETING, Timeouts(), NOTHING_DONE, lambda: "Aleph", list, facts, Scores()
         )
