@@ -36,7 +36,8 @@ _USUAL_NAME = Path("config.yml")
 _SECRETS = ("token", "password")
 # What a personality can set.
 _PERSONAL = (
-    "greeting", "engine.style", "engine.polyglot", "engine.own_book", "engine.variety", "engine.draw_or_resign",
+    "greeting", "engine.strength", "engine.style", "engine.polyglot", "engine.own_book", "engine.variety",
+    "engine.draw_or_resign",
 )  # fmt: skip
 _NO_TEXT = ("string_type", "path_type")
 _NO_MAPPING = ("model_type", "model_attributes_type", "dict_type", "mapping_type")

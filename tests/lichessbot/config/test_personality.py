@@ -20,6 +20,7 @@ greeting:
   hello: Hi, {name} here.
 engine:
   style: gambler
+  strength: 1700
   polyglot: {enabled: true, book: {standard: [mine.bin]}}
 """
 
@@ -62,6 +63,7 @@ def test_the_configuration_overrides_a_personality_key_by_key(tmp_path: Path) ->
     greeting = config.greeting
     assert (greeting.name, greeting.hello, greeting.goodbye) == ("Rook", None, "Bye")
     assert config.engine.uci_options == {"Style": "gambler", "Style Tempo": 50}
+    assert config.engine.level == 1700
 
 
 def test_a_book_lies_beside_the_personality(tmp_path: Path) -> None:
@@ -89,11 +91,11 @@ def test_each_value_names_the_file_it_comes_from(tmp_path: Path) -> None:
         ("personality: people/mine.yml", "greeting:\n  helo: Hi\n",
          "people/mine.yml:2: greeting.helo: unknown key; nearest valid key: hello"),
         ("personality: people/mine.yml", "engine:\n  hash_mb: 9\n",
-         "people/mine.yml:2: engine.hash_mb: does not belong to a personality, which has greeting, engine.style, "
-         "engine.polyglot, engine.own_book, engine.variety, engine.draw_or_resign"),
+         "people/mine.yml:2: engine.hash_mb: does not belong to a personality, which has greeting, engine.strength, "
+         "engine.style, engine.polyglot, engine.own_book, engine.variety, engine.draw_or_resign"),
         ("personality: people/mine.yml", "personality: captain\n",
-         "people/mine.yml:1: personality: does not belong to a personality, which has greeting, engine.style, "
-         "engine.polyglot, engine.own_book, engine.variety, engine.draw_or_resign"),
+         "people/mine.yml:1: personality: does not belong to a personality, which has greeting, engine.strength, "
+         "engine.style, engine.polyglot, engine.own_book, engine.variety, engine.draw_or_resign"),
         ("personality: people/mine.yml\nengine: {command: [stockfish]}", MINE,
          "config.yml:2: engine.style: is for the bot's own engine only; remove it or command"),
     ],
