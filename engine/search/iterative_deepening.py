@@ -129,7 +129,8 @@ class IterativeDeepening:
             expected = before[number] if number < len(before) else None
             taken = {line.variation[0] for line in lines}
             left = [move for move in task.moves if move not in taken]
-            search.restrict_root(left, task.complete and not taken)
+            found = expected.variation[:1] if expected is not None else ()
+            search.restrict_root(left, task.complete and not taken, *found)
             line = search_line(search, self._depth, expected, partial(self._report, number + 1))
             if search.was_stopped() and (number > 0 or not line.variation):
                 return before if number == 0 else [lines[0], *before[1:]]

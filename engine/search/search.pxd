@@ -27,6 +27,7 @@ cdef class Search:
     cdef int null_move_from
     cdef int root_score
     cdef bint root_restricted
+    cdef int root_move
     cdef u64 run_nodes
     cdef u64 move_nodes
     cdef u64 best_nodes

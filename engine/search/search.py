@@ -95,6 +95,7 @@ class Search:
         self.null_move_from = 0
         self.root_score = 0
         self.root_restricted = False
+        self.root_move = NO_MOVE
         self.run_nodes = 0
         self.move_nodes = 0
         self.best_nodes = 0
@@ -128,10 +129,15 @@ class Search:
             score = self.pv_node(low, high, plies, 0)
         return score
 
-    def restrict_root(self, moves: list, all_of_them: bool) -> None:
-        """Search only these legal moves at the root; `all_of_them`: no legal move is missing."""
+    def restrict_root(self, moves: list, all_of_them: bool, first: int = NO_MOVE) -> None:
+        """Search only these legal moves at the root; `all_of_them`: no legal move is missing.
+
+        The best of some moves is not for the table, so the search itself keeps it for the next depth; until it has
+        one, it begins with `first`.
+        """
         self.picker.restrict_root(moves)
         self.root_restricted = not all_of_them
+        self.root_move = first
 
     def report_root_moves(self, on_root_move: object, after_ms: int) -> None:
         """After that time call `on_root_move(move, number)` before each root move; number 1 is the first.
@@ -324,6 +330,8 @@ class Search:
     ) -> cython.int:
         """Search the moves until one fails high; store the result in the table and return the best score."""
         table_move: cython.int = entry_move(entry) if entry else NO_MOVE
+        if ply == 0 and self.root_restricted:
+            table_move = self.root_move
         extension: cython.int = self.singular_extension(entry, beta, depth, ply)
         if extension == MULTICUT:
             return singular_beta(from_table(entry_score(entry), ply), depth)
@@ -362,6 +370,7 @@ class Search:
                         self.extend_pv(move, ply)
                     if ply == 0:
                         self.root_score = score
+                        self.root_move = move
                         self.best_nodes = self.counter.nodes - self.move_nodes
                     if score >= beta:
                         self.stack.update_on_cutoff(move, depth, ply)

@@ -100,6 +100,16 @@ def test_a_search_restricted_to_some_moves_does_not_affect_later_searches() -> N
     assert engine.go(Limits(depth=6)).best_move != "a2a3"
 
 
+def test_a_restricted_search_cut_short_keeps_the_mate_it_has_found() -> None:
+    board = Board("6k1/5ppp/8/8/8/p7/q4PPP/1Q2R1K1 w - - 0 1")
+    engine = Engine(hash_mb=1)
+    for nodes in range(50, 3_000, 25):
+        engine.set_position(board)
+        some = [move for move in board.legal_moves() if move != "e1e8"]
+        assert engine.go(Limits(nodes=nodes), only=some).best_move == "b1b8", nodes
+        engine.new_game()
+
+
 def test_equal_searches_visit_equal_nodes() -> None:
     first, second = report_of(STARTING_FEN, depth=9), report_of(STARTING_FEN, depth=9)
     assert (first.nodes, first.pv, first.score_cp) == (second.nodes, second.pv, second.score_cp)
