@@ -187,7 +187,7 @@ class Comparison:
 def compare(measure: Measure, styled: Sequence[WatchedGame], default: Sequence[WatchedGame]) -> Comparison | None:
     """Compare two sets of games; None if one of them has no game that counts.
 
-    `p` is that of Welch's one-sided test: the chance of a difference at least as large if the style had no effect.
+    `p` is that of Welch's test: the chance of a difference at least as large, up or down, if the style had no effect.
     """
     values = [[value for game in games if (value := measure(game)) is not None] for games in (styled, default)]
     if not all(values):
@@ -195,7 +195,7 @@ def compare(measure: Measure, styled: Sequence[WatchedGame], default: Sequence[W
     means = [sum(it) / len(it) for it in values]
     error = sqrt(sum(_variance_of_mean(it, mean) for it, mean in zip(values, means, strict=True)))
     z = (means[0] - means[1]) / error if error else 0.0
-    return Comparison(means[0], means[1], len(values[0]), len(values[1]), erfc(z / sqrt(2)) / 2)
+    return Comparison(means[0], means[1], len(values[0]), len(values[1]), erfc(abs(z) / sqrt(2)))
 
 
 def _variance_of_mean(values: Sequence[float], mean: float) -> float:
