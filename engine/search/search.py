@@ -130,14 +130,10 @@ class Search:
         return score
 
     def restrict_root(self, moves: list, all_of_them: bool, first: int = NO_MOVE) -> None:
-        """Search only these legal moves at the root; `all_of_them`: no legal move is missing.
-
-        The best of some moves is not for the table, so the search itself keeps it for the next depth; until it has
-        one, it begins with `first`.
-        """
+        """Search only these legal moves at the root, perhaps one first; `all_of_them`: no legal move is missing."""
         self.picker.restrict_root(moves)
         self.root_restricted = not all_of_them
-        self.root_move = first
+        self.root_move = first         # the table does not keep the best of some moves
 
     def report_root_moves(self, on_root_move: object, after_ms: int) -> None:
         """After that time call `on_root_move(move, number)` before each root move; number 1 is the first.
@@ -411,13 +407,8 @@ class Search:
         return -1 if score >= beta else 0
 
     def search_move(
-        self,
-        move: cython.int,
-        number: cython.int,
-        alpha: cython.int,
-        beta: cython.int,
-        depth: cython.int,
-        ply: cython.int,
+        self, move: cython.int, number: cython.int,
+        alpha: cython.int, beta: cython.int, depth: cython.int, ply: cython.int,
     ) -> cython.int:
         """Return the score of a move for the side that makes it.
 
