@@ -33,7 +33,7 @@ class Name(StrEnum):
     CLASSICAL = "classical"
 
 
-# Centipawns by the features of `style_bonus.py`. Guesses, kept where the games in STYLES.md show the style.
+# Centipawns by the features of `style_bonus.py`. Set by trial games; STYLES.md says which styles show.
 _BONUSES = {
     Name.ATTACKER: {"attackers": 40, "storm": 10, "pieces_off": -6, "queens_off": -80},
     Name.SOLID: {"danger": -30, "blocked": 15, "pieces_off": 5},
