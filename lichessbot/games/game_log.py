@@ -12,6 +12,7 @@ from typing import Final
 from engine.facade import Board, Ending, InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.control import status
 from lichessbot.control.status import Evaluation, PlayedMove
+from lichessbot.errors import Refused
 from lichessbot.games.actions import Action, Fallback, GameOver
 from lichessbot.games.pgn import lacks_last_move
 from lichessbot.inbox import Report
@@ -127,7 +128,10 @@ class GameLog:
             case StreamRefused(status=status, text=text):
                 self._log.warning("stream.refused", status=status, text=text)
             case CommandFailed(command=command, error=error):
-                self._log.warning("command.failed", command=type(command).__name__, error=error)
+                # Lichess draws a third repetition a moment after it shows the move, and refuses ours in between.
+                is_drawn = isinstance(command, SendMove) and isinstance(error, Refused) and self._is_third_repetition
+                tell = self._log.debug if is_drawn else self._log.warning
+                tell("command.failed", command=type(command).__name__, error=error)
             case EngineDied(reason=reason):
                 self._log.warning("engine.died", reason=reason)
             case BestMove():
@@ -344,6 +348,10 @@ class GameLog:
                 return "ended"
         return "drawn"
 
+    @property
+    def _is_third_repetition(self) -> bool:
+        return self._board.repetition_count() >= _THREEFOLD
+
     def _how(self, over: GameOver) -> str:
         """Return how the game ended. Lichess tells no more of most draws than that they are draws."""
         if over.status is GameStatus.VARIANT_END and self._full is not None:
@@ -352,7 +360,7 @@ class GameLog:
             return _ENDS.get(over.status, "for an unknown reason")
         if self._board.is_insufficient_material():
             return "insufficient material"
-        if self._board.repetition_count() >= _THREEFOLD:
+        if self._is_third_repetition:
             return "threefold repetition"
         outcome = self._board.outcome()
         return "fifty-move rule" if outcome and outcome.ending is Ending.FIFTY_MOVES else "agreement"

@@ -323,6 +323,16 @@ def test_the_last_move_is_told_even_if_the_end_comes_on_the_event_stream(caplog:
     ]
 
 
+def test_a_move_refused_after_a_third_repetition_is_no_trouble(caplog: pytest.LogCaptureFixture) -> None:
+    game = Listener(caplog)
+    twice = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1"
+    game.full(twice)
+    refused = CommandFailed(SendMove(GAME, 8, "f6g8"), Refused(400, "Not your turn, or game already over"))
+    assert [line for line in game.hear(refused) if "Not your turn" in line] != []
+    game.state(f"{twice} f6g8")
+    assert game.hear(refused) == []
+
+
 def test_a_game_that_was_over_before_we_came_has_only_an_end(caplog: pytest.LogCaptureFixture) -> None:
     game = Listener(caplog)
     assert game.full("e2e4 e7e5", status="resign", winner="white") == []
