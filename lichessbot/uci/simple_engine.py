@@ -9,7 +9,7 @@ from lichessbot.config import EngineConfig
 from lichessbot.errors import EngineError
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.restarting_engine import RestartingEngine
-from lichessbot.uci.search import BestMove, EngineDied, EngineReport, Search, SearchSummary
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady, EngineReport, Search, SearchSummary
 
 
 class SimpleEngine:
@@ -38,8 +38,6 @@ class SimpleEngine:
 
         The time comes on top of what an engine may take to start and to stop.
         """
-        if self._engine.process_id is None:
-            self._start()
         self._last_id += 1
         search = Search.of(self._last_id, board, limits)
         self._engine.search(self._config, search, 0)
@@ -50,13 +48,16 @@ class SimpleEngine:
             except Empty:
                 raise EngineError(f"no answer in {patience_s:.0f} s") from None
             match report:
+                case EngineReady():
+                    self._lower_priority()
                 case BestMove(search_id=self._last_id, summary=summary):
                     return summary
                 case EngineDied(reason=reason):
                     raise EngineError(reason)
 
-    def _start(self) -> None:
-        process_id = self._engine.start(self._config).process_id
-        if self._niceness is not None:
+    def _lower_priority(self) -> None:
+        """For an engine that is ready: the wrapper that starts it has then set the priority of engines that play."""
+        process_id = self._engine.process_id
+        if self._niceness is not None and process_id is not None:
             with suppress(OSError):  # it has ended already, which the search reports
                 os.setpriority(os.PRIO_PROCESS, process_id, self._niceness)
