@@ -13,7 +13,7 @@ from lichessbot.rehearsal.rules.enums import ChatRoom, Color
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.params import ChatMessage
 from tests.browser import axe
-from tests.browser.chromium import DESKTOP, NARROW, PHONE, Scheme, Size, Visit, visit
+from tests.browser.chromium import DESKTOP, NARROW, PHONE, Visit, visit
 from tests.fakes.arena import PATIENCE_S, Arena, GreedyOpponent, Ponderer, SlowOpponent
 
 if TYPE_CHECKING:
@@ -188,24 +188,18 @@ def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena
         page.until_text("#game", "accuracy")
 
 
-@pytest.mark.parametrize(("scheme", "sizes"), [("light", (DESKTOP, PHONE)), ("dark", (PHONE,))])
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
-    browser: "Browser",
-    arena: Arena,
-    address: str,
-    request: pytest.FixtureRequest,
-    scheme: Scheme,
-    sizes: tuple[Size, ...],
+    browser: "Browser", arena: Arena, address: str, request: pytest.FixtureRequest
 ) -> None:
     cache = getattr(request.config, "cache", None)  # none with `-p no:cacheprovider`
     try:
         script = axe.script(request.getfixturevalue("tmp_path") if cache is None else cache.mkdir("axe"))
     except axe.Unreachable as reason:
         pytest.skip(str(reason))
-    end(arena, begin(arena, f"Ended{scheme}"))
-    session = begin(arena, f"Runs{scheme}", Dawdler)
+    end(arena, begin(arena, "Ended"))
+    session = begin(arena, "Runs", Dawdler)
     arena.until_plies(session, 2)
-    with visit(browser, f"http://{address}/", scheme=scheme, bypass_csp=True) as page:
+    with visit(browser, f"http://{address}/", bypass_csp=True) as page:
         for view, sign in VIEWS:
             page.page.click(view)
             page.page.wait_for_selector(sign)
@@ -213,8 +207,11 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
             if "lpv" in sign:
                 page.page.focus(".lpv")
                 press(page, "ArrowRight")
-            for size in (*sizes, NARROW):
+            for size in (DESKTOP, PHONE, NARROW):
                 page.resize(size)
                 page.until_it_fits()
                 assert size == NARROW or axe.serious(page.page, script) == [], (view, size)
+            page.page.emulate_media(color_scheme="dark")
+            assert axe.serious(page.page, script) == [], (view, "dark")
+            page.page.emulate_media(color_scheme="light")
     arena.server.call(lambda: session.resign(Color.WHITE))

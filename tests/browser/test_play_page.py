@@ -12,7 +12,7 @@ from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.browser import axe
-from tests.browser.chromium import DESKTOP, NARROW, PHONE, Scheme, Visit, visit
+from tests.browser.chromium import DESKTOP, NARROW, PHONE, Visit, visit
 from tests.browser.rehearsal import rehearse
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
@@ -228,9 +228,8 @@ def test_hostile_names_chat_and_positions_are_text(browser: "Browser", scene: Sc
         assert "400 (Bad Request)" in page.complaints.pop()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
-    browser: "Browser", scene: Scene, request: pytest.FixtureRequest, scheme: Scheme
+    browser: "Browser", scene: Scene, request: pytest.FixtureRequest
 ) -> None:
     cache = getattr(request.config, "cache", None)
     try:
@@ -245,8 +244,11 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
             page.page.wait_for_timeout(300)         # boards follow the size of the window a moment later
             page.until_it_fits()
             assert size == NARROW or axe.serious(page.page, script) == [], size
+        page.page.emulate_media(color_scheme="dark")
+        assert axe.serious(page.page, script) == [], "dark"
+        page.page.emulate_media(color_scheme="light")
 
-    with visit(browser, f"{scene.server.site.url}/", scheme=scheme, bypass_csp=True) as page:
+    with visit(browser, f"{scene.server.site.url}/", bypass_csp=True) as page:
         page.until_text("#boards", "Greedy")
         look()
         challenge(page)

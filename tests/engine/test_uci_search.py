@@ -82,13 +82,13 @@ def test_time_spent_pondering_counts(session: Session) -> None:
     """If pondering took more than the soft deadline, the ponder hit is answered at once."""
     session.say("position startpos moves e2e4 e7e5")
     started = time.perf_counter()
-    session.say("go wtime 60000 btime 60000")
+    session.say("go wtime 20000 btime 20000")
     session.until("bestmove")
     without_pondering_s = time.perf_counter() - started
     session.say("ucinewgame")
     session.say("position startpos moves e2e4 e7e5")
-    session.say("go ponder wtime 60000 btime 60000")
-    time.sleep(6.0)
+    session.say("go ponder wtime 20000 btime 20000")
+    time.sleep(2.5)
     started = time.perf_counter()
     session.say("ponderhit")
     session.until("bestmove")
