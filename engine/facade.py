@@ -17,7 +17,7 @@
 Unless a name says otherwise, moves are UCI text, scores are centipawns, and times are milliseconds.
 """
 
-import secrets
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -177,7 +177,7 @@ class Engine:
         self._tablebase = Tablebase()
         self._board = Board()
         self._rating: int | None = None    # None: full strength
-        self._seed = secrets.randbits(63)  # of the game, for limited strength
+        self._seed = random.getrandbits(63)  # of the game, for limited strength
         self._player: LevelPlayer | None = None
         self._search: AnySearch | None = None
 
@@ -251,7 +251,7 @@ class Engine:
         self._table.clear()
         for history in self._histories:
             history.clear()
-        self.limit_strength(self._rating, secrets.randbits(63))
+        self.limit_strength(self._rating, random.getrandbits(63))
 
     def limit_strength(self, rating: int | None, seed: int | None = None) -> None:
         """Play like a player with one of RATINGS, or at full strength if None.
