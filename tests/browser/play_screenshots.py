@@ -28,7 +28,7 @@ SETTLED_MS: Final = 1500
 
 def play(client: PageClient, game_id: str, plies: int) -> None:
     """Play good moves until the game has that many plies."""
-    player = EngineOpponent(DEPTH, "you")
+    player = EngineOpponent(DEPTH)
     while len(client.told["game"]["moves"]) < plies:
         game = client.wait("game", lambda it: it["legal"])
         client.move(game_id, player.choose(board_of(game["moves"]), Limits()))
@@ -37,7 +37,7 @@ def play(client: PageClient, game_id: str, plies: int) -> None:
 def blunder(client: PageClient, game_id: str) -> None:
     """Play the move after which the bot's best one gains most, and wait for the answer."""
     game = client.wait("game", lambda it: it["legal"])
-    board, bot = board_of(game["moves"]), EngineOpponent(2, "bot")
+    board, bot = board_of(game["moves"]), EngineOpponent(2)
 
     def worth(move: str) -> int:
         after = board.copy()

@@ -39,14 +39,14 @@ class Quick(EngineOpponent):
     """Is about as strong as the bot in these games."""
 
     def __init__(self, seed: str) -> None:
-        super().__init__(9, seed)
+        super().__init__(9)
 
 
 class Slow(EngineOpponent):
     """Plays as long as the screenshots take."""
 
     def __init__(self, seed: str) -> None:
-        super().__init__(9, seed)
+        super().__init__(9)
 
     def choose(self, board: Board, clocks: Limits) -> str:
         time.sleep(1.5)

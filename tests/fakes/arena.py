@@ -46,7 +46,7 @@ class SlowOpponent(GreedyOpponent):
 
     def __init__(self, seed: str) -> None:
         super().__init__(seed)
-        self._careful = EngineOpponent(3, seed)
+        self._careful = EngineOpponent(3)
         self._moves = 0
 
     def choose(self, board: Board, clocks: Limits) -> str:

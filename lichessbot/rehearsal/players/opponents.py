@@ -73,16 +73,13 @@ class ShufflingOpponent:
 
 
 class EngineOpponent:
-    """Our own engine at a fixed depth, within its clock; greedy in variants."""
+    """Our own engine at a fixed depth, within its clock."""
 
-    def __init__(self, depth: int, seed: str) -> None:
+    def __init__(self, depth: int) -> None:
         self._depth = depth
-        self._greedy = GreedyOpponent(seed)
         self._engine = Engine(ENGINE_HASH_MB, ENGINE_OVERHEAD_MS)
 
     def choose(self, board: Board, clocks: Limits) -> str:
-        if board.variant != "standard":
-            return self._greedy.choose(board, clocks)
         self._engine.set_position(board)
         best = self._engine.go(replace(clocks, depth=self._depth)).best_move
         assert best is not None, "asked for a move in a finished game"
@@ -90,7 +87,7 @@ class EngineOpponent:
 
 
 class LevelOpponent:
-    """Our own engine at a level; greedy in variants."""
+    """Our own engine at a level; greedy in variants, which have no levels."""
 
     def __init__(self, level: int, seed: str) -> None:
         self._greedy = GreedyOpponent(seed)
@@ -114,7 +111,7 @@ def opponent(kind: OpponentKind, *, seed: str, depth: int, level: int = LEVELS[0
         case OpponentKind.GREEDY:
             return GreedyOpponent(seed)
         case OpponentKind.ENGINE:
-            return EngineOpponent(depth, seed)
+            return EngineOpponent(depth)
         case OpponentKind.LEVEL:
             return LevelOpponent(level, seed)
 

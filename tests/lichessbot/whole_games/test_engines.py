@@ -25,7 +25,7 @@ class Thinker(EngineOpponent):
     """Our own engine, whose reply is often the expected one."""
 
     def __init__(self, game_id: str) -> None:
-        super().__init__(5, game_id)
+        super().__init__(5)
 
 
 class Fool(GreedyOpponent):

@@ -68,3 +68,14 @@ def test_a_higher_level_finds_more() -> None:
         return sum(player.choose(Board(fen), Limits()) in ("a2a7", "b1b7") for player in players)
 
     assert found_by(600) < 15 < found_by(2200)
+
+
+@pytest.mark.parametrize(
+    ("variant", "fen", "move"),
+    [
+        pytest.param("antichess", "8/8/8/8/8/1p6/8/2R5 w - - 0 1", "c1c2", id="gives its last piece"),
+        pytest.param("kingOfTheHill", "6k1/8/8/8/p7/8/1K6/8 w - - 0 1", "b2c3", id="two steps from the centre"),
+    ],
+)
+def test_engine_knows_what_wins_in_a_variant(variant: str, fen: str, move: str) -> None:
+    assert opponent(OpponentKind.ENGINE, seed="s", depth=4).choose(Board(fen, variant=variant), Limits()) == move
