@@ -75,7 +75,7 @@ class Lobby:
         self._challenges = ChallengeHandler(outbox, store, timeouts, self._lists, self._slots, self.snapshot)
         self._matchmaker = Matchmaker(outbox, store, timeouts, self._lists, self._slots, self.snapshot)
         self._last = LastChallenges()
-        self._tournaments = Tournaments(outbox, store, timeouts)
+        self._tournaments = Tournaments(outbox, store, timeouts, lambda: self.playable)
 
     def __len__(self) -> int:
         """How many games are about to start."""

@@ -1,8 +1,8 @@
 """Join arena tournaments, ask for games in them, and leave them; a slot is kept for each one that runs.
 
-For the main thread. Lichess pairs a program only for a minute after it asked, so the bot asks again as
-long as it plays no game there. The games themselves arrive like all others. Knows what is wanted, by
-the configuration and by `lichessbot tournament`, also before a restart.
+For the main thread. An arena is read before it is joined, as the engines must play its variant. Lichess pairs a program
+only for a minute after it asked, so the bot asks again as long as it plays no game there. The games themselves arrive
+like all others. Knows what is wanted, by the configuration and by `lichessbot tournament`, also before a restart.
 """
 
 import math
@@ -19,6 +19,7 @@ from lichessbot.backoff import doubled
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
+from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import ArenaInfo
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
@@ -41,6 +42,7 @@ class Wish:
 
 
 class _Stage(Enum):
+    UNREAD = auto()
     JOINING = auto()
     LEAVING = auto()
     IN = auto()
@@ -52,7 +54,7 @@ class _Entry:
 
     wish: Wish
     due_at: float | None
-    stage: _Stage = _Stage.JOINING
+    stage: _Stage = _Stage.UNREAD
     under_way: bool = False
     """A command for it is unanswered."""
     starts_at: float | None = None
@@ -69,10 +71,14 @@ class _Entry:
 class Tournaments:
     """The tournaments of this account that are not over."""
 
-    def __init__(self, outbox: Outbox, store: Store, timeouts: Timeouts) -> None:
+    def __init__(
+        self, outbox: Outbox, store: Store, timeouts: Timeouts, playable: Callable[[], Sequence[Variant]]
+    ) -> None:
+        """`playable` returns the variants that the engines play."""
         self._outbox = outbox
         self._store = store
         self._timeouts = timeouts
+        self._playable = playable
         self._log = EventLog()
         self._entries: dict[str, _Entry] = {}
         self._left: set[str] = set()
@@ -195,14 +201,16 @@ class Tournaments:
         match entry.stage:
             case _Stage.LEAVING:
                 self._send(entry, LeaveTournament(wish.tournament_id))
+            case _Stage.UNREAD:
+                self._send(entry, ReadTournament(wish.tournament_id))
             case _Stage.IN if over or entry.games:
                 self._look(entry, now)
             case _:
                 self._send(entry, JoinTournament(wish.tournament_id, wish.team, wish.password, pair=True))
 
     def _look(self, entry: _Entry, now: float) -> None:
-        """Ask when the tournament starts and ends: once, and again when it should have."""
-        known = entry.ends_at is not None and now < entry.ends_at
+        """Ask when the tournament starts and ends, once it should have."""
+        known = any(moment is not None and now < moment for moment in (entry.starts_at, entry.ends_at))
         if entry.stage is _Stage.LEAVING:
             entry.due_at = now
         elif known:
@@ -214,6 +222,12 @@ class Tournaments:
         if info.is_finished:
             self._end(entry)
             return
+        if entry.stage is _Stage.UNREAD and info.variant not in (playable := self._playable()):
+            known = ", ".join(it for it in playable if it.can_be_proposed)
+            wrong = f"expected a variant that the engine plays ({known}), found {info.variant}"
+            self._log.warning("tournament.refused", tournament=entry.wish.tournament_id, error=wrong)
+            self._end(entry, is_over=False)
+            return
         if entry.starts_at is None:
             self._log.info(
                 "tournament",
@@ -224,10 +238,13 @@ class Tournaments:
             )
         entry.starts_at = now + (info.seconds_to_start or 0.0)
         entry.ends_at = None if info.seconds_to_finish is None else now + info.seconds_to_finish
-        if entry.stage is _Stage.LEAVING:
-            entry.due_at = now
-        else:
-            entry.due_at = self._next(entry, now)
+        match entry.stage:
+            case _Stage.IN | _Stage.JOINING:
+                entry.due_at = self._next(entry, now)
+            case _Stage.UNREAD:
+                entry.stage, entry.due_at = _Stage.JOINING, now
+            case _Stage.LEAVING:
+                entry.due_at = now
 
     def _next(self, entry: _Entry, now: float) -> float:
         """Return when to ask again: for a game at the start and before Lichess forgets us, then whether it is over.

@@ -90,22 +90,22 @@ def command(
     if days is not None and games > 1:
         raise ConfigError(["--days: one game at a time, as a second challenge to the same player replaces the first"])
     settings, timeouts = load(config_file)
-    _refuse_unplayable(Variant(variant), settings.config, timeouts)
+    refuse_unplayable("--variant", variant, settings.config, timeouts)
     terms = Terms(Variant(variant), days or clock, rated, None if color is None else Colour(color))
     invitation = Invitation(opponent, terms, games)
     played = Series(invitation, access_to(settings.loaded, timeouts), timeouts, sys.stdout).run()
     return ExitCode.OK if played else ExitCode.FAILED
 
 
-def _refuse_unplayable(variant: Variant, config: Config, timeouts: Timeouts) -> None:
+def refuse_unplayable(place: str, variant: str, config: Config, timeouts: Timeouts) -> None:
     """Raise ConfigError for a variant that the engine does not play; any engine is asked but for standard chess."""
-    if variant is Variant.STANDARD:
+    if variant == Variant.STANDARD:
         return
     with silenced():
         playable = playable_now(config, timeouts)
     if variant not in playable:
         known = ", ".join(it for it in playable if it.can_be_proposed)
-        raise ConfigError([f"--variant: expected a variant that the engine plays ({known}), found {variant}"])
+        raise ConfigError([f"{place}: expected a variant that the engine plays ({known}), found {variant}"])
 
 
 @dataclass(frozen=True)

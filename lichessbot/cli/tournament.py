@@ -6,13 +6,14 @@ it at its start, or when it gets a signal from here.
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
 import click
 
+from lichessbot.cli.challenge import refuse_unplayable
 from lichessbot.cli.options import Parsed, access_to, config_option, load
 from lichessbot.errors import ApiError, ConfigError, ExitCode, StateError
 from lichessbot.lichess.client import Access, LichessClient
@@ -88,7 +89,11 @@ def command(
             [f"tournament {tournament_id} is listed in `tournaments` of {config_file}: remove it there and send SIGHUP"]
         )
     request = Request(tournament_id, team, password, leave)
-    done = register(request, access_to(loaded, timeouts), timeouts, loaded.state_dir, sys.stdout)
+
+    def check_variant(info: ArenaInfo) -> None:
+        refuse_unplayable(f"tournament {info.id}", info.variant, loaded.config, timeouts)
+
+    done = register(request, access_to(loaded, timeouts), timeouts, loaded.state_dir, sys.stdout, check_variant)
     return ExitCode.OK if done else ExitCode.FAILED
 
 
@@ -102,11 +107,18 @@ class Request:
     leave: bool = False
 
 
-def register(request: Request, access: Access, timeouts: Timeouts, state_dir: Path, out: IO[str]) -> bool:
-    """Join or leave. Write the result in one line; return whether it succeeded."""
+def register(
+    request: Request,
+    access: Access,
+    timeouts: Timeouts,
+    state_dir: Path,
+    out: IO[str],
+    check: Callable[[ArenaInfo], None],
+) -> bool:
+    """Join or leave. Write the result in one line; return whether it succeeded. `check` may refuse to join."""
     api = LichessClient(access, timeouts.request_answer)
     try:
-        name = _leave(api, request) if request.leave else _enter(api, request)
+        name = _leave(api, request) if request.leave else _enter(api, request, check)
         pid = _record(request, state_dir)
     except (ApiError, StateError) as error:
         out.write(f"tournament {request.tournament_id}: {error}\n")
@@ -117,9 +129,10 @@ def register(request: Request, access: Access, timeouts: Timeouts, state_dir: Pa
     return True
 
 
-def _enter(api: LichessClient, request: Request) -> str:
-    api.join_tournament(request.tournament_id, request.team, request.password, pair=False)
+def _enter(api: LichessClient, request: Request, check: Callable[[ArenaInfo], None]) -> str:
     info = api.tournament(request.tournament_id)
+    check(info)
+    api.join_tournament(request.tournament_id, request.team, request.password, pair=False)
     return f"entered for {info.full_name or info.id}, which {_when(info)}"
 
 

@@ -397,6 +397,7 @@ class ArenaInfo(Payload):
 
     id: Id
     full_name: Shown = Field(default="", alias="fullName")
+    variant: Shown = "standard"
     is_finished: bool = Field(default=False, alias="isFinished")
     seconds_to_start: float | None = Field(default=None, alias="secondsToStart", ge=0, le=_LONGEST_WAIT_S)
     seconds_to_finish: float | None = Field(default=None, alias="secondsToFinish", ge=0, le=_LONGEST_WAIT_S)

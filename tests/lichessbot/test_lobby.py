@@ -79,11 +79,11 @@ def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
     outbox, games = Outbox(), list[GameInfo]()
     lobby = lobby_of(store, outbox, games)
     lobby.tick()
-    join = JoinTournament(ARENA, None, None, pair=True)
-    assert outbox.sent == [join]
-    lobby.command_answered(join, CommandDone(join))
-    look = ReadTournament(ARENA)
+    look, join = ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)
     lobby.command_answered(look, CommandDone(look, ArenaInfo(id=ARENA, secondsToFinish=600)))
+    lobby.tick()
+    assert outbox.sent == [look, join]
+    lobby.command_answered(join, CommandDone(join))
     facts = {"gameId": "abcd1234", "variant": {"key": "standard"}, "tournamentId": ARENA}
     game = GameInfo.model_validate({**facts, "opponent": {"id": "rival", "username": "Rival"}})
     lobby.compare([game], time.monotonic())

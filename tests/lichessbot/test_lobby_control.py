@@ -20,9 +20,10 @@ from lichessbot.lichess.commands import (
     JoinTournament,
     LeaveTournament,
     ReadRatings,
+    ReadTournament,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
-from lichessbot.lichess.models import Challenge, ChallengeReceived, GameInfo
+from lichessbot.lichess.models import ArenaInfo, Challenge, ChallengeReceived, GameInfo
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
@@ -88,10 +89,19 @@ def test_a_pause_declines_those_who_come_and_those_who_wait(store: Store) -> Non
     assert isinstance(outbox.sent[-1], AcceptChallenge)
 
 
+def read_arena(lobby: Lobby, outbox: Outbox) -> None:
+    """Answer what the lobby asks first of an arena."""
+    lobby.tick()
+    look = ReadTournament(ARENA)
+    assert outbox.sent[-1] == look
+    lobby.command_answered(look, CommandDone(look, ArenaInfo(id=ARENA, secondsToFinish=600)))
+    lobby.tick()
+
+
 def test_a_pause_leaves_arenas_and_its_end_joins_them_again(store: Store) -> None:
     outbox = Outbox()
     lobby = lobby_of(store, outbox, [])
-    lobby.tick()
+    read_arena(lobby, outbox)
     assert isinstance(outbox.sent[-1], JoinTournament)
     assert lobby.describe().tournaments == (ARENA,)
     lobby.command_answered(outbox.sent[-1], CommandDone(outbox.sent[-1]))
@@ -103,7 +113,7 @@ def test_a_pause_leaves_arenas_and_its_end_joins_them_again(store: Store) -> Non
     assert isinstance(outbox.sent[-1], LeaveTournament)
     lobby.command_answered(outbox.sent[-1], CommandDone(outbox.sent[-1]))
     lobby.resume()
-    lobby.tick()
+    read_arena(lobby, outbox)
     assert isinstance(outbox.sent[-1], JoinTournament)
 
 

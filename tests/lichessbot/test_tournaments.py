@@ -16,6 +16,7 @@ from lichessbot.lichess.commands import (
     LeaveTournament,
     ReadTournament,
 )
+from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import ArenaInfo
 from lichessbot.storage.store import Table
 from lichessbot.timeouts import Timeouts
@@ -43,7 +44,8 @@ class MoveResolver:
         self.wishes: list[tuple[str, str | None, str | None]] = []
         self.forgotten: list[object] = []
         self.played: set[str] = set()
-        self.tournaments = Tournaments(self, self, Timeouts())  # type: ignore[arg-type]
+        self.playable = [Variant.STANDARD, Variant.ATOMIC]
+        self.tournaments = Tournaments(self, self, Timeouts(), lambda: self.playable)  # type: ignore[arg-type]
 
     def send(self, command: Command, after: timedelta = timedelta()) -> None:
         self.sent.append(command)
@@ -66,9 +68,10 @@ class MoveResolver:
         self.wishes = [(ARENA, None, None)]
         self.tournaments.want(())
         self.tick()
+        assert self.sent[-1] == ReadTournament(ARENA)
+        self.answer(ArenaInfo(id=ARENA, secondsToFinish=lasts_s))
         assert self.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
         self.answer()
-        self.answer(ArenaInfo(id=ARENA, secondsToFinish=lasts_s))
 
     def fail(self, error: ApiError) -> None:
         self.tournaments.hear(CommandFailed(self.sent[-1], error))
@@ -97,6 +100,7 @@ def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(
     desk.wishes = [(ARENA, None, None)]
     desk.tournaments.want(())
     desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=36_000.0))
     pauses = []
     for _ in range(8):
         desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
@@ -104,9 +108,8 @@ def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(
         desk.hand.now += desk.is_asked_after()
         desk.tick()
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
-    assert desk.sent == [JoinTournament(ARENA, None, None, pair=True)] * 9
+    assert desk.sent[1:] == [JoinTournament(ARENA, None, None, pair=True)] * 9
     desk.answer()
-    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600.0))
     desk.hand.now += desk.is_asked_after()
     desk.tick()
     desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
@@ -166,6 +169,8 @@ def test_entering_again_before_leaving_counts_as_joined(desk: MoveResolver) -> N
     desk.wishes = [(ARENA, "coders", None)]
     desk.tournaments.want(())
     desk.answer()
+    assert desk.sent[-1] == ReadTournament(ARENA)
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
     assert desk.sent[-1] == JoinTournament(ARENA, "coders", None, pair=True)
 
 
@@ -188,3 +193,35 @@ def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: MoveResolver) -> No
     desk.tournaments.hear(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
     assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
     assert desk.forgotten == []
+
+
+@pytest.mark.parametrize(("variant", "is_joined"), [("atomic", True), ("crazyhouse", False), ("draughts", False)])
+def test_an_arena_is_joined_only_if_the_engines_play_its_variant(
+    desk: MoveResolver, caplog: pytest.LogCaptureFixture, variant: str, is_joined: bool
+) -> None:
+    desk.wishes = [(ARENA, None, None)]
+    desk.tournaments.want(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToStart=90, variant=variant))
+    join = [JoinTournament(ARENA, None, None, pair=True)] if is_joined else []
+    assert desk.sent == [ReadTournament(ARENA), *join]
+    assert desk.forgotten == ([] if is_joined else [ARENA])
+    why = f"expected a variant that the engine plays (standard, atomic), found {variant}"
+    told = [f'tournament.refused tournament={ARENA} error="{why}"']
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == ([] if is_joined else told)
+
+
+def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: MoveResolver) -> None:
+    desk.wishes = [(ARENA, None, None)]
+    desk.tournaments.want(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToStart=90))
+    desk.answer()
+    join = JoinTournament(ARENA, None, None, pair=True)
+    assert desk.sent == [ReadTournament(ARENA), join]
+    assert desk.is_asked_after() == 90
+    desk.hand.now += 90
+    desk.tick()
+    desk.answer()
+    assert desk.sent[2:] == [join, ReadTournament(ARENA)]

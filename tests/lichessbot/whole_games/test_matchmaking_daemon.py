@@ -1,6 +1,7 @@
 """The unchanged daemon challenges other bots at the embedded Lichess, and takes every kind of answer."""
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, Happening
+from tests.fakes import variant_engine
 from tests.fakes.arena import Arena
 
 # The waits for Lichess are a tenth: a minute of the config lasts 6 s, a challenge stays open for 2.5 s.
@@ -238,7 +240,7 @@ def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: 
     config = match.folder / "config.yml"
     config.write_text(config.read_text() + f"tournaments: [{{id: {arena_id}, password: sesame}}]\n")
     match.start()
-    match.until(lambda: f"tournament tournament={arena_id}" in match.log())  # from then on its start is known
+    match.until(lambda: f"tournament.joined tournament={arena_id}" in match.log())  # its start is known
     human = match.challenge(match.player("Human"))
     match.until(lambda: match.decline_reason(human) is DeclineReason.LATER)
     enter(match, arena_id, "One", "Two", password="sesame")
@@ -294,6 +296,23 @@ def test_a_running_daemon_is_told_of_a_tournament_entered_by_a_command(match: Ma
     code, lines = told(match, "tournament", f"{match.site.url}/tournament/{arena_id}", "--team", "reds")
     assert (code, lines[0].endswith("was told")) == (0, True)
     match.until(lambda: "tournament.joined" in match.log())
+
+
+def test_an_arena_whose_variant_the_engine_does_not_play_is_not_joined(match: Match) -> None:
+    crazyhouse, atomic = (open_arena(match, variant=variant) for variant in (Variant.CRAZYHOUSE, Variant.ATOMIC))
+    match.seek(allow_matchmaking=False)
+    config = match.folder / "config.yml"
+    command = f"command: [{sys.executable}, {variant_engine.__file__}, few]"
+    text = config.read_text().replace("engine: {", f"engine: {{{command}, ")
+    config.write_text(f"{text}tournaments: [{{id: {crazyhouse}}}, {{id: {atomic}}}]\n")
+    match.start()
+    match.until(lambda: f"tournament.joined tournament={atomic}" in match.log())
+    plays = "standard, chess960, atomic, horde"
+    why = f"expected a variant that the engine plays ({plays}), found crazyhouse"
+    match.until(lambda: f'tournament.refused tournament={crazyhouse} error="{why}"' in match.log())
+    assert match.bot not in match.site.arena_runner.arena(crazyhouse).entries
+    assert told(match, "tournament", crazyhouse) == (2, [f"tournament {crazyhouse}: {why}"])
+    assert match.bot not in match.site.arena_runner.arena(crazyhouse).entries
 
 
 def test_a_tournament_joined_elsewhere_keeps_its_slot(match: Match) -> None:
