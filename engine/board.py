@@ -305,7 +305,7 @@ class Board:
     def is_insufficient_material(self) -> bool:
         """Return whether neither side can win, as Lichess judges it."""
         if self._rules is not None:
-            return bool(self._rules.is_dead_draw())
+            return bool(self._rules.is_dead())
         return bool(is_insufficient_material(self._position))
 
     def has_insufficient_material(self, side: str) -> bool:

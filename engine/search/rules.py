@@ -85,7 +85,10 @@ class Rules:
         """Return the score of a game that is over although there may be legal moves, else NO_SCORE."""
         if self.variant is None:
             return DRAW if is_insufficient_material(self.position) else NO_SCORE
-        return score_of(self.variant.variant_result(), self.position.side_to_move, ply)
+        result: cython.int = self.variant.variant_result()
+        if result == UNDECIDED and self.variant.is_dead_draw() and self.variant.can_move():
+            return DRAW
+        return score_of(result, self.position.side_to_move, ply)
 
     def score_without_moves(self, ply: cython.int) -> cython.int:
         """Return the score of a node without legal moves."""

@@ -130,7 +130,7 @@ class AntichessPosition(VariantPosition):
         same_colour: cython.bint = popcount(self.occupied & DARK_SQUARES) != 1
         return (colour == self.side_to_move) != same_colour
 
-    def is_dead_draw(self) -> bool:
+    def is_dead_draw(self) -> cython.bint:
         """Return whether only bishops of opposite colours can move, and no pawn can ever meet the enemy's."""
         pawns: u64 = self.pieces[PAWN] | self.pieces[KINDS + PAWN]
         white: u64 = self.pieces[BISHOP]

@@ -15,9 +15,8 @@ from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import BLACK, KIND_OF, KINDS, KING, NO_PIECE, PAWN, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.zobrist import CASTLING_KEY, PIECE_KEY
+from cython.cimports.engine.variants.insufficient_material import atomic_cannot_be_won, atomic_is_closed
 from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantPosition
-
-from engine.variants.insufficient_material import atomic_cannot_be_won, atomic_is_closed
 
 MOST_GAIN = cython.declare(cython.int, 3400)        # for the king
 
@@ -175,10 +174,10 @@ class AtomicPosition(VariantPosition):
         """Return whether the side has only its king."""
         return self.has_only_king(colour)
 
-    def is_dead_draw(self) -> bool:
+    def is_dead_draw(self) -> cython.bint:
         """Return whether nobody can win by the material, or because the pawns are stuck and nothing can explode."""
         if self.variant_result() != UNDECIDED:
             return False
-        pieces = self.state()["pieces"]
-        closed = atomic_is_closed(pieces) and self.pawns_are_stuck(WHITE) and self.pawns_are_stuck(BLACK)
-        return closed or atomic_cannot_be_won(pieces)
+        if atomic_is_closed(self) and self.pawns_are_stuck(WHITE) and self.pawns_are_stuck(BLACK):
+            return True
+        return atomic_cannot_be_won(self)

@@ -54,8 +54,11 @@ class HordePosition(VariantPosition):
 
     def can_wait(self) -> cython.bint:
         """Return whether the side to move has a piece, or White some pawns that can advance."""
-        free: u64 = self.pieces[PAWN] << 8 & ~self.occupied & ALL_SQUARES
-        return self.has_pieces(self.side_to_move) or (self.side_to_move == WHITE and popcount(free) > 2)
+        return self.has_pieces(self.side_to_move) or (self.side_to_move == WHITE and popcount(self.free_pawns()) > 2)
+
+    def free_pawns(self) -> u64:
+        """Return the squares onto which White's pawns can step."""
+        return self.pieces[PAWN] << 8 & ~self.occupied & ALL_SQUARES
 
     def variant_result(self) -> cython.int:
         """Return BLACK if White has nothing left."""
@@ -65,19 +68,22 @@ class HordePosition(VariantPosition):
         """Return whether White cannot mate, or the position is closed."""
         return self.is_dead_draw() or (colour == WHITE and horde_cannot_win(self.state()["pieces"]))
 
-    def is_dead_draw(self) -> bool:
+    def is_dead_draw(self) -> cython.bint:
         """Return whether White cannot move, and no move of Black changes that.
 
-        Black's capture of the last piece is no such move.
+        Black's capture of the last piece is no such move. One move stops two pawns at most: it takes the first en
+        passant in front of the second.
         """
-        if not self.colours[WHITE]:
+        if not self.colours[WHITE] or popcount(self.free_pawns()) > 2:
             return False
         if self.side_to_move == WHITE:
-            return not self.legal_moves()
-        for move in self.legal_moves():
-            self.make(move)
-            closed = self.colours[WHITE] and not self.legal_moves()
-            self.unmake(move)
+            return not self.can_move()
+        moves = cython.declare(cython.int[1024])
+        index: cython.int
+        for index in range(self.generate(moves, 0, False)):
+            self.make(moves[index])
+            closed: cython.bint = self.colours[WHITE] != 0 and not self.can_move()
+            self.unmake(moves[index])
             if not closed:
                 return False
         return True

@@ -1,11 +1,12 @@
-"""Which material cannot win in horde and in atomic chess.
-
-Pieces are sets of squares: White's from pawn to king, then Black's.
-"""
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Which material cannot win in horde and in atomic chess."""
 
 from typing import NamedTuple
 
-DARK_SQUARES = 0xAA55AA55AA55AA55
+import cython
+from cython.cimports.engine.core.bitboard import ALL_SQUARES, DARK_SQUARES, popcount, u64
+from cython.cimports.engine.core.pieces import BISHOP, BLACK, KINDS, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
+from cython.cimports.engine.core.position import Position
 
 
 class _Defenders(NamedTuple):
@@ -27,6 +28,7 @@ class _Defenders(NamedTuple):
 def horde_cannot_win(pieces: list[int]) -> bool:
     """Return whether White cannot mate, however Black helps.
 
+    Pieces are sets of squares: White's from pawn to king, then Black's.
     (github.com/stevepapazis/horde-insufficient-material-tests, which Lichess follows)
     """
     pawns, knights, bishops, rooks, queens = (squares.bit_count() for squares in pieces[:5])
@@ -79,27 +81,36 @@ def _two_pieces_cannot_win(knights: int, bishop_pair: bool, black: _Defenders) -
     return black.pawns + black.other + black.knights < 2
 
 
-def atomic_cannot_be_won(pieces: list[int]) -> bool:
+def atomic_cannot_be_won(position: Position) -> cython.bint:
     """Return whether nobody can win by the material, as Lichess judges: too little to mate, and nothing to explode."""
-    pawns, knights, bishops, rooks, queens, _ = (a | b for a, b in zip(pieces[:6], pieces[6:], strict=True))
-    white, black = (sum(squares.bit_count() for squares in pieces[first : first + 6]) for first in (0, 6))
-    opposite = bool(bishops & DARK_SQUARES and bishops & ~DARK_SQUARES)
-    if white >= 2 and black >= 2:
-        return opposite and white + black == 4 and not (pawns or knights or rooks or queens)
-    if not (pawns or bishops or rooks or queens):
-        return white + black <= 4
-    return not (pawns or queens or opposite) and white + black <= 3
+    men: cython.int = popcount(position.occupied)
+    if men > 4:
+        return False
+    pawns: u64 = position.pieces[PAWN] | position.pieces[KINDS + PAWN]
+    knights: u64 = position.pieces[KNIGHT] | position.pieces[KINDS + KNIGHT]
+    bishops: u64 = position.pieces[BISHOP] | position.pieces[KINDS + BISHOP]
+    rooks: u64 = position.pieces[ROOK] | position.pieces[KINDS + ROOK]
+    queens: u64 = position.pieces[QUEEN] | position.pieces[KINDS + QUEEN]
+    opposite: cython.bint = bishops & DARK_SQUARES != 0 and bishops & ~DARK_SQUARES != 0
+    if popcount(position.colours[WHITE]) >= 2 and popcount(position.colours[BLACK]) >= 2:
+        return opposite and not (pawns | knights | rooks | queens)
+    if not (pawns | bishops | rooks | queens):
+        return True
+    return not (pawns | queens) and not opposite and men <= 3
 
 
-def atomic_is_closed(pieces: list[int]) -> bool:
+def atomic_is_closed(position: Position) -> cython.bint:
     """Return whether nobody can win while no pawn can move.
 
     There are only kings, pawns, and bishops of one side on squares of one colour where no enemy pawn stands.
     """
-    if any(pieces[first + kind] for first in (0, 6) for kind in (1, 3, 4)):
+    white: u64 = position.pieces[BISHOP]
+    black: u64 = position.pieces[KINDS + BISHOP]
+    bishops: u64 = white | black
+    kings: u64 = position.pieces[KING] | position.pieces[KINDS + KING]
+    pawns: u64 = position.pieces[PAWN] | position.pieces[KINDS + PAWN]
+    if bishops | kings | pawns != position.occupied or (white and black):
         return False
-    for ours, theirs in ((pieces[:6], pieces[6:]), (pieces[6:], pieces[:6])):
-        if ours[2]:
-            colour = DARK_SQUARES if ours[2] & DARK_SQUARES else ~DARK_SQUARES
-            return not (theirs[2] or ours[2] & ~colour or theirs[0] & colour)
-    return True
+    colour: u64 = DARK_SQUARES if bishops & DARK_SQUARES else ~DARK_SQUARES & ALL_SQUARES
+    enemy_pawns: u64 = position.pieces[KINDS + PAWN] if white else position.pieces[PAWN]
+    return not bishops or not (bishops & ~colour or enemy_pawns & colour)

@@ -67,6 +67,6 @@ class ThreeCheckPosition(VariantPosition):
         """Return whether the side has only its king: every other piece can give check."""
         return self.has_only_king(colour)
 
-    def is_dead_draw(self) -> bool:
+    def is_dead_draw(self) -> cython.bint:
         """Return whether there are only kings."""
         return self.has_only_king(WHITE) and self.has_only_king(BLACK)

@@ -25,6 +25,7 @@ cdef class VariantPosition(Position):
     cdef int generate(self, int *moves, int start, bint tactical_only) noexcept nogil
     cdef int variant_result(self) noexcept nogil
     cdef int result_without_moves(self) noexcept nogil
+    cdef bint is_dead_draw(self) noexcept nogil
 
     cdef bint is_legal(self, int move) noexcept nogil
     cdef bint is_forced(self) noexcept nogil
@@ -34,6 +35,7 @@ cdef class VariantPosition(Position):
     cdef bint exchange_wins(self, int move, int threshold) noexcept nogil
 
     cdef bint is_generated(self, int move) noexcept nogil
+    cdef bint can_move(self) noexcept nogil
     cdef bint is_stuck(self) noexcept nogil
     cdef int legal(self, int *moves, int start, bint tactical_only) noexcept nogil
     cdef int add_king_moves(self, int *moves, int end, u64 allowed) noexcept nogil

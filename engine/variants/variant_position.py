@@ -74,8 +74,8 @@ class VariantPosition(Position):
         """Return whether the side cannot win even with the opponent's help."""
         return False
 
-    def is_dead_draw(self) -> bool:
-        """Return whether Lichess ends the game because nobody can win."""
+    def is_dead_draw(self) -> cython.bint:
+        """Return whether nobody can win, so that Lichess ends a game that no other rule ends. Searches ask often."""
         return False
 
     # --- What a search asks of a game that is not over -------------------------------------------------------------
@@ -139,10 +139,14 @@ class VariantPosition(Position):
             kings &= kings - 1
         return end
 
+    def can_move(self) -> cython.bint:
+        """Return whether the side to move has a legal move, in a game that is not over."""
+        moves = cython.declare(cython.int[1024])
+        return self.generate(moves, 0, False) != 0
+
     def is_stuck(self) -> cython.bint:
         """Return whether a side that is likely to be in zugzwang has no legal move at all."""
-        moves = cython.declare(cython.int[1024])
-        return not self.can_wait() and self.generate(moves, 0, False) == 0
+        return not self.can_wait() and not self.can_move()
 
     def extra_key(self) -> u64:
         """Return the part of the key that is not about the board."""
@@ -232,6 +236,10 @@ class VariantPosition(Position):
     def result_if_stuck(self) -> int:
         """Return the result for a side to move that has no legal move, as numbered by `result`."""
         return self.result_without_moves()
+
+    def is_dead(self) -> bool:
+        """Return whether nobody can win."""
+        return self.is_dead_draw()
 
     def is_checkmate(self) -> bool:
         """Return whether the side to move is checkmated, also if the game is over by the variant's own rules."""

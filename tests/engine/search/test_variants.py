@@ -58,6 +58,40 @@ def test_wins_are_found(variant: str, fen: str, move: str | None, mate: int | No
         assert outcome.winner == winner
 
 
+@pytest.mark.parametrize(
+    ("variant", "fen", "move"),
+    [
+        pytest.param("atomic", "6r1/8/8/3K4/6Q1/2k5/8/N7 w - - 0 1", "g4g8", id="atomic: a knight is left"),
+        pytest.param("atomic", "8/5p2/8/3K1P2/8/2k5/8/6B1 w - - 0 1", "f5f6", id="atomic: the pawns get stuck"),
+        pytest.param("antichess", "8/2b5/8/1r6/8/8/4B3/8 w - - 0 1", "e2b5", id="antichess: bishops that never meet"),
+        pytest.param("threeCheck", "8/8/8/3Kn3/8/2k5/8/8 w - - 0 1 +2+0", "d5e5", id="three-check: bare kings"),
+        pytest.param("horde", "7k/8/p7/8/P7/8/8/8 w - - 0 1", "a4a5", id="horde: the pawn gets stuck"),
+    ],
+)
+@pytest.mark.parametrize("depth", [1, 5])
+def test_a_move_after_which_nobody_can_win_is_worth_a_draw(variant: str, fen: str, move: str, depth: int) -> None:
+    engine, board = Engine(hash_mb=1), Board(fen, variant=variant)
+    engine.set_position(board)
+    report = engine.go(Limits(depth=depth), only=[move]).report
+    assert report is not None
+    assert report.score_cp == 0
+    board.push(move)
+    assert board.is_insufficient_material()
+
+
+def test_a_last_move_wins_though_nobody_could_win_any_more() -> None:
+    """In antichess the side without a move has won, also if only bishops of opposite colours are left."""
+    board = Board("8/8/8/8/8/p1p5/P1P5/1B4b1 b - - 0 1", variant="antichess")
+    engine = Engine(hash_mb=1)
+    engine.set_position(board)
+    report = engine.go(Limits(depth=3)).report
+    assert report is not None
+    assert report.mate_in == -1
+    board.push("g1h2")
+    assert board.is_insufficient_material()
+    assert board.legal_moves() == []
+
+
 def test_the_search_of_atomic_values_the_whole_explosion() -> None:
     """The knight takes a pawn, and with it the queen, which only stands beside it."""
     result = think(Board("7k/8/3q4/2ppp3/8/1N6/8/K7 w - - 0 1", variant="atomic"), depth=5)

@@ -1,6 +1,7 @@
 """Dead draws and sides that cannot win, as Lichess judges them (scalachess); horde also against python-chess."""
 
 import random
+from collections.abc import Iterator
 
 import chess
 import chess.variant
@@ -92,3 +93,47 @@ def test_a_small_horde_can_win_exactly_where_python_chess_says_so() -> None:
         assert ours.has_insufficient_material("white") == expected, theirs.fen()
         results.add((expected, chess.popcount(theirs.occupied_co[chess.WHITE])))
     assert {(True, count) for count in (1, 2, 3)} | {(False, count) for count in (1, 2, 3, 4)} <= results
+
+
+def random_endings(kind: type[chess.Board], men: str, count: int) -> Iterator[chess.Board]:
+    """Positions with some of these men on random squares, with either side to move."""
+    rng = random.Random(men)
+    while count:
+        board = kind(None)
+        squares = rng.sample(range(8, 56), len(men))
+        chosen = [man for man in men if man in "Kk" or rng.random() < 0.5]
+        for man in chosen:
+            board.set_piece_at(squares.pop(), chess.Piece.from_symbol(man))
+        board.turn = rng.random() < 0.5
+        if not (board.was_into_check() or board.is_variant_end()) and any(board.legal_moves):
+            count -= 1
+            yield board
+
+
+@pytest.mark.parametrize(
+    ("variant", "kind", "men"),
+    [
+        ("atomic", chess.variant.AtomicBoard, "KNBRkn"),
+        ("atomic", chess.variant.AtomicBoard, "KNNkbb"),
+        ("atomic", chess.variant.AtomicBoard, "KBPkbp"),
+        ("antichess", chess.variant.AntichessBoard, "BBbb"),
+        ("antichess", chess.variant.AntichessBoard, "NBNb"),
+        ("antichess", chess.variant.AntichessBoard, "NKnp"),
+        ("threeCheck", chess.variant.ThreeCheckBoard, "KNkp"),
+    ],
+)
+def test_python_chess_knows_no_other_dead_position(variant: str, kind: type[chess.Board], men: str) -> None:
+    """But for closed ones, which only Lichess draws."""
+    dead = set()
+    for theirs in random_endings(kind, men, 400):
+        ours = Board(theirs.fen(), variant=variant)
+        found, expected = ours.is_insufficient_material(), theirs.is_insufficient_material()
+        closed = not theirs.knights | theirs.rooks | theirs.queens
+        assert found == expected or (found and closed), theirs.fen()
+        outcome = ours.outcome()
+        assert (outcome is not None and outcome.ending is Ending.INSUFFICIENT_MATERIAL) == found
+        for side, color in (("white", chess.WHITE), ("black", chess.BLACK)):
+            can_still_win = not theirs.has_insufficient_material(color)
+            assert not (ours.has_insufficient_material(side) and can_still_win), theirs.fen()
+        dead.add(found)
+    assert dead == ({True, False} if men != "NKnp" else {False})

@@ -6,15 +6,21 @@ from dataclasses import replace
 import chess
 import pytest
 
-from engine.facade import STARTING_FEN
+from engine.facade import STARTING_FEN, Ending
 from lichessbot.rehearsal.rules.clock import Correspondence
 from lichessbot.rehearsal.rules.enums import CastlingSpelling, Color, Rule, Status, Variant
 from lichessbot.rehearsal.rules.errors import Refused
 from lichessbot.rehearsal.rules.game import MAX_PLIES
 from lichessbot.rehearsal.rules.timing import Timing
+from tests.engine.variants.test_walks import THEIR_BOARDS, expected_outcome
 from tests.lichessbot.rehearsal.rules.games import BLACK, HUMANS, SETUP, WHITE, game, states
 
 SHUFFLE = ["g1f3", "g8f6", "f3g1", "f6g8"]
+STATUSES = {
+    Ending.CHECKMATE: Status.MATE,
+    Ending.STALEMATE: Status.STALEMATE,
+    Ending.VARIANT_END: Status.VARIANT_END,
+}
 
 
 # Moves.
@@ -217,6 +223,11 @@ def test_random_games_end_as_python_chess_says(variant: Variant, fen: str) -> No
         (Variant.RACING_KINGS, "6K1/k7/8/8/8/8/8/8 b - - 0 1", "a7a8", Status.DRAW, None),
         (Variant.CRAZYHOUSE, "6k1/5ppp/8/8/8/8/8/4K3/R w - - 0 1", "R@a8", Status.MATE, WHITE),
         (Variant.CRAZYHOUSE, "4k3/8/8/8/8/8/8/4K3/R w - - 99 80", "e1e2", Status.STARTED, None),
+        (Variant.ATOMIC, "6r1/8/8/3K4/6Q1/2k5/8/N7 w - - 0 1", "g4g8", Status.DRAW, None),
+        (Variant.ATOMIC, "8/5p2/8/3K1P2/8/2k5/8/6B1 w - - 0 1", "f5f6", Status.DRAW, None),
+        (Variant.ANTICHESS, "8/2b5/8/1r6/8/8/4B3/8 w - - 0 1", "e2b5", Status.DRAW, None),
+        (Variant.THREE_CHECK, "8/8/8/3Kn3/8/2k5/8/8 w - - 0 1 +2+0", "d5e5", Status.DRAW, None),
+        (Variant.HORDE, "7k/8/p7/8/P7/8/8/8 w - - 0 1", "a4a5", Status.DRAW, None),
     ],
 )
 def test_a_game_of_a_variant_ends_by_its_own_rules(
@@ -226,6 +237,40 @@ def test_a_game_of_a_variant_ends_by_its_own_rules(
     (state,) = states(it.play(it.turn, move, 0))
     assert (state.status, state.winner) == (status, winner)
     assert state.moves == (move,)
+
+
+@pytest.mark.parametrize(
+    ("variant", "fen"),
+    [
+        (Variant.ATOMIC, "8/2p5/1n1k4/8/8/4B3/3K1P2/8 w - - 0 1"),
+        (Variant.ANTICHESS, "8/2b1p3/8/3n4/8/8/3P1B2/8 w - - 0 1"),
+        (Variant.THREE_CHECK, "8/3k4/3n4/8/8/3N4/3K4/8 w - - 0 1"),
+        (Variant.HORDE, "7k/p1p5/8/8/8/P1P5/8/8 w - - 0 1"),
+        (Variant.KING_OF_THE_HILL, "8/8/k7/8/7p/8/8/K7 w - - 0 1"),
+        (Variant.RACING_KINGS, "8/8/8/8/8/8/k6K/7R w - - 0 1"),
+        (Variant.CRAZYHOUSE, "4k3/8/8/8/8/8/8/4K3/QRBqrb w - - 0 1"),
+    ],
+)
+def test_random_endings_of_variants_end_as_python_chess_says(variant: Variant, fen: str) -> None:
+    """But for closed positions, which only Lichess draws."""
+    ended = set()
+    for seed in range(6):
+        chance = random.Random(f"{fen}/{seed}")
+        it = game(replace(HUMANS, variant=variant, initial_fen=fen))
+        board = THEIR_BOARDS[variant.key](fen, chess960=True)
+        while not it.is_over and it.ply < MAX_PLIES:
+            move = chance.choice(list(board.legal_moves))
+            it.play(it.turn, board.uci(move), 0)
+            board.push(move)
+            outcome = expected_outcome(board)
+            if outcome is None and it.status is Status.DRAW:
+                assert variant in (Variant.ATOMIC, Variant.ANTICHESS, Variant.HORDE)
+                assert not board.knights | board.rooks | board.queens
+                break
+            assert it.status is (STATUSES.get(outcome.ending, Status.DRAW) if outcome else Status.STARTED)
+            assert (it.winner and it.winner.rules_name) == (outcome and outcome.winner)
+        ended.add(it.status)
+    assert ended - {Status.STARTED}
 
 
 # Clocks.
