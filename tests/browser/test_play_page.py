@@ -37,6 +37,15 @@ class Patient(GreedyOpponent):
         return super().choose(board, clocks)
 
 
+class Generous(GreedyOpponent):
+    """Gives White two pawns for the pocket, and then waits."""
+
+    plan = ("d7d5", "e7e6", "f7e6", "a7a6", "a6a5", "a5a4")
+
+    def choose(self, board: Board, clocks: Limits) -> str:
+        return next(move for move in self.plan if move in board.legal_moves())
+
+
 @pytest.fixture(scope="module")
 def rehearsal(browser: "Browser") -> Iterator[str]:
     """The address of the page of the real bot."""
@@ -53,12 +62,15 @@ def scene(request: pytest.FixtureRequest, browser: "Browser") -> Iterator[Scene]
         scene.close()
 
 
-def challenge(page: Visit, *, fen: str = "", color: str = "white", strength: str = "full") -> None:
+def challenge(
+    page: Visit, *, variant: str = "", fen: str = "", color: str = "white", strength: str = "full"
+) -> None:
     """Fill the form in and wait for the game."""
     page.page.wait_for_selector("#send:enabled", timeout=60_000)
     page.page.click(f"#colours label:has([value={color}])")
+    if variant or fen:
+        page.page.select_option("[name=variant]", variant or "fromPosition")
     if fen:
-        page.page.select_option("[name=variant]", "fromPosition")
         page.page.fill("[name=fen]", fen)
     page.page.select_option("[name=strength]", strength)
     page.page.click("#send")
@@ -198,8 +210,41 @@ def test_premoves_promotion_typed_moves_and_a_broken_stream(browser: "Browser", 
         page.page.wait_for_timeout(300)
         click(page, "a7", "a8")
         page.page.wait_for_selector("#promotion[open]")
+        pictures = page.page.locator("#promotion piece").evaluate_all("them => them.map(it => [it.className,"
+            " getComputedStyle(it).backgroundImage.startsWith('url')])")
+        assert pictures == [[f"{name} white", True] for name in ("queen", "rook", "bishop", "knight")]
         page.page.keyboard.press("r")
         until_moves(page, "a8=R")
+
+
+@pytest.mark.parametrize("scene", [Generous], indirect=True)
+def test_pieces_of_the_pocket_are_dropped_by_drag_and_by_click(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page, variant="crazyhouse")
+        pawn = page.page.locator("#pocket piece.pawn.white")
+        for number, (origin, target) in enumerate((("e2", "e4"), ("e4", "d5"), ("d5", "e6")), 1):
+            until_turn(page)
+            drag(page, origin, target)
+            until_moves(page, rf"{number}\.\s*\S+\s*\S+")
+        page.page.wait_for_selector("#pocket piece[data-count='2']")
+        until_turn(page)
+        pawn.hover()
+        page.page.mouse.down()
+        page.page.mouse.move(*point(page, "e5"), steps=5)
+        page.page.mouse.up()
+        until_moves(page, r"4\.\s*P?@e5\s*a6")
+        page.page.wait_for_selector("#pocket piece[data-count='1']")
+
+        pawn.click()
+        page.page.wait_for_selector("#pocket[data-held=pawn]")
+        click(page, "g1")                       # a piece of ours stands there: the pawn stays in the pocket
+        page.page.wait_for_selector("#pocket:not([data-held])")
+        drag(page, "g1", "f3")
+        until_moves(page, r"5\.\s*Nf3\s*a5")
+        pawn.click()
+        click(page, "d4")
+        until_moves(page, r"6\.\s*P?@d4")
+        pawn.wait_for(state="detached")
 
 
 def test_hostile_names_chat_and_positions_are_text(browser: "Browser", scene: Scene) -> None:

@@ -46,6 +46,7 @@ def game_view(game: Game, me: Color | None, now_ms: int, claim_in_s: int | None 
         "turn": board.turn,
         "check": board.is_check(),
         "moves": moves,
+        "pocket": "" if me is None else board.pocket(me).lower(),
         "legal": legal_moves(board) if me is game.turn and not game.is_over else {},
         "clocks": _clocks(game, now_ms),
         "isOver": game.is_over,

@@ -3,7 +3,7 @@
 import { Chessground } from '../vendor/chessground/chessground.min.js';
 
 const SQUARE = /^[a-h][1-8]$/;
-const PIECES = { k: 'king', q: 'queen', r: 'rook', b: 'bishop', n: 'knight', p: 'pawn' };
+export const PIECES = { k: 'king', q: 'queen', r: 'rook', b: 'bishop', n: 'knight', p: 'pawn' };
 const START = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1';
 
 /** Return a chessground in an element that has a size. `settings` are chessground's; without any it only shows. */

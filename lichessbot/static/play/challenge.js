@@ -13,17 +13,13 @@ const remembered = JSON.parse(localStorage.getItem(KEY) ?? '{}');
 
 /** Build the form; call it once. */
 export function buildChallenge() {
-  const clocks = CLOCKS.map((clock) => choice('clock', clock, CLOCK_NAMES[clock] ?? clock));
-  byId('clocks').append(...clocks);
+  byId('clocks').append(...CLOCKS.map((clock) => choice('clock', clock, CLOCK_NAMES[clock] ?? clock)));
   byId('colours').append(...Object.entries(COLOURS).map(([value, name]) => choice('colour', value, name)));
   for (const [name, value] of Object.entries({ clock: '3+2', colour: 'random', ...remembered })) {
     form.elements[name].value = value;
   }
   form.addEventListener('input', adapt);
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    send();
-  });
+  form.addEventListener('submit', send);
   byId('cancel').addEventListener('click', () => attempt(ask('challenge/cancel')));
   adapt();
 }
@@ -36,9 +32,7 @@ export function showChallenge(lobby) {
   const state = lobby.isWaiting ? 'Waiting for the bot …' : 'Play';
   setText(byId('send'), lobby.bot.isOnline ? state : 'The bot is starting …');
   byId('cancel').hidden = !lobby.isWaiting;
-  if (lobby.notice || lobby.isWaiting) {
-    setText(byId('notice'), lobby.notice);
-  }
+  (lobby.notice || lobby.isWaiting) && setText(byId('notice'), lobby.notice);
 }
 
 function choice(name, value, text) {
@@ -50,7 +44,8 @@ function adapt() {
   byId('fen-label').hidden = form.elements.variant.value !== 'fromPosition';
 }
 
-function send() {
+function send(event) {
+  event.preventDefault();
   const values = Object.fromEntries(new FormData(form));
   localStorage.setItem(KEY, JSON.stringify(values));
   const isCustom = values.clock === 'custom';

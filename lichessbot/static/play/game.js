@@ -11,9 +11,7 @@ export function showPlayers(game, orientation) {
     const row = byId(place);
     const { name, title, rating } = game.players[colour];
     const isOnTurn = !game.isOver && game.turn === colour;
-    if (!row.children.length) {
-      row.append(make('span', { class: 'name' }), make('span', { class: 'clock', role: 'timer' }));
-    }
+    row.children.length || row.append(make('span', { class: 'name' }), make('span', { class: 'clock', role: 'timer' }));
     const [label, clock] = row.children;
     setText(label, '');
     label.append(title ? make('b', { class: 'title' }, title) : '', outside(name), make('small', {}, ` ${rating}`));
@@ -98,7 +96,5 @@ export function showChat(game) {
     return make('li', { class: isSite ? 'muted' : '' }, isSite ? '' : make('b', {}, outside(line.name), room, ' '),
       outside(line.text));
   });
-  if (before !== lines.length) {
-    byId('chat').scrollTop = byId('chat').scrollHeight;
-  }
+  before !== lines.length && byId('chat').scrollTo(0, byId('chat').scrollHeight);
 }

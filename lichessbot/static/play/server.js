@@ -17,10 +17,8 @@ export async function ask(path, form = {}) {
 }
 
 /** Return the PGN of a game. */
-export async function readPgn(gameId) {
-  const response = await fetch(`/play/game/${encodeURIComponent(gameId)}/pgn`);
-  return response.text();
-}
+export const readPgn = async (gameId) =>
+  (await fetch(`/play/game/${encodeURIComponent(gameId)}/pgn`)).text();
 
 /**
  * Listen to updates, about the game that `shown()` names, or about one's own if it names none. `hear(topic, data)` gets
@@ -37,9 +35,7 @@ export function listen(shown, hear, connected) {
     source.onopen = () => connected(true);
     source.onerror = () => {
       connected(false);
-      if (source.readyState === EventSource.CLOSED) {
-        setTimeout(open, RETRY_MS);
-      }
+      source.readyState === EventSource.CLOSED && setTimeout(open, RETRY_MS);
     };
   };
   open();

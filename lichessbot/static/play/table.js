@@ -1,15 +1,13 @@
-/** The large board: moves by drag, by click and as premoves, and the choice of a promotion. */
+/** The large board: moves by drag, by click and as premoves, drops from the pocket, and the choice of a promotion. */
 
-import { arrow, makeBoard, positionInWords, squaresOf } from '../common/board.js';
-import { byId, make, setText } from '../common/dom.js';
-
-const PROMOTIONS = { q: 'queen', r: 'rook', b: 'bishop', n: 'knight' };
+import { PIECES, arrow, makeBoard, positionInWords, squaresOf } from '../common/board.js';
+import { byId, make, setAttribute, setText, showList } from '../common/dom.js';
 
 /** Return the board. `onMove(uci)` gets every move; it is shown at once, and `show` corrects it. */
 export function makeTable(onMove) {
   let game = null;
   const board = makeBoard(byId('board'), {
-    movable: { free: false, color: undefined, showDests: true, events: { after: (...move) => played(...move) } },
+    movable: { free: false, color: undefined, showDests: true, events: { after: played, afterNewPiece: dropped } },
     premovable: { enabled: true, showDests: true },
     drawable: { enabled: true },
     highlight: { lastMove: true, check: true },
@@ -17,9 +15,34 @@ export function makeTable(onMove) {
 
   async function played(origin, target, details) {
     const moves = (game.legal[origin] ?? []).filter((move) => move.slice(2, 4) === target);
-    const needsChoice = moves.some((move) => move.length > 4);
-    const piece = needsChoice && !details.premove ? await choosePromotion(game.me) : 'q';
-    onMove(needsChoice ? piece && `${origin}${target}${piece}` : moves[0]);
+    const letters = moves.map((move) => move[4]).filter(Boolean);
+    const piece = letters.length && !details.premove ? await choosePromotion(game.me, letters) : 'q';
+    onMove(letters.length ? piece && `${origin}${target}${piece}` : moves[0]);
+  }
+
+  /** Drop this piece at the next click on a square; null ends that. */
+  function hold(piece) {
+    board.set({ dropmode: { active: Boolean(piece), piece } });
+    setAttribute(byId('pocket'), 'data-held', piece?.role);
+  }
+
+  function dropped(role, square) {
+    hold(null);
+    const origin = `${Object.keys(PIECES).find((letter) => PIECES[letter] === role).toUpperCase()}@`;
+    onMove(game.legal[origin]?.find((move) => move.endsWith(square)));
+  }
+  byId('frame').addEventListener('pointerup', () => board.state.dropmode.active && hold(null));
+
+  /** Show the pieces of the person's pocket, which are dragged onto the board, or touched before a square is. */
+  function showPocket(pocket, color) {
+    showList(byId('pocket'), new Set(pocket), (letter) => `${letter} ${color}`, (letter) => {
+      const piece = { role: PIECES[letter], color };
+      const take = (event) => {
+        hold(piece);
+        board.dragNewPiece(piece, event);
+      };
+      return make('piece', { class: `${piece.role} ${color}`, onmousedown: take, ontouchstart: take });
+    }, (element, letter) => setAttribute(element, 'data-count', pocket.split(letter).length - 1));
   }
 
   return {
@@ -41,6 +64,7 @@ export function makeTable(onMove) {
         lastMove: move ? squaresOf(move.uci) : undefined,
         movable: { color: canPlay ? game.me : undefined, dests: destinations(game?.legal ?? {}) },
       });
+      showPocket(game?.pocket ?? '', game?.me);
       board.setAutoShapes(better ? arrow(better, 'green') : []);
       setText(byId('position'), fen ? positionInWords(fen) : '');
       if (isNew || !canPlay) {
@@ -52,19 +76,19 @@ export function makeTable(onMove) {
   };
 }
 
-function destinations(legal) {
-  return new Map(Object.entries(legal).map(([origin, moves]) => [origin, moves.map((move) => move.slice(2, 4))]));
-}
+const destinations = (legal) =>
+  new Map(Object.entries(legal).map(([origin, moves]) => [origin, moves.map((move) => move.slice(2, 4))]));
 
 /** Return the letter of the piece that the person chooses, by click or key; null if none. */
-function choosePromotion(colour) {
+function choosePromotion(colour, letters) {
   const dialog = byId('promotion');
-  dialog.replaceChildren(...Object.entries(PROMOTIONS).map(([letter, name]) => {
-    const picture = make('piece', { class: `${name} ${colour}` });
-    return make('button', { 'aria-label': `${name}, key ${letter}`, onclick: () => dialog.close(letter) }, picture);
+  dialog.replaceChildren(...letters.map((letter) => {
+    const picture = make('piece', { class: `${PIECES[letter]} ${colour}` });
+    const label = `${PIECES[letter]}, key ${letter}`;
+    return make('button', { class: 'cg-wrap', 'aria-label': label, onclick: () => dialog.close(letter) }, picture);
   }));
   dialog.returnValue = '';
-  dialog.onkeydown = (event) => PROMOTIONS[event.key] && dialog.close(event.key);
+  dialog.onkeydown = (event) => { letters.includes(event.key) && dialog.close(event.key); };
   dialog.showModal();
   return new Promise((resolve) => {
     dialog.onclose = () => resolve(dialog.returnValue || null);

@@ -1,12 +1,13 @@
 """What the page gets of a game, against python-chess."""
 
 import chess
+import chess.variant
 import pytest
 
 from engine.facade import Board
 from lichessbot.rehearsal.browser.person import read_move
 from lichessbot.rehearsal.browser.views import game_view, legal_moves
-from lichessbot.rehearsal.rules.enums import Color
+from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.rules.errors import Refused
 
 from .test_words import START, a_game, play
@@ -64,6 +65,20 @@ def test_only_the_player_to_move_gets_legal_moves() -> None:
     assert not game_view(game, None, 0)["legal"]
     play(game, "f2f3 e7e5 g2g4 d8h4")
     assert not game_view(game, Color.WHITE, 0)["legal"]
+
+
+def test_each_player_sees_the_own_pocket_and_the_drops_out_of_it() -> None:
+    game = a_game(variant=Variant.CRAZYHOUSE)
+    play(game, "e2e4 d7d5 e4d5 d8d5")
+    for color in Color:
+        assert game_view(game, color, 0)["pocket"] == "p"
+    assert game_view(game, None, 0)["pocket"] == ""
+    judge = chess.variant.CrazyhouseBoard()
+    for move in game.moves:
+        judge.push_uci(move)
+    drops = {move.uci() for move in judge.legal_moves if move.drop}
+    assert drops
+    assert set(game_view(game, Color.WHITE, 0)["legal"]["P@"]) == drops
 
 
 def test_a_running_game_shows_no_evaluation() -> None:
