@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport
+from lichessbot.lichess.enums import Variant
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.uci.opening_variety import OpeningVariety, choose
@@ -22,8 +23,10 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-def search(number: int, *moves: str, fen: str = STARTING_FEN, only: tuple[str, ...] = ()) -> Search:
-    return Search(number, fen, False, moves, Limits(nodes=NODES), only)
+def search(
+    number: int, *moves: str, fen: str = STARTING_FEN, only: tuple[str, ...] = (), variant: str = "standard"
+) -> Search:
+    return Search(number, fen, False, moves, Limits(nodes=NODES), only, variant=variant)
 
 
 def line(move: str, score: str, depth: int = 8) -> SearchSummary:
@@ -203,7 +206,7 @@ class Thinker:
         self._engine = Engine(1)
 
     def best(self, game_id: str, asked: Search) -> BestMove:
-        board = Board()
+        board = Board(asked.initial_fen, variant=asked.variant)
         for move in asked.moves:
             board.push(move)
         found: dict[int, SearchSummary] = {}
@@ -220,12 +223,16 @@ class Thinker:
         return BestMove(game_id, asked.search_id, best, found.get(1, SearchSummary()), lines)
 
 
-def game(opening_variety: OpeningVariety, thinker: Thinker, game_id: str, plies: int = 40) -> tuple[str, ...]:
+def game(
+    opening_variety: OpeningVariety, thinker: Thinker, game_id: str, plies: int = 40, variant: str = "standard"
+) -> tuple[str, ...]:
     """Play a game as White; Black always plays the first legal move."""
-    board = Board()
+    board = Board(variant=variant)
+    start = board.fen()
     while len(board.moves) < plies and board.legal_moves():
         if board.turn == "white":
-            asked = opening_variety.prepare(game_id, search(len(board.moves), *board.moves))
+            question = search(len(board.moves), *board.moves, fen=start, variant=variant)
+            asked = opening_variety.prepare(game_id, question)
             best = opening_variety.choose_move(thinker.best(game_id, asked)).move
             assert best is not None
             board.push(best)
@@ -247,3 +254,37 @@ def test_without_the_store_the_games_would_be_equal(tmp_path: Path) -> None:
         games.add(game(OpeningVariety(fresh), Thinker(), "game"))
         fresh.close()
     assert len(games) == 1
+
+
+@pytest.mark.parametrize("variant", [it for it in Variant if not it.has_standard_rules])
+def test_games_of_a_variant_differ_too(store: Store, variant: Variant) -> None:
+    """But for those that we win in a few moves, as a mate has no alternative."""
+    opening_variety, thinker = OpeningVariety(store), Thinker()
+    games = [game(opening_variety, thinker, f"game{number}", variant=variant) for number in range(8)]
+    assert len(set(games)) >= 5
+    assert all(len(it) < 20 for it in games if games.count(it) > 1)
+
+
+@pytest.mark.parametrize(
+    ("variant", "fen", "other"),
+    [
+        ("crazyhouse", "4k3/8/8/8/8/8/8/4K3/Q w - - 0 1", "4k3/8/8/8/8/8/8/4K3/R w - - 0 1"),
+        ("crazyhouse", "4k3/8/8/8/8/8/8/Q3K3/ w - - 0 1", "4k3/8/8/8/8/8/8/Q~3K3/ w - - 0 1"),
+        ("threeCheck", "4k3/8/8/8/8/8/8/4K3 w - - 0 1 +0+1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1 +1+0"),
+    ],
+)
+def test_pockets_and_checks_make_another_position(store: Store, variant: str, fen: str, other: str) -> None:
+    opening_variety = OpeningVariety(store)
+    asked = opening_variety.prepare("one", search(1, fen=fen, variant=variant))
+    opening_variety.choose_move(answer("one", 1, "e1d1"))
+    assert asked.lines == 1
+    assert opening_variety.prepare("two", search(1, fen=other, variant=variant)).lines == 1
+    assert opening_variety.prepare("three", search(1, fen=fen, variant=variant)).lines == 4
+
+
+def test_a_position_of_one_variant_is_not_known_in_another(store: Store) -> None:
+    opening_variety = OpeningVariety(store)
+    opening_variety.prepare("one", search(1))
+    opening_variety.choose_move(answer("one", 1, "e2e4"))
+    for number, variant in enumerate(("atomic", "kingOfTheHill")):
+        assert opening_variety.prepare(f"{number}", search(1, variant=variant)).lines == 1
