@@ -270,7 +270,8 @@ class Chat:
         if not self._facts.engine().level_in_chat:
             return "It cannot be chosen in the chat."
         if levels is None:
-            return "My engine has no levels." if self._engine_name() else "My engine still starts: ask again soon."
+            has_started = bool(self._engine_name())
+            return "My engine has no levels in this game." if has_started else "My engine still starts: ask again soon."
         return f"My opponent can type !level and a number from {levels[0]} to {levels[1]}, or !level full."
 
     def _propose_level(self, levels: tuple[int, int]) -> Iterator[Action]:

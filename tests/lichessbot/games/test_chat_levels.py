@@ -70,7 +70,7 @@ def test_where_no_level_can_be_chosen_the_answer_says_why() -> None:
     assert bench(EngineConfig(level_in_chat=False)).answer("!level 1200") == "It cannot be chosen in the chat."
     without = bench()
     without.levels = None
-    assert without.answer("!level 1200") == "My engine has no levels."
+    assert without.answer("!level 1200") == "My engine has no levels in this game."
     without.engine_name = ""
     assert without.answer("!level 1200") == "My engine still starts: ask again soon."
 
