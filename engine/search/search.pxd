@@ -33,8 +33,6 @@ cdef class Search:
     cdef u64 best_nodes
     cdef object on_root_move
     cdef long long report_root_moves_at_us
-    cdef int pv[16770]
-    cdef int pv_length[130]
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int null_window_node(self, int beta, int depth, int ply, bint cut_node) noexcept nogil
     cdef int tablebase_bounded(self, int tb_score, int score, int depth, int ply) noexcept nogil
@@ -46,4 +44,3 @@ cdef class Search:
     cdef int singular_extension(self, u64 entry, int beta, int depth, int ply) noexcept nogil
     cdef int search_move(self, int move, int number, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef void begin_root_move(self, int move, int number) noexcept nogil
-    cdef void extend_pv(self, int move, int ply) noexcept nogil

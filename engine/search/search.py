@@ -23,7 +23,6 @@ from cython.cimports.engine.core.score import (
     DRAW,
     INFINITE,
     LONGEST_WIN,
-    MAX_PLY,
     NO_SCORE,
     from_table,
     is_decided,
@@ -52,7 +51,6 @@ from cython.cimports.engine.search.transposition import (
 )
 from cython.cimports.engine.syzygy.prober import Prober
 
-PV_ROW = cython.declare(cython.int, 129)            # MAX_PLY + 1 moves
 MULTICUT = cython.declare(cython.int, 99)           # instead of an extension: several moves fail high
 
 
@@ -77,9 +75,6 @@ class Search:
 
         A position of a variant needs `variant_evaluation`, and neither network nor prober.
         """
-        if not cython.compiled:
-            self.pv = [0] * (PV_ROW * (MAX_PLY + 2))
-            self.pv_length = [0] * (MAX_PLY + 2)
         self.position = position
         self.rules = Rules(position)
         self.table = table
@@ -172,14 +167,14 @@ class Search:
 
     def principal_variation(self) -> list[int]:
         """Return the principal variation of the last `run`; empty if no root move raised alpha."""
-        return [self.pv[index] for index in range(self.pv_length[0])]
+        return self.stack.principal_variation()
 
     # --- Nodes -----------------------------------------------------------------------------------------------------
 
     def pv_node(self, alpha: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
         """Return the score of a node on the principal variation, alpha < beta."""
         assert -INFINITE <= alpha < beta <= INFINITE
-        self.pv_length[ply] = 0
+        self.stack.begin_pv(ply)
         if depth <= 0:
             return self.quiescence.search(alpha, beta, ply)
         in_check: cython.bint = self.rules.is_forced()
@@ -363,7 +358,7 @@ class Search:
                     alpha = score
                     best_move = move
                     if beta - floor > 1:
-                        self.extend_pv(move, ply)
+                        self.stack.extend_pv(move, ply)
                     if ply == 0:
                         self.root_score = score
                         self.root_move = move
@@ -420,7 +415,7 @@ class Search:
         reduction: cython.int = self.pruning.reduction(move, number, depth, ply, on_pv)
         self.stack.make(move, ply)
         score: cython.int = alpha + 1
-        self.pv_length[ply + 1] = 0
+        self.stack.begin_pv(ply + 1)
         if number > 1 or not on_pv:
             score = -self.null_window_node(-alpha, depth - 1 - reduction, ply + 1, reduction > 0 or not cut_node)
             if reduction > 0 and score > alpha and not self.counter.stopped:
@@ -438,13 +433,3 @@ class Search:
         if self.report_root_moves_at_us and now_us() >= self.report_root_moves_at_us:
             with cython.gil:
                 self.on_root_move(move, number)
-
-    def extend_pv(self, move: cython.int, ply: cython.int) -> cython.void:
-        """Set the variation of this ply to the move and the variation of the next ply."""
-        row: cython.int = ply * PV_ROW
-        length: cython.int = self.pv_length[ply + 1]
-        index: cython.int
-        self.pv[row] = move
-        for index in range(length):
-            self.pv[row + 1 + index] = self.pv[row + PV_ROW + index]
-        self.pv_length[ply] = length + 1

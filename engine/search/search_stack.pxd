@@ -33,6 +33,8 @@ cdef class SearchStack:
     cdef int captures[130]
     cdef int tried_quiets[8320]
     cdef int tried_captures[8320]
+    cdef int pv[16770]
+    cdef int pv_length[130]
     cdef void prefetch(self, int move) noexcept nogil
     cdef void make(self, int move, int ply) noexcept nogil
     cdef void make_null(self, int ply) noexcept nogil
@@ -43,6 +45,8 @@ cdef class SearchStack:
     cdef int static_eval(self, int ply) noexcept nogil
     cdef int table_cutoff(self, u64 entry, int beta, int depth, int ply) noexcept nogil
     cdef int quiet_score(self, int move, int ply) noexcept nogil
+    cdef void begin_pv(self, int ply) noexcept nogil
+    cdef void extend_pv(self, int move, int ply) noexcept nogil
     cdef void begin_moves(self, int ply) noexcept nogil
     cdef void add_tried(self, int move, int ply) noexcept nogil
     cdef void update_on_cutoff(self, int move, int depth, int ply) noexcept nogil

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The path from the root to the current node, by ply: moves played, static evaluations, and moves tried.
+"""The path from the root to the current node, by ply: moves played, static evaluations, moves tried, best variation.
 
 Updates the statistics in `history.py`. Must not know the recursion.
 """
@@ -29,6 +29,7 @@ from cython.cimports.engine.search.transposition import (
 )
 
 BEFORE_ROOT = cython.declare(cython.int, 4)         # plies before the root in `steps` and `static_evals`
+PV_ROW = cython.declare(cython.int, 129)            # MAX_PLY + 1 moves
 MAX_TRIED = cython.declare(cython.int, 64)         # tried moves of a node that are remembered, of each sort
 
 
@@ -91,6 +92,8 @@ class SearchStack:
             self.captures = [0] * (MAX_PLY + 2)
             self.tried_quiets = [0] * (MAX_TRIED * (MAX_PLY + 2))
             self.tried_captures = [0] * (MAX_TRIED * (MAX_PLY + 2))
+            self.pv = [0] * (PV_ROW * (MAX_PLY + 2))
+            self.pv_length = [0] * (MAX_PLY + 2)
         self.position = position
         self.rules = Rules(position)
         self.table = table
@@ -204,6 +207,26 @@ class SearchStack:
     def quiet_score(self, move: cython.int, ply: cython.int) -> cython.int:
         """Return the history score of a quiet move that has not been made yet."""
         return self.history.quiet_score(self.position.side_to_move, move, step_of(self.position, move), ply)
+
+    # --- The principal variation -------------------------------------------------------------------------------------
+
+    def principal_variation(self) -> list[int]:
+        """Return the variation of the root."""
+        return [self.pv[index] for index in range(self.pv_length[0])]
+
+    def begin_pv(self, ply: cython.int) -> cython.void:
+        """Empty the variation of this ply."""
+        self.pv_length[ply] = 0
+
+    def extend_pv(self, move: cython.int, ply: cython.int) -> cython.void:
+        """Set the variation of this ply to the move and the variation of the next ply."""
+        row: cython.int = ply * PV_ROW
+        length: cython.int = self.pv_length[ply + 1]
+        index: cython.int
+        self.pv[row] = move
+        for index in range(length):
+            self.pv[row + 1 + index] = self.pv[row + PV_ROW + index]
+        self.pv_length[ply] = length + 1
 
     # --- Statistics ---------------------------------------------------------------------------------------------------
 
