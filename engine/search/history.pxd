@@ -4,6 +4,7 @@ from engine.core.position cimport Position
 cdef int NO_STEP
 
 cdef int bonus(int depth) noexcept nogil
+cdef int malus(int depth) noexcept nogil
 cdef int step_of(Position position, int move) noexcept nogil
 cdef int correction_index(Position position, int part) noexcept nogil
 

@@ -24,6 +24,8 @@ from cython.cimports.engine.core.params import (
     HISTORY_BONUS,
     HISTORY_BONUS_LIMIT,
     HISTORY_LIMIT,
+    HISTORY_MALUS,
+    HISTORY_MALUS_LIMIT,
 )
 from cython.cimports.engine.core.pieces import KINDS, KING, KNIGHT
 from cython.cimports.engine.core.position import Position
@@ -47,6 +49,12 @@ def bonus(depth: cython.int) -> cython.int:
     """Return the weight of one cutoff; deep ones weigh more."""
     weight: cython.int = HISTORY_BONUS * depth
     return weight if weight < HISTORY_BONUS_LIMIT else HISTORY_BONUS_LIMIT
+
+
+def malus(depth: cython.int) -> cython.int:
+    """Return what a move loses that did not cause the cutoff."""
+    weight: cython.int = HISTORY_MALUS * depth
+    return weight if weight < HISTORY_MALUS_LIMIT else HISTORY_MALUS_LIMIT
 
 
 @cython.cfunc

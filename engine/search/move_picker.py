@@ -14,7 +14,7 @@ from array import array
 
 import cython
 from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical, promoted_kind, to_square
-from cython.cimports.engine.core.params import EXCHANGE_VALUE
+from cython.cimports.engine.core.params import EXCHANGE_VALUE, GOOD_CAPTURE_HISTORY
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
@@ -204,22 +204,32 @@ class MovePicker:
 
         En passant and plain promotions have an empty target, which counts as a pawn.
         """
-        target: cython.int = to_square(move)
-        victim: cython.int = KIND_OF[self.position.board[target]]
-        step: cython.int = self.position.board[move & 63] * 64 + target
-        rank: cython.int = 8 * self.rules.gain(move) + self.history.captures[step * 6 + victim] // 4
+        rank: cython.int = 8 * self.rules.gain(move) + self.capture_history(move) // 4
         if is_promotion(move):
             rank += 8 * EXCHANGE_VALUE[promoted_kind(move)]
         return rank
 
+    def capture_history(self, move: cython.int) -> cython.int:
+        """Return the history score of a capture or promotion."""
+        target: cython.int = to_square(move)
+        step: cython.int = self.position.board[move & 63] * 64 + target
+        return self.history.captures[step * 6 + KIND_OF[self.position.board[target]]]
+
     def next_good_tactical(self, ply: cython.int) -> cython.int:
-        """Return the best remaining capture that wins its exchange; keep the losing ones for later."""
+        """Return the best remaining capture that wins its exchange; keep the losing ones for later.
+
+        When all moves are searched, a capture with a good history may lose a little, one with a bad history may not
+        only break even.
+        """
         while self.index[ply] < self.tactical_end[ply]:
             move: cython.int = take_best(self.moves, self.index[ply], self.tactical_end[ply])
             self.index[ply] += 1
             if move == self.table_move[ply]:
                 continue
-            if self.rules.exchange_wins(move, self.threshold[ply]):
+            least: cython.int = self.threshold[ply]
+            if not self.tactical_only[ply]:
+                least -= self.capture_history(move) // GOOD_CAPTURE_HISTORY
+            if self.rules.exchange_wins(move, least):
                 return move
             self.moves[self.bad_end[ply]] = move
             self.bad_end[ply] += 1

@@ -7,35 +7,45 @@ Must not know the recursion. The numbers are in `params.py`.
 from math import log
 
 import cython
-from cython.cimports.engine.core.move import is_tactical
+from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.move import NO_MOVE, is_tactical
 from cython.cimports.engine.core.params import (
     CAPTURE_EXCHANGE_MARGIN,
     EXCHANGE_PRUNING_DEPTH,
     FUTILITY_BASE,
     FUTILITY_DEPTH,
     FUTILITY_MARGIN,
+    HINDSIGHT_MARGIN,
+    LATE_MOVE_BASE,
     LATE_MOVE_COUNT,
     LATE_MOVE_DEPTH,
     LATE_MOVE_HISTORY,
+    LATE_MOVE_SLOPE,
     MOVE_COUNT_BASE,
     MOVE_COUNT_DEPTH,
     NULL_MOVE_DIVISOR,
     NULL_MOVE_REDUCTION,
     NULL_MOVE_SURPLUS,
     QUIET_EXCHANGE_MARGIN,
+    REDUCE_CUT_NODE,
+    REDUCE_TACTICAL,
+    REDUCE_WORSENING,
+    REDUCTION_DEPTH,
     REVERSE_FUTILITY_DEPTH,
     REVERSE_FUTILITY_MARGIN,
     SINGULAR_MARGIN,
+    SPARE_CHECKED,
+    SPARE_FORMER_PV,
+    SPARE_PV,
 )
-from cython.cimports.engine.core.score import is_decided
+from cython.cimports.engine.core.score import NO_SCORE, is_decided
 from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.search_stack import SearchStack
+from cython.cimports.engine.search.transposition import entry_move
 
-from engine.core import params
-
-LATE_MOVE_REDUCTION = cython.declare(cython.int[4096])     # [depth * 64 + move number]
+LOG_PRODUCT = cython.declare(cython.int[4096])     # [depth * 64 + move number]: the logarithms' product, times 1024
 if not cython.compiled:
-    LATE_MOVE_REDUCTION = [0] * 4096
+    LOG_PRODUCT = [0] * 4096
 
 
 def _fill() -> None:
@@ -43,17 +53,31 @@ def _fill() -> None:
     number: cython.int
     for depth in range(1, 64):
         for number in range(1, 64):
-            plies = params.LATE_MOVE_BASE + params.LATE_MOVE_SLOPE * log(depth) * log(number)
-            LATE_MOVE_REDUCTION[depth * 64 + number] = int(plies / 100)
+            LOG_PRODUCT[depth * 64 + number] = int(1024 * log(depth) * log(number))
 
 
 _fill()
+
+
+def internal_reduction(entry: u64, depth: cython.int) -> cython.int:
+    """Return 1 to reduce a deep node for which the table has no move, else 0.
+
+    (chessprogramming wiki: Internal Iterative Reductions)
+    """
+    return depth >= REDUCTION_DEPTH and (entry == 0 or entry_move(entry) == NO_MOVE)
 
 
 def null_move_reduction(depth: cython.int, surplus: cython.int) -> cython.int:
     """Return the reduction after a null move of an evaluation `surplus` centipawns above beta."""
     extra: cython.int = surplus // NULL_MOVE_SURPLUS
     return NULL_MOVE_REDUCTION + depth // NULL_MOVE_DIVISOR + (extra if extra < 3 else 3)
+
+
+def cautious(score: cython.int, beta: cython.int, depth: cython.int) -> cython.int:
+    """Return a score above beta moved towards it, a shallow one more: how far it is above is not certain."""
+    if is_decided(score) or is_decided(beta):
+        return score
+    return (score * depth + beta) // (depth + 1)
 
 
 def singular_beta(table_score: cython.int, depth: cython.int) -> cython.int:
@@ -73,12 +97,13 @@ def futility_margin(depth: cython.int) -> cython.int:
 
 
 def late_move_reduction(depth: cython.int, move_number: cython.int, history_score: cython.int) -> cython.int:
-    """Return the reduction of a late move with this history score."""
+    """Return the reduction of a late move with this history score, in 1/1024 ply."""
     if depth > 63:
         depth = 63
     if move_number > 63:
         move_number = 63
-    return LATE_MOVE_REDUCTION[depth * 64 + move_number] - history_score // LATE_MOVE_HISTORY
+    slope: cython.int = LATE_MOVE_SLOPE * LOG_PRODUCT[depth * 64 + move_number] >> 10
+    return LATE_MOVE_BASE + slope - history_score * 1024 // LATE_MOVE_HISTORY
 
 
 @cython.final
@@ -119,7 +144,7 @@ class MovePruning:
         self, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int, move: cython.int
     ) -> cython.bint:
         """Return whether a quiet move is futile by the static evaluation, or loses material."""
-        new_depth: cython.int = depth - late_move_reduction(depth, number, self.stack.history_score[ply])
+        new_depth: cython.int = depth - (late_move_reduction(depth, number, self.stack.history_score[ply]) >> 10)
         if new_depth < 1:
             new_depth = 1
         optimistic: cython.int = self.stack.static_eval(ply) + futility_margin(new_depth)
@@ -140,10 +165,19 @@ class MovePruning:
         if is_tactical(move) and not self.picker.is_bad_capture(ply):
             return 0
         plies: cython.int = late_move_reduction(depth, number, self.stack.history_score[ply])
-        plies += self.stack.cut_node[ply]
-        plies += not self.stack.improving[ply]
-        plies -= on_pv
-        plies -= self.stack.in_check[ply]
+        if self.stack.cut_node[ply]:
+            plies += REDUCE_CUT_NODE
+        if not self.stack.improving[ply]:
+            plies += REDUCE_WORSENING
+        if self.stack.table_tactical[ply]:
+            plies += REDUCE_TACTICAL
+        if on_pv:
+            plies -= SPARE_PV
+        if self.stack.former_pv[ply]:
+            plies -= SPARE_FORMER_PV
+        if self.stack.in_check[ply]:
+            plies -= SPARE_CHECKED
+        plies >>= 10
         if plies > depth - 2:
             plies = depth - 2
         return plies if plies > 0 else 0
@@ -158,3 +192,10 @@ class MovePruning:
         if depth > REVERSE_FUTILITY_DEPTH or is_decided(static_eval):
             return False
         return static_eval - REVERSE_FUTILITY_MARGIN * (depth - self.stack.improving[ply]) >= beta
+
+    def was_reduced_in_vain(self, depth: cython.int, ply: cython.int) -> cython.bint:
+        """Return whether to reduce the answer to a reduced move, as the evaluation says that the move was bad."""
+        if ply == 0 or depth < 2 or self.stack.reductions[ply - 1] < 2:
+            return False
+        before: cython.int = self.stack.static_eval(ply - 1)
+        return before != NO_SCORE and before + self.stack.static_eval(ply) > HINDSIGHT_MARGIN

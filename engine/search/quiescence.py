@@ -8,11 +8,18 @@ import cython
 from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical
 from cython.cimports.engine.core.params import DELTA_MARGIN
-from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in, to_table
+from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
 from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.search_stack import SearchStack
 from cython.cimports.engine.search.time_manager import NodeCounter
-from cython.cimports.engine.search.transposition import EXACT, LOWER_BOUND, UPPER_BOUND, TranspositionTable, entry_move
+from cython.cimports.engine.search.transposition import (
+    EXACT,
+    LOWER_BOUND,
+    UPPER_BOUND,
+    TranspositionTable,
+    entry_move,
+    entry_pv,
+)
 
 
 def tactical_move(entry: u64) -> cython.int:
@@ -96,5 +103,6 @@ class Quiescence:
                         break
             move = self.picker.next(ply)
         bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor and best_move else UPPER_BOUND
-        self.table.store(self.position.key, best_move, to_table(best, ply), 0, bound, self.stack.raw_evals[ply])
+        self.stack.former_pv[ply] = entry != 0 and entry_pv(entry)
+        self.stack.store(best_move, best, 0, bound, ply)
         return best

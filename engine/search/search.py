@@ -11,11 +11,13 @@ from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.core.move import NO_MOVE, is_tactical
 from cython.cimports.engine.core.params import (
     DEEPER_MARGIN,
+    MULTIPLE_REDUCTION,
     NULL_MOVE_CHECKED_DEPTH,
     NULL_MOVE_DEPTH,
+    NULL_MOVE_EVALUATION,
+    NULL_MOVE_SLOPE,
     PROBCUT_DEPTH,
     PROBCUT_MARGIN,
-    REDUCTION_DEPTH,
     SINGULAR_DEPTH,
 )
 from cython.cimports.engine.core.position import Position
@@ -26,7 +28,6 @@ from cython.cimports.engine.core.score import (
     NO_SCORE,
     from_table,
     is_decided,
-    to_table,
 )
 from cython.cimports.engine.evaluation.network import Network
 from cython.cimports.engine.evaluation.style_bonus import StyleBonus
@@ -34,7 +35,13 @@ from cython.cimports.engine.evaluation.variant_evaluation import VariantEvaluati
 from cython.cimports.engine.search.draws_and_tables import DrawsAndTables, is_cutoff
 from cython.cimports.engine.search.history import NO_STEP, History
 from cython.cimports.engine.search.move_picker import MovePicker
-from cython.cimports.engine.search.pruning import MovePruning, null_move_reduction, singular_beta
+from cython.cimports.engine.search.pruning import (
+    MovePruning,
+    cautious,
+    internal_reduction,
+    null_move_reduction,
+    singular_beta,
+)
 from cython.cimports.engine.search.quiescence import Quiescence, tactical_move
 from cython.cimports.engine.search.rules import Rules
 from cython.cimports.engine.search.search_stack import SearchStack
@@ -47,6 +54,7 @@ from cython.cimports.engine.search.transposition import (
     entry_bound,
     entry_depth,
     entry_move,
+    entry_pv,
     entry_score,
 )
 from cython.cimports.engine.syzygy.prober import Prober
@@ -189,8 +197,9 @@ class Search:
                 alpha = tb_score       # only a mate would be better
         entry: u64 = self.table.probe(self.position.key)
         self.stack.cut_node[ply] = False
+        self.stack.former_pv[ply] = True
         self.stack.set_evaluation(entry, in_check, ply)
-        depth -= self.internal_reduction(entry, depth)
+        depth -= internal_reduction(entry, depth)
         return self.tablebase_bounded(tb_score, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
 
     def null_window_node(
@@ -216,14 +225,17 @@ class Search:
         if tb_score != NO_SCORE and is_cutoff(tb_score, beta - 1, beta):
             return tb_score
         self.stack.cut_node[ply] = cut_node
+        if self.stack.excluded[ply] == NO_MOVE:
+            self.stack.former_pv[ply] = entry != 0 and entry_pv(entry)
         self.stack.set_evaluation(entry, in_check, ply)
         if not in_check and self.stack.excluded[ply] == NO_MOVE:
             self.stack.update_by_evaluation(ply)
+            depth -= self.pruning.was_reduced_in_vain(depth, ply)
             score = self.prune(self.stack.refined_evaluation(entry, ply), beta, depth, ply)
             if score != NO_SCORE:
                 return score
             if cut_node:
-                depth -= self.internal_reduction(entry, depth)
+                depth -= internal_reduction(entry, depth)
         return self.tablebase_bounded(tb_score, self.search_moves(beta - 1, beta, depth, ply, entry), depth, ply)
 
     def tablebase_bounded(
@@ -233,17 +245,10 @@ class Search:
         if tb_score == NO_SCORE or (score > tb_score) == (tb_score > DRAW) or self.counter.stopped:
             return score
         bound: cython.int = LOWER_BOUND if tb_score > DRAW else UPPER_BOUND
-        self.table.store(self.position.key, NO_MOVE, to_table(tb_score, ply), depth, bound, self.stack.raw_evals[ply])
+        self.stack.store(NO_MOVE, tb_score, depth, bound, ply)
         return tb_score
 
     # --- Pruning of whole nodes ------------------------------------------------------------------------------------
-
-    def internal_reduction(self, entry: u64, depth: cython.int) -> cython.int:
-        """Return 1 to reduce a deep node for which the table has no move, else 0.
-
-        (chessprogramming wiki: Internal Iterative Reductions)
-        """
-        return depth >= REDUCTION_DEPTH and (entry == 0 or entry_move(entry) == NO_MOVE)
 
     def prune(self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
         """Return a score at least beta that needs no full search, or NO_SCORE."""
@@ -263,6 +268,8 @@ class Search:
         without null moves must confirm the score. (chessprogramming wiki: Null Move Pruning)
         """
         if depth < NULL_MOVE_DEPTH or static_eval < beta or self.stack.step_before(ply, 1) == NO_STEP:
+            return NO_SCORE
+        if self.stack.static_eval(ply) < beta + NULL_MOVE_EVALUATION - NULL_MOVE_SLOPE * depth:
             return NO_SCORE
         if ply < self.null_move_from or not self.rules.allows_null_move or not self.rules.can_wait():
             return NO_SCORE
@@ -306,10 +313,7 @@ class Search:
             if self.counter.stopped:
                 return DRAW
             if score >= probcut_beta:
-                self.table.store(
-                    self.position.key, move, to_table(score, ply), depth - 3, LOWER_BOUND,
-                    self.stack.raw_evals[ply],
-                )
+                self.stack.store(move, score, depth - 3, LOWER_BOUND, ply)
                 return score
             move = self.picker.next(ply)
         return NO_SCORE
@@ -333,6 +337,7 @@ class Search:
         best: cython.int = -INFINITE
         best_move: cython.int = NO_MOVE
         number: cython.int = 0
+        self.stack.table_tactical[ply] = table_move != NO_MOVE and is_tactical(table_move)
         self.stack.begin_moves(ply)
         self.picker.begin(ply, table_move)
         move: cython.int = self.picker.next(ply)
@@ -370,12 +375,12 @@ class Search:
             move = self.picker.next(ply)
         if number == 0:
             return alpha if excluded else self.rules.score_without_moves(ply)
+        if best >= beta and beta - floor == 1:
+            best = cautious(best, beta, depth)
         if excluded == NO_MOVE and (ply > 0 or not self.root_restricted):
             bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor else UPPER_BOUND
             self.stack.update_correction(best, best_move, bound, depth, ply)
-            self.table.store(
-                self.position.key, best_move, to_table(best, ply), depth, bound, self.stack.raw_evals[ply]
-            )
+            self.stack.store(best_move, best, depth, bound, ply)
         return best
 
     def singular_extension(self, entry: u64, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
@@ -399,7 +404,7 @@ class Search:
             return 1
         if lower_beta >= beta and not is_decided(lower_beta):
             return MULTICUT
-        return -1 if score >= beta else 0
+        return -MULTIPLE_REDUCTION if score >= beta else 0
 
     def search_move(
         self, move: cython.int, number: cython.int,
@@ -412,13 +417,15 @@ class Search:
         """
         on_pv: cython.bint = beta - alpha > 1
         cut_node: cython.bint = self.stack.cut_node[ply]
-        reduction: cython.int = self.pruning.reduction(move, number, depth, ply, on_pv)
         self.stack.make(move, ply)
+        reduction: cython.int = self.pruning.reduction(move, number, depth, ply, on_pv)
+        self.stack.reductions[ply] = reduction
         score: cython.int = alpha + 1
         self.stack.begin_pv(ply + 1)
         if number > 1 or not on_pv:
             score = -self.null_window_node(-alpha, depth - 1 - reduction, ply + 1, reduction > 0 or not cut_node)
             if reduction > 0 and score > alpha and not self.counter.stopped:
+                self.stack.reductions[ply] = 0
                 if score > alpha + DEEPER_MARGIN:
                     depth += 1     # far above alpha: search one ply deeper
                 score = -self.null_window_node(-alpha, depth - 1, ply + 1, not cut_node)

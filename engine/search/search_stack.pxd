@@ -28,6 +28,9 @@ cdef class SearchStack:
     cdef bint in_check[130]
     cdef bint improving[130]
     cdef bint cut_node[130]
+    cdef bint former_pv[130]
+    cdef bint table_tactical[130]
+    cdef int reductions[130]
     cdef int history_score[130]             # of the move being searched
     cdef int quiets[130]
     cdef int captures[130]
@@ -44,6 +47,7 @@ cdef class SearchStack:
     cdef int refined_evaluation(self, u64 entry, int ply) noexcept nogil
     cdef int static_eval(self, int ply) noexcept nogil
     cdef int table_cutoff(self, u64 entry, int beta, int depth, int ply) noexcept nogil
+    cdef void store(self, int move, int score, int depth, int bound, int ply) noexcept nogil
     cdef int quiet_score(self, int move, int ply) noexcept nogil
     cdef void begin_pv(self, int ply) noexcept nogil
     cdef void extend_pv(self, int move, int ply) noexcept nogil

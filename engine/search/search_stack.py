@@ -10,13 +10,13 @@ from cython.cimports.engine.core.move import NO_MOVE, is_drop, is_tactical, to_s
 from cython.cimports.engine.core.params import FIFTY_MOVES_FADING, HISTORY_RISE, HISTORY_RISE_LIMIT, NETWORK_LIMIT
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
-from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided
+from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided, to_table
 from cython.cimports.engine.evaluation.endings import tempered
 from cython.cimports.engine.evaluation.evaluate import evaluate, known_score
 from cython.cimports.engine.evaluation.network import Accumulators, Network
 from cython.cimports.engine.evaluation.style_bonus import StyleBonus
 from cython.cimports.engine.evaluation.variant_evaluation import VariantEvaluation
-from cython.cimports.engine.search.history import NO_STEP, History, bonus, step_of
+from cython.cimports.engine.search.history import NO_STEP, History, bonus, malus, step_of
 from cython.cimports.engine.search.rules import Rules
 from cython.cimports.engine.search.transposition import (
     LOWER_BOUND,
@@ -86,6 +86,9 @@ class SearchStack:
             self.in_check = [False] * (MAX_PLY + 2)
             self.improving = [False] * (MAX_PLY + 2)
             self.cut_node = [False] * (MAX_PLY + 2)
+            self.former_pv = [False] * (MAX_PLY + 2)
+            self.table_tactical = [False] * (MAX_PLY + 2)
+            self.reductions = [0] * (MAX_PLY + 2)
             self.moves = [0] * (MAX_PLY + 2)
             self.history_score = [0] * (MAX_PLY + 2)
             self.quiets = [0] * (MAX_PLY + 2)
@@ -125,6 +128,7 @@ class SearchStack:
     def make(self, move: cython.int, ply: cython.int) -> cython.void:
         """Make a move and record its step."""
         self.moves[ply] = move
+        self.reductions[ply] = 0
         self.steps[ply + BEFORE_ROOT] = step_of(self.position, move)
         if self.accumulators is not None:
             self.accumulators.note_move(self.position, move, ply)
@@ -133,6 +137,7 @@ class SearchStack:
     def make_null(self, ply: cython.int) -> cython.void:
         """Make a null move."""
         self.steps[ply + BEFORE_ROOT] = NO_STEP
+        self.reductions[ply] = 0
         if self.accumulators is not None:
             self.accumulators.note_null(ply)
         self.position.make_null()
@@ -173,6 +178,8 @@ class SearchStack:
         self.raw_evals[ply] = raw
         self.static_evals[ply + BEFORE_ROOT] = corrected
         before: cython.int = self.static_evals[ply + BEFORE_ROOT - 2]
+        if before == NO_SCORE:
+            before = self.static_evals[ply + BEFORE_ROOT - 4]
         self.in_check[ply] = in_check
         self.improving[ply] = not in_check and (before == NO_SCORE or corrected > before)
 
@@ -203,6 +210,14 @@ class SearchStack:
         if entry_bound(entry) & (LOWER_BOUND if score >= beta else UPPER_BOUND):
             return score
         return NO_SCORE
+
+    def store(
+        self, move: cython.int, score: cython.int, depth: cython.int, bound: cython.int, ply: cython.int
+    ) -> cython.void:
+        """Store the node's result in the table."""
+        self.table.store(
+            self.position.key, move, to_table(score, ply), depth, bound, self.raw_evals[ply], self.former_pv[ply]
+        )
 
     def quiet_score(self, move: cython.int, ply: cython.int) -> cython.int:
         """Return the history score of a quiet move that has not been made yet."""
@@ -250,6 +265,7 @@ class SearchStack:
     def update_on_cutoff(self, move: cython.int, depth: cython.int, ply: cython.int) -> cython.void:
         """Raise the history of a move that caused a cutoff, and lower that of the moves tried before it."""
         weight: cython.int = bonus(depth)
+        loss: cython.int = malus(depth)
         index: cython.int
         if is_tactical(move):
             self.update_capture(move, weight)
@@ -257,9 +273,9 @@ class SearchStack:
             self.history.add_killer(move, ply)
             self.update_quiet(move, ply, weight)
             for index in range(self.quiets[ply]):
-                self.update_quiet(self.tried_quiets[ply * MAX_TRIED + index], ply, -weight)
+                self.update_quiet(self.tried_quiets[ply * MAX_TRIED + index], ply, -loss)
         for index in range(self.captures[ply]):
-            self.update_capture(self.tried_captures[ply * MAX_TRIED + index], -weight)
+            self.update_capture(self.tried_captures[ply * MAX_TRIED + index], -loss)
 
     def update_quiet(self, move: cython.int, ply: cython.int, change: cython.int) -> cython.void:
         self.history.update_quiet(self.position.side_to_move, move, step_of(self.position, move), ply, change)

@@ -10,7 +10,8 @@ cdef extern from *:
     static inline void engine_prefetch(void *address) { __builtin_prefetch(address); }
     static inline int engine_entry_move(unsigned long long entry) { return (int) (entry & 0xFFFF); }
     static inline int engine_entry_score(unsigned long long entry) { return (int) (entry >> 16 & 0xFFFF) - 32768; }
-    static inline int engine_entry_depth(unsigned long long entry) { return (int) (entry >> 32 & 0xFF); }
+    static inline int engine_entry_depth(unsigned long long entry) { return (int) (entry >> 32 & 0x7F); }
+    static inline int engine_entry_pv(unsigned long long entry) { return (int) (entry >> 39 & 1); }
     static inline int engine_entry_bound(unsigned long long entry) { return (int) (entry >> 40 & 3); }
     static inline int engine_entry_eval(unsigned long long entry) { return (int) (entry >> 48) - 32768; }
     static inline int engine_entry_age(unsigned long long entry) { return (int) (entry >> 42 & 63); }
@@ -23,6 +24,7 @@ cdef extern from *:
     int entry_move "engine_entry_move"(u64 entry) noexcept nogil
     int entry_score "engine_entry_score"(u64 entry) noexcept nogil
     int entry_depth "engine_entry_depth"(u64 entry) noexcept nogil
+    int entry_pv "engine_entry_pv"(u64 entry) noexcept nogil
     int entry_bound "engine_entry_bound"(u64 entry) noexcept nogil
     int entry_eval "engine_entry_eval"(u64 entry) noexcept nogil
     int entry_age "engine_entry_age"(u64 entry) noexcept nogil
@@ -33,4 +35,4 @@ cdef class TranspositionTable:
     cdef int age
     cdef void prefetch(self, u64 key) noexcept nogil
     cdef u64 probe(self, u64 key) noexcept nogil
-    cdef void store(self, u64 key, int move, int score, int depth, int bound, int static_eval) noexcept nogil
+    cdef void store(self, u64 key, int move, int score, int depth, int bound, int static_eval, bint on_pv) noexcept nogil

@@ -3,8 +3,8 @@
 
 An entry is two words, `key ^ data` and `data`. If two threads write at once, the words no longer match and the entry
 reads as absent, so no lock is needed (Hyatt, A lock-less transposition-table implementation). Four entries make a
-bucket of one cache line. From the low bits up, `data` holds move (16 bits), score (16), depth (8), bound (2), age (6)
-and static evaluation (16).
+bucket of one cache line. From the low bits up, `data` holds move (16 bits), score (16), depth (7), whether the position
+was ever on the principal variation (1), bound (2), age (6) and static evaluation (16).
 """
 
 import mmap
@@ -30,7 +30,11 @@ if not cython.compiled:
         return (entry >> 16 & 0xFFFF) - 32768
 
     def entry_depth(entry: int) -> int:
-        return entry >> 32 & 0xFF
+        return entry >> 32 & 0x7F
+
+    def entry_pv(entry: int) -> int:
+        """Return whether the position was ever on the principal variation."""
+        return entry >> 39 & 1
 
     def entry_bound(entry: int) -> int:
         return entry >> 40 & 3
@@ -44,6 +48,7 @@ if not cython.compiled:
 
 
 BUCKET_BYTES = 64
+MOST_DEPTH = cython.declare(cython.int, 127)         # that an entry can hold
 AGE_VALUE = cython.declare(cython.int, 4)           # plies of depth that one search of age costs an entry
 
 
@@ -110,6 +115,7 @@ class TranspositionTable:
         depth: cython.int,
         bound: cython.int,
         static_eval: cython.int,
+        on_pv: cython.bint,
     ) -> cython.void:
         """Store a result in place of the bucket's least valuable entry: a shallow, old one."""
         slot: u64 = scale(key, self.buckets) * 8
@@ -133,7 +139,9 @@ class TranspositionTable:
                 chosen = slot
             slot += 2
         evaluation: u64 = static_eval + 32768
-        high: u64 = depth | bound << 8 | self.age << 10 | evaluation << 16
+        if depth > MOST_DEPTH:
+            depth = MOST_DEPTH
+        high: u64 = depth | on_pv << 7 | bound << 8 | self.age << 10 | evaluation << 16
         low: u64 = score + 32768
         entry = high << 32 | low << 16 | move
         self.slots[chosen] = key ^ entry
