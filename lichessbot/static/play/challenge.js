@@ -32,7 +32,7 @@ export function showChallenge(lobby) {
   const state = lobby.isWaiting ? 'Waiting for the bot …' : 'Play';
   setText(byId('send'), lobby.bot.isOnline ? state : 'The bot is starting …');
   byId('cancel').hidden = !lobby.isWaiting;
-  (lobby.notice || lobby.isWaiting) && setText(byId('notice'), lobby.notice);
+  if (lobby.notice || lobby.isWaiting) setText(byId('notice'), lobby.notice);
 }
 
 function choice(name, value, text) {

@@ -11,7 +11,8 @@ export function showPlayers(game, orientation) {
     const row = byId(place);
     const { name, title, rating } = game.players[colour];
     const isOnTurn = !game.isOver && game.turn === colour;
-    row.children.length || row.append(make('span', { class: 'name' }), make('span', { class: 'clock', role: 'timer' }));
+    const parts = () => [make('span', { class: 'name' }), make('span', { class: 'clock', role: 'timer' })];
+    if (!row.children.length) row.append(...parts());
     const [label, clock] = row.children;
     setText(label, '');
     label.append(title ? make('b', { class: 'title' }, title) : '', outside(name), make('small', {}, ` ${rating}`));
@@ -96,5 +97,5 @@ export function showChat(game) {
     return make('li', { class: isSite ? 'muted' : '' }, isSite ? '' : make('b', {}, outside(line.name), room, ' '),
       outside(line.text));
   });
-  before !== lines.length && byId('chat').scrollTo(0, byId('chat').scrollHeight);
+  if (before !== lines.length) byId('chat').scrollTo(0, byId('chat').scrollHeight);
 }

@@ -22,7 +22,7 @@ const listenAnew = listen(watched, hear, (isOpen) => {
 function hear(topic, data) {
   const before = told[topic];
   told[topic] = data;
-  topic === 'game' && followGame(before, data);
+  if (topic === 'game') followGame(before, data);
   if (topic === 'lobby' && data.playing && data.playing !== before?.playing && watched()) {
     location.hash = '';
   }
@@ -134,7 +134,7 @@ document.addEventListener('keydown', (event) => {
 byId('steps').addEventListener('click', (event) => steps[event.target.dataset.step]?.());
 
 const clicks = {
-  sound: () => [sounds.toggle(), show()],
+  sound() { sounds.toggle(); show(); },
   'new-game'() {
     location.hash = '';
     change({ wantsForm: true });

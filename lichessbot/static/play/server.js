@@ -35,7 +35,7 @@ export function listen(shown, hear, connected) {
     source.onopen = () => connected(true);
     source.onerror = () => {
       connected(false);
-      source.readyState === EventSource.CLOSED && setTimeout(open, RETRY_MS);
+      if (source.readyState === EventSource.CLOSED) setTimeout(open, RETRY_MS);
     };
   };
   open();

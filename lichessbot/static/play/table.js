@@ -31,7 +31,7 @@ export function makeTable(onMove) {
     const origin = `${Object.keys(PIECES).find((letter) => PIECES[letter] === role).toUpperCase()}@`;
     onMove(game.legal[origin]?.find((move) => move.endsWith(square)));
   }
-  byId('frame').addEventListener('pointerup', () => board.state.dropmode.active && hold(null));
+  byId('frame').addEventListener('pointerup', () => { if (board.state.dropmode.active) hold(null); });
 
   /** Show the pieces of the person's pocket, which are dragged onto the board, or touched before a square is. */
   function showPocket(pocket, color) {
@@ -88,7 +88,7 @@ function choosePromotion(colour, letters) {
     return make('button', { class: 'cg-wrap', 'aria-label': label, onclick: () => dialog.close(letter) }, picture);
   }));
   dialog.returnValue = '';
-  dialog.onkeydown = (event) => { letters.includes(event.key) && dialog.close(event.key); };
+  dialog.onkeydown = (event) => { if (letters.includes(event.key)) dialog.close(event.key); };
   dialog.showModal();
   return new Promise((resolve) => {
     dialog.onclose = () => resolve(dialog.returnValue || null);
