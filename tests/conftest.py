@@ -80,7 +80,7 @@ def _no_server_fails(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def tables(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with Syzygy files of all endings of three and four men."""
+    """A folder with Syzygy files of all endings of three and four pieces."""
     cache = getattr(request.config, "cache", None)  # none with `-p no:cacheprovider`
     try:
         return find_tables(tmp_path_factory.mktemp("syzygy") if cache is None else cache.mkdir("syzygy"))

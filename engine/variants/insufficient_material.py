@@ -83,8 +83,8 @@ def _two_pieces_cannot_win(knights: int, bishop_pair: bool, black: _Defenders) -
 
 def atomic_cannot_be_won(position: Position) -> cython.bint:
     """Return whether nobody can win by the material, as Lichess judges: too little to mate, and nothing to explode."""
-    men: cython.int = popcount(position.occupied)
-    if men > 4:
+    count: cython.int = popcount(position.occupied)
+    if count > 4:
         return False
     pawns: u64 = position.pieces[PAWN] | position.pieces[KINDS + PAWN]
     knights: u64 = position.pieces[KNIGHT] | position.pieces[KINDS + KNIGHT]
@@ -96,7 +96,7 @@ def atomic_cannot_be_won(position: Position) -> cython.bint:
         return opposite and not (pawns | knights | rooks | queens)
     if not (pawns | bishops | rooks | queens):
         return True
-    return not (pawns | queens) and not opposite and men <= 3
+    return not (pawns | queens) and not opposite and count <= 3
 
 
 def atomic_is_closed(position: Position) -> cython.bint:

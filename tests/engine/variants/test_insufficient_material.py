@@ -95,15 +95,15 @@ def test_a_small_horde_can_win_exactly_where_python_chess_says_so() -> None:
     assert {(True, count) for count in (1, 2, 3)} | {(False, count) for count in (1, 2, 3, 4)} <= results
 
 
-def random_endings(kind: type[chess.Board], men: str, count: int) -> Iterator[chess.Board]:
-    """Positions with some of these men on random squares, with either side to move."""
-    rng = random.Random(men)
+def random_endings(kind: type[chess.Board], pieces: str, count: int) -> Iterator[chess.Board]:
+    """Positions with some of these pieces on random squares, with either side to move."""
+    rng = random.Random(pieces)
     while count:
         board = kind(None)
-        squares = rng.sample(range(8, 56), len(men))
-        chosen = [man for man in men if man in "Kk" or rng.random() < 0.5]
-        for man in chosen:
-            board.set_piece_at(squares.pop(), chess.Piece.from_symbol(man))
+        squares = rng.sample(range(8, 56), len(pieces))
+        chosen = [piece for piece in pieces if piece in "Kk" or rng.random() < 0.5]
+        for piece in chosen:
+            board.set_piece_at(squares.pop(), chess.Piece.from_symbol(piece))
         board.turn = rng.random() < 0.5
         if not (board.was_into_check() or board.is_variant_end()) and any(board.legal_moves):
             count -= 1
@@ -111,7 +111,7 @@ def random_endings(kind: type[chess.Board], men: str, count: int) -> Iterator[ch
 
 
 @pytest.mark.parametrize(
-    ("variant", "kind", "men"),
+    ("variant", "kind", "pieces"),
     [
         ("atomic", chess.variant.AtomicBoard, "KNBRkn"),
         ("atomic", chess.variant.AtomicBoard, "KNNkbb"),
@@ -122,10 +122,10 @@ def random_endings(kind: type[chess.Board], men: str, count: int) -> Iterator[ch
         ("threeCheck", chess.variant.ThreeCheckBoard, "KNkp"),
     ],
 )
-def test_python_chess_knows_no_other_dead_position(variant: str, kind: type[chess.Board], men: str) -> None:
+def test_python_chess_knows_no_other_dead_position(variant: str, kind: type[chess.Board], pieces: str) -> None:
     """But for closed ones, which only Lichess draws."""
     dead = set()
-    for theirs in random_endings(kind, men, 400):
+    for theirs in random_endings(kind, pieces, 400):
         ours = Board(theirs.fen(), variant=variant)
         found, expected = ours.is_insufficient_material(), theirs.is_insufficient_material()
         closed = not theirs.knights | theirs.rooks | theirs.queens
@@ -136,4 +136,4 @@ def test_python_chess_knows_no_other_dead_position(variant: str, kind: type[ches
             can_still_win = not theirs.has_insufficient_material(color)
             assert not (ours.has_insufficient_material(side) and can_still_win), theirs.fen()
         dead.add(found)
-    assert dead == ({True, False} if men != "NKnp" else {False})
+    assert dead == ({True, False} if pieces != "NKnp" else {False})
