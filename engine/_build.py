@@ -3,7 +3,8 @@
 Every `engine/**/*.py` that starts with `# cython:` becomes an extension module. ENGINE_PURE=1 compiles nothing (for
 tests and debugging). ENGINE_MARCH=native uses all instructions of this machine's processor; the portable build is as
 fast for everything but the network. ENGINE_SANITIZE=address,undefined adds the checks of these sanitizers, for
-`tests/test_sanitizers.py`. This file imports no engine module.
+`tests/test_sanitizers.py`. ENGINE_TUNABLE=1 compiles the numbers of `params.py` as variables, see
+`engine/training/tunable.py`. This file imports no engine module.
 
 C text and objects are kept in `build/`, so that a later build compiles only what an edit has changed.
 """
@@ -80,7 +81,11 @@ class BuildExt(build_ext):
         settings = Path(self.build_temp, "settings")
         text = f"{self.compiler.compiler_so} {flags} {Path(__file__).read_text()}"
         settings_changed = write_if_changed(settings, text)
-        write_if_changed(Path(self.build_temp, "params.h"), constants(runpy.run_path(str(PARAMS))))
+        numbers = runpy.run_path(str(PARAMS))
+        write_if_changed(
+            Path(self.build_temp, "params.h"),
+            variables(numbers) if os.environ.get("ENGINE_TUNABLE") else constants(numbers),
+        )
         for module in self.extensions:
             module.include_dirs.append(self.build_temp)
             if ABI:
@@ -177,6 +182,20 @@ def constants(numbers: dict[str, object]) -> str:
         elif isinstance(value, list | tuple):
             lines.append(f"static const int {name}[] = {{ {', '.join(map(str, value))} }};")
     return "\n".join(lines) + "\n"
+
+
+def variables(numbers: dict[str, object]) -> str:
+    """Return `params.py` as C text in which each single number is an entry of an array `engine_params`, in order.
+
+    Every module has an array of its own, which `engine/training/tunable.py` finds by its name.
+    """
+    single = {name: value for name, value in numbers.items() if isinstance(value, int)}
+    lines = [
+        f"__attribute__((used)) int engine_params[] = {{ {', '.join(map(str, single.values()))} }};",
+        *(f"#define {name} (engine_params[{index}])" for index, name in enumerate(single)),
+        constants({name: value for name, value in numbers.items() if name not in single}),
+    ]
+    return "\n".join(lines)
 
 
 def write_if_changed(path: Path, text: str) -> bool:

@@ -34,6 +34,7 @@ COMMANDS = {
     "train": "training.train",
     "match": "training.match",
     "styles": "styles.styles",
+    "spsa": "spsa.spsa",
     "learn": "training.learn",
     "calibrate": "calibrate.calibrate",
     "humanness": "calibrate.humanness",

@@ -90,7 +90,7 @@ PROBE_DEPTH = 2                    # plies left: nearer to the leaves the search
 
 DELTA_MARGIN = 180                 # cp: a capture that stays this far below alpha is not tried; sane 100..300
 
-HISTORY_LIMIT = 16384              # move statistics stay within +- this; sane 4096..32768
+HISTORY_LIMIT = 16384              # move statistics stay within +- this; sane 4096..32000
 HISTORY_BONUS = 220                # points per ply of depth; sane 80..300
 HISTORY_BONUS_LIMIT = 2000         # sane 1000..2500
 HISTORY_MALUS = 160                # the same for moves tried before in vain; sane 80..300

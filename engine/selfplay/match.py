@@ -49,8 +49,13 @@ def play_game(position: Position, white: Player, black: Player) -> Result:
 def play_pair(match: Match, number: int) -> int:
     """Play an opening with both colours and return the half points of the first player."""
     first, second = Player(match.first, match.nodes), Player(match.second, match.nodes)
-    openings = match.openings or (_balanced_opening(match, number, first, second),)
-    fen = openings[number % len(openings)]
+    rng = random.Random(f"match {match.seed} {number}")
+    openings = match.openings or (balanced_opening(rng, first, second),)
+    return play_opening(openings[number % len(openings)], first, second)
+
+
+def play_opening(fen: str, first: Player, second: Player) -> int:
+    """Play an opening with both colours and return the half points of the first player."""
     half_points = 0
     for first_is_white in (True, False):
         first.new_game()
@@ -61,9 +66,8 @@ def play_pair(match: Match, number: int) -> int:
     return half_points
 
 
-def _balanced_opening(match: Match, number: int, first: Player, second: Player) -> str:
+def balanced_opening(rng: random.Random, first: Player, second: Player) -> str:
     """Return the FEN of a random opening that both players together think balanced."""
-    rng = random.Random(f"match {match.seed} {number}")
     while True:
         position = random_opening(rng)
         if game_result(position) is None:

@@ -1,0 +1,129 @@
+"""The command `spsa`: tunes numbers of the search by games.
+
+    lichessbot-engine spsa tuning --games 30000                    # writes spsa.json and spsa.svg into the folder
+    lichessbot-engine spsa tuning --games 30000 --only 'LATE_MOVE_*' --only SPARE_PV
+
+It compiles a copy of the engine in which these numbers are variables, so the checkout may change during the run.
+"""
+
+import os
+import sys
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import click
+
+from engine.cli.parameters import FILE, POSITIVE, number, processes_option
+from engine.core import params
+from engine.progress import ProgressDisplay
+from engine.selfplay.sprt import LLR_BOUND, MatchScore
+from engine.training.spsa import SpsaPlan, Tuning, run, verify
+from engine.training.tunable import NotTunable, Parameter, make_build, read_parameters
+
+STATE, PICTURE, BUILD = "spsa.json", "spsa.svg", "build"
+NARROW = 20                        # a parameter with a smaller range is tuned only if it is named
+PAIRS_PER_SAVE = 10
+PAIRS_PER_LINE = 500
+LOW_ELO, HIGH_ELO = 0, 10          # of the sequential test
+
+
+@click.command()
+@click.argument("folder", type=FILE)
+@click.option("--games", type=POSITIVE, default=30_000, help="Games in all, two of each opening.")
+@click.option("--nodes", type=POSITIVE, default=SpsaPlan.nodes, help="Nodes per move.")
+@click.option(
+    "--only", "patterns", multiple=True, metavar="NAME", help="Tune these parameters; `*` stands for anything."
+)
+@click.option("--step", type=number(0.001, 1), default=SpsaPlan.step, help="Last step, as a share of a range.")
+@click.option("--rate", type=number(0, 1), default=SpsaPlan.rate, help="Last move, as a share of the step.")
+@click.option("--verify", "verifying", type=int, default=2000, help="Games of the match at the end, at most.")
+@click.option("--seed", type=int, default=SpsaPlan.seed, help="Seed of the openings and of the steps.")
+@processes_option
+def spsa(
+    folder: Path,
+    games: int,
+    nodes: int,
+    patterns: tuple[str, ...],
+    step: float,
+    rate: float,
+    verifying: int,
+    seed: int,
+    processes: int,
+) -> None:
+    """Tune numbers of the search in FOLDER, then play them against the present ones.
+
+    The bounds of a number are in the comment of its line in engine/core/params.py. If interrupted, the same command
+    continues.
+    """
+    parameters = _chosen(read_parameters(Path(params.__file__).read_text()), patterns)
+    build = (folder / BUILD).resolve()
+    if Path(params.__file__).parents[2] != build:
+        _run_in_build(build)
+    plan = SpsaPlan(parameters, -(-games // 2), nodes, seed, step, rate)
+    state = folder / STATE
+    tuning = Tuning.load(state) if state.exists() else Tuning.begin(parameters)
+    if set(tuning.values) != {parameter.name for parameter in parameters}:
+        raise click.ClickException(f"{state} tunes other parameters: {', '.join(tuning.values)}")
+    _tune(plan, tuning, folder, processes)
+    for parameter in parameters:
+        print(f"{parameter.name} = {tuning.rounded()[parameter.name]}  # was {parameter.value}")
+    if verifying:
+        _verify(plan, tuning, verifying, processes)
+
+
+def _run_in_build(build: Path) -> None:
+    """Go on with the same command in the tunable build, which is compiled first if it is missing."""
+    if os.environ.get("PYTHONPATH") == str(build):
+        raise click.ClickException(f"{params.__file__} is loaded instead of the engine in {build}")
+    if not (build / "engine").exists():
+        print(f"compiling the engine in {build}", flush=True)
+        try:
+            make_build(build)
+        except NotTunable as error:
+            raise click.ClickException(str(error)) from None
+    command = [sys.executable, "-P", "-m", "engine", *sys.argv[1:]]
+    os.execve(sys.executable, command, {**os.environ, "PYTHONPATH": str(build)})
+
+
+def _chosen(parameters: tuple[Parameter, ...], patterns: tuple[str, ...]) -> tuple[Parameter, ...]:
+    """Return the named parameters, or those with a wide range. Raises click.ClickException for an unknown name."""
+    if not patterns:
+        return tuple(parameter for parameter in parameters if parameter.range >= NARROW)
+    names = [parameter.name for parameter in parameters]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            close = get_close_matches(pattern, names, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise click.ClickException(f"--only {pattern}: the search has no number of this name with bounds{hint}")
+    return tuple(
+        parameter for parameter in parameters if any(fnmatchcase(parameter.name, pattern) for pattern in patterns)
+    )
+
+
+def _tune(plan: SpsaPlan, tuning: Tuning, folder: Path, processes: int) -> None:
+    with ProgressDisplay("tuning", plan.pairs, "pairs") as display:
+        display.advance_to(tuning.pairs)
+        for _ in run(plan, tuning, processes):
+            display.advance_to(tuning.pairs)
+            if tuning.pairs % PAIRS_PER_SAVE == 0 or tuning.pairs == plan.pairs:
+                tuning.save(folder / STATE)
+            if tuning.pairs % PAIRS_PER_LINE == 0 or tuning.pairs == plan.pairs:
+                (folder / PICTURE).write_text(tuning.picture(plan.parameters))
+                values = " ".join(f"{name}={value:.1f}" for name, value in tuning.values.items())
+                display.log(f"{tuning.pairs} pairs: {values}")
+
+
+def _verify(plan: SpsaPlan, tuning: Tuning, games: int, processes: int) -> None:
+    """Play the tuned numbers against the present ones until a sequential test decides."""
+    score = MatchScore()
+    pairs = -(-games // 2)
+    with ProgressDisplay("match", pairs, "pairs") as display:
+        for half_points in verify(tuning, plan.nodes, plan.seed, pairs, processes):
+            score.add(half_points)
+            display.advance_to(sum(score.pairs))
+            if abs(score.log_likelihood_ratio(LOW_ELO, HIGH_ELO)) >= LLR_BOUND:
+                break
+    ratio = score.log_likelihood_ratio(LOW_ELO, HIGH_ELO)
+    print(f"tuned against present numbers: {score}")
+    print(f"log-likelihood ratio of {HIGH_ELO} against {LOW_ELO} Elo: {ratio:+.2f}, decided at {LLR_BOUND:.2f}")

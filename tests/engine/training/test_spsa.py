@@ -1,0 +1,156 @@
+"""SPSA: what it learns from games, its bounds, resuming; the tunable build that plays the games."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.cli.main import run as run_command
+from engine.core import params
+from engine.training.spsa import SpsaPlan, Trial, TunedPlayer, Tuning
+from engine.training.tunable import Parameter, arrays, read_parameters
+
+PARAMETERS = (Parameter("RISING", 20, 0, 100), Parameter("FALLING", 800, 0, 1000), Parameter("BOUND", 5, 4, 8))
+BEST = {"RISING": 70, "FALLING": 300}             # and BOUND is the better the higher
+PLAN = SpsaPlan(PARAMETERS, pairs=4000, step=0.1, rate=0.02)
+
+
+def weakness(numbers: dict[str, int]) -> float:
+    """Return the share of the points that these numbers lose: more, the farther they are from the best."""
+    rising, falling, bound = (numbers[parameter.name] for parameter in PARAMETERS)
+    return ((rising - BEST["RISING"]) / 100) ** 2 + ((falling - BEST["FALLING"]) / 1000) ** 2 - 0.1 * bound
+
+
+def half_points(trial: Trial) -> int:
+    """Play two games that chance decides, by the difference in weakness."""
+    chance = random.Random(trial.number)
+    expected = 0.5 + (weakness(trial.second) - weakness(trial.first)) / 2
+    return sum(2 * (chance.random() < expected) for _ in range(2))
+
+
+def learn(tuning: Tuning, plan: SpsaPlan, until: int) -> None:
+    while tuning.pairs < until:
+        trial = tuning.trial(plan, tuning.pairs)
+        tuning.learn(plan, trial, half_points(trial))
+
+
+def test_games_decided_half_by_chance_lead_to_the_best_numbers() -> None:
+    tuning = Tuning.begin(PARAMETERS)
+    learn(tuning, PLAN, PLAN.pairs)
+    assert abs(tuning.values["RISING"] - BEST["RISING"]) <= 10
+    assert abs(tuning.values["FALLING"] - BEST["FALLING"]) <= 100
+
+
+def test_a_number_never_leaves_its_bounds() -> None:
+    tuning = Tuning.begin(PARAMETERS)
+    seen: set[float] = set()
+    for number in range(1000):
+        trial = tuning.trial(PLAN, number)
+        tuning.learn(PLAN, trial, half_points(trial))
+        seen |= {trial.first["BOUND"], trial.second["BOUND"], tuning.values["BOUND"]}
+    assert max(seen) == 8
+    assert min(seen) >= 4
+
+
+def test_a_step_smaller_than_one_is_tried_as_often_as_it_is_long() -> None:
+    tuning = Tuning.begin([Parameter("SMALL", 5, 4, 8)])
+    plan = SpsaPlan((Parameter("SMALL", 5, 4, 8),), pairs=1, step=0.0625)      # a quarter of 1
+    trials = [tuning.trial(replace(plan, seed=seed), 0) for seed in range(2000)]
+    higher = [trial.first["SMALL"] if trial.directions == (1,) else trial.second["SMALL"] for trial in trials]
+    assert set(higher) == {5, 6}
+    assert abs(higher.count(6) / len(higher) - 0.25) < 0.05
+
+
+def test_steps_and_moves_become_smaller_until_they_are_as_asked_for() -> None:
+    steps = [PLAN.step_at(number) for number in range(PLAN.pairs)]
+    moves = [PLAN.move_at(number) for number in range(PLAN.pairs)]
+    assert steps == sorted(steps, reverse=True)
+    assert steps[-1] == PLAN.step
+    assert moves[100] > moves[1000] > moves[-1] == pytest.approx(PLAN.rate * PLAN.step, rel=0.001)
+
+
+def test_an_interrupted_run_learns_the_same(tmp_path: Path) -> None:
+    whole, cut = Tuning.begin(PARAMETERS), Tuning.begin(PARAMETERS)
+    learn(whole, PLAN, 300)
+    learn(cut, PLAN, 100)
+    cut.save(tmp_path / "spsa.json")
+    resumed = Tuning.load(tmp_path / "spsa.json")
+    learn(resumed, PLAN, 300)
+    assert resumed == whole
+
+
+def test_the_picture_shows_the_numbers_that_moved_farthest() -> None:
+    parameters = [Parameter(f"NUMBER_{number}", 50, 0, 100) for number in range(12)]
+    tuning = Tuning.begin(parameters)
+    tuning.values |= {"NUMBER_3": 90.0, "NUMBER_7": 10.0}
+    tuning.curve.append((10, dict(tuning.values)))
+    picture = tuning.picture(parameters)
+    assert "NUMBER_3, 0 to 100" in picture
+    assert "NUMBER_7, 0 to 100" in picture
+    assert picture.count("<polyline") == 8
+
+
+def test_every_bound_in_the_section_of_the_search_is_read() -> None:
+    text = Path(params.__file__).read_text()
+    found = read_parameters(text)
+    section = text[text.index("# --- Search ") : text.index("# --- WDL")]
+    assert len(found) == sum("sane" in line for line in section.splitlines())
+    for parameter in found:
+        assert parameter.low <= parameter.value == getattr(params, parameter.name) <= parameter.high, parameter.name
+
+
+def test_this_build_is_not_tunable() -> None:
+    assert arrays() == []
+
+
+def test_an_unknown_name_is_refused_with_the_nearest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["spsa", str(tmp_path), "--only", "LATE_MOV_BASE"]) == 2
+    assert "no number of this name with bounds; did you mean LATE_MOVE_BASE?" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.long
+def test_a_run_that_is_killed_continues_and_then_plays_its_numbers(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "engine", "spsa", str(tmp_path), "--games", "100", "--nodes", "300"]
+    command += ["--verify", "4", "--processes", "2", "--only", "SPARE_*", "--only", "LATE_MOVE_BASE"]
+    with subprocess.Popen(command, start_new_session=True) as first:
+        while not (tmp_path / "spsa.json").exists():
+            assert first.poll() is None
+            time.sleep(0.05)
+        os.killpg(first.pid, signal.SIGKILL)
+    saved = json.loads((tmp_path / "spsa.json").read_text())
+    assert 0 < saved["pairs"] < 50
+    second = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "compiling" not in second.stdout
+    assert "LATE_MOVE_BASE = " in second.stdout
+    assert "tuned against present numbers: 4 games" in second.stdout
+    assert json.loads((tmp_path / "spsa.json").read_text())["pairs"] == 50
+    assert searched_in(tmp_path / "build") == "True True"
+
+
+def searched_in(build: Path) -> str:
+    """Return whether equal numbers play the same in the tunable build, and others differently."""
+    script = f"from {__name__} import differences; print(*differences())"
+    environment = {**os.environ, "PYTHONPATH": f"{build}:{Path(__file__).parents[3]}"}
+    found = subprocess.run([sys.executable, "-P", "-c", script], env=environment, capture_output=True, text=True)
+    return found.stdout.strip() or found.stderr
+
+
+def differences() -> tuple[bool, bool]:
+    from engine.core.fen import parse_fen
+
+    def scores(numbers: dict[str, int]) -> list[int]:
+        position, _ = parse_fen("r1bqk2r/1pp4p/p1n1p3/3p1p2/3Pn1PR/P2BPN2/P1P2P2/R1BQK3 w Qkq - 1 7")
+        player = TunedPlayer(numbers, 3000)
+        return [player.search(position).score for _ in range(3)]
+
+    usual = scores({})
+    changed = [scores({name: value}) for name, value in (("LATE_MOVE_BASE", 300), ("HISTORY_BONUS", 100))]
+    return usual == scores({}), all(other != usual for other in changed)
