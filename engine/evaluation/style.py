@@ -37,7 +37,7 @@ class Name(StrEnum):
 _BONUSES = {
     Name.ATTACKER: {"attackers": 40, "storm": 10, "pieces_off": -6, "queens_off": -80},
     Name.SOLID: {"danger": -30, "blocked": 15, "pieces_off": 5},
-    Name.GAMBLER: {"sacrifice": 150, "attackers": 6},
+    Name.GAMBLER: {"sacrifice": 110, "attackers": 6},
     Name.ENDGAME: {"queens_off": 220, "pieces_off": 8},
     Name.SWINDLER: {"attackers": 40, "storm": 12, "pieces_off": -20, "queens_off": -60},
     Name.CLASSICAL: {"centre": 30, "development": 25},

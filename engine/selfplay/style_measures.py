@@ -19,6 +19,7 @@ GIVEN_UP_PLIES = 8                 # material that is still missing then was giv
 SOUND_CP = -150                    # but not lost by force: the judge thinks no worse of the position afterwards
 LOST_CP = -200                     # from here on a game counts as nearly lost
 LOST_TWICE = 2                     # own moves in a row
+COMPENSATED_CP = -100              # a side that is short of material and no worse than this has compensation
 QUEENS_MOVE = 25
 DEVELOPED_MOVE = 12
 FULLY_DEVELOPED = 7                # four knights and bishops, and 3 for a castled king, see style_bonus.py
@@ -116,6 +117,15 @@ def _is_sound(game: WatchedGame, begin: int, most_cp: int) -> bool:
     return bool(before and after) and after[0] > before[0] - most_cp and after[0] >= SOUND_CP
 
 
+def gambits(game: WatchedGame) -> float | None:
+    """Return the share of our moves after which we are a pawn or more short, but no worse than -1.00."""
+    short = [
+        score >= COMPENSATED_CP and game.ours[index]["material"] < game.theirs[index]["material"]
+        for index, score in game.scores.items()
+    ]
+    return sum(short) / len(short) if short else None
+
+
 def queens_traded(game: WatchedGame) -> float | None:
     """Return 1 if no queen is left after move 25."""
     return float(game.ours[game.after_move(QUEENS_MOVE)]["queens"] == 0)
@@ -150,6 +160,7 @@ MEASURES: dict[str, Measure] = {
     "attacks suffered": attacks_suffered,
     "draws": draws,
     "sacrifices": sacrifices,
+    "gambits": gambits,
     "queens traded": queens_traded,
     "swindles": swindles,
     "classical openings": classical_openings,
@@ -159,7 +170,7 @@ MEASURES: dict[str, Measure] = {
 NAMED_MEASURE = {
     Name.ATTACKER: "king attacks",
     Name.SOLID: "attacks suffered",
-    Name.GAMBLER: "sacrifices",
+    Name.GAMBLER: "gambits",
     Name.ENDGAME: "queens traded",
     Name.SWINDLER: "swindles",
     Name.CLASSICAL: "classical openings",

@@ -45,6 +45,13 @@ def test_an_exchange_and_material_lost_by_force_are_no_sacrifices() -> None:
     assert measures.sacrifices(watched(kings_gambit, scores=-200)) == 0
 
 
+def test_a_gambit_lasts_while_the_pawn_is_missing_and_the_judge_sees_compensation() -> None:
+    kings_gambit = f"e4 e5 f4 exf4 {SHUFFLE}".split()
+    assert [measures.gambits(watched(kings_gambit, us)) for us in (0, 1)] == [0.8, 0.0]
+    assert measures.gambits(watched(kings_gambit, scores=-200)) == 0.0
+    assert measures.gambits(watched([])) is None
+
+
 def test_pieces_around_the_king_are_an_attack() -> None:
     moves = f"e4 e5 Bc4 Nc6 Qh5 Nb8 Nf3 Nc6 Ng5 Nb8 d3 Nc6 a3 Nb8 {'h3 Nc6 Rg1 Nb8 Rh1 ' }".split()
     game = watched(moves)
