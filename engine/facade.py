@@ -248,10 +248,13 @@ class Engine:
 
     def new_game(self) -> None:
         """Empty the transposition table and the move histories; a player of limited strength is another one."""
+        self._forget()
+        self.limit_strength(self._rating, random.getrandbits(63))
+
+    def _forget(self) -> None:
         self._table.clear()
         for history in self._histories:
             history.clear()
-        self.limit_strength(self._rating, random.getrandbits(63))
 
     def limit_strength(self, rating: int | None, seed: int | None = None) -> None:
         """Play like a player with one of RATINGS, or at full strength if None.
@@ -286,13 +289,18 @@ class Engine:
         `only` restricts the root to these moves. Raises InvalidMove if one of them is not legal.
         """
         if self._style.turns_to(self._board.turn):
-            self.new_game()
+            self._forget()
         legal = [self._board.parse(text) for text in self._board.legal_moves()]
         chosen = list(dict.fromkeys(self._board.parse(text) for text in only)) or legal
         task = Task(chosen, len(chosen) == len(legal), self.lines, limits, patient=self.analyse_mode)
         if self._player is not None and self._board.variant == "standard":
             self._search = self._player.begin(
-                self._board, task, self.move_overhead_ms, self._active_network, self._tablebase
+                self._board,
+                task,
+                self.move_overhead_ms,
+                self._active_network,
+                self._tablebase,
+                self._style.bonus,
             )
             return self._search
         self._table.new_search()

@@ -2,13 +2,14 @@
 
     lichessbot-engine styles                       # every style, 200 games each
     lichessbot-engine styles attacker --games 400 --nodes 10000
+    lichessbot-engine styles attacker --level 1500
 
 `engine/evaluation/STYLES.md` defines the measures.
 """
 
 import click
 
-from engine.cli.parameters import POSITIVE, processes_option
+from engine.cli.parameters import POSITIVE, RATING, processes_option
 from engine.evaluation.style import Name
 from engine.progress import ProgressDisplay
 from engine.selfplay.sprt import MatchScore
@@ -21,17 +22,20 @@ HALF_POINTS = 2                    # of a won game
 @click.command()
 @click.argument("names", nargs=-1, metavar="[STYLE]...", type=click.Choice(tuple(map(str, Name))))
 @click.option("--games", type=POSITIVE, default=200, help="Games of each style, two of each opening.")
-@click.option("--nodes", type=POSITIVE, default=2000, help="Nodes per move.")
+@click.option("--nodes", type=POSITIVE, default=2000, help="Nodes per move, or of the judge.")
+@click.option("--level", type=RATING, help="Let both players have this rating.  [default: full strength]")
 @click.option("--seed", type=int, default=StyleMatch.seed, help="Seed of the choice of openings.")
 @processes_option
-def styles(names: tuple[str, ...], games: int, nodes: int, seed: int, processes: int) -> None:
+def styles(
+    names: tuple[str, ...], games: int, nodes: int, level: int | None, seed: int, processes: int
+) -> None:
     """Play named styles against the default, and compare what they show with the default against itself.
 
     Without STYLE it plays all of them. A star marks the measure by which a style is named.
     """
-    default, _ = _played(StyleMatch(None, nodes, seed), games, processes)
+    default, _ = _played(StyleMatch(None, nodes, seed, level=level), games, processes)
     for name in map(Name, names or Name):
-        styled, score = _played(StyleMatch(name, nodes, seed), games, processes)
+        styled, score = _played(StyleMatch(name, nodes, seed, level=level), games, processes)
         print(f"{name}: {score}")
         print(f"  {'':<20}{'style':>9}{'default':>9}{'ratio':>7}{'p':>9}")
         for title, measure in MEASURES.items():

@@ -1,7 +1,8 @@
 """Games of a style against the default, to see whether the style shows and what it costs.
 
-The games of a pair depend only on its number, the seed, the styles, the nodes and the engine. Openings are lines
-that have names; both colours play each. The default is the judge of every game: its scores have no bonus.
+The games of a pair depend only on its number, the seed, the styles, the nodes, the level and the engine. Openings are
+lines that have names; both colours play each. The default at full strength is the judge of every game: its scores have
+no bonus. Without a level it is also the opponent.
 """
 
 import random
@@ -9,14 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.book.opening_names import named_positions
-from engine.core.fen import parse_fen
 from engine.evaluation.style import Name
+from engine.facade import Board, Engine, Limits
 from engine.selfplay.games import Adjudicator, Player, game_result
 from engine.selfplay.style_measures import WatchedGame
 from engine.selfplay.worker_pool import run_parallel
 
 OPENING_PLIES = (4, 5, 6)
 THREEFOLD = 3
+HASH_MB = 4
 BALANCED_CP = 80                   # largest score of an opening that is played
 
 
@@ -28,6 +30,7 @@ class StyleMatch:
     nodes: int = 10_000
     seed: int = 1
     evaluation: str = ""           # as for EvalFile
+    level: int | None = None       # the rating of both players; None: full strength with so many nodes
 
     def openings(self, count: int) -> list[str]:
         """Return the FENs of this many different openings that the judge thinks balanced, if there are so many."""
@@ -42,36 +45,79 @@ class StyleMatch:
         return found
 
 
+class FullPlayer:
+    """A player of full strength, perhaps with a style."""
+
+    def __init__(self, match: StyleMatch) -> None:
+        self._player = Player(match.evaluation, match.nodes, match.style)
+
+    def new_game(self, seed: int) -> None:
+        """Forget the last game; every game is played the same."""
+        self._player.new_game()
+
+    def move(self, board: Board) -> str:
+        """Return the move for a board that has one."""
+        return board.spell(self._player.search(board.position).move)
+
+
+class LevelPlayer:
+    """A player of limited strength, perhaps with a style."""
+
+    def __init__(self, level: int, style: Name | None) -> None:
+        self._engine, self._level = Engine(HASH_MB), level
+        self._engine.set_named_style(style)
+
+    def new_game(self, seed: int) -> None:
+        """Become another player of the same strength."""
+        self._engine.limit_strength(self._level, seed)
+
+    def move(self, board: Board) -> str:
+        """Return the move for a board that has one."""
+        self._engine.set_position(board)
+        move = self._engine.go(Limits()).best_move
+        assert move is not None
+        return move
+
+
 def play_opening(match: StyleMatch, fen: str, number: int) -> list[WatchedGame]:
     """Play an opening with both colours and return the games as the style's side saw them.
 
     The default against itself would play the same game twice, so it plays one, with colours in turn.
     """
-    styled = Player(match.evaluation, match.nodes, match.style)
-    judge = Player(match.evaluation, match.nodes)
+    judge, opponent = Player(match.evaluation, match.nodes), None
+    styled: FullPlayer | LevelPlayer = FullPlayer(match)
+    if match.level is not None:
+        styled, opponent = LevelPlayer(match.level, match.style), LevelPlayer(match.level, None)
     games = []
     for us in (0, 1) if match.style is not None else (number % 2,):
-        styled.new_game()
         judge.new_game()
-        games.append(play_game(fen, us, styled, judge))
+        styled.new_game(4 * number + 2 * us)
+        if opponent is not None:
+            opponent.new_game(4 * number + 2 * us + 1)
+        games.append(play_game(fen, us, styled, judge, opponent))
     return games
 
 
-def play_game(fen: str, us: int, styled: Player, judge: Player) -> WatchedGame:
-    """Play to the end. Only the judge's scores end a game early, as the style's contain its bonus."""
-    position, fullmove_number = parse_fen(fen)
-    ply = 2 * (fullmove_number - 1) + position.black_to_move()
+def play_game(
+    fen: str, us: int, styled: FullPlayer | LevelPlayer, judge: Player, opponent: LevelPlayer | None
+) -> WatchedGame:
+    """Play to the end, against the judge if there is no opponent. The judge's scores alone end a game early."""
+    board = Board(fen)
+    position = board.position
+    ply = 2 * (int(fen.split()[-1]) - 1) + position.black_to_move()
     game = WatchedGame(us, ply)
     game.watch(position)
     adjudicator = Adjudicator()
     result = game_result(position, THREEFOLD)
     while result is None:
         side = int(position.black_to_move())
-        found = (styled if side == us else judge).search(position)
-        white_score = -found.score if side else found.score
-        if side != us:
+        if side == us:
+            board.push(styled.move(board))
+        else:
+            found = judge.search(position)
+            white_score = -found.score if side else found.score
             game.judge(white_score)
-        position.commit(found.move)
+            board.push(board.spell(found.move) if opponent is None else opponent.move(board))
         ply += 1
         game.watch(position)
         result = game_result(position, THREEFOLD)

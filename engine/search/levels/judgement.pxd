@@ -1,9 +1,12 @@
 from engine.core.bitboard cimport u64
 from engine.core.position cimport Position
+from engine.evaluation.style_bonus cimport StyleBonus
 
 cdef class Judgement:
     cdef int understanding
     cdef int misjudgement
+    cdef StyleBonus style
+    cdef int us
     cdef u64 game
     cdef int taste[384]
     cdef int score(self, Position position) noexcept nogil

@@ -2,7 +2,8 @@
 """How a player of limited strength judges a position: material for certain, the rest the better the stronger he is.
 
 He has a taste, fixed for the game: a bonus or malus for each kind of piece on each square, so that he follows plans of
-his own. Besides he misjudges each position by a number of its own, always the same within a game.
+his own. Besides he misjudges each position by a number of its own, always the same within a game. He may also have a
+named style, see `engine/evaluation/style.py`.
 """
 
 import cython
@@ -11,6 +12,7 @@ from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import BLACK, KIND_OF, KINDS, KING
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.evaluation.evaluate import evaluate
+from cython.cimports.engine.evaluation.style_bonus import StyleBonus
 from cython.cimports.engine.search.levels.vision import mixed
 
 FULL = cython.declare(cython.int, 1000)
@@ -19,9 +21,11 @@ FULL = cython.declare(cython.int, 1000)
 @cython.final
 @cython.cclass
 class Judgement:
-    """The judgement of one player in one game."""
+    """The judgement of one player, who has this colour, in one game."""
 
-    def __init__(self, game: int, understanding: int, taste_cp: int, misjudgement_cp: int) -> None:
+    def __init__(
+        self, game: int, understanding: int, taste_cp: int, misjudgement_cp: int, style: StyleBonus | None, us: int
+    ) -> None:
         """`game` is a hash; `understanding` is the weight of all but material, in percent; taste is the largest."""
         index: cython.int
         if not cython.compiled:
@@ -29,6 +33,8 @@ class Judgement:
         self.game = game
         self.understanding = understanding
         self.misjudgement = misjudgement_cp
+        self.style = style
+        self.us = us
         spread: cython.int = 2 * taste_cp + 1
         for index in range(KINDS * 64):
             self.taste[index] = cython.cast(cython.int, mixed(self.game + index) % cython.cast(u64, spread)) - taste_cp
@@ -48,7 +54,8 @@ class Judgement:
         # Two uniform numbers make a triangle, whose standard deviation is 0.41 times its half width.
         noise: u64 = mixed(self.game ^ position.key)
         parts: cython.int = cython.cast(cython.int, noise % 1001 + (noise >> 32) % 1001) - FULL
-        return judged + parts * self.misjudgement // 408
+        judged += parts * self.misjudgement // 408
+        return judged if self.style is None else self.style.added_to(judged, position, self.us)
 
     def taste_of(self, position: Position) -> cython.int:
         """Return what the player's taste adds for White."""

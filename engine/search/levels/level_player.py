@@ -1,7 +1,7 @@
 """A search of limited strength, with the interface of `RunningSearch`: opening book, own search, or a full search.
 
-Everything depends on the seed of the game, the position and the level alone, the clock apart: the same position gives
-the same move. The transposition table is emptied before each full search for that reason.
+Everything depends on the seed of the game, the position, the level and the style alone, the clock apart: the same
+position gives the same move. The transposition table is emptied before each full search for that reason.
 """
 
 import random
@@ -13,6 +13,7 @@ from engine.book.opening_book import Book
 from engine.core.score import mate_distance
 from engine.evaluation.evaluate import static_score
 from engine.evaluation.network import Network
+from engine.evaluation.style_bonus import StyleBonus
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Task
 from engine.search.levels.judgement import Judgement
@@ -28,6 +29,8 @@ from engine.syzygy.tablebase import Tablebase
 HASH_MB = 4
 LOSING_CP = -200                   # a player who thinks that he is losing takes care
 COMFORT_US = 500_000               # a player with less time for a move hurries
+# The most centipawns, up or down, that a player who searches in full likes a feature, see `style_bonus.py`: his taste.
+TASTE = {"attackers": 5, "storm": 2, "danger": 5, "pieces_off": 2, "queens_off": 15, "centre": 6, "development": 5}
 
 
 class LevelPlayer:
@@ -41,11 +44,19 @@ class LevelPlayer:
         self._book = book
         self._table: TranspositionTable | None = None      # of the full search, as is the history
         self._history = History()
+        taste = random.Random(seed)
+        self._taste = StyleBonus({feature: taste.randint(-most, most) for feature, most in TASTE.items()})
 
     def begin(
-        self, board: Board, task: Task, overhead_ms: int, network: Network | None, tablebase: Tablebase
+        self,
+        board: Board,
+        task: Task,
+        overhead_ms: int,
+        network: Network | None,
+        tablebase: Tablebase,
+        style: StyleBonus | None = None,
     ) -> "LimitedSearch":
-        """Start the clock and return the search to run."""
+        """Start the clock and return the search to run; `style` is for the side to move."""
         deadlines = deadlines_us(task.limits, board.turn == "white", overhead_ms)
         level = self._level.hurried(max(0.0, 1 - deadlines[0] / COMFORT_US))
         if static_score(board.position) <= LOSING_CP:
@@ -61,12 +72,24 @@ class LevelPlayer:
             self._table.clear()
             self._history.clear()
             search: RunningSearch | OwnSearch = RunningSearch(
-                board, self._table, [self._history], network, limited, overhead_ms, tablebase
+                board,
+                self._table,
+                [self._history],
+                network,
+                limited,
+                overhead_ms,
+                tablebase,
+                self._taste if style is None else style,
             )
         else:
             depth = int(level.plies) + (thought % 1000 < level.plies % 1 * 1000)
             judgement = Judgement(
-                self._game, round(level.understanding), round(level.taste_cp), round(level.misjudgement_cp)
+                self._game,
+                round(level.understanding),
+                round(level.taste_cp),
+                round(level.misjudgement_cp),
+                style,
+                board.position.black_to_move(),
             )
             search = OwnSearch(
                 board, seen, depth, vision, judgement, round(level.exchange_plies), task.limits, deadlines

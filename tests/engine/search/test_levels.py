@@ -11,11 +11,13 @@ from tests.engine.uci_session import Session
 SEEDS = range(20)
 BACK_RANK_MATE = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"
 BERLIN = "r1bqkb1r/pppp1ppp/2n2n2/1B2p3/4P3/5N2/PPPP1PPP/RNBQ1RK1 b kq - 5 4"
+QUEENS_FACE_EACH_OTHER = "r1b1k2r/ppppqppp/2n2n2/8/8/2N2N2/PPPPQPPP/R1B1K2R w KQkq - 0 8"
 HANGING_QUEEN = "rnb1kbnr/pppp1ppp/8/4p3/3qP3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0 4"
 
 
-def choose(rating: int, seed: int, board: Board) -> str | None:
+def choose(rating: int, seed: int, board: Board, style: str | None = None) -> str | None:
     engine = Engine(1)
+    engine.set_named_style(style)
     engine.limit_strength(rating, seed)
     engine.set_position(board)
     return engine.go(Limits()).best_move
@@ -58,9 +60,27 @@ def test_a_recapture_that_mates_is_reported_as_a_mate() -> None:
 
 def test_a_game_repeats_its_moves_and_other_games_differ() -> None:
     middlegame = Board("r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8")
-    for rating, board in ((800, middlegame), (1500, middlegame), (2700, Board())):
+    for rating, board in ((800, middlegame), (1500, middlegame), (2600, middlegame), (2700, Board())):
         assert choose(rating, 7, board) == choose(rating, 7, board)
         assert len({choose(rating, seed, board) for seed in SEEDS}) > 1
+
+
+def test_a_style_shows_at_a_level() -> None:
+    for rating, style_of_more_trades, style_of_fewer in ((1000, "endgame", None), (1500, None, "attacker")):
+        more, fewer = (
+            sum(choose(rating, seed, Board(QUEENS_FACE_EACH_OTHER), style) == "e2e7" for seed in SEEDS)
+            for style in (style_of_more_trades, style_of_fewer)
+        )
+        assert more >= fewer + 8
+
+
+def test_a_style_shows_where_a_level_searches_in_full() -> None:
+    found = [choose(2200, 1, Board(QUEENS_FACE_EACH_OTHER), style) for style in ("endgame", "attacker")]
+    assert found[0] == "e2e7" != found[1]
+
+
+def test_a_style_keeps_the_player() -> None:
+    assert choose(800, 7, Board(), "solid") == choose(800, 7, Board(), "solid")
 
 
 def test_a_new_game_has_another_player() -> None:

@@ -1,6 +1,7 @@
 """What a style shows: measures on games made for them, their statistics, and the command that plays them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -105,6 +106,15 @@ def test_an_opening_is_played_with_both_colours_and_the_same_games_again() -> No
     assert [game.us for game in first] == [0, 1]
     assert first == second
     assert all(len(game.ours) > 10 and game.scores for game in first)
+
+
+def test_a_level_plays_its_style_against_another_player_of_its_strength() -> None:
+    match = StyleMatch(Name.ENDGAME, NODES, evaluation="none", level=1200)
+    (opening,) = match.openings(1)
+    styled, plain = play_opening(match, opening, 0), play_opening(replace(match, style=None), opening, 0)
+    assert styled == play_opening(match, opening, 0)
+    assert styled[0] != plain[0]
+    assert styled[0].ours[0] == plain[0].ours[0]
 
 
 def test_the_command_compares_styles_with_the_default(capsys: pytest.CaptureFixture[str]) -> None:
