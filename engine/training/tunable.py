@@ -28,7 +28,7 @@ NUMBER = re.compile(r"^(\w+) = (-?\d+) +#.*\bsane (-?\d+)\.\.(-?\d+)", re.MULTIL
 
 
 class NotTunable(RuntimeError):
-    """There is no checkout to build from, or the build failed."""
+    """The engine of this process has fixed numbers, or no tunable one can be built."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,9 @@ class Numbers:
         self._array = (ctypes.c_int * len(self._values))(*self._values.values())
 
     def use(self) -> None:
-        """Search with these numbers from now on, in this process, which runs a tunable build."""
+        """Search with these numbers from now on, in this process. Raises NotTunable."""
+        if not arrays():
+            raise NotTunable(f"the engine in {Path(params.__file__).parents[1]} has fixed numbers")
         for array in arrays():
             ctypes.memmove(array, self._array, ctypes.sizeof(self._array))
         vars(params).update(self._values)

@@ -15,7 +15,7 @@ import pytest
 from engine.cli.main import run as run_command
 from engine.core import params
 from engine.training.spsa import SpsaPlan, Trial, TunedPlayer, Tuning
-from engine.training.tunable import Parameter, arrays, read_parameters
+from engine.training.tunable import NotTunable, Numbers, Parameter, read_parameters
 
 PARAMETERS = (Parameter("RISING", 20, 0, 100), Parameter("FALLING", 800, 0, 1000), Parameter("BOUND", 5, 4, 8))
 BEST = {"RISING": 70, "FALLING": 300}             # and BOUND is the better the higher
@@ -106,8 +106,9 @@ def test_every_bound_in_the_section_of_the_search_is_read() -> None:
         assert parameter.low <= parameter.value == getattr(params, parameter.name) <= parameter.high, parameter.name
 
 
-def test_this_build_is_not_tunable() -> None:
-    assert arrays() == []
+def test_the_installed_engine_has_fixed_numbers() -> None:
+    with pytest.raises(NotTunable, match="has fixed numbers"):
+        Numbers({}).use()
 
 
 def test_an_unknown_name_is_refused_with_the_nearest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
