@@ -214,7 +214,7 @@ def test_asyncio_stays_in_the_web_servers() -> None:
 def test_only_declared_packages_are_imported() -> None:
     web = {"berserk", "requests", "urllib3", "starlette", "uvicorn", "prometheus_client"}
     runtime = web | {"click", "pydantic", "pydantic_core", "rich", "yaml"}
-    build, extras = {"cython", "Cython", "setuptools"}, {"zstandard"}
+    build, extras = {"cython", "Cython", "setuptools"}, {"distributed", "zstandard"}
     for path in files("engine/**/*.py", "lichessbot/**/*.py"):
         tops = {name.split(".")[0] for name in imports(path)} - set(sys.stdlib_module_names)
         assert tops <= runtime | build | extras | {"engine", "lichessbot"}, path

@@ -1,14 +1,16 @@
 """Games of the engine against itself and others: records, matches between evaluations, ladders, their statistics.
 
-Knows players with a node limit, adjudication, the record format, and how work is spread over processes.
+Knows players with a node limit, adjudication, the record format, and how work is spread over processes and
+machines.
 Must not know: how weights and networks are fitted, and the command line.
-Offers records, self-play, matches and ladders with their statistics, what a style shows in its games, and games for an
-opening book.
+Offers records, self-play, matches and ladders with their statistics, what a style shows in its games, games for an
+opening book, and parallel work.
 """
 
 __all__ = [
     "book_growing",
     "calibration",
+    "cluster",
     "humanness",
     "ladder",
     "match",
@@ -19,4 +21,5 @@ __all__ = [
     "style_match",
     "style_measures",
     "uci_client",
+    "worker_pool",
 ]

@@ -1,22 +1,37 @@
-"""Runs tasks in several processes. Knows nothing of chess."""
+"""Runs tasks in several processes, or on the workers of a cluster. Knows nothing of chess."""
 
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from importlib.util import find_spec
 from itertools import islice
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
+
+from engine.selfplay.cluster.address import Cluster, ClusterFailed
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
+Workers: TypeAlias = int | Cluster     # so many processes of this machine, or a cluster
 
 
-def run_parallel(function: Callable[[Task], Answer], tasks: Iterable[Task], processes: int) -> Iterator[Answer]:
-    """Yield the answers in the order they arrive; a task is taken only when a process is free.
+def run_parallel(function: Callable[[Task], Answer], tasks: Iterable[Task], workers: Workers) -> Iterator[Answer]:
+    """Yield the answers in the order they arrive; a task is taken only when a worker is free.
 
-    Closing the iterator ends the processes. Raises what `function` raises, and BrokenProcessPool if a process is
-    killed.
+    The function must be importable; what all tasks share belongs to it, as with `functools.partial`. Closing the
+    iterator ends what runs. Raises what `function` raises, BrokenProcessPool if a process of this machine is killed,
+    and ClusterFailed.
     """
+    if isinstance(workers, int):
+        return _run_here(function, tasks, workers)
+    if find_spec("distributed") is None:
+        raise ClusterFailed("a cluster needs Dask: pip install 'lichessbot-daemon[cluster]'")
+    from engine.selfplay.cluster.client import run_on_cluster  # needs the extra
+
+    return run_on_cluster(function, tasks, workers)
+
+
+def _run_here(function: Callable[[Task], Answer], tasks: Iterable[Task], processes: int) -> Iterator[Answer]:
     left = iter(tasks)
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(processes, context, initializer=_end_on_sigint)

@@ -1,0 +1,193 @@
+"""Our side of a cluster: connects, admits workers, hands out tasks and takes the answers.
+
+Dask runs a task again when its worker is gone. Tasks need a resource that only admitted workers have.
+"""
+
+import logging
+import pickle
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import chain, count, islice
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from distributed import Client, Future, KilledWorker, wait
+from distributed.versions import VersionMismatchWarning
+
+from engine.selfplay.cluster import worker
+from engine.selfplay.cluster.address import Cluster, ClusterFailed
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+CONNECT_S = 10.0
+POLL_S = 1.0                       # between two looks for new workers
+GATHER_S = 30.0                    # for an answer to arrive
+RESTART_S = 1.0                    # Dask goes on with it on its own
+SPARE = 4                          # one task more for so many workers, so that none waits for its next task
+CONTINUES = "the same command continues"
+LOGGERS = ("distributed.client", "distributed.core", "distributed.comm", "distributed.batched")
+
+
+def run_on_cluster(
+    function: Callable[[Task], Answer], tasks: Iterable[Task], cluster: Cluster
+) -> Iterator[Answer]:
+    """Do what `run_parallel` promises, on the workers of a cluster. Raises ClusterFailed."""
+    left = iter(tasks)
+    for first in left:                 # without a task there is no need to connect
+        with _connect(cluster) as client:
+            yield from _Run(client, cluster, function).answers(chain((first,), left))
+
+
+def _connect(cluster: Cluster) -> Client:
+    for name in LOGGERS:               # what they report becomes one line of ours
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", VersionMismatchWarning)    # we compare ourselves
+            return Client(cluster.address, timeout=CONNECT_S, set_as_default=False)
+    except OSError as error:
+        raise ClusterFailed(f"no Dask scheduler answers at {cluster.address}: {error}") from None
+
+
+class _NotThere(Exception):
+    """An answer does not arrive: its worker may be lost, and then Dask gives the task to another."""
+
+
+class _Run:
+    """The tasks of one call."""
+
+    def __init__(self, client: Client, cluster: Cluster, function: Callable[[Any], Any]) -> None:
+        self._client, self._cluster = client, cluster
+        self._function = pickle.dumps(function)
+        named = function.func if isinstance(function, partial) else function
+        self._job = f"{named.__name__.strip('_')}-{uuid4().hex}"       # the progress page shows the name
+        self._numbers = count()
+        self._expected = dict(worker.identity())
+        self._admitted: set[str] = set()
+        self._refused: set[str] = set()
+        self._looked_at = float("-inf")
+        self._is_waiting = self._is_lost = False
+
+    def answers(self, tasks: Iterator[Any]) -> Iterator[Any]:
+        """Yield the answers in the order they arrive."""
+        running: set[Future[Any]] = set()
+        try:
+            self._check_scheduler()
+            while True:
+                self._look_for_workers()
+                workers = len(self._admitted)
+                most = workers + -(-workers // SPARE)
+                for task in islice(tasks, max(0, most - len(running))):
+                    running.add(self._submit(task))
+                if workers and not running:
+                    return
+                for future in self._done(running):
+                    with suppress(_NotThere):
+                        answer = self._answer(future)
+                        running.remove(future)
+                        yield answer
+        finally:
+            self._end(running)
+
+    # --- Workers -----------------------------------------------------------------------------------------------------
+
+    def _check_scheduler(self) -> None:
+        """Refuse a scheduler that cannot read our tasks. Raises ClusterFailed."""
+        with self._connection():
+            try:
+                found = self._client.run_on_scheduler(worker.check_scheduler, self._expected)
+            except ImportError as error:
+                found = [str(error)]
+        if found:
+            raise ClusterFailed(f"the scheduler {self._cluster.address} is refused: {'; '.join(found)}")
+
+    def _look_for_workers(self) -> None:
+        """Admit workers that are new, or report why not. Raises ClusterFailed if there are only refused ones."""
+        if time.monotonic() < self._looked_at + POLL_S:
+            return
+        with self._connection():
+            self._admitted, others = self._present()
+            self._refused &= others
+            new = sorted(others - self._refused)
+            arguments = (self._expected, self._job, self._function)
+            found = self._client.run(worker.admit, *arguments, workers=new, on_error="return") if new else {}
+        lines = []
+        for address, differs in found.items():
+            if differs == []:
+                self._admitted.add(address)
+            else:
+                reason = "; ".join(differs) if isinstance(differs, list) else str(differs)
+                lines.append(f"worker {address} is refused: {reason}")
+                self._refused.add(address)
+        if lines and not self._admitted and not self._is_waiting:
+            raise ClusterFailed("\n".join(lines))
+        for line in lines:
+            self._cluster.report(line)
+        if not self._admitted and not self._is_waiting:
+            self._cluster.report(f"{self._cluster.address} has no workers: waiting for them")
+        self._is_waiting = not self._admitted
+        self._looked_at = time.monotonic()
+
+    def _present(self) -> tuple[set[str], set[str]]:
+        """Return the addresses of the workers that are admitted, and of all others."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        admitted = {address for address, it in workers.items() if self._job in it["resources"]}
+        return admitted, set(workers) - admitted
+
+    # --- Tasks -------------------------------------------------------------------------------------------------------
+
+    def _submit(self, task: Any) -> Future[Any]:
+        key = f"{self._job}-{next(self._numbers)}"
+        with self._connection():
+            return self._client.submit(worker.run_task, self._job, task, key=key, resources={self._job: 1})
+
+    def _done(self, running: set[Future[Any]]) -> set[Future[Any]]:
+        """Return the tasks that are done, after a pause at most."""
+        if not running:
+            time.sleep(POLL_S)
+            return set()
+        with self._connection(), self._client.as_current():
+            try:
+                return set(wait(running, timeout=POLL_S, return_when="FIRST_COMPLETED").done)
+            except TimeoutError:
+                return set()
+
+    def _answer(self, future: Future[Any]) -> Any:
+        """Return the answer of a task that is done. Raises what the task raised, and _NotThere."""
+        with self._connection():
+            error = future.exception(GATHER_S)
+        if isinstance(error, KilledWorker):
+            dead = error.allowed_failures + 1
+            raise ClusterFailed(f"{dead} workers in a row were lost with the same task: {CONTINUES}")
+        if error is not None:
+            raise error
+        with self._connection():
+            try:
+                return future.result(GATHER_S)
+            except TimeoutError:
+                raise _NotThere from None
+
+    def _end(self, running: set[Future[Any]]) -> None:
+        """Cancel what is left, and restart the workers that are in the middle of it: a thread cannot be stopped."""
+        if self._is_lost:
+            return
+        with suppress(ClusterFailed), self._connection():
+            self._client.cancel(running)
+            admitted, _ = self._present()      # Dask waits long for one that is gone
+            found = self._client.run(worker.forget, self._job, workers=sorted(admitted), on_error="ignore")
+            if busy := [address for address, is_busy in found.items() if is_busy]:
+                self._client.restart_workers(busy, timeout=RESTART_S, raise_for_error=False)
+
+    @contextmanager
+    def _connection(self) -> Iterator[None]:
+        """Turn what Dask raises without a scheduler into one line. Raises ClusterFailed."""
+        try:
+            yield
+        except (OSError, CancelledError):
+            self._is_lost = True
+            raise ClusterFailed(f"lost the scheduler {self._cluster.address}: {CONTINUES}") from None
