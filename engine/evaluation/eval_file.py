@@ -5,12 +5,14 @@ The hand-written terms need no file, support styles, and are faster in plain mod
 
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from engine.core import bitboard
 from engine.evaluation import net_file
-from engine.evaluation.net_file import InvalidNet
+from engine.evaluation.net_file import InvalidNet, Net
 from engine.evaluation.network import Network
 
+Evaluation: TypeAlias = str | Net     # what EvalFile names, or a network that was read already
 HAND_WRITTEN = "none"
 SHIPPED = "<shipped>"
 EMPTY = "<empty>"                  # UCI's word for an empty string
@@ -32,16 +34,26 @@ def default_choice() -> str:
     return SHIPPED if build_mode() == "compiled" and shipped_file() is not None else HAND_WRITTEN
 
 
-def load(choice: str) -> Network | None:
+def read(choice: Evaluation) -> Evaluation:
+    """Return the same evaluation so that it needs no file of the user: another machine gets what it names here.
+
+    Raises InvalidNet.
+    """
+    if isinstance(choice, Net) or choice in ("", EMPTY, HAND_WRITTEN, SHIPPED):
+        return choice
+    return net_file.read(Path(choice))
+
+
+def load(choice: Evaluation) -> Network | None:
     """Load the network that the UCI option EvalFile names: HAND_WRITTEN, SHIPPED, a path, or empty for the default.
 
     Raises InvalidNet with a message for the user.
     """
-    choice = default_choice() if choice in ("", EMPTY) else choice
+    choice = default_choice() if choice in ("", EMPTY) else read(choice)
+    if isinstance(choice, Net):
+        return Network(choice)
     if choice == HAND_WRITTEN:
         return None
-    if choice != SHIPPED:
-        return Network(net_file.read(Path(choice)))
     path = shipped_file()
     if path is None:
         raise InvalidNet(f"{SHIPPED}: no network ships with this version; expected a file or {HAND_WRITTEN}")

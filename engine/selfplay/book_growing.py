@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,7 +22,7 @@ from engine.core.score import scale
 from engine.facade import Board, Bound, Engine, Limits, SearchReport
 from engine.selfplay.games import Adjudicator, game_result
 from engine.selfplay.records import InvalidRecord, Result, ShardPlan
-from engine.selfplay.worker_pool import run_parallel
+from engine.selfplay.worker_pool import Workers, run_parallel
 
 HASH_MB = 8
 LINES = 5                          # candidates for each opening move
@@ -139,11 +139,11 @@ def _centipawns(report: SearchReport) -> int:
 # --- Shards ----------------------------------------------------------------------------------------------------------
 
 
-def make_shard(grower: BookGrower, plan: GrowingPlan, number: int, games: int) -> None:
-    """Play one shard of this many games and write it, whole or not at all."""
+def make_shard(grower: BookGrower, plan: GrowingPlan, number: int, games: int) -> bytes:
+    """Play one shard of this many games and return its content."""
     rng = random.Random(f"book {plan.seed} {number}")
     played = (grower.play(rng, (WHITE, BLACK)[game % 2]) for game in range(games))
-    plan.write(number, games, "".join(map(_line, played)).encode())
+    return "".join(map(_line, played)).encode()
 
 
 def _line(game: PlayedGame) -> str:
@@ -166,17 +166,16 @@ def _grower(plan: GrowingPlan) -> BookGrower:
     return BookGrower(plan)
 
 
-def _make_shard(work: tuple[GrowingPlan, int, int]) -> None:
-    plan, number, games = work
-    make_shard(_grower(plan), plan, number, games)
+def _make_shard(plan: GrowingPlan, shard: tuple[int, int]) -> tuple[int, int, bytes]:
+    return *shard, make_shard(_grower(plan), plan, *shard)
 
 
-def run(plan: GrowingPlan, games: int, processes: int) -> Iterator[str]:
+def run(plan: GrowingPlan, games: int, workers: Workers) -> Iterator[str]:
     """Make the shards that are missing to this many games; yield a line of progress after each."""
     plan.folder.mkdir(parents=True, exist_ok=True)
     missing = plan.missing(games)
     started = time.monotonic()
-    work = ((plan, *shard) for shard in missing)
-    for done, _ in enumerate(run_parallel(_make_shard, work, processes), 1):
+    for done, made in enumerate(run_parallel(partial(_make_shard, plan), missing, workers), 1):
+        plan.write(*made)
         left_s = (time.monotonic() - started) / done * (len(missing) - done)
         yield f"shard {done}/{len(missing)}, {left_s / 60:.0f} minutes left"

@@ -11,6 +11,7 @@ from engine.core.movegen import legal_moves
 from engine.core.position import Position
 from engine.core.score import mate_distance
 from engine.evaluation import eval_file
+from engine.evaluation.eval_file import Evaluation
 from engine.evaluation.style import Name, bonus_of
 from engine.search.history import History
 from engine.search.iterative_deepening import MAX_DEPTH, Line, search_line
@@ -38,7 +39,7 @@ class SearchedMove:
 class Player:
     """Searches a fixed number of nodes per move, with its own evaluation, table and history."""
 
-    def __init__(self, evaluation: str, nodes: int, style: Name | None = None) -> None:
+    def __init__(self, evaluation: Evaluation, nodes: int, style: Name | None = None) -> None:
         """`evaluation` is as for EvalFile. Raises InvalidNet."""
         self._network = eval_file.load(evaluation)
         self._style = None if style is None else bonus_of(style)

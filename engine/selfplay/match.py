@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from engine.core.fen import format_fen, parse_fen
 from engine.core.position import Position
+from engine.evaluation import eval_file
+from engine.evaluation.eval_file import Evaluation
 from engine.selfplay.games import Adjudicator, Player, game_result, random_opening
 from engine.selfplay.records import Result
-from engine.selfplay.worker_pool import run_parallel
+from engine.selfplay.worker_pool import Workers, run_parallel
 
 BALANCED_CP = 150                  # largest mean score of both players for a random opening
 
@@ -23,8 +26,8 @@ BALANCED_CP = 150                  # largest mean score of both players for a ra
 class Match:
     """The two evaluations, as for EvalFile, and the conditions."""
 
-    first: str
-    second: str
+    first: Evaluation
+    second: Evaluation
     nodes: int = 10_000
     seed: int = 1
     openings: tuple[str, ...] = ()         # FENs, taken in turn; without any: random openings
@@ -77,13 +80,13 @@ def balanced_opening(rng: random.Random, first: Player, second: Player) -> str:
                 return format_fen(position, 1)
 
 
-def play(match: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
+def play(match: Match, numbers: Iterable[int], workers: Workers) -> Iterator[tuple[int, int]]:
     """Play these pairs, several at a time; yield the number of each and the half points of the first player."""
-    return run_parallel(_play_pair, ((match, number) for number in numbers), processes)
+    packed = replace(match, first=eval_file.read(match.first), second=eval_file.read(match.second))
+    return run_parallel(partial(_play_pair, packed), numbers, workers)
 
 
-def _play_pair(work: tuple[Match, int]) -> tuple[int, int]:
-    match, number = work
+def _play_pair(match: Match, number: int) -> tuple[int, int]:
     return number, play_pair(match, number)
 
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 
 from engine.core.position import Position
-from engine.evaluation.eval_file import HAND_WRITTEN
+from engine.evaluation import eval_file
+from engine.evaluation.eval_file import HAND_WRITTEN, Evaluation
 from engine.selfplay import records
 from engine.selfplay.games import Adjudicator, Player, SearchedMove, game_result, random_opening
-from engine.selfplay.records import Sample, ShardPlan
-from engine.selfplay.worker_pool import run_parallel
+from engine.selfplay.records import RECORD, Sample, ShardPlan
+from engine.selfplay.worker_pool import Workers, run_parallel
 
 TACTICAL_FLAGS = 0xC000            # of a packed move, see move.py
 BALANCED_CP = 500                  # largest score of an opening that is played
@@ -29,7 +31,7 @@ class SelfplayPlan(ShardPlan):
     """Which games to play; `evaluation` is as for EvalFile."""
 
     nodes: int = 1000
-    evaluation: str = HAND_WRITTEN
+    evaluation: Evaluation = HAND_WRITTEN
 
 
 def is_quiet(found: SearchedMove) -> bool:
@@ -59,19 +61,18 @@ def play_game(position: Position, player: Player, number: int) -> list[Sample]:
     return [Sample(*seen, score, result, number) for seen, score in kept]
 
 
-def make_shard(plan: SelfplayPlan, number: int, games: int) -> int:
-    """Play one shard of this many games, write it whole or not at all, and return its number of positions."""
+def make_shard(plan: SelfplayPlan, number: int, games: int) -> bytes:
+    """Play one shard of this many games and return its content."""
     rng = random.Random(f"self-play {plan.seed} {number}")
     player = Player(plan.evaluation, plan.nodes)
     lines: list[bytes] = []
     for game in range(games):
         lines += map(records.encode, play_game(random_opening(rng), player, game))
-    plan.write(number, games, b"".join(lines))
-    return len(lines)
+    return b"".join(lines)
 
 
-def _make_shard(work: tuple[SelfplayPlan, int, int]) -> int:
-    return make_shard(*work)
+def _make_shard(plan: SelfplayPlan, shard: tuple[int, int]) -> tuple[int, int, bytes]:
+    return *shard, make_shard(plan, *shard)
 
 
 @dataclass(frozen=True)
@@ -87,12 +88,12 @@ class SelfplayProgress:
         return f"{self.shards} shard{'s' * (self.shards != 1)}, {self.positions:,} positions, {rate:,.0f} positions/s"
 
 
-def run(plan: SelfplayPlan, games: int, processes: int) -> Iterator[SelfplayProgress]:
+def run(plan: SelfplayPlan, games: int, workers: Workers) -> Iterator[SelfplayProgress]:
     """Play the games that are missing to this many; yield the progress after each shard."""
-    return _make(plan, plan.missing(games), processes)
+    return _make(plan, plan.missing(games), workers)
 
 
-def run_until(plan: SelfplayPlan, deadline: float, processes: int) -> Iterator[SelfplayProgress]:
+def run_until(plan: SelfplayPlan, deadline: float, workers: Workers) -> Iterator[SelfplayProgress]:
     """Make at least one shard, and more until `time.monotonic` reaches the deadline; yield the progress after each."""
     missing = ((number, plan.games_per_shard) for number in count() if not plan.path(number).exists())
     first = next(missing)
@@ -104,13 +105,15 @@ def run_until(plan: SelfplayPlan, deadline: float, processes: int) -> Iterator[S
                 return
             yield shard
 
-    return _make(plan, in_time(), processes)
+    return _make(plan, in_time(), workers)
 
 
-def _make(plan: SelfplayPlan, shards: Iterable[tuple[int, int]], processes: int) -> Iterator[SelfplayProgress]:
+def _make(plan: SelfplayPlan, shards: Iterable[tuple[int, int]], workers: Workers) -> Iterator[SelfplayProgress]:
     plan.folder.mkdir(parents=True, exist_ok=True)
     started, positions = time.monotonic(), 0
-    made = run_parallel(_make_shard, ((plan, *shard) for shard in shards), processes)
-    for done, kept in enumerate(made, 1):
-        positions += kept
+    packed = replace(plan, evaluation=eval_file.read(plan.evaluation))
+    made = run_parallel(partial(_make_shard, packed), shards, workers)
+    for done, (number, games, content) in enumerate(made, 1):
+        plan.write(number, games, content)
+        positions += len(content) // RECORD.size
         yield SelfplayProgress(done, positions, time.monotonic() - started)

@@ -7,14 +7,17 @@ no bonus. Without a level it is also the opponent.
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from engine.book.opening_names import named_positions
+from engine.evaluation import eval_file
+from engine.evaluation.eval_file import Evaluation
 from engine.evaluation.style import Name
 from engine.facade import Board, Engine, Limits
 from engine.selfplay.games import Adjudicator, Player, game_result
 from engine.selfplay.style_measures import WatchedGame
-from engine.selfplay.worker_pool import run_parallel
+from engine.selfplay.worker_pool import Workers, run_parallel
 
 OPENING_PLIES = (4, 5, 6)
 THREEFOLD = 3
@@ -29,7 +32,7 @@ class StyleMatch:
     style: Name | None
     nodes: int = 10_000
     seed: int = 1
-    evaluation: str = ""           # as for EvalFile
+    evaluation: Evaluation = ""    # as for EvalFile
     level: int | None = None       # the rating of both players; None: full strength with so many nodes
 
     def openings(self, count: int) -> list[str]:
@@ -127,12 +130,13 @@ def play_game(
     return game
 
 
-def play(match: StyleMatch, games: int, processes: int) -> Iterator[list[WatchedGame]]:
+def play(match: StyleMatch, games: int, workers: Workers) -> Iterator[list[WatchedGame]]:
     """Play at least this many games, several at a time, and yield those of each opening."""
     openings = match.openings(games if match.style is None else -(-games // 2))
-    work = ((match, fen, number) for number, fen in enumerate(openings))
-    return run_parallel(_play_opening, work, processes)
+    packed = replace(match, evaluation=eval_file.read(match.evaluation))
+    return run_parallel(partial(_play_opening, packed), enumerate(openings), workers)
 
 
-def _play_opening(work: tuple[StyleMatch, str, int]) -> list[WatchedGame]:
-    return play_opening(*work)
+def _play_opening(match: StyleMatch, opening: tuple[int, str]) -> list[WatchedGame]:
+    number, fen = opening
+    return play_opening(match, fen, number)

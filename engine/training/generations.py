@@ -25,6 +25,7 @@ from engine.selfplay import match, records, selfplay
 from engine.selfplay.match import Match
 from engine.selfplay.selfplay import SelfplayPlan
 from engine.selfplay.sprt import MatchScore
+from engine.selfplay.worker_pool import Workers
 from engine.training import data
 from engine.training.export import SECONDS_PER_HOUR, card_path, train_network
 from engine.training.trainer import TrainingSettings
@@ -50,7 +51,7 @@ class LoopPlan:
     games: int = 300               # per match
     match_nodes: int = 5000        # per move of a match
     confidence: float = 0.9        # probability of being better that promotes a network
-    processes: int = 2
+    workers: Workers = 2
     teacher: str = HAND_WRITTEN   # of the first generation, as for EvalFile
     games_per_shard: int = SelfplayPlan.games_per_shard
 
@@ -129,7 +130,7 @@ class TrainingLoop:
         deadline = time.monotonic() + wanted_s - before_s
         with ProgressDisplay(f"generation {generation.number}: self-play", round(wanted_s), "seconds") as display:
             display.log(f"generation {generation.number}: {generation.teacher} plays")
-            for progress in selfplay.run_until(games, deadline, plan.processes):
+            for progress in selfplay.run_until(games, deadline, plan.workers):
                 generation.play_s = before_s + progress.seconds
                 generation.positions = positions + progress.positions
                 self._save()
@@ -155,7 +156,7 @@ class TrainingLoop:
         before_s, started = generation.match_s, time.monotonic()
         pairs = len(generation.pairs) + len(missing)
         with ProgressDisplay(f"generation {generation.number}: match", pairs, "pairs") as display:
-            for number, half_points in match.play(pairing, missing, plan.processes):
+            for number, half_points in match.play(pairing, missing, plan.workers):
                 generation.pairs[str(number)] = half_points
                 generation.match_s = before_s + time.monotonic() - started
                 self._save()

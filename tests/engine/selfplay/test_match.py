@@ -38,7 +38,7 @@ def test_pairs_start_from_the_given_openings(weak: str) -> None:
 
 
 def test_every_pair_is_played_once(weak: str) -> None:
-    found = dict(play(Match("none", weak, 10), range(3), processes=2))
+    found = dict(play(Match("none", weak, 10), range(3), workers=2))
     assert sorted(found) == [0, 1, 2]
     assert found[1] == play_pair(Match("none", weak, 10), 1)
 

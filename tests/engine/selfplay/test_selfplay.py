@@ -11,7 +11,7 @@ import pytest
 
 from engine.evaluation import net_file
 from engine.selfplay.records import Result
-from engine.selfplay.selfplay import SelfplayPlan, make_shard, run_until
+from engine.selfplay.selfplay import SelfplayPlan, make_shard, run, run_until
 from engine.training.statistics import read_statistics
 from tests.engine.nets import random_net
 from tests.engine.shards import read_samples
@@ -27,14 +27,12 @@ def plan(folder: Path) -> SelfplayPlan:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with both shards of a plan."""
     place = tmp_path_factory.mktemp("shards")
-    for shard in plan(place).missing(GAMES):
-        assert make_shard(plan(place), *shard) > 0
+    assert [step.shards for step in run(plan(place), GAMES, 1)] == [1, 2]
     return place
 
 
 def test_the_same_shard_holds_the_same_games(folder: Path, tmp_path: Path) -> None:
-    make_shard(plan(tmp_path), 1, 2)
-    assert plan(tmp_path).path(1).read_bytes() == plan(folder).path(1).read_bytes()
+    assert make_shard(plan(tmp_path), 1, 2) == plan(folder).path(1).read_bytes()
     assert plan(folder).path(0).read_bytes() != plan(folder).path(1).read_bytes()
 
 
@@ -47,13 +45,12 @@ def test_an_interrupted_run_continues_with_the_missing_shards(folder: Path, tmp_
 def test_no_more_games_are_played_than_asked_for(tmp_path: Path) -> None:
     small = replace(plan(tmp_path), nodes=20)
     assert small.missing(3) == [(0, 2), (1, 1)]
-    for shard in small.missing(3):
-        make_shard(small, *shard)
+    list(run(small, 3, 1))
     short = small.path(1, 1)
     assert short.exists()
     assert small.missing(3) == []
     assert small.missing(4) == [(1, 2)]
-    make_shard(small, 1, 2)
+    list(run(small, 4, 1))
     assert not short.exists(), "the whole shard has its games"
     assert small.missing(3) == small.missing(4) == []
 
@@ -83,15 +80,14 @@ def test_a_network_plays_other_games(tmp_path: Path) -> None:
     shards = []
     for number, evaluation in enumerate(("none", str(net))):
         other = SelfplayPlan(tmp_path / str(number), nodes=20, seed=3, evaluation=evaluation, games_per_shard=12)
-        other.folder.mkdir()
-        assert make_shard(other, 0, 12) > 0                    # a random net thinks few openings balanced
-        shards.append(other.path(0).read_bytes())
+        shards.append(make_shard(other, 0, 12))
+    assert all(shards)                                         # a random net thinks few openings balanced
     assert shards[0] != shards[1]
 
 
 def test_self_play_finishes_its_shard_after_the_deadline(tmp_path: Path) -> None:
     small = replace(plan(tmp_path), games_per_shard=1, nodes=20)
-    steps = list(run_until(small, time.monotonic(), processes=1))
+    steps = list(run_until(small, time.monotonic(), workers=1))
     assert [step.shards for step in steps] == [1]
     assert steps[0].positions == read_statistics(tmp_path.glob("*.shard")).positions
     assert small.missing(games=2) == [(1, 1)]

@@ -17,6 +17,7 @@ import pytest
 from engine.evaluation import net_file
 from engine.selfplay import match
 from engine.selfplay.match import Match
+from engine.selfplay.worker_pool import Workers
 from engine.training import generations as learning
 from engine.training.generations import Generation, LoopPlan, TrainingLoop, Verdict, log_text
 from engine.training.trainer import TrainingSettings
@@ -34,7 +35,7 @@ def plan(folder: Path) -> LoopPlan:
         games=4,
         match_nodes=20,
         confidence=0.5,
-        processes=1,
+        workers=1,
         games_per_shard=60,
     )
 
@@ -43,17 +44,17 @@ class CutOff(Exception):
     """Stands for anything that ends the process."""
 
 
-def one_pair_then_cut_off(rivals: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
+def one_pair_then_cut_off(rivals: Match, numbers: Iterable[int], workers: Workers) -> Iterator[tuple[int, int]]:
     for number in numbers:
         yield number, 4
         raise CutOff
 
 
-def all_won(rivals: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
+def all_won(rivals: Match, numbers: Iterable[int], workers: Workers) -> Iterator[tuple[int, int]]:
     return ((number, 4) for number in numbers)
 
 
-def all_lost(rivals: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
+def all_lost(rivals: Match, numbers: Iterable[int], workers: Workers) -> Iterator[tuple[int, int]]:
     return ((number, 0) for number in numbers)
 
 
