@@ -8,13 +8,14 @@ import click
 from engine.board import Board
 from engine.book.book_statistics import POINTS, BookStatistics, PlayedGame
 from engine.book.opening_book import Book, InvalidBook, review_book, write
-from engine.cli.parameters import FILE, POSITIVE, board_argument, output_options, processes_option, refuse_output
+from engine.cli.parameters import FILE, POSITIVE, board_argument, output_options, refuse_output, workers_option
 from engine.facade import OWN_BOOK, InvalidFen
 from engine.pgn.game import Game, UnknownVariant
 from engine.pgn.pgn import read_games
 from engine.progress import ProgressDisplay
 from engine.selfplay import book_growing
 from engine.selfplay.book_growing import GrowingPlan
+from engine.selfplay.worker_pool import Workers
 
 MEGABYTE = 1_000_000
 
@@ -67,16 +68,16 @@ def _add_game(statistics: BookStatistics, game: Game) -> bool:
 @click.argument("folder", type=FILE)
 @click.option("--games", type=POSITIVE, default=1000, help="Games in all.")
 @click.option("--seed", type=int, default=GrowingPlan.seed, help="Another seed plays other games.")
-@processes_option
+@workers_option
 @output_options("own_book.bin", "The book to write.")
-def grow(folder: Path, games: int, seed: int, processes: int, output: Path, force: bool) -> None:
+def grow(folder: Path, games: int, seed: int, workers: Workers, output: Path, force: bool) -> None:
     """Make a book from games of the engine against itself, as its own was made.
 
     FOLDER keeps the games. If interrupted, the same command continues.
     """
     refuse_output(output, force)
     plan = GrowingPlan(folder, seed)
-    for line in book_growing.run(plan, games, processes):
+    for line in book_growing.run(plan, games, workers):
         print(line, flush=True)
     statistics = BookStatistics(plan.plies)
     for shard in plan.shards(games):

@@ -2,16 +2,19 @@
 
 import os
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 from engine.board import Board
 from engine.core.fen import InvalidFen
 from engine.facade import RATINGS
 from engine.lessons.styles import STYLES, parse_style
+from engine.selfplay.cluster.address import Cluster, parse_cluster
 from engine.terminal.board_view import Theme
 from engine.variants.variant import VARIANTS, find_variant
 
@@ -113,9 +116,26 @@ variant_option = click.option(     # read before the board's FEN
     help=f"One of: standard, {', '.join(VARIANTS)}.",
 )
 ascii_option = click.option("--ascii", "ascii_only", is_flag=True, help="Use letters for pieces, and no colours.")
-processes_option = click.option(
-    "--processes", type=POSITIVE, default=os.cpu_count() or 1, help="Games to play at the same time."
-)
+
+
+def workers_option(command: Command) -> Command:
+    """Add `--processes` and `--cluster`, of which a user gives one; the command gets it as `workers`."""
+
+    @click.option("--processes", type=POSITIVE, default=os.cpu_count() or 1, help="Games to play at the same time.")
+    @click.option(
+        "--cluster",
+        type=parsed(parse_cluster),
+        metavar="ADDRESS",
+        help="Play on a Dask cluster, with this scheduler, instead: tcp://HOST:8786.",
+    )
+    @wraps(command)
+    def with_workers(*args: Any, processes: int, cluster: Cluster | None, **options: Any) -> Any:
+        given = click.get_current_context().get_parameter_source("processes") is not ParameterSource.DEFAULT
+        if cluster is not None and given:
+            raise click.UsageError("--processes has no meaning with --cluster, whose workers play one game each")
+        return command(*args, workers=cluster or processes, **options)
+
+    return cast(Command, with_workers)
 
 
 def open_console(ascii_only: bool) -> tuple[Console, Theme]:

@@ -9,12 +9,13 @@
 
 import click
 
-from engine.cli.parameters import POSITIVE, RATING, processes_option
+from engine.cli.parameters import POSITIVE, RATING, workers_option
 from engine.evaluation.style import Name
 from engine.progress import ProgressDisplay
 from engine.selfplay.sprt import MatchScore
 from engine.selfplay.style_match import StyleMatch, play
 from engine.selfplay.style_measures import MEASURES, NAMED_MEASURE, WatchedGame, compare
+from engine.selfplay.worker_pool import Workers
 
 HALF_POINTS = 2                    # of a won game
 
@@ -25,17 +26,17 @@ HALF_POINTS = 2                    # of a won game
 @click.option("--nodes", type=POSITIVE, default=2000, help="Nodes per move, or of the judge.")
 @click.option("--level", type=RATING, help="Let both players have this rating.  [default: full strength]")
 @click.option("--seed", type=int, default=StyleMatch.seed, help="Seed of the choice of openings.")
-@processes_option
+@workers_option
 def styles(
-    names: tuple[str, ...], games: int, nodes: int, level: int | None, seed: int, processes: int
+    names: tuple[str, ...], games: int, nodes: int, level: int | None, seed: int, workers: Workers
 ) -> None:
     """Play named styles against the default, and compare what they show with the default against itself.
 
     Without STYLE it plays all of them. A star marks the measure by which a style is named.
     """
-    default, _ = _played(StyleMatch(None, nodes, seed, level=level), games, processes)
+    default, _ = _played(StyleMatch(None, nodes, seed, level=level), games, workers)
     for name in map(Name, names or Name):
-        styled, score = _played(StyleMatch(name, nodes, seed, level=level), games, processes)
+        styled, score = _played(StyleMatch(name, nodes, seed, level=level), games, workers)
         print(f"{name}: {score}")
         print(f"  {'':<20}{'style':>9}{'default':>9}{'ratio':>7}{'p':>9}")
         for title, measure in MEASURES.items():
@@ -46,12 +47,12 @@ def styles(
                 print(f"{star} {title:<20}{numbers}  of {found.styled_games} and {found.default_games} games")
 
 
-def _played(match: StyleMatch, games: int, processes: int) -> tuple[list[WatchedGame], MatchScore]:
+def _played(match: StyleMatch, games: int, workers: Workers) -> tuple[list[WatchedGame], MatchScore]:
     """Return the games, and the score of those that were played in pairs."""
     played: list[WatchedGame] = []
     score = MatchScore()
     with ProgressDisplay(str(match.style or "default"), games, "games") as display:
-        for watched in play(match, games, processes):
+        for watched in play(match, games, workers):
             played += watched
             if match.style is not None:
                 score.add(round(HALF_POINTS * sum(game.points for game in watched)))

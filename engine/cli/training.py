@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from engine.cli.parameters import FILE, POSITIVE, number, output_options, processes_option, refuse_output
+from engine.cli.parameters import FILE, POSITIVE, number, output_options, refuse_output, workers_option
 from engine.evaluation import net_file
 from engine.evaluation.eval_file import load as load_evaluation
 from engine.progress import ProgressDisplay
@@ -27,6 +27,7 @@ from engine.selfplay import records as record_files
 from engine.selfplay.selfplay import SelfplayPlan
 from engine.selfplay.selfplay import run as run_selfplay
 from engine.selfplay.sprt import MatchScore
+from engine.selfplay.worker_pool import Workers
 from engine.training import data, wdl_fit
 from engine.training.export import train_network
 from engine.training.generations import LoopPlan, TrainingLoop
@@ -85,13 +86,13 @@ def _shards(folder: Path) -> list[Path]:
 @click.option("--nodes", type=POSITIVE, default=SelfplayPlan.nodes, help="Nodes per move.")
 @click.option("--net", default=SelfplayPlan.evaluation, metavar="FILE", help="Network; `none`: hand-written terms.")
 @click.option("--seed", type=int, default=SelfplayPlan.seed, help="Another seed plays other games.")
-@processes_option
-def selfplay(folder: Path, games: int, nodes: int, net: str, seed: int, processes: int) -> None:
+@workers_option
+def selfplay(folder: Path, games: int, nodes: int, net: str, seed: int, workers: Workers) -> None:
     """Play games of the engine against itself and store their positions in FOLDER."""
     load_evaluation(net)               # reports a bad file once, not in every process
     plan = SelfplayPlan(folder, seed, nodes=nodes, evaluation=net)
     with ProgressDisplay("self-play", len(plan.missing(games)), "shards") as display:
-        for progress in run_selfplay(plan, games, processes):
+        for progress in run_selfplay(plan, games, workers):
             display.advance_to(progress.shards)
             display.log(str(progress))
 
@@ -201,9 +202,9 @@ def train(folder: Path, output: Path, force: bool, begin: Path | None, newest: i
 @click.option("--nodes", type=POSITIVE, default=matches.Match.nodes, help="Nodes per move.")
 @click.option("--openings", type=FILE, metavar="EPD", help="Openings to play; random ones without it.")
 @click.option("--seed", type=int, default=matches.Match.seed, help="Seed of the random openings.")
-@processes_option
+@workers_option
 def match(
-    first: str, second: str, games: int, nodes: int, openings: Path | None, seed: int, processes: int
+    first: str, second: str, games: int, nodes: int, openings: Path | None, seed: int, workers: Workers
 ) -> None:
     """Play a match between two evaluations and print the Elo difference.
 
@@ -215,7 +216,7 @@ def match(
     score = MatchScore()
     pairs = range(-(-games // 2))
     with ProgressDisplay("match", len(pairs), "pairs") as display:
-        for _, half_points in matches.play(played, pairs, processes):
+        for _, half_points in matches.play(played, pairs, workers):
             score.add(half_points)
             display.advance_to(sum(score.pairs))
             if sum(score.pairs) % PAIRS_PER_LINE == 0:
@@ -236,7 +237,7 @@ def match(
 )
 @click.option("--teacher", default=LoopPlan.teacher, metavar="FILE", help="Network of the first generation, or `none`.")
 @click.option("--games-per-shard", type=POSITIVE, default=LoopPlan.games_per_shard, help="Games that one file holds.")
-@processes_option
+@workers_option
 @training_options
 def learn(teacher: str, **options: Any) -> None:
     """Play, train and compare, and repeat with the better network.
