@@ -1,0 +1,273 @@
+"""Tasks on a Dask cluster: the same answers as here, each once, whatever dies; and only from the same engine."""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from distributed import Client, LocalCluster
+
+from engine.cli.main import run as run_command
+from engine.evaluation import net_file
+from engine.selfplay import match, selfplay
+from engine.selfplay.cluster import client as cluster_client
+from engine.selfplay.cluster import worker
+from engine.selfplay.cluster.address import Cluster, ClusterFailed
+from engine.selfplay.match import Match
+from engine.selfplay.selfplay import SelfplayPlan
+from engine.selfplay.worker_pool import run_parallel
+from tests.engine.nets import random_net
+
+WORKERS = 2
+DASK = (sys.executable, "-m", "dask")
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def fail(number: int) -> int:
+    raise ValueError(f"no {number}")
+
+
+def die(number: int) -> int:
+    os._exit(number)
+
+
+def sleep(seconds: int) -> int:
+    time.sleep(seconds)
+    return seconds
+
+
+def note(folder: Path, number: int) -> int:
+    """Leave a file that says which process works at this number, and take a while."""
+    (folder / f"{number} {os.getpid()}").touch()
+    time.sleep(0.3)
+    return number
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[LocalCluster]:
+    with LocalCluster(
+        n_workers=WORKERS,
+        threads_per_worker=1,
+        processes=True,
+        protocol="tcp",
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+    ) as started:
+        yield started
+
+
+@pytest.fixture
+def cluster(dask: LocalCluster) -> Cluster:
+    """The cluster with all its workers: an earlier test may have killed some, which the nannies start again."""
+    with Client(dask.scheduler_address, set_as_default=False) as client:
+        client.wait_for_workers(WORKERS, timeout=60)
+    return Cluster(dask.scheduler_address)
+
+
+def test_every_task_is_answered_once(cluster: Cluster) -> None:
+    assert sorted(run_parallel(square, range(20), cluster)) == [number * number for number in range(20)]
+
+
+def test_tasks_are_taken_only_when_a_worker_is_free_for_them_or_soon_will_be(cluster: Cluster) -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for number in range(9):
+            taken.append(number)
+            yield number
+
+    answers = run_parallel(square, tasks(), cluster)
+    next(answers)
+    assert len(taken) <= WORKERS + 1
+    answers.close()
+
+
+def test_self_play_writes_the_same_shards_as_here_also_if_a_worker_is_killed(
+    cluster: Cluster, dask: LocalCluster, tmp_path: Path
+) -> None:
+    net = tmp_path / "random.net"
+    net_file.write(random_net(seed=4, hidden=32, buckets=1), net)
+    here = SelfplayPlan(tmp_path / "here", seed=3, games_per_shard=12, nodes=20, evaluation=str(net))
+    there = replace(here, folder=tmp_path / "there")
+    running = selfplay.run(there, 30, cluster)
+    steps = [next(running)]
+    os.kill(dask.workers[0].pid, signal.SIGKILL)
+    steps += running
+    assert [step.shards for step in steps] == [1, 2, 3]
+    assert steps[-1].positions == [step.positions for step in selfplay.run(here, 30, 1)][-1] > 0
+    assert contents(there.folder) == contents(here.folder)
+    assert sorted(contents(here.folder)) == ["0003-000000.shard", "0003-000001.shard", "0003-000002-6.shard"]
+    assert list(selfplay.run(there, 30, Cluster("tcp://nowhere:1"))) == [], "nothing is missing"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_match_has_the_same_pairs_as_here(cluster: Cluster, tmp_path: Path) -> None:
+    net = tmp_path / "random.net"
+    net_file.write(random_net(seed=5, hidden=32, buckets=1), net)
+    rivals = Match("none", str(net), nodes=10)
+    found = list(match.play(rivals, range(6), cluster))
+    assert sorted(found) == [(number, match.play_pair(rivals, number)) for number in range(6)]
+
+
+def test_a_worker_killed_in_the_middle_loses_and_doubles_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    found = []
+    killed = ""
+    for number in run_parallel(partial(note, tmp_path), range(8), cluster):
+        found.append(number)
+        started = [path.name.split() for path in tmp_path.iterdir()]
+        pids = {pid for begun, pid in started if int(begun) not in found}
+        if not killed and pids:
+            killed = pids.pop()
+            os.kill(int(killed), signal.SIGKILL)
+    assert sorted(found) == list(range(8))
+    started = [path.name.split() for path in tmp_path.iterdir()]
+    cut_off = [begun for begun, _ in started if sum(begun == other for other, _ in started) == 2]
+    assert cut_off, "it was in the middle of a task, which another process has done"
+    assert [cut_off[0], killed] in started
+
+
+def test_closing_the_iterator_frees_the_workers(cluster: Cluster) -> None:
+    answers = run_parallel(sleep, [0, 600, 600, 600], cluster)
+    assert next(answers) == 0
+    started = time.monotonic()
+    answers.close()
+    assert list(run_parallel(square, [7], cluster)) == [49]
+    assert time.monotonic() - started < 60
+
+
+def test_an_error_reaches_the_caller(cluster: Cluster) -> None:
+    with pytest.raises(ValueError, match="no 7"):
+        list(run_parallel(fail, [7], cluster))
+
+
+def test_a_task_that_kills_its_workers_ends_the_run(
+    cluster: Cluster, dask: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask.scheduler, "allowed_failures", 0)     # of 3, which would take longer
+    with pytest.raises(ClusterFailed, match="1 workers in a row were lost with the same task"):
+        list(run_parallel(die, [1], cluster))
+
+
+def test_another_engine_is_refused(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = dict(worker.identity()) | {"lichessbot": "9.9", "engine files": "0123456789ab"}
+    monkeypatch.setattr(worker, "identity", lambda: tuple(ours.items()))
+    with pytest.raises(ClusterFailed) as refused:
+        list(run_parallel(square, [1], cluster))
+    lines = str(refused.value).splitlines()
+    assert len(lines) == WORKERS
+    for line in lines:
+        assert line.startswith("worker tcp://127.0.0.1:")
+        assert "is refused: lichessbot: 0.1.0, expected 9.9; engine files: " in line
+        assert line.endswith(", expected 0123456789ab")
+
+
+def test_other_files_are_another_engine(tmp_path: Path) -> None:
+    sums = []
+    for name, text in (("a.py", "1"), ("a.py", "2"), ("data/a.net", "2"), ("b.so", "compiled")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+        sums.append(worker.files_checksum(tmp_path))
+    assert len(set(sums[:3])) == 3, "sources and networks count"
+    assert sums[3] == sums[2], "what the compiler makes of them differs between machines"
+
+
+def test_a_worker_with_two_threads_is_refused_while_others_work(cluster: Cluster) -> None:
+    said: list[str] = []
+    command = [*DASK, "worker", cluster.address, "--nthreads", "2", "--no-nanny", "--no-dashboard"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as other:
+        try:
+            with Client(cluster.address, set_as_default=False) as client:
+                client.wait_for_workers(WORKERS + 1, timeout=60)
+            assert len(list(run_parallel(square, range(9), replace(cluster, report=said.append)))) == 9
+        finally:
+            other.kill()
+    assert len(said) == 1
+    assert said[0].endswith("is refused: threads: 2, expected 1")
+
+
+@pytest.fixture
+def doomed(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Cluster]]:
+    """A scheduler, as its process, with one worker."""
+    where = tmp_path / "scheduler.json"
+    options = ["--scheduler-file", str(where), "--no-dashboard"]
+    with subprocess.Popen(
+        [*DASK, "scheduler", *options, "--host", "127.0.0.1", "--port", "0"], stderr=subprocess.DEVNULL
+    ) as scheduler, subprocess.Popen(
+        [*DASK, "worker", *options, "--nthreads", "1", "--no-nanny"], stderr=subprocess.DEVNULL
+    ) as player:
+        try:
+            deadline = time.monotonic() + 60
+            while not where.exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            yield scheduler, Cluster(json.loads(where.read_text())["address"], lambda line: None)
+        finally:
+            scheduler.kill()
+            player.kill()
+
+
+def test_a_scheduler_that_is_lost_ends_the_run_which_can_be_continued(
+    doomed: tuple[subprocess.Popen[bytes], Cluster], tmp_path: Path
+) -> None:
+    scheduler, cluster = doomed
+    plan = SelfplayPlan(tmp_path / "shards", nodes=20, games_per_shard=4)
+    steps = selfplay.run(plan, 4 * 50, cluster)
+    next(steps)
+    scheduler.kill()
+    with pytest.raises(ClusterFailed, match=f"^lost the scheduler {cluster.address}: the same command continues$"):
+        list(steps)
+    done = len(contents(plan.folder))
+    assert 1 <= done < 50
+    assert [step.shards for step in selfplay.run(plan, 4 * (done + 1), 1)] == [1]
+
+
+def test_nobody_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(cluster_client, "CONNECT_S", 0.2)
+    assert run_command(["selfplay", str(tmp_path), "--cluster", "tcp://127.0.0.1:9"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("no Dask scheduler answers at tcp://127.0.0.1:9: ")
+
+
+def test_without_the_extra_the_cure_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert run_command(["selfplay", str(tmp_path), "--cluster", "tcp://127.0.0.1:9"]) == 2
+    assert capsys.readouterr().err == "a cluster needs Dask: pip install 'lichessbot-daemon[cluster]'\n"
+
+
+def test_without_a_cluster_dask_is_not_loaded(tmp_path: Path) -> None:
+    program = (
+        "import sys; from engine.cli.main import run; code = run(sys.argv[1:]); "
+        "sys.exit(code or 'distributed' in sys.modules or 'dask' in sys.modules)"
+    )
+    command = ["selfplay", str(tmp_path), "--games", "1", "--nodes", "20", "--processes", "1"]
+    assert subprocess.run([sys.executable, "-P", "-c", program, *command], timeout=60).returncode == 0
+    assert len(contents(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--cluster", "tcp://127.0.0.1:9", "--processes", "2"], "--processes has no meaning with --cluster"),
+        (["--cluster", "127.0.0.1"], "expected the address of a Dask scheduler such as tcp://scheduler:8786"),
+    ],
+)
+def test_impossible_options_are_refused(options: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    learn = ["learn", "x", "--generations", "1", "--minutes", "1"]
+    for command in (["selfplay", "x"], ["match", "none", "none"], learn, ["book", "grow", "x"], ["styles"]):
+        assert run_command([*command, *options]) == 2
+        assert line in capsys.readouterr().err
