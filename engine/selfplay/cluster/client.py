@@ -3,6 +3,8 @@
 Dask runs a task again when its worker is gone. Tasks need a resource that only admitted workers have.
 """
 
+from __future__ import annotations
+
 import logging
 import pickle
 import time
@@ -15,7 +17,7 @@ from itertools import chain, count, islice
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from distributed import Client, Future, KilledWorker, wait
+from distributed import Client, Future, KilledWorker, Security, wait
 from distributed.versions import VersionMismatchWarning
 
 from engine.selfplay.cluster import worker
@@ -46,6 +48,8 @@ def run_on_cluster(
 def _connect(cluster: Cluster) -> Client:
     for name in LOGGERS:               # what they report becomes one line of ours
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    if cluster.address.startswith("tls:") and not Security().get_tls_config_for_role("client")["cert"]:
+        raise ClusterFailed(f"{cluster.address} needs a certificate: set distributed.comm.tls in Dask's configuration")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VersionMismatchWarning)    # we compare ourselves
