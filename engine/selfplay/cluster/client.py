@@ -79,21 +79,22 @@ class _Run:
 
     def answers(self, tasks: Iterator[Any]) -> Iterator[Any]:
         """Yield the answers in the order they arrive."""
-        running: set[Future[Any]] = set()
+        running: dict[Future[Any], Any] = {}
         try:
             self._check_scheduler()
             while True:
-                self._look_for_workers()
+                if self._look_for_workers():
+                    self._submit_again(running)
                 workers = len(self._admitted)
                 most = workers + -(-workers // SPARE)
                 for task in islice(tasks, max(0, most - len(running))):
-                    running.add(self._submit(task))
+                    running[self._submit(task)] = task
                 if workers and not running:
                     return
                 for future in self._done(running):
                     with suppress(_NotThere):
                         answer = self._answer(future)
-                        running.remove(future)
+                        del running[future]
                         yield answer
         finally:
             self._end(running)
@@ -110,10 +111,13 @@ class _Run:
         if found:
             raise ClusterFailed(f"the scheduler {self._cluster.address} is refused: {'; '.join(found)}")
 
-    def _look_for_workers(self) -> None:
-        """Admit workers that are new, or report why not. Raises ClusterFailed if there are only refused ones."""
+    def _look_for_workers(self) -> bool:
+        """Admit workers that are new, or report why not; return whether there are some.
+
+        Raises ClusterFailed if there are only refused ones.
+        """
         if time.monotonic() < self._looked_at + POLL_S:
-            return
+            return False
         with self._connection():
             self._admitted, others = self._present()
             self._refused &= others
@@ -136,6 +140,7 @@ class _Run:
             self._cluster.report(f"{self._cluster.address} has no workers: waiting for them")
         self._is_waiting = not self._admitted
         self._looked_at = time.monotonic()
+        return len(lines) < len(new)
 
     def _present(self) -> tuple[set[str], set[str]]:
         """Return the addresses of the workers that are admitted, and of all others."""
@@ -150,14 +155,24 @@ class _Run:
         with self._connection():
             return self._client.submit(worker.run_task, self._job, task, key=key, resources={self._job: 1})
 
-    def _done(self, running: set[Future[Any]]) -> set[Future[Any]]:
+    def _submit_again(self, running: dict[Future[Any], Any]) -> None:
+        """Submit what Dask gave up for want of an admitted worker: it only looks at workers as they join."""
+        with self._connection():
+            assigned = {key for keys in self._client.processing().values() for key in keys}
+            given_up = [future for future in running if not future.done() and future.key not in assigned]
+            self._client.cancel(given_up)
+        for future in given_up:
+            task = running.pop(future)
+            running[self._submit(task)] = task
+
+    def _done(self, running: Iterable[Future[Any]]) -> set[Future[Any]]:
         """Return the tasks that are done, after a pause at most."""
         if not running:
             time.sleep(POLL_S)
             return set()
         with self._connection(), self._client.as_current():
             try:
-                return set(wait(running, timeout=POLL_S, return_when="FIRST_COMPLETED").done)
+                return set(wait(list(running), timeout=POLL_S, return_when="FIRST_COMPLETED").done)
             except TimeoutError:
                 return set()
 
@@ -176,12 +191,12 @@ class _Run:
             except TimeoutError:
                 raise _NotThere from None
 
-    def _end(self, running: set[Future[Any]]) -> None:
+    def _end(self, running: Iterable[Future[Any]]) -> None:
         """Cancel what is left, and restart the workers that are in the middle of it: a thread cannot be stopped."""
         if self._is_lost:
             return
         with suppress(ClusterFailed), self._connection():
-            self._client.cancel(running)
+            self._client.cancel(list(running))
             admitted, _ = self._present()      # Dask waits long for one that is gone
             found = self._client.run(worker.forget, self._job, workers=sorted(admitted), on_error="ignore")
             if busy := [address for address, is_busy in found.items() if is_busy]:

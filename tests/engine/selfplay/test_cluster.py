@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -109,6 +110,26 @@ def test_self_play_writes_the_same_shards_as_here_also_if_a_worker_is_killed(
     assert contents(there.folder) == contents(here.folder)
     assert sorted(contents(here.folder)) == ["0003-000000.shard", "0003-000001.shard", "0003-000002-6.shard"]
     assert list(selfplay.run(there, 30, Cluster("tcp://nowhere:1"))) == [], "nothing is missing"
+
+
+@pytest.mark.long
+def test_workers_killed_again_and_again_change_no_shard(
+    cluster: Cluster, dask: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask.scheduler, "allowed_failures", 1000)
+    here = SelfplayPlan(tmp_path / "here", games_per_shard=20, nodes=50)
+    there = replace(here, folder=tmp_path / "there")
+    rng = random.Random(1)
+    kills = 0
+    for _ in selfplay.run(there, 20 * 50, cluster):
+        joined = [nanny.pid for nanny in dask.workers.values() if nanny.worker_address in dask.scheduler.workers]
+        if joined:                     # a nanny gives up if its worker dies before it joins
+            os.kill(rng.choice(joined), signal.SIGKILL)
+            kills += 1
+    list(selfplay.run(here, 20 * 50, WORKERS))
+    assert contents(there.folder) == contents(here.folder)
+    assert len(contents(here.folder)) == 50
+    assert kills >= 25
 
 
 def contents(folder: Path) -> dict[str, bytes]:
