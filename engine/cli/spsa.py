@@ -14,10 +14,11 @@ from pathlib import Path
 
 import click
 
-from engine.cli.parameters import FILE, POSITIVE, number, processes_option
+from engine.cli.parameters import FILE, POSITIVE, number, workers_option
 from engine.core import params
 from engine.progress import ProgressDisplay
 from engine.selfplay.sprt import LLR_BOUND, MatchScore
+from engine.selfplay.worker_pool import Workers
 from engine.training.spsa import SpsaPlan, Tuning, run, verify
 from engine.training.tunable import NotTunable, Parameter, make_build, read_parameters
 
@@ -39,7 +40,7 @@ LOW_ELO, HIGH_ELO = 0, 10          # of the sequential test
 @click.option("--rate", type=number(0, 1), default=SpsaPlan.rate, help="Last move, as a share of the step.")
 @click.option("--verify", "verifying", type=int, default=2000, help="Games of the match at the end, at most.")
 @click.option("--seed", type=int, default=SpsaPlan.seed, help="Seed of the openings and of the steps.")
-@processes_option
+@workers_option
 def spsa(
     folder: Path,
     games: int,
@@ -49,7 +50,7 @@ def spsa(
     rate: float,
     verifying: int,
     seed: int,
-    processes: int,
+    workers: Workers,
 ) -> None:
     """Tune numbers of the search in FOLDER, then play them against the present ones.
 
@@ -65,11 +66,14 @@ def spsa(
     tuning = Tuning.load(state) if state.exists() else Tuning.begin(parameters)
     if set(tuning.values) != {parameter.name for parameter in parameters}:
         raise click.ClickException(f"{state} tunes other parameters: {', '.join(tuning.values)}")
-    _tune(plan, tuning, folder, processes)
+    try:
+        _tune(plan, tuning, folder, workers)
+    except NotTunable as error:
+        raise click.ClickException(f"{error}; the workers of a cluster run the one in {build}") from None
     for parameter in parameters:
         print(f"{parameter.name} = {tuning.rounded()[parameter.name]}  # was {parameter.value}")
     if verifying:
-        _verify(plan, tuning, verifying, processes)
+        _verify(plan, tuning, verifying, workers)
 
 
 def _run_in_build(build: Path) -> None:
@@ -101,10 +105,10 @@ def _chosen(parameters: tuple[Parameter, ...], patterns: tuple[str, ...]) -> tup
     )
 
 
-def _tune(plan: SpsaPlan, tuning: Tuning, folder: Path, processes: int) -> None:
+def _tune(plan: SpsaPlan, tuning: Tuning, folder: Path, workers: Workers) -> None:
     with ProgressDisplay("tuning", plan.pairs, "pairs") as display:
         display.advance_to(tuning.pairs)
-        for _ in run(plan, tuning, processes):
+        for _ in run(plan, tuning, workers):
             display.advance_to(tuning.pairs)
             if tuning.pairs % PAIRS_PER_SAVE == 0 or tuning.pairs == plan.pairs:
                 tuning.save(folder / STATE)
@@ -114,12 +118,12 @@ def _tune(plan: SpsaPlan, tuning: Tuning, folder: Path, processes: int) -> None:
                 display.log(f"{tuning.pairs} pairs: {values}")
 
 
-def _verify(plan: SpsaPlan, tuning: Tuning, games: int, processes: int) -> None:
+def _verify(plan: SpsaPlan, tuning: Tuning, games: int, workers: Workers) -> None:
     """Play the tuned numbers against the present ones until a sequential test decides."""
     score = MatchScore()
     pairs = -(-games // 2)
     with ProgressDisplay("match", pairs, "pairs") as display:
-        for half_points in verify(tuning, plan.nodes, plan.seed, pairs, processes):
+        for half_points in verify(tuning, plan.nodes, plan.seed, pairs, workers):
             score.add(half_points)
             display.advance_to(sum(score.pairs))
             if abs(score.log_likelihood_ratio(LOW_ELO, HIGH_ELO)) >= LLR_BOUND:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import floor
 from pathlib import Path
@@ -19,7 +19,7 @@ from pathlib import Path
 from engine.core.position import Position
 from engine.selfplay.games import Player, SearchedMove
 from engine.selfplay.match import balanced_opening, play_opening
-from engine.selfplay.worker_pool import run_parallel
+from engine.selfplay.worker_pool import Workers, run_parallel
 from engine.training.plot import Axes, Curve, svg
 from engine.training.tunable import Numbers, Parameter
 
@@ -150,12 +150,10 @@ class Tuning:
         return svg("Parameters within their ranges", curves, Axes("pairs of games", logarithmic=False))
 
 
-def run(
-    plan: SpsaPlan, tuning: Tuning, processes: int, play: Callable[[Trial], tuple[Trial, int]] | None = None
-) -> Iterator[int]:
+def run(plan: SpsaPlan, tuning: Tuning, workers: Workers) -> Iterator[int]:
     """Play the pairs that are missing, several at a time; yield the half points of each after learning from it."""
     trials = (tuning.trial(plan, number) for number in range(tuning.pairs, plan.pairs))
-    for trial, half_points in run_parallel(play or play_trial, trials, processes):
+    for trial, half_points in run_parallel(play_trial, trials, workers):
         tuning.learn(plan, trial, half_points)
         yield half_points
 
@@ -164,8 +162,8 @@ def play_trial(trial: Trial) -> tuple[Trial, int]:
     return trial, trial.play()
 
 
-def verify(tuning: Tuning, nodes: int, seed: int, pairs: int, processes: int) -> Iterator[int]:
+def verify(tuning: Tuning, nodes: int, seed: int, pairs: int, workers: Workers) -> Iterator[int]:
     """Play the tuned numbers against those of `params.py`; yield the half points of the tuned ones in each pair."""
     trials = (Trial(number, (), tuning.rounded(), {}, nodes, seed) for number in range(pairs))
-    for _, half_points in run_parallel(play_trial, trials, processes):
+    for _, half_points in run_parallel(play_trial, trials, workers):
         yield half_points
