@@ -39,6 +39,7 @@ cdef class Position:
     cdef bint en_passant_is_legal(self, int origin, int target) noexcept nogil
     cdef void _copy_ply(self, int height, Position other, int other_height) noexcept nogil
 
+    # What none may. Here `final` forbids it; in the .py file it makes the calls direct, so that they can be inlined.
     @cython.final
     cdef void put(self, int piece, int square) noexcept nogil
     @cython.final

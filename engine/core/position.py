@@ -118,6 +118,7 @@ class Position:
         self.rights_kept[rook] &= 15 ^ (1 << right)
         self.rights_kept[king] &= 12 if right < 2 else 3
 
+    @cython.final
     def put(self, piece: cython.int, square: cython.int) -> cython.void:
         """Place a piece on an empty square; the caller updates the key."""
         here: u64 = bit(square)
@@ -128,6 +129,7 @@ class Position:
         self.piece_square += PIECE_SQUARE[piece * 64 + square]
         self.phase += PHASE[piece]
 
+    @cython.final
     def remove(self, piece: cython.int, square: cython.int) -> cython.void:
         """Take a piece off its square; the caller updates the key."""
         here: u64 = bit(square)
@@ -138,6 +140,7 @@ class Position:
         self.piece_square -= PIECE_SQUARE[piece * 64 + square]
         self.phase -= PHASE[piece]
 
+    @cython.final
     def shift(self, piece: cython.int, origin: cython.int, target: cython.int) -> cython.void:
         """Move a piece to an empty square; the caller updates the key."""
         both: u64 = bit(origin) | bit(target)
@@ -192,6 +195,7 @@ class Position:
                 self.en_passant = target ^ 8
                 self.key ^= EN_PASSANT_KEY[target ^ 8]
 
+    @cython.final
     def key_after(self, move: cython.int) -> u64:
         """Return the key after a legal move, for prefetching; wrong for special moves."""
         origin: cython.int = from_square(move)
@@ -229,6 +233,7 @@ class Position:
         self.key = self.undo_key[height]
         self.pawn_key = self.undo_pawn_key[height]
 
+    @cython.final
     def promote(self, pawn: cython.int, piece: cython.int, square: cython.int) -> cython.void:
         """Replace the pawn on its last rank by a piece."""
         self.remove(pawn, square)
@@ -236,6 +241,7 @@ class Position:
         self.key ^= PIECE_KEY[pawn * 64 + square] ^ PIECE_KEY[piece * 64 + square]
         self.pawn_key ^= PIECE_KEY[pawn * 64 + square]
 
+    @cython.final
     def castle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
         """Castle by the rules of Chess960."""
         short: cython.bint = rook_origin > origin
@@ -249,6 +255,7 @@ class Position:
         self.key ^= PIECE_KEY[king * 64 + origin] ^ PIECE_KEY[king * 64 + king_target]
         self.key ^= PIECE_KEY[rook * 64 + rook_origin] ^ PIECE_KEY[rook * 64 + rook_target]
 
+    @cython.final
     def uncastle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
         """Undo `castle`."""
         short: cython.bint = rook_origin > origin
@@ -259,6 +266,7 @@ class Position:
         self.put(king, origin)
         self.put(rook, rook_origin)
 
+    @cython.final
     def make_null(self) -> cython.void:
         """Make a null move. It resets the halfmove clock: repetitions do not count across it."""
         height: cython.int = self.height
@@ -271,6 +279,7 @@ class Position:
         self.side_to_move ^= 1
         self.height = height + 1
 
+    @cython.final
     def unmake_null(self) -> cython.void:
         """Unmake a null move."""
         height: cython.int = self.height - 1
@@ -280,6 +289,7 @@ class Position:
         self.halfmove_clock = self.undo_halfmove_clock[height]
         self.key = self.undo_key[height]
 
+    @cython.final
     def attackers(self, square: cython.int, by: cython.int, occupied: u64) -> u64:
         """Return the pieces of colour `by` that attack the square, given the occupied squares."""
         first: cython.int = by * KINDS
@@ -292,6 +302,7 @@ class Position:
             | (rook_attacks(square, occupied) & (self.pieces[first + ROOK] | queens))
         )
 
+    @cython.final
     def is_attacked(self, square: cython.int, by: cython.int) -> cython.bint:
         """Return whether `by` attacks the square; faster than `attackers`."""
         first: cython.int = by * KINDS
@@ -306,6 +317,7 @@ class Position:
             return True
         return rook_attacks(square, self.occupied) & (self.pieces[first + ROOK] | queens) != 0
 
+    @cython.final
     def king_square(self, colour: cython.int) -> cython.int:
         """Return the king's square."""
         return lsb(self.pieces[colour * KINDS + KING])
@@ -324,6 +336,7 @@ class Position:
         occupied: u64 = (self.occupied ^ bit(origin) ^ captured) | bit(target)
         return not self.attackers(self.king_square(self.side_to_move), them, occupied) & ~captured
 
+    @cython.final
     def en_passant_is_possible(self, target: cython.int) -> cython.bint:
         """Return whether any pawn of the side to move may capture en passant on `target`."""
         us: cython.int = self.side_to_move
@@ -334,11 +347,13 @@ class Position:
             pawns &= pawns - 1
         return False
 
+    @cython.final
     def has_pieces(self, colour: cython.int) -> cython.bint:
         """Return whether the side has more than king and pawns."""
         first: cython.int = colour * KINDS
         return self.colours[colour] != self.pieces[first + PAWN] | self.pieces[first + KING]
 
+    @cython.final
     def has_one_piece(self, colour: cython.int) -> cython.bint:
         """Return whether the side has at most one piece besides king and pawns; zugzwang is likely."""
         first: cython.int = colour * KINDS
