@@ -7,6 +7,7 @@ Offers each module. `params` holds every tunable number.
 __all__ = [
     "attacks",
     "bitboard",
+    "checks",
     "draws",
     "fen",
     "move",

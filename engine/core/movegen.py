@@ -38,7 +38,6 @@ from cython.cimports.engine.core.move import (
     from_square,
     is_capture,
     is_promotion,
-    promoted_kind,
     to_square,
 )
 from cython.cimports.engine.core.pieces import (
@@ -421,26 +420,3 @@ def legal_moves(position: Position) -> list[int]:
 def legal_move_texts(position: Position) -> list[str]:
     """Return the legal moves as UCI text, castling as king takes rook."""
     return [uci_text(move) for move in legal_moves(position)]
-
-
-def gives_check(position: Position, move: cython.int) -> cython.bint:
-    """Return whether a legal move gives check, directly or discovered. Castling counts as no check."""
-    us: cython.int = position.side_to_move
-    king: cython.int = position.king_square(us ^ 1)
-    moved: u64 = bit(to_square(move))
-    kind: cython.int = promoted_kind(move) if is_promotion(move) else position.board[from_square(move)] - us * KINDS
-    if flag_of(move) == CASTLING:
-        return False
-    if kind == KNIGHT and KNIGHT_ATTACKS[king] & moved:
-        return True
-    if kind == PAWN and PAWN_ATTACKS[(us ^ 1) * 64 + king] & moved:
-        return True
-    occupied: u64 = (position.occupied ^ bit(from_square(move))) | moved
-    if flag_of(move) == EN_PASSANT:
-        occupied ^= bit(to_square(move) ^ 8)
-    queens: u64 = position.pieces[us * KINDS + QUEEN] | (moved if kind == QUEEN else 0)
-    diagonal: u64 = position.pieces[us * KINDS + BISHOP] | queens | (moved if kind == BISHOP else 0)
-    straight: u64 = position.pieces[us * KINDS + ROOK] | queens | (moved if kind == ROOK else 0)
-    diagonal &= occupied
-    straight &= occupied
-    return bishop_attacks(king, occupied) & diagonal != 0 or rook_attacks(king, occupied) & straight != 0

@@ -173,7 +173,12 @@ class MovePicker:
         return self.stage[ply] == BAD_CAPTURE
 
     def skip_to_quiet_checks(self, ply: cython.int) -> cython.void:
-        """Of the remaining quiet moves return only checks, unordered."""
+        """Of the remaining quiet moves keep only checks, unordered and without ranks."""
+        side: cython.int = self.position.side_to_move
+        index: cython.int
+        for index in range(self.index[ply], self.end[ply]):
+            self.moves[index] = flip_for(side, self.moves[index] & 0xFFFF)
+        self.end[ply] = self.rules.keep_forcing(self.moves, self.index[ply], self.end[ply])
         self.stage[ply] = QUIET_CHECKS
 
     def generate_moves(self, ply: cython.int) -> cython.void:
@@ -255,11 +260,10 @@ class MovePicker:
 
     def next_check(self, ply: cython.int) -> cython.int:
         """Return the next quiet move that gives check."""
-        side: cython.int = self.position.side_to_move
         while self.index[ply] < self.end[ply]:
-            move: cython.int = flip_for(side, self.moves[self.index[ply]] & 0xFFFF)
             self.index[ply] += 1
-            if move != self.table_move[ply] and self.rules.is_forcing(move):
+            move: cython.int = self.moves[self.index[ply] - 1]
+            if move != self.table_move[ply]:
                 return move
         return NO_MOVE
 

@@ -10,6 +10,7 @@ cdef class Rules:
     cdef int generate(self, int *moves, int start, bint tactical_only) noexcept nogil
     cdef bint is_legal(self, int move) noexcept nogil
     cdef bint is_forcing(self, int move) noexcept nogil
+    cdef int keep_forcing(self, int *moves, int start, int end) noexcept nogil
     cdef bint is_forced(self) noexcept nogil
     cdef bint can_wait(self) noexcept nogil
     cdef int gain(self, int move) noexcept nogil

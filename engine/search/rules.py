@@ -5,9 +5,10 @@ Standard chess is answered by direct calls. A variant answers by what it overrid
 """
 
 import cython
+from cython.cimports.engine.core.checks import gives_check, keep_checks
 from cython.cimports.engine.core.draws import is_insufficient_material
 from cython.cimports.engine.core.move import to_square
-from cython.cimports.engine.core.movegen import generate, gives_check, is_legal
+from cython.cimports.engine.core.movegen import generate, is_legal
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
@@ -52,6 +53,18 @@ class Rules:
         if self.variant is None:
             return gives_check(self.position, move)
         return self.variant.is_forcing(move)
+
+    def keep_forcing(self, moves: cython.p_int, start: cython.int, end: cython.int) -> cython.int:
+        """Keep only the forcing moves of the legal quiet ones in moves[start:end]; return their new end."""
+        if self.variant is None:
+            return keep_checks(self.position, moves, start, end)
+        kept: cython.int = start
+        index: cython.int
+        for index in range(start, end):
+            if self.variant.is_forcing(moves[index]):
+                moves[kept] = moves[index]
+                kept += 1
+        return kept
 
     def is_forced(self) -> cython.bint:
         """Return whether few moves are legal and the static evaluation is unreliable: in check, or made to capture."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import cython
 from cython.cimports.engine.core.attacks import BETWEEN, KNIGHT_ATTACKS, PAWN_ATTACKS, bishop_attacks, rook_attacks
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, END_RANKS, bit, lsb, u64
+from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.move import (
     DROP,
     EN_PASSANT,
@@ -21,7 +22,7 @@ from cython.cimports.engine.core.move import (
     is_promotion,
     to_square,
 )
-from cython.cimports.engine.core.movegen import generate, gives_check, is_legal
+from cython.cimports.engine.core.movegen import generate, is_legal
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import BISHOP, KIND_OF, KINDS, KNIGHT, PAWN, QUEEN, ROOK
 from cython.cimports.engine.core.position import Position

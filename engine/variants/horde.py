@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, lsb, popcount, u64
-from cython.cimports.engine.core.movegen import add_unpinned_moves, generate, gives_check, is_legal
+from cython.cimports.engine.core.checks import gives_check
+from cython.cimports.engine.core.movegen import add_unpinned_moves, generate, is_legal
 from cython.cimports.engine.core.pieces import BLACK, PAWN, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantPosition

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.move import from_square, to_square
-from cython.cimports.engine.core.movegen import generate, gives_check, is_legal
+from cython.cimports.engine.core.movegen import generate, is_legal
 from cython.cimports.engine.core.pieces import BLACK, KINDS, KING, WHITE
 from cython.cimports.engine.variants.variant_position import DRAWN, UNDECIDED, VariantPosition
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
-from cython.cimports.engine.core.movegen import gives_check
+from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.pieces import BLACK, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.see import exchange_wins

@@ -14,8 +14,9 @@ from typing import Any
 import cython
 from cython.cimports.engine.core.attacks import KING_ATTACKS
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, advance, lsb, u64
+from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.move import CAPTURE, QUIET, from_square, to_square
-from cython.cimports.engine.core.movegen import generate, gives_check, is_legal
+from cython.cimports.engine.core.movegen import generate, is_legal
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_SQUARE, PAWN
 from cython.cimports.engine.core.position import Position

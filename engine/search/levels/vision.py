@@ -12,8 +12,8 @@ hash of seed and position: a repeated search has the same, another game has othe
 
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, u64
+from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.move import CASTLING, flag_of, from_square, is_capture, is_promotion, to_square
-from cython.cimports.engine.core.movegen import gives_check
 from cython.cimports.engine.core.pieces import NO_SQUARE, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.zobrist import PIECE_KEY

@@ -2,9 +2,10 @@
 
 import random
 
+from engine.core.checks import gives_check
 from engine.core.fen import format_fen, parse_fen
 from engine.core.move import uci_text
-from engine.core.movegen import gives_check, legal_moves
+from engine.core.movegen import legal_moves
 from engine.facade import Board
 from tests.engine.positions import IN_FEN, Start, random_games
 

@@ -2,9 +2,10 @@
 
 import random
 
+from engine.core.checks import gives_check
 from engine.core.fen import parse_fen
 from engine.core.move import uci_text
-from engine.core.movegen import gives_check, legal_moves
+from engine.core.movegen import legal_moves
 from engine.core.see import wins_exchange
 from engine.search.history import History
 from engine.search.move_picker import MovePicker
