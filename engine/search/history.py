@@ -156,7 +156,7 @@ class History:
             self.quiets[self.butterfly_index(side, move, ply)]
             + self.continuations[self.one_ply_ago[ply] + step]
             + self.continuations[self.two_plies_ago[ply] + step]
-            + self.continuations[self.four_plies_ago[ply] + step] // 2
+            + (self.continuations[self.four_plies_ago[ply] + step] >> 1)        # not // 2, which C rounds otherwise
             + self.pawn_history[self.pawn_offset[ply] + step]
         )
 

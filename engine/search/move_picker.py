@@ -209,7 +209,7 @@ class MovePicker:
 
         En passant and plain promotions have an empty target, which counts as a pawn.
         """
-        rank: cython.int = 8 * self.rules.gain(move) + self.capture_history(move) // 4
+        rank: cython.int = 8 * self.rules.gain(move) + (self.capture_history(move) >> 2)
         if is_promotion(move):
             rank += 8 * EXCHANGE_VALUE[promoted_kind(move)]
         return rank
