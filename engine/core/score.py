@@ -3,12 +3,22 @@
 
 A packed score holds a midgame and an endgame value in one integer, so that one addition moves both: the midgame
 value in the low 16 bits (signed), the endgame value above. Each must stay within +-32767.
+
+Compiled, what the search uses is C declared in `score.pxd`; these are the plain versions.
 """
 
 import cython
 
 if not cython.compiled:
     MAX_PLY = 128                  # plies from the root that a search may reach
+
+    DRAW = 0
+    MATE = 32000                   # being mated at the root would be -MATE
+    LONGEST_MATE = MATE - MAX_PLY  # any score at or beyond this is a forced mate
+    TABLE_WIN = 30000              # a tablebase win at the root
+    LONGEST_WIN = TABLE_WIN - MAX_PLY      # any score at or beyond this is a mate or a tablebase win
+    INFINITE = 32001
+    NO_SCORE = 32002               # "this technique has no answer"
 
     def pack(midgame: int, endgame: int) -> int:
         """Return both values packed into one integer."""
@@ -22,47 +32,25 @@ if not cython.compiled:
         """Return the endgame value: the rest without the midgame value."""
         return (packed + 0x8000) >> 16
 
+    def mated_in(ply: int) -> int:
+        """Return the score of being mated `ply` plies from the root; nearer mates are worse."""
+        return -MATE + ply
 
-DRAW = 0
-MATE = 32000                       # being mated at the root would be -MATE
-LONGEST_MATE = MATE - MAX_PLY      # any score at or beyond this is a forced mate
-TABLE_WIN = 30000                  # a tablebase win at the root
-LONGEST_WIN = TABLE_WIN - MAX_PLY          # any score at or beyond this is a mate or a tablebase win
-INFINITE = 32001
-NO_SCORE = 32002                   # "this technique has no answer"
+    def table_win_in(ply: int) -> int:
+        """Return the score of a tablebase win `ply` plies from the root; nearer wins are better."""
+        return TABLE_WIN - ply
 
+    def is_decided(score: int) -> bool:
+        """Return whether the score is a forced mate or a tablebase win for either side."""
+        return score >= LONGEST_WIN or score <= -LONGEST_WIN
 
-def mated_in(ply: cython.int) -> cython.int:
-    """Return the score of being mated `ply` plies from the root; nearer mates are worse."""
-    return -MATE + ply
+    def to_table(score: int, ply: int) -> int:
+        """Return the score as stored: mates and wins counted from the stored position, not from the root."""
+        return score + ply if score >= LONGEST_WIN else score - ply if score <= -LONGEST_WIN else score
 
-
-def table_win_in(ply: cython.int) -> cython.int:
-    """Return the score of a tablebase win `ply` plies from the root; nearer wins are better."""
-    return TABLE_WIN - ply
-
-
-def is_decided(score: cython.int) -> cython.bint:
-    """Return whether the score is a forced mate or a tablebase win for either side."""
-    return score >= LONGEST_WIN or score <= -LONGEST_WIN
-
-
-def to_table(score: cython.int, ply: cython.int) -> cython.int:
-    """Return the score as stored: mates and wins counted from the stored position, not from the root."""
-    if score >= LONGEST_WIN:
-        return score + ply
-    if score <= -LONGEST_WIN:
-        return score - ply
-    return score
-
-
-def from_table(score: cython.int, ply: cython.int) -> cython.int:
-    """Return the score of a stored one: the inverse of `to_table`."""
-    if score >= LONGEST_WIN:
-        return score - ply
-    if score <= -LONGEST_WIN:
-        return score + ply
-    return score
+    def from_table(score: int, ply: int) -> int:
+        """Return the score of a stored one: the inverse of `to_table`."""
+        return score - ply if score >= LONGEST_WIN else score + ply if score <= -LONGEST_WIN else score
 
 
 def mate_distance(score: int) -> int | None:
