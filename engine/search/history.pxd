@@ -1,11 +1,16 @@
 from engine.core.bitboard cimport u64
+from engine.core.move cimport is_drop, to_square
+from engine.core.pieces cimport KINDS
 from engine.core.position cimport Position
 
 cdef int NO_STEP
 
+cdef inline int step_of(Position position, int move) noexcept nogil:
+    cdef int piece = position.side_to_move * KINDS + (move & 63) if is_drop(move) else position.board[move & 63]
+    return piece * 64 + to_square(move)
+
 cdef int bonus(int depth) noexcept nogil
 cdef int malus(int depth) noexcept nogil
-cdef int step_of(Position position, int move) noexcept nogil
 cdef int correction_index(Position position, int part) noexcept nogil
 
 cdef class History:

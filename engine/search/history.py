@@ -31,6 +31,12 @@ from cython.cimports.engine.core.pieces import KINDS, KING, KNIGHT
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
 
+if not cython.compiled:
+    def step_of(position: Position, move: int) -> int:
+        """Return the step of a move that has not been made yet."""
+        piece = position.side_to_move * KINDS + (move & 63) if is_drop(move) else position.board[move & 63]
+        return piece * 64 + to_square(move)
+
 BUTTERFLY_SIZE = cython.declare(cython.int, 32768)  # side, origin attacked, target attacked, origin, target
 STEPS = cython.declare(cython.int, 768)
 NO_STEP = cython.declare(cython.int, 768)           # a null move, or before the root
@@ -80,13 +86,6 @@ def correction_index(position: Position, part: cython.int) -> cython.int:
             key = (key ^ position.pieces[part * KINDS + kind]) * MIX & ALL_SQUARES
     table: cython.int = position.side_to_move * PARTS + part
     return (table << CORRECTION_BITS) + cython.cast(cython.int, key >> (64 - CORRECTION_BITS))
-
-
-def step_of(position: Position, move: cython.int) -> cython.int:
-    """Return the step of a move that has not been made yet."""
-    if is_drop(move):
-        return (position.side_to_move * KINDS + (move & 63)) * 64 + to_square(move)
-    return position.board[move & 63] * 64 + to_square(move)
 
 
 @cython.final
