@@ -119,12 +119,10 @@ class MovePruning:
     def can_prune(
         self, move: cython.int, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int
     ) -> cython.bint:
-        """Return whether to skip a move. Requires a score better than being mated.
+        """Return whether to skip a move. Requires a score better than being mated, and that zugzwang is unlikely.
 
         Quiet checks are never skipped. (chessprogramming wiki: Futility Pruning, Late Move Pruning)
         """
-        if not self.rules.can_wait():
-            return False
         if is_tactical(move):
             return (
                 depth <= EXCHANGE_PRUNING_DEPTH

@@ -337,6 +337,7 @@ class Search:
         best: cython.int = -INFINITE
         best_move: cython.int = NO_MOVE
         number: cython.int = 0
+        may_prune: cython.bint = ply > 0 and self.rules.can_wait()
         self.stack.table_tactical[ply] = table_move != NO_MOVE and is_tactical(table_move)
         self.stack.begin_moves(ply)
         self.picker.begin(ply, table_move)
@@ -348,7 +349,7 @@ class Search:
             number += 1
             self.stack.prefetch(move)
             self.stack.history_score[ply] = 0 if is_tactical(move) else self.stack.quiet_score(move, ply)
-            if ply > 0 and best > -LONGEST_WIN and self.pruning.can_prune(move, number, alpha, depth, ply):
+            if may_prune and best > -LONGEST_WIN and self.pruning.can_prune(move, number, alpha, depth, ply):
                 move = self.picker.next(ply)
                 continue
             if ply == 0:
