@@ -197,7 +197,7 @@ class Position:
 
     @cython.final
     def key_after(self, move: cython.int) -> u64:
-        """Return the key after a legal move, for prefetching; wrong for special moves."""
+        """Return the key after a legal move, for prefetching; wrong for special moves and some of variants."""
         origin: cython.int = from_square(move)
         target: cython.int = to_square(move)
         piece: cython.int = self.board[origin]
@@ -205,8 +205,7 @@ class Position:
         rights: cython.int = self.castling_rights
         key: u64 = self.key ^ EN_PASSANT_KEY[self.en_passant] ^ BLACK_KEY
         key ^= CASTLING_KEY[rights] ^ CASTLING_KEY[rights & self.rights_kept[origin] & self.rights_kept[target]]
-        if captured != NO_PIECE:
-            key ^= PIECE_KEY[captured * 64 + target]
+        key ^= PIECE_KEY[captured * 64 + target]
         return key ^ PIECE_KEY[piece * 64 + origin] ^ PIECE_KEY[piece * 64 + target]
 
     def unmake(self, move: cython.int) -> cython.void:

@@ -9,7 +9,7 @@ import random
 import cython
 
 if not cython.compiled:
-    PIECE_KEY = [0] * 768          # [piece * 64 + square]
+    PIECE_KEY = [0] * 832          # [piece * 64 + square]; 0 for NO_PIECE, which is the last
     CASTLING_KEY = [0] * 16        # [castling rights]
     EN_PASSANT_KEY = [0] * 65      # [en passant square]; the last, "none", is 0
 

@@ -6,7 +6,7 @@ Updates the statistics in `history.py`. Must not know the recursion.
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
-from cython.cimports.engine.core.move import NO_MOVE, is_drop, is_tactical, to_square
+from cython.cimports.engine.core.move import NO_MOVE, is_tactical, to_square
 from cython.cimports.engine.core.params import FIFTY_MOVES_FADING, HISTORY_RISE, HISTORY_RISE_LIMIT, NETWORK_LIMIT
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
@@ -122,8 +122,7 @@ class SearchStack:
 
     def prefetch(self, move: cython.int) -> cython.void:
         """Load the table's entry for the position after the move into the cache."""
-        if not is_drop(move):
-            self.table.prefetch(self.position.key_after(move))
+        self.table.prefetch(self.position.key_after(move))
 
     def make(self, move: cython.int, ply: cython.int) -> cython.void:
         """Make a move and record its step."""
