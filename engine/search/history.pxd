@@ -3,7 +3,18 @@ from engine.core.move cimport is_drop, to_square
 from engine.core.pieces cimport KINDS
 from engine.core.position cimport Position
 
-cdef int NO_STEP
+cdef enum:
+    BUTTERFLY_SIZE = 32768
+    STEPS = 768
+    NO_STEP = 768
+    PAWN_KEYS = 512
+    CAPTURES = 4608
+    KILLER = 29000
+    CORRECTION_BITS = 14
+    WHITE_PIECES = 0
+    BLACK_PIECES = 1
+    PAWNS = 2
+    PARTS = 3
 
 cdef inline int step_of(Position position, int move) noexcept nogil:
     cdef int piece = position.side_to_move * KINDS + (move & 63) if is_drop(move) else position.board[move & 63]

@@ -32,22 +32,21 @@ from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
 
 if not cython.compiled:
+    BUTTERFLY_SIZE = 32768         # side, origin attacked, target attacked, origin, target
+    STEPS = 768
+    NO_STEP = 768                  # a null move, or before the root
+    PAWN_KEYS = 512                # the last bits of the pawn key
+    CAPTURES = 4608                # step, victim
+    KILLER = 29000                 # rank; above a quarter of the largest history score
+    CORRECTION_BITS = 14           # of a key select a correction
+    WHITE_PIECES, BLACK_PIECES, PAWNS = range(3)       # the parts of a position that have corrections
+    PARTS = 3
+
     def step_of(position: Position, move: int) -> int:
         """Return the step of a move that has not been made yet."""
         piece = position.side_to_move * KINDS + (move & 63) if is_drop(move) else position.board[move & 63]
         return piece * 64 + to_square(move)
 
-BUTTERFLY_SIZE = cython.declare(cython.int, 32768)  # side, origin attacked, target attacked, origin, target
-STEPS = cython.declare(cython.int, 768)
-NO_STEP = cython.declare(cython.int, 768)           # a null move, or before the root
-PAWN_KEYS = cython.declare(cython.int, 512)         # the last bits of the pawn key
-CAPTURES = cython.declare(cython.int, 4608)         # step, victim
-KILLER = cython.declare(cython.int, 29000)          # rank; above a quarter of the largest history score
-CORRECTION_BITS = cython.declare(cython.int, 14)    # of a key select a correction
-WHITE_PIECES = cython.declare(cython.int, 0)        # the parts of a position that have corrections
-BLACK_PIECES = cython.declare(cython.int, 1)
-PAWNS = cython.declare(cython.int, 2)
-PARTS = cython.declare(cython.int, 3)
 MIX = cython.declare(u64, 0x9E3779B97F4A7C15)       # 2**64 divided by the golden ratio (Knuth: multiplicative hashing)
 
 

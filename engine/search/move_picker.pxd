@@ -2,6 +2,19 @@ from engine.search.history cimport History
 from engine.core.position cimport Position
 from engine.search.rules cimport Rules
 
+cdef enum:
+    MOVES_PER_PLY = 288
+    VARIANT_MOVES_PER_PLY = 1024
+    FLIP_RANKS = 56 | 56 << 6
+
+cdef enum:
+    TABLE_MOVE
+    GENERATION
+    GOOD_TACTICAL
+    QUIET
+    QUIET_CHECKS
+    BAD_CAPTURE
+
 cdef class MovePicker:
     cdef Position position
     cdef Rules rules

@@ -21,17 +21,12 @@ from cython.cimports.engine.core.score import MAX_PLY
 from cython.cimports.engine.search.history import History
 from cython.cimports.engine.search.rules import Rules
 
-MOVES_PER_PLY = cython.declare(cython.int, 288)     # see movegen.py,
-VARIANT_MOVES_PER_PLY = cython.declare(cython.int, 1024)     # and variant_position.py
-FLIP_RANKS = cython.declare(cython.int, 56 | 56 << 6)   # mirrors the ranks of both squares of a move
-
-# Stages
-TABLE_MOVE = cython.declare(cython.int, 0)
-GENERATION = cython.declare(cython.int, 1)
-GOOD_TACTICAL = cython.declare(cython.int, 2)
-QUIET = cython.declare(cython.int, 3)
-QUIET_CHECKS = cython.declare(cython.int, 4)              # only after `skip_to_quiet_checks`
-BAD_CAPTURE = cython.declare(cython.int, 5)
+if not cython.compiled:
+    MOVES_PER_PLY = 288            # see movegen.py,
+    VARIANT_MOVES_PER_PLY = 1024   # and variant_position.py
+    FLIP_RANKS = 56 | 56 << 6      # mirrors the ranks of both squares of a move
+    # Stages; of these QUIET_CHECKS comes only after `skip_to_quiet_checks`.
+    TABLE_MOVE, GENERATION, GOOD_TACTICAL, QUIET, QUIET_CHECKS, BAD_CAPTURE = range(6)
 
 
 @cython.cfunc

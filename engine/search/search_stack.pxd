@@ -7,6 +7,11 @@ from engine.core.position cimport Position
 from engine.search.rules cimport Rules
 from engine.search.transposition cimport TranspositionTable
 
+cdef enum:
+    BEFORE_ROOT = 4
+    PV_ROW = 129
+    MAX_TRIED = 64
+
 cdef int evaluate_by_network(Position position, Accumulators accumulators, int ply) noexcept nogil
 cdef bint is_estimate(int score) noexcept nogil
 cdef int faded(int score, int halfmove_clock) noexcept nogil

@@ -28,9 +28,10 @@ from cython.cimports.engine.search.transposition import (
     entry_score,
 )
 
-BEFORE_ROOT = cython.declare(cython.int, 4)         # plies before the root in `steps` and `static_evals`
-PV_ROW = cython.declare(cython.int, 129)            # MAX_PLY + 1 moves
-MAX_TRIED = cython.declare(cython.int, 64)         # tried moves of a node that are remembered, of each sort
+if not cython.compiled:
+    BEFORE_ROOT = 4                # plies before the root in `steps` and `static_evals`
+    PV_ROW = 129                   # MAX_PLY + 1 moves
+    MAX_TRIED = 64                 # tried moves of a node that are remembered, of each sort
 
 
 def evaluate_by_network(position: Position, accumulators: Accumulators, ply: cython.int) -> cython.int:
