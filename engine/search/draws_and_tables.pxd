@@ -22,7 +22,7 @@ cdef class DrawsAndTables:
     cdef NodeCounter counter
     cdef Prober prober
     cdef int root_height
-    cdef int score_without_search(self, int ply, bint in_check) noexcept nogil
+    cdef int score_without_search(self, int ply) noexcept nogil
     cdef int mate_distance_score(self, int beta, int ply) noexcept nogil
     cdef bint has_upcoming_repetition(self, int ply) noexcept nogil
     cdef int tablebase_score(self, int depth, int ply) noexcept nogil

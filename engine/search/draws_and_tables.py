@@ -138,7 +138,7 @@ class DrawsAndTables:
         """Make the position as it is now the root: a single repetition counts as a draw only after it."""
         self.root_height = self.position.height
 
-    def score_without_search(self, ply: cython.int, in_check: cython.bint) -> cython.int:
+    def score_without_search(self, ply: cython.int) -> cython.int:
         """Count the node; return its score if the game is over, it is too deep or the search was stopped."""
         self.counter.count(ply)
         if self.counter.stopped:
@@ -154,7 +154,7 @@ class DrawsAndTables:
             return self.stack.evaluate(ply)
         if self.position.halfmove_clock >= 100 and self.rules.has_fifty_move_rule:
             # Checkmate by the hundredth half-move takes precedence.
-            return mated_in(ply) if in_check and not self.has_legal_move(ply) else DRAW
+            return mated_in(ply) if self.rules.is_forced() and not self.has_legal_move(ply) else DRAW
         return NO_SCORE
 
     def mate_distance_score(self, beta: cython.int, ply: cython.int) -> cython.int:

@@ -54,12 +54,12 @@ class Quiescence:
         score: cython.int = self.rules.end_score(ply)
         if score != NO_SCORE:
             return score
-        in_check: cython.bint = self.rules.is_forced()
         entry: u64 = self.table.probe(self.position.key)
         if beta - alpha == 1:
             known: cython.int = self.stack.table_cutoff(entry, beta, 0, ply)
             if known != NO_SCORE:
                 return known
+        in_check: cython.bint = self.rules.is_forced()
         best: cython.int = mated_in(ply)
         delta_base: cython.int = -INFINITE
         floor: cython.int = alpha

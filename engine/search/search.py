@@ -185,8 +185,7 @@ class Search:
         self.stack.begin_pv(ply)
         if depth <= 0:
             return self.quiescence.search(alpha, beta, ply)
-        in_check: cython.bint = self.rules.is_forced()
-        score: cython.int = self.draws.score_without_search(ply, in_check)
+        score: cython.int = self.draws.score_without_search(ply)
         if score != NO_SCORE:
             return score
         tb_score: cython.int = self.draws.tablebase_score(depth, ply)
@@ -196,6 +195,7 @@ class Search:
             if tb_score > DRAW and tb_score > alpha:
                 alpha = tb_score       # only a mate would be better
         entry: u64 = self.table.probe(self.position.key)
+        in_check: cython.bint = self.rules.is_forced()
         self.stack.cut_node[ply] = False
         self.stack.former_pv[ply] = True
         self.stack.set_evaluation(entry, in_check, ply)
@@ -208,8 +208,7 @@ class Search:
         """Search with the window (beta - 1, beta); returns a bound. `cut_node`: it is expected to fail high."""
         if depth <= 0:
             return self.quiescence.search(beta - 1, beta, ply)
-        in_check: cython.bint = self.rules.is_forced()
-        score: cython.int = self.draws.score_without_search(ply, in_check)
+        score: cython.int = self.draws.score_without_search(ply)
         if score != NO_SCORE:
             return score
         score = self.draws.mate_distance_score(beta, ply)
@@ -224,6 +223,7 @@ class Search:
         tb_score: cython.int = self.draws.tablebase_score(depth, ply)
         if tb_score != NO_SCORE and is_cutoff(tb_score, beta - 1, beta):
             return tb_score
+        in_check: cython.bint = self.rules.is_forced()
         self.stack.cut_node[ply] = cut_node
         if self.stack.excluded[ply] == NO_MOVE:
             self.stack.former_pv[ply] = entry != 0 and entry_pv(entry)
