@@ -96,40 +96,41 @@ def black_to_move(white: cython.int, black: cython.int, pawn: cython.int) -> cyt
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def sweep(first: cython.bint) -> cython.bint:
-    """Try to resolve every unknown position; return whether any was resolved."""
+def sweep(pawn: cython.int, first: cython.bint) -> cython.bint:
+    """Try to resolve every unknown position with the pawn on this square; return whether any was resolved."""
     settled: cython.bint = False
-    rank: cython.int
-    file: cython.int
     side: cython.int
     white: cython.int
     black: cython.int
-    for rank in range(6, 0, -1):
-        for file in range(4):
-            pawn: cython.int = rank * 8 + file
-            for side in range(2):
-                for white in range(64):
-                    for black in range(64):
-                        index: cython.int = index_of(side, white, black, pawn)
-                        if VERDICT[index] != UNKNOWN:
-                            continue
-                        verdict: cython.int = UNKNOWN
-                        if first:
-                            verdict = at_once(side, white, black, pawn)
-                        elif side == WHITE:
-                            verdict = white_to_move(white, black, pawn)
-                        else:
-                            verdict = black_to_move(white, black, pawn)
-                        if verdict != UNKNOWN:
-                            VERDICT[index] = verdict
-                            settled = True
+    for side in range(2):
+        for white in range(64):
+            for black in range(64):
+                index: cython.int = index_of(side, white, black, pawn)
+                if VERDICT[index] != UNKNOWN:
+                    continue
+                verdict: cython.int = UNKNOWN
+                if first:
+                    verdict = at_once(side, white, black, pawn)
+                elif side == WHITE:
+                    verdict = white_to_move(white, black, pawn)
+                else:
+                    verdict = black_to_move(white, black, pawn)
+                if verdict != UNKNOWN:
+                    VERDICT[index] = verdict
+                    settled = True
     return settled
 
 
 def _fill() -> None:
-    sweep(True)
-    while sweep(False):
-        pass
+    """Resolve the squares of the pawn from the seventh rank down, as the pawn only moves up."""
+    rank: cython.int
+    file: cython.int
+    for rank in range(6, 0, -1):
+        for file in range(4):
+            pawn: cython.int = rank * 8 + file
+            sweep(pawn, True)
+            while sweep(pawn, False):
+                pass
 
 
 def is_won(side: cython.int, strong_king: cython.int, weak_king: cython.int, pawn: cython.int) -> cython.bint:
