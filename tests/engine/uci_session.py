@@ -1,7 +1,9 @@
 """The engine as a process that speaks UCI."""
 
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 
 COMMAND = [sys.executable, "-P", "-m", "engine"]
@@ -39,6 +41,12 @@ class Session:
         """Return the first line with this part."""
         assert self.child.stdout is not None
         return next(line.strip() for line in self.child.stdout if part in line)
+
+    def suspend(self, seconds: float) -> None:
+        """Let time pass that costs the engine nothing: its clock goes on, its search does not."""
+        self.child.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self.child.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
         assert self.child.stdin is not None

@@ -1,6 +1,8 @@
 """Any UCI engine: its options, its clock and pondering."""
 
+import os
 import shutil
+import signal
 import time
 from pathlib import Path
 from queue import Empty
@@ -166,11 +168,14 @@ def test_a_miss_drops_the_ponder_search_for_the_real_one(
 
 def test_our_engine_answers_sooner_after_a_ponder_hit(start: Start, inbox: Inbox) -> None:
     engine = start()
-    limits = {"white_time_ms": 60_000, "black_time_ms": 60_000}
+    limits = {"white_time_ms": 30_000, "black_time_ms": 30_000}
     engine.search(search(0))
     heard(inbox)
     engine.search(supposing(1, "e2e4", "e7e5", **limits))
-    time.sleep(2.5)
+    time.sleep(0.3)
+    os.kill(pid_of(engine), signal.SIGSTOP)     # time that it spends on pondering, and that costs no processor
+    time.sleep(1.2)
+    os.kill(pid_of(engine), signal.SIGCONT)
     engine.ponder_hit(1)
     pondered = heard(inbox)
     engine.search(search(2, "e2e4", "c7c5", **limits))
