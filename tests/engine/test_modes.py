@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,8 @@ import json
 from engine.facade import NAMED_STYLES, Board, Engine, Limits, build_mode, perft
 from engine.bench import POSITIONS
 answers = []
-searches = [(fen, depth, "none") for fen, depth in zip(POSITIONS[::6], (3, 3, 4, 4, 4, 5, 5, 5, 5), strict=True)]
-for fen, depth, evaluation in searches + [(fen, 2, "<shipped>") for fen in POSITIONS[::12]]:
+searches = [(fen, depth, "none") for fen, depth in zip(POSITIONS[::6], (3, 3, 3, 4, 4, 4, 4, 5, 5), strict=True)]
+for fen, depth, evaluation in searches + [(fen, 2, "<shipped>") for fen in POSITIONS[::24]]:
     board = Board(fen)
     engine = Engine(hash_mb=1)
     engine.set_evaluation(evaluation)
@@ -33,7 +34,7 @@ for style in NAMED_STYLES:
     engine.set_evaluation("none")
     engine.set_named_style(style)
     engine.set_position(Board(POSITIONS[12]))
-    report = engine.go(Limits(depth=4)).report
+    report = engine.go(Limits(depth=3)).report
     answers.append((style, report.score_cp, report.nodes, report.pv))
 print(json.dumps([build_mode(), answers]))
 """
@@ -93,7 +94,7 @@ import json
 from engine.facade import Board, build_mode
 from engine.lessons.methods import Method, search
 from engine.lessons.styles import STYLES
-board = Board("r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8")
+board = Board("1k1rr3/1b3p2/p1p5/P2p4/2PPp1p1/4P1P1/5PB1/3RR1K1 w - - 0 21")
 outcomes = [search(board, method, 2, style) for method in list(Method)[:6] for style in (None, STYLES["cce"])]
 print(json.dumps([build_mode(), [(outcome.nodes, str(outcome.judgement), outcome.line) for outcome in outcomes]]))
 """
@@ -115,26 +116,32 @@ print(json.dumps([build_mode(), answers]))
 """
 
 
+PROGRAMS = {"searches": SEARCHES, "walks": WALK, "variants": VARIANTS, "textbook searches": LESSONS, "levels": LEVELS}
+
+
 def run_probe(pure: str, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "ENGINE_PURE": pure}
     command = [sys.executable, "-P", "-c", program, *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
 
 
-@pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
-@pytest.mark.parametrize(
-    "program",
-    [SEARCHES, WALK, VARIANTS, LESSONS, LEVELS],
-    ids=["searches", "walks", "variants", "textbook searches", "levels"],
-)
-def test_compiled_and_plain_give_the_same_answers(program: str) -> None:
-    compiled, plain = run_probe("", program, str(OWN_PERFT)), run_probe("1", program, str(OWN_PERFT))
-    assert compiled.stderr == plain.stderr == ""
-    compiled_mode, *compiled_answers = json.loads(compiled.stdout)
-    plain_mode, *plain_answers = json.loads(plain.stdout)
+@pytest.fixture(scope="module")
+def answers() -> dict[str, tuple[Any, Any]]:
+    """Return what all programs answer, compiled and plain, one after the other in one process of each mode."""
+    if build_mode() == "plain":
+        pytest.skip("the engine runs as plain Python")
+    processes = [run_probe(pure, "".join(PROGRAMS.values()), str(OWN_PERFT)) for pure in ("", "1")]
+    assert [process.stderr for process in processes] == ["", ""]
+    compiled, plain = (map(json.loads, process.stdout.splitlines()) for process in processes)
+    return dict(zip(PROGRAMS, zip(compiled, plain, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_compiled_and_plain_give_the_same_answers(program: str, answers: dict[str, tuple[Any, Any]]) -> None:
+    (compiled_mode, *compiled_answers), (plain_mode, *plain_answers) = answers[program]
     assert (compiled_mode, plain_mode) == ("compiled", "plain")
     assert compiled_answers == plain_answers
-    if program == WALK:
+    if program == "walks":
         assert compiled_answers[0] == [counts[2] for _, counts in read_suite(OWN_PERFT)]
 
 
