@@ -4,6 +4,7 @@
 commands.
 """
 
+import gc
 import os
 import sys
 import threading
@@ -39,6 +40,7 @@ def _run(words: list[str]) -> int:
     match words:
         case [] | ["uci"]:
             _accept_any_bytes()
+            gc.freeze()            # what is loaded stays: looking for garbage in it would take a tenth of a start
             Uci().run(sys.stdin)
         case ["bench", *more] if len(more) <= 2 and not {"-h", "--help"} & set(more):
             return _bench(*more)

@@ -1,5 +1,6 @@
 """The command line of `lichessbot`: the list of commands, and how errors and exit codes leave the process."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -70,7 +71,11 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = import_module(f"lichessbot.cli.{_MODULES.get(cmd_name, cmd_name)}")
+        gc.disable()  # nothing that is loaded is garbage, and looking for it would take a tenth of a start
+        try:
+            module = import_module(f"lichessbot.cli.{_MODULES.get(cmd_name, cmd_name)}")
+        finally:
+            gc.enable()
         command: click.Command = getattr(module, f"{cmd_name}_command" if cmd_name in _MODULES else "command")
         return command
 
