@@ -6,6 +6,7 @@ through the modules that its `__init__.py` names in `__all__`.
 
 import ast
 import sys
+from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
@@ -72,7 +73,15 @@ def files(*patterns: str) -> list[Path]:
 def nodes(path: Path) -> tuple[ast.AST, ...]:
     """Every import and function of a file."""
     kinds = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef
-    return tuple(node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds))
+    return tuple(node for node in statements(ast.parse(path.read_text())) if isinstance(node, kinds))
+
+
+def statements(block: ast.AST) -> Iterator[ast.AST]:
+    """Every statement inside a block, at any depth. A walk that looks at expressions, too, takes ten times as long."""
+    for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+        for inner in getattr(block, name, ()):
+            yield inner
+            yield from statements(inner)
 
 
 @cache
