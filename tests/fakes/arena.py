@@ -114,9 +114,9 @@ class Arena:
         (self.folder / "config.yml").write_text(text)
 
     def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-P", "-m", "lichessbot", *self._words(*words)]
+        return [sys.executable, "-P", "-m", "lichessbot", *self.words(*words)]
 
-    def _words(self, *words: str) -> list[str]:
+    def words(self, *words: str) -> list[str]:
         return [*words, "--config", str(self.folder / "config.yml")]
 
     def environment(self) -> dict[str, str]:
@@ -131,12 +131,12 @@ class Arena:
 
     def spawn(self) -> None:
         with self.log_path.open("ab") as log:
-            words = self._words("run", "--verbose", *self.run_options)
+            words = self.words("run", "--verbose", *self.run_options)
             self._process = self._start(words, self.environment(), log, log)
 
     def tell(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command beside the daemon to its end."""
-        done = forked.run(self._words(*words), self.environment(), PATIENCE_S)
+        done = forked.run(self.words(*words), self.environment(), PATIENCE_S)
         assert self.token not in done.stdout + done.stderr
         return done
 

@@ -4,11 +4,10 @@ import json
 import os
 import pty
 import re
-import subprocess
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import chess
 import pytest
@@ -16,6 +15,7 @@ import pytest
 from lichessbot.log.phrases import PHRASES
 from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.server.game_session import GameSession
+from tests.fakes import forked
 from tests.fakes.arena import Arena, SlowOpponent, judge
 
 GREETING = "greeting: {hello: 'Hi {opponent}'}\n"
@@ -30,13 +30,17 @@ class Told(NamedTuple):
     clocks: int
 
 
+def start(arena: Arena, output: IO[bytes], environment: dict[str, str]) -> None:
+    arena._process = forked.start(arena.words("run"), environment, output, output)
+
+
 def run_at_a_terminal(arena: Arena) -> None:
     """Run the daemon at a terminal; what it shows is copied into the log file."""
     ours, theirs = pty.openpty()
     environment = {**arena.environment(), "TERM": "xterm"}
     environment.pop("NO_COLOR", None)
-    arena._process = subprocess.Popen(arena.command("run"), stdout=theirs, stderr=theirs, env=environment)
-    os.close(theirs)
+    with os.fdopen(theirs, "wb") as terminal:
+        start(arena, terminal, environment)
 
     def copy() -> None:
         with arena.log_path.open("ab", buffering=0) as log, suppress(OSError):
@@ -52,12 +56,12 @@ def run_under_systemd(arena: Arena) -> None:
     with arena.log_path.open("ab") as log:
         status = os.fstat(log.fileno())
         environment = {**arena.environment(), "JOURNAL_STREAM": f"{status.st_dev}:{status.st_ino}"}
-        arena._process = subprocess.Popen(arena.command("run"), stdout=log, stderr=log, env=environment)
+        start(arena, log, environment)
 
 
 def run_into_a_file(arena: Arena) -> None:
     with arena.log_path.open("ab") as log:
-        arena._process = subprocess.Popen(arena.command("run"), stdout=log, stderr=log, env=arena.environment())
+        start(arena, log, arena.environment())
 
 
 def read_fields(lines: list[str], game_id: str) -> Told:
