@@ -1,8 +1,10 @@
 """Styles: each changes its own terms and nothing else, stays symmetric, and shows in what is played."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+import chess
 import pytest
 
 from engine.board import Board
@@ -37,6 +39,7 @@ def engine() -> Iterator[Engine]:
     use_values(default_values())       # the weights are those of the whole process
 
 
+@cache
 def boards(count: int) -> list[str]:
     return [board.fen() for board in random_games(count=count, plies=160, start=Start.STANDARD, seed=31)][::7]
 
@@ -61,10 +64,10 @@ def test_a_group_changes_its_terms_and_no_other(engine: Engine, group: Group) ->
 @pytest.mark.parametrize("percent", [-100, 0, 200])
 def test_a_styled_evaluation_is_symmetric(engine: Engine, group: Group, percent: int) -> None:
     engine.set_style(group, percent)
-    for board in list(random_games(count=3, plies=120, start=Start.STANDARD, seed=62))[::5]:
-        position, _ = parse_fen(board.fen())
-        mirrored, _ = parse_fen(board.mirror().fen())
-        assert static_score(position) == static_score(mirrored), board.fen()
+    for fen in boards(6):
+        position, _ = parse_fen(fen)
+        mirrored, _ = parse_fen(chess.Board(fen).mirror().fen())
+        assert static_score(position) == static_score(mirrored), fen
 
 
 def test_a_removed_style_has_no_effect(engine: Engine) -> None:
