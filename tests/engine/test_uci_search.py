@@ -32,7 +32,7 @@ def test_stop_before_go_and_go_while_searching_are_survived() -> None:
 def test_the_move_is_always_the_head_of_the_last_variation(session: Session) -> None:
     """Also when a better first move was found in a depth that was cut short."""
     board = chess.Board()
-    for nodes in range(2000, 42000, 400):
+    for nodes in range(2000, 42000, 800):
         session.say(f"position fen {board.fen()}")
         session.say(f"go nodes {nodes}")
         *infos, best = session.until("bestmove")

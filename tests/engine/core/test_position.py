@@ -23,7 +23,7 @@ def test_unmake_restores_every_field(start: Start) -> None:
 
 
 def test_incremental_state_equals_a_fresh_set_up_after_every_move(start: Start) -> None:
-    for board in random_games(count=5, plies=80, start=start, seed=22):
+    for board in random_games(count=3, plies=80, start=start, seed=22):
         position, _ = parse_fen(board.fen())
         for move in legal_moves(position):
             position.push(move)
@@ -65,7 +65,7 @@ def test_a_game_may_be_of_any_length() -> None:
 
 
 def test_a_move_gives_check_exactly_if_the_enemy_is_in_check_after_it(start: Start) -> None:
-    for board in random_games(count=5, plies=120, start=start, seed=23):
+    for board in random_games(count=3, plies=120, start=start, seed=23):
         position, _ = parse_fen(board.fen())
         for move in legal_moves(position):
             theirs = board.parse_uci(uci_text(move))

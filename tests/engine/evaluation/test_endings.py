@@ -85,7 +85,7 @@ def test_what_is_called_a_draw_before_the_corner_is_one(ending: str, tables: Pat
     rng = random.Random(ending)
     found = 0
     with chess.syzygy.open_tablebase(str(tables)) as base:
-        while found < 500:
+        while found < 250:
             board = chess.Board(None)
             file, other = rng.choice((0, 7)), ending[1]
             squares = {

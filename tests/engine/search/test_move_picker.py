@@ -20,7 +20,7 @@ def is_tactical(move: int) -> bool:
 
 def test_each_legal_move_comes_once_and_the_table_move_first(start: Start) -> None:
     rng = random.Random(5)
-    for board in random_games(count=4, plies=100, start=start, seed=82):
+    for board in random_games(count=2, plies=100, start=start, seed=82):
         position, _ = parse_fen(board.fen())
         legal = legal_moves(position)
         for table_move in (0, rng.randrange(65536), *rng.sample(legal, min(2, len(legal)))):
@@ -42,7 +42,7 @@ def test_winning_captures_come_first_and_losing_ones_last(start: Start) -> None:
 
 def test_skipping_to_quiet_checks_leaves_out_the_other_quiet_moves(start: Start) -> None:
     checks_met = 0
-    for board in random_games(count=12, plies=100, start=start, seed=85):
+    for board in random_games(count=6, plies=100, start=start, seed=85):
         position, _ = parse_fen(board.fen())
         every = MovePicker(position, History()).order(0)
         quiets = [move for move in every if not is_tactical(move)]
