@@ -19,7 +19,7 @@ import pytest
 from lichessbot.storage.database import FILE_NAME, Database
 
 ROWS = 400                      # enough for the log of the database to be written back, which happens at 1,000 pages
-CUTS = 150
+CUTS = 75
 SECTOR = 512
 FILES = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-journal")
 WRITER = f"""

@@ -30,7 +30,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove
 
 DATA = Path(__file__).parents[2] / "data" / "lichess"
-QUICK = 4_000
+QUICK = 2_000
 LONG = 1_000_000
 TRUE_MOVES = "e2e4 e7e5"
 OUR_MOVE = "g1f3"
