@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.fen import parse_fen
 from engine.evaluation.evaluate import is_known
-from engine.evaluation.kpk import kpk_counts
+from engine.evaluation.kpk import won_positions
 from engine.facade import Board, Engine, Limits, evaluation
 
 DRAW = 0
@@ -38,7 +38,7 @@ def test_king_and_pawn_against_king(fen: str, won: bool) -> None:
 
 def test_king_and_pawn_positions_won_are_as_many_as_there_are() -> None:
     """111282 of the positions with the pawn on the files a to d are won, as is known. (chessprogramming wiki: KPK)"""
-    assert kpk_counts()["won"] == 111282
+    assert won_positions() == 111282
 
 
 def test_knight_and_bishop_drive_the_king_to_a_corner_of_the_bishop() -> None:
