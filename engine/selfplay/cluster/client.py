@@ -28,7 +28,7 @@ Answer = TypeVar("Answer")
 
 CONNECT_S = 10.0
 POLL_S = 1.0                       # between two looks for new workers
-GATHER_S = 30.0                    # for an answer to arrive
+GATHER_S = 5.0                     # for an answer to arrive; new workers wait meanwhile
 RESTART_S = 1.0                    # Dask goes on with it on its own
 SPARE = 4                          # one task more for so many workers, so that none waits for its next task
 CONTINUES = "the same command continues"
@@ -60,6 +60,14 @@ def _connect(cluster: Cluster) -> Client:
 
 class _NotThere(Exception):
     """An answer does not arrive: its worker may be lost, and then Dask gives the task to another."""
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError:
+        raise _NotThere from None
 
 
 class _Run:
@@ -178,18 +186,15 @@ class _Run:
 
     def _answer(self, future: Future[Any]) -> Any:
         """Return the answer of a task that is done. Raises what the task raised, and _NotThere."""
-        with self._connection():
+        with self._connection(), _in_time():
             error = future.exception(GATHER_S)
         if isinstance(error, KilledWorker):
             dead = error.allowed_failures + 1
             raise ClusterFailed(f"{dead} workers in a row were lost with the same task: {CONTINUES}")
         if error is not None:
             raise error
-        with self._connection():
-            try:
-                return future.result(GATHER_S)
-            except TimeoutError:
-                raise _NotThere from None
+        with self._connection(), _in_time():
+            return future.result(GATHER_S)
 
     def _end(self, running: Iterable[Future[Any]]) -> None:
         """Cancel what is left, and restart the workers that are in the middle of it: a thread cannot be stopped."""

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from dask import config as dask_config
 from distributed import Client, LocalCluster
 
 from engine.cli.main import run as run_command
@@ -57,7 +58,8 @@ def note(folder: Path, number: int) -> int:
 
 @pytest.fixture(scope="module")
 def dask() -> Iterator[LocalCluster]:
-    with LocalCluster(
+    patient = {"distributed.deploy.lost-worker-timeout": "1 hour"}     # for a nanny that starts its worker again
+    with dask_config.set(patient), LocalCluster(
         n_workers=WORKERS,
         threads_per_worker=1,
         processes=True,
@@ -122,7 +124,8 @@ def test_workers_killed_again_and_again_change_no_shard(
     rng = random.Random(1)
     kills = 0
     for _ in selfplay.run(there, 20 * 50, cluster):
-        joined = [nanny.pid for nanny in dask.workers.values() if nanny.worker_address in dask.scheduler.workers]
+        nannies = [it for it in dask.workers.values() if it.worker_address in dask.scheduler.workers]
+        joined = [nanny.pid for nanny in nannies if nanny.pid is not None]
         if joined:                     # a nanny gives up if its worker dies before it joins
             os.kill(rng.choice(joined), signal.SIGKILL)
             kills += 1
