@@ -97,14 +97,14 @@ async def admit(
 
 
 async def forget(job: str, dask_worker: Worker | None = None) -> bool:
-    """Drop a job and return whether a task of it is still running."""
+    """Drop a job and return whether a task of it is still running, and a restart can end it."""
     assert dask_worker is not None, "Dask passes it"
     plugin = dask_worker.plugins.get(job)
     if not isinstance(plugin, Job):
         return False
     await dask_worker.set_resources(**{job: 0})
     await dask_worker.plugin_remove(job)
-    return plugin.is_running
+    return plugin.is_running and dask_worker.nanny is not None
 
 
 def run_task(job: str, task: Any) -> Any:

@@ -243,6 +243,14 @@ def doomed(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Cluster]]:
             player.kill()
 
 
+def test_a_worker_that_nobody_restarts_finishes_its_task(doomed: tuple[subprocess.Popen[bytes], Cluster]) -> None:
+    _, cluster = doomed
+    answers = run_parallel(sleep, [0, 1, 1], cluster)
+    assert next(answers) == 0
+    answers.close()
+    assert list(run_parallel(square, [7], cluster)) == [49]
+
+
 def test_a_scheduler_that_is_lost_ends_the_run_which_can_be_continued(
     doomed: tuple[subprocess.Popen[bytes], Cluster], tmp_path: Path
 ) -> None:
