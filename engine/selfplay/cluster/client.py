@@ -31,6 +31,7 @@ POLL_S = 1.0                       # between two looks for new workers
 GATHER_S = 5.0                     # for an answer to arrive; new workers wait meanwhile
 RESTART_S = 1.0                    # Dask goes on with it on its own
 SPARE = 4                          # one task more for so many workers, so that none waits for its next task
+NEVER = float("-inf")
 CONTINUES = "the same command continues"
 LOGGERS = ("distributed.client", "distributed.core", "distributed.comm", "distributed.batched")
 
@@ -82,22 +83,24 @@ class _Run:
         self._expected = dict(worker.identity())
         self._admitted: set[str] = set()
         self._refused: set[str] = set()
-        self._looked_at = float("-inf")
+        self._looked_at = NEVER
         self._is_waiting = self._is_lost = False
 
     def answers(self, tasks: Iterator[Any]) -> Iterator[Any]:
         """Yield the answers in the order they arrive."""
         running: dict[Future[Any], Any] = {}
+        all_taken = False
         try:
             self._check_scheduler()
             while True:
                 if self._look_for_workers():
                     self._submit_again(running)
                 workers = len(self._admitted)
-                most = workers + -(-workers // SPARE)
-                for task in islice(tasks, max(0, most - len(running))):
-                    running[self._submit(task)] = task
-                if workers and not running:
+                room = max(0, workers + -(-workers // SPARE) - len(running))
+                taken = list(islice(tasks, room))
+                all_taken = all_taken or len(taken) < room
+                running |= {self._submit(task): task for task in taken}
+                if all_taken and not running:
                     return
                 for future in self._done(running):
                     with suppress(_NotThere):
@@ -122,7 +125,7 @@ class _Run:
     def _look_for_workers(self) -> bool:
         """Admit workers that are new, or report why not; return whether there are some.
 
-        Raises ClusterFailed if there are only refused ones.
+        Raises ClusterFailed if there are only refused ones at the start.
         """
         if time.monotonic() < self._looked_at + POLL_S:
             return False
@@ -140,7 +143,7 @@ class _Run:
                 reason = "; ".join(differs) if isinstance(differs, list) else str(differs)
                 lines.append(f"worker {address} is refused: {reason}")
                 self._refused.add(address)
-        if lines and not self._admitted and not self._is_waiting:
+        if lines and not self._admitted and self._looked_at == NEVER:
             raise ClusterFailed("\n".join(lines))
         for line in lines:
             self._cluster.report(line)
