@@ -133,7 +133,7 @@ class Tuning:
             self.curve.append((self.pairs, dict(self.values)))
 
     def picture(self, parameters: Sequence[Parameter]) -> str:
-        """Draw, as SVG, the parameters that have moved farthest, each within its range."""
+        """Draw, as SVG, the parameters that have moved farthest: their places between the bounds, 0 to 1."""
 
         def distance(parameter: Parameter) -> float:
             return abs(self.values[parameter.name] - parameter.value) / parameter.range
@@ -147,7 +147,7 @@ class Tuning:
             )
             for parameter, colour in zip(farthest, COLOURS, strict=False)
         ]
-        return svg("Parameters within their ranges", curves, Axes("pairs of games", logarithmic=False))
+        return svg("Parameters within their ranges", curves, Axes("pairs", False, legend_beside=True))
 
 
 def run(plan: SpsaPlan, tuning: Tuning, workers: Workers) -> Iterator[int]:
