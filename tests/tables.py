@@ -22,14 +22,14 @@ class NoTables(Exception):
 
 
 def find_tables(cache: Path) -> Path:
-    """A folder with all endings of three and four men. Raises NoTables."""
+    """A folder with all endings of three and four pieces. Raises NoTables."""
     folder = Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else cache
     with (cache / "lock").open("w") as lock:           # test processes side by side fetch it once
         fcntl.flock(lock, fcntl.LOCK_EX)
         if folder == cache and not is_complete(folder):
             _fetch(cache)
     if not is_complete(folder):
-        raise NoTables(f"{folder} lacks Syzygy files of three and four men")
+        raise NoTables(f"{folder} lacks Syzygy files of three and four pieces")
     return folder
 
 

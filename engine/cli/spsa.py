@@ -123,7 +123,7 @@ def _verify(plan: SpsaPlan, tuning: Tuning, games: int, workers: Workers) -> Non
     score = MatchScore()
     pairs = -(-games // 2)
     with ProgressDisplay("match", pairs, "pairs") as display:
-        for half_points in verify(tuning, plan.nodes, plan.seed, pairs, workers):
+        for half_points in verify(plan, tuning, pairs, workers):
             score.add(half_points)
             display.advance_to(sum(score.pairs))
             if abs(score.log_likelihood_ratio(LOW_ELO, HIGH_ELO)) >= LLR_BOUND:

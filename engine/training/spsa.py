@@ -162,8 +162,12 @@ def play_trial(trial: Trial) -> tuple[Trial, int]:
     return trial, trial.play()
 
 
-def verify(tuning: Tuning, nodes: int, seed: int, pairs: int, workers: Workers) -> Iterator[int]:
-    """Play the tuned numbers against those of `params.py`; yield the half points of the tuned ones in each pair."""
-    trials = (Trial(number, (), tuning.rounded(), {}, nodes, seed) for number in range(pairs))
+def verify(plan: SpsaPlan, tuning: Tuning, pairs: int, workers: Workers) -> Iterator[int]:
+    """Play the tuned numbers against those of `params.py`; yield the half points of the tuned ones in each pair.
+
+    The openings are others than those that the numbers were tuned with.
+    """
+    numbers = range(plan.pairs, plan.pairs + pairs)
+    trials = (Trial(number, (), tuning.rounded(), {}, plan.nodes, plan.seed) for number in numbers)
     for _, half_points in run_parallel(play_trial, trials, workers):
         yield half_points

@@ -269,7 +269,7 @@ class Matchmaker:
     # The open challenge
 
     def challenge_echoed(self, challenge: Challenge) -> None:
-        """Count a challenge of this account, whoever made it, and follow it if it is the open one."""
+        """Count a challenge of this account, by this daemon or not, and follow it if it is the open one."""
         target = challenge.destination
         self._quota.note_challenge(challenge.id, time.time(), to_a_bot=target is not None and target.is_bot)
         if self._open is not None:

@@ -59,10 +59,10 @@ def test_pockets_and_checks_and_promotions_count_in_the_key() -> None:
 def test_no_position_overflows_a_list_of_moves() -> None:
     """Each square is reached by at most one piece from each of eight directions, and by eight knights; and by drops.
 
-    A side with n men has at most 64 - n squares to go to, and no man has more than 27 moves. Promotions add four more
-    moves for each of three ways to a square of the last rank, castling adds two.
+    A side with n pieces has at most 64 - n squares to go to, and no piece has more than 27 moves. Promotions add four
+    more moves for each of three ways to a square of the last rank, castling adds two.
     """
-    bound = max(min(27 * men, 16 * (64 - men)) + 5 * (64 - men) for men in range(65)) + 8 * 3 * 4 + 2
+    bound = max(min(27 * pieces, 16 * (64 - pieces)) + 5 * (64 - pieces) for pieces in range(65)) + 8 * 3 * 4 + 2
     text = "".join(path.read_text() for path in SOURCES.glob("*.py"))
     sizes = [int(size) for size in re.findall(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", text)]
     assert len(sizes) >= 5

@@ -43,7 +43,7 @@ def test_one_rematch_is_offered_with_colours_reversed(arena: Arena, colour: Colo
     assert colours(arena, player) == [first, Color.BLACK if first is Color.WHITE else Color.WHITE]
     judge(arena.ended[1])
     arena.until(lambda: arena.log().count("game.over") == 2)
-    time.sleep(4)       # longer than whoever had Black waits
+    time.sleep(4)       # longer than the player who had Black waits
     assert arena.log().count("match.challenge") == 1
 
 
