@@ -34,73 +34,73 @@ STYLE_FAR_BEHIND = 150             # cp: and from here on for far behind; sane 1
 FIFTY_MOVES_FADING = 200           # half-moves without progress that would leave nothing of a score; sane 150..400
 
 # --- Search --------------------------------------------------------------------------------------------------------
-# Chosen among two to four values each by 4,074 games (2026-11-24 in the log), with bounds wider than most gains: the
-# window, late moves and their reductions, futility, history, null move evaluation, hindsight, MULTIPLE_REDUCTION.
+# Numbers whose range is 20 or wider were tuned together by 16,000 games (2026-11-25 in the log), but for EXCHANGE_VALUE
+# and CORRECTION_SCALE. LATE_MOVE_COUNT and MULTIPLE_REDUCTION were chosen by games (2026-11-24); other depths are guesses.
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
-ASPIRATION_WINDOW = 15             # cp to each side, doubled on every failure; sane 10..60
-ASPIRATION_LIMIT = 1000            # cp: wider than this, the window is opened at once; sane 300..2000
+ASPIRATION_WINDOW = 17             # cp to each side, doubled on every failure; sane 10..60
+ASPIRATION_LIMIT = 1006            # cp: wider than this, the window is opened at once; sane 300..2000
 
 EXCHANGE_VALUE = [100, 320, 330, 500, 950, 0]      # cp, [kind, pawn to king]: what counts in an exchange
 
 REDUCTION_DEPTH = 4                # plies: from here on a node without a table move is searched one ply less; sane 2..6
 
 REVERSE_FUTILITY_DEPTH = 8         # plies: not tried above; sane 3..9
-REVERSE_FUTILITY_MARGIN = 65       # cp per ply of depth, one ply less when improving; sane 50..200
+REVERSE_FUTILITY_MARGIN = 73       # cp per ply of depth, one ply less when improving; sane 50..200
 
 NULL_MOVE_DEPTH = 3                # plies: not tried below; sane 2..4
 NULL_MOVE_REDUCTION = 3            # plies; sane 2..4
 NULL_MOVE_DIVISOR = 4              # one ply more for every so many plies of depth; sane 3..8
-NULL_MOVE_SURPLUS = 200            # cp above beta for one ply more, three at most; sane 100..300
+NULL_MOVE_SURPLUS = 213            # cp above beta for one ply more, three at most; sane 100..300
 NULL_MOVE_CHECKED_DEPTH = 12       # plies: from here on a null move's answer is checked by a search; sane 8..16
-NULL_MOVE_EVALUATION = 150         # cp that the evaluation must be above beta ...; sane 0..400
-NULL_MOVE_SLOPE = 20               # ... less so many for each ply of depth; sane 10..40
+NULL_MOVE_EVALUATION = 165         # cp that the evaluation must be above beta ...; sane 0..400
+NULL_MOVE_SLOPE = 23               # ... less so many for each ply of depth; sane 10..40
 
 PROBCUT_DEPTH = 5                  # plies: not tried below; sane 4..7
-PROBCUT_MARGIN = 180               # cp above beta; sane 100..250
+PROBCUT_MARGIN = 188               # cp above beta; sane 100..250
 
 SINGULAR_DEPTH = 7                 # plies: not tried below; sane 5..9
 SINGULAR_MARGIN = 2                # cp per ply of depth that all other moves must stay below; sane 1..4
 MULTIPLE_REDUCTION = 2             # plies for a table move above beta that is not singular; sane 1..3
 
-HINDSIGHT_MARGIN = 180             # cp that both evaluations differ after a reduced move that was bad; sane 100..300
+HINDSIGHT_MARGIN = 175             # cp that both evaluations differ after a reduced move that was bad; sane 100..300
 
 LATE_MOVE_DEPTH = 2                # plies: no move is reduced below; sane 2..4
 LATE_MOVE_COUNT = 1                # moves searched in full before any is reduced; sane 1..6
-LATE_MOVE_BASE = 1500              # 1/1024 ply; sane 0..2000
-LATE_MOVE_SLOPE = 450              # 1/1024 ply, times ln(depth) ln(move number); sane 200..800
-REDUCE_CUT_NODE = 1024             # 1/1024 ply more where a cutoff is expected; sane 0..2500
-REDUCE_WORSENING = 1024            # ... where the evaluation does not improve; sane 0..2000
-REDUCE_TACTICAL = 700              # ... if the table's move is a capture or promotion; sane 0..1500
-SPARE_PV = 800                     # 1/1024 ply less on the principal variation; sane 0..2000
-SPARE_FORMER_PV = 1000             # ... where an earlier principal variation came by; sane 0..2000
-SPARE_CHECKED = 1024               # ... in check; sane 0..2000
-DEEPER_MARGIN = 60                 # cp above alpha: a reduced move is searched again a ply deeper; sane 30..120
-LATE_MOVE_HISTORY = 13000          # history points that change a reduction by one ply; sane 4000..20000
+LATE_MOVE_BASE = 1597              # 1/1024 ply; sane 0..2000
+LATE_MOVE_SLOPE = 543              # 1/1024 ply, times ln(depth) ln(move number); sane 200..800
+REDUCE_CUT_NODE = 1192             # 1/1024 ply more where a cutoff is expected; sane 0..2500
+REDUCE_WORSENING = 886             # ... where the evaluation does not improve; sane 0..2000
+REDUCE_TACTICAL = 742              # ... if the table's move is a capture or promotion; sane 0..1500
+SPARE_PV = 465                     # 1/1024 ply less on the principal variation; sane 0..2000
+SPARE_FORMER_PV = 762              # ... where an earlier principal variation came by; sane 0..2000
+SPARE_CHECKED = 1195               # ... in check; sane 0..2000
+DEEPER_MARGIN = 65                 # cp above alpha: a reduced move is searched again a ply deeper; sane 30..120
+LATE_MOVE_HISTORY = 12930          # history points that change a reduction by one ply; sane 4000..20000
 
 MOVE_COUNT_DEPTH = 8               # plies: quiet moves are not counted above; sane 4..10
 MOVE_COUNT_BASE = 5                # quiet moves tried at depth 0, to which depth squared is added; sane 2..6
 FUTILITY_DEPTH = 8                 # plies, after reduction; sane 5..10
-FUTILITY_BASE = 80                 # cp; sane 50..150
-FUTILITY_MARGIN = 75               # cp per ply; sane 60..150
+FUTILITY_BASE = 84                 # cp; sane 50..150
+FUTILITY_MARGIN = 68               # cp per ply; sane 60..150
 EXCHANGE_PRUNING_DEPTH = 8         # plies; sane 6..10
-QUIET_EXCHANGE_MARGIN = 70         # cp per ply that a quiet move may lose by exchange; sane 30..100
+QUIET_EXCHANGE_MARGIN = 65         # cp per ply that a quiet move may lose by exchange; sane 30..100
 CAPTURE_EXCHANGE_MARGIN = 100      # cp per ply that a capture may lose; sane 60..150
 
 PROBE_DEPTH = 2                    # plies left: nearer to the leaves the search probes no tablebase; guess, sane 1..6
 
-DELTA_MARGIN = 180                 # cp: a capture that stays this far below alpha is not tried; sane 100..300
+DELTA_MARGIN = 190                 # cp: a capture that stays this far below alpha is not tried; sane 100..300
 
-HISTORY_LIMIT = 16384              # move statistics stay within +- this; sane 4096..32000
-HISTORY_BONUS = 220                # points per ply of depth; sane 80..300
-HISTORY_BONUS_LIMIT = 2000         # sane 1000..2500
-HISTORY_MALUS = 160                # the same for moves tried before in vain; sane 80..300
-HISTORY_MALUS_LIMIT = 1400         # sane 1000..2500
-GOOD_CAPTURE_HISTORY = 80          # points of capture history for which a good capture may lose 1 cp; sane 30..200
+HISTORY_LIMIT = 10279              # move statistics stay within +- this; sane 4096..32000
+HISTORY_BONUS = 235                # points per ply of depth; sane 80..300
+HISTORY_BONUS_LIMIT = 2206         # sane 1000..2500
+HISTORY_MALUS = 172                # the same for moves tried before in vain; sane 80..300
+HISTORY_MALUS_LIMIT = 1443         # sane 1000..2500
+GOOD_CAPTURE_HISTORY = 93          # points of capture history for which a good capture may lose 1 cp; sane 30..200
 HISTORY_RISE = 8                   # points for a quiet move per cp that the evaluation rose; sane 2..20
-HISTORY_RISE_LIMIT = 1200          # and no more than these; sane 500..2000
-CORRECTION_LIMIT = 80              # cp: none of the three corrections is larger; sane 30..120
+HISTORY_RISE_LIMIT = 1131          # and no more than these; sane 500..2000
+CORRECTION_LIMIT = 74              # cp: none of the three corrections is larger; sane 30..120
 CORRECTION_SCALE = 256             # corrections are kept in so many parts of a centipawn
-CORRECTION_WEIGHT = 256            # one error changes a correction by up to 16 such parts of itself; sane 128..512
+CORRECTION_WEIGHT = 296            # one error changes a correction by up to 16 such parts of itself; sane 128..512
 
 # --- WDL: how search scores turn into wins, draws and losses, see wdl.py ------------------------------
 # Fitted on 2026-11-23 by `lichessbot-engine records --wdl` to 11,790,939 positions of 205,844 games of ours, 1,000
