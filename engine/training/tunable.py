@@ -94,9 +94,9 @@ def arrays() -> list[ctypes.Array[ctypes.c_int]]:
     from engine.search import iterative_deepening  # noqa: F401
 
     found = []
-    for module in list(sys.modules.values()):
+    for name, module in list(sys.modules.items()):
         origin = getattr(getattr(module, "__spec__", None), "origin", None) or ""
-        if module.__name__.startswith("engine.") and origin.endswith(tuple(EXTENSION_SUFFIXES)):
+        if name.startswith("engine.") and origin.endswith(tuple(EXTENSION_SUFFIXES)):
             with suppress(ValueError):
                 found.append((ctypes.c_int * len(DEFAULTS)).in_dll(ctypes.CDLL(origin), "engine_params"))
     return found

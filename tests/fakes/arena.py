@@ -174,9 +174,9 @@ class Arena:
     def leftovers(self) -> list[str]:
         """Engines that outlive their daemon, in words; they have a moment to notice its end."""
         deadline = time.monotonic() + PATIENCE_S
-        while self.engines() and time.monotonic() < deadline:
+        while (left := self.engines()) and time.monotonic() < deadline:
             time.sleep(0.02)
-        return [_description(Path(f"/proc/{pid}")) for pid in self.engines()]
+        return [_description(Path(f"/proc/{pid}")) for pid in left]
 
     # The opponents
 

@@ -74,9 +74,18 @@ def test_a_style_shows_at_a_level() -> None:
         assert more >= fewer + 8
 
 
-def test_a_style_shows_where_a_level_searches_in_full() -> None:
-    found = [choose(2200, 1, Board(QUEENS_FACE_EACH_OTHER), style) for style in ("endgame", "attacker")]
-    assert found[0] == "e2e7" != found[1]
+def test_the_scores_of_a_level_that_searches_in_full_contain_its_style() -> None:
+    scores = {}
+    for style in ("endgame", "attacker"):
+        engine = Engine(1)
+        engine.set_named_style(style)
+        engine.limit_strength(2200, 1)
+        engine.set_position(Board("4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1"))
+        report = engine.go(Limits()).report
+        assert report is not None
+        assert report.score_cp is not None
+        scores[style] = report.score_cp
+    assert scores["endgame"] > scores["attacker"] + 200        # no queen is on the board
 
 
 def test_a_style_keeps_the_player() -> None:
