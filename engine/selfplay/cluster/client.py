@@ -49,6 +49,7 @@ def run_on_cluster(
 def _connect(cluster: Cluster) -> Client:
     for name in LOGGERS:               # what they report becomes one line of ours
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.getLogger("asyncio").addFilter(_is_not_of_dask)
     if cluster.address.startswith("tls:") and not Security().get_tls_config_for_role("client")["cert"]:
         raise ClusterFailed(f"{cluster.address} needs a certificate: set distributed.comm.tls in Dask's configuration")
     try:
@@ -57,6 +58,11 @@ def _connect(cluster: Cluster) -> Client:
             return Client(cluster.address, timeout=CONNECT_S, set_as_default=False)
     except OSError as error:
         raise ClusterFailed(f"no Dask scheduler answers at {cluster.address}: {error}") from None
+
+
+def _is_not_of_dask(record: logging.LogRecord) -> bool:
+    """Return whether a record has another cause than a wait that Dask's client gave up and forgot."""
+    return "Client._gather" not in record.getMessage()
 
 
 class _NotThere(Exception):

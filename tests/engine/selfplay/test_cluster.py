@@ -186,6 +186,18 @@ def test_a_task_that_kills_its_workers_ends_the_run(
         list(run_parallel(die, [1], cluster))
 
 
+def test_only_what_dask_itself_forgets_is_kept_out_of_the_log(
+    cluster: Cluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert list(run_parallel(square, [7], cluster)) == [49]
+    log = logging.getLogger("asyncio")
+    log.warning("Task exception was never retrieved: coro=<Client._gather.<locals>.wait() done>")
+    log.warning("Task exception was never retrieved: coro=<serve() done>")
+    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == [
+        "Task exception was never retrieved: coro=<serve() done>"
+    ]
+
+
 def test_another_engine_is_refused(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = dict(worker.identity()) | {"lichessbot": "9.9", "engine files": "0123456789ab"}
     monkeypatch.setattr(worker, "identity", lambda: tuple(ours.items()))
