@@ -90,7 +90,7 @@ def finished(status: GameStatus, winner: Colour | None, colour: Colour = Colour.
 
 def test_a_short_break_is_not_told_and_a_long_one_is_told_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     bench, lost = Bench(), StreamLost(None, "reset", timedelta(seconds=1))
-    now = time.monotonic()
+    now = float(round(time.monotonic()))       # sums of whole seconds are exact
     monkeypatch.setattr(time, "monotonic", lambda: now)
     assert bench.note(StreamOpened(None), lost, StreamOpened(None)) == []
     assert bench.note(lost) == []
