@@ -173,8 +173,9 @@ def test_our_engine_answers_sooner_after_a_ponder_hit(start: Start, inbox: Inbox
     heard(inbox)
     engine.search(supposing(1, "e2e4", "e7e5", **limits))
     time.sleep(0.3)
-    os.kill(pid_of(engine), signal.SIGSTOP)     # time that it spends on pondering, and that costs no processor
-    time.sleep(1.2)
+    # Over twice what it plans for a move, so that it begins no other depth; stopped, it takes no processor.
+    os.kill(pid_of(engine), signal.SIGSTOP)
+    time.sleep(4.0)
     os.kill(pid_of(engine), signal.SIGCONT)
     engine.ponder_hit(1)
     pondered = heard(inbox)
