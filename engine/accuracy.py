@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from math import exp, sqrt
+from math import exp
 from typing import Final
 
 _SIDES: Final = ("white", "black")
@@ -112,13 +112,15 @@ def game_accuracy(scores: Sequence[Score], begins: str = "white") -> Mapping[str
     It is the mean of two means of the moves' accuracies: one weighted by how volatile the game was around the move,
     and the harmonic one. None if a side has not moved. Lichess takes 15 centipawns as the score of the first position.
     """
+    from statistics import pstdev  # takes an engine 4 % of its start, and few games are reviewed
+
     wins = [win_percent(score) for score in scores]
     size = int(_within(_WINDOW[0], (len(wins) - 1) // _WINDOWS_A_GAME, _WINDOW[1]))
     if len(wins) <= size:
         return None
     windows = [wins[start : start + size] for start in range(len(wins) - size + 1)]
     around = [*windows[:1] * (size - 2), *windows]
-    volatility = [_within(_WEIGHT[0], _deviation(window), _WEIGHT[1]) for window in around]
+    volatility = [_within(_WEIGHT[0], pstdev(window), _WEIGHT[1]) for window in around]
     weighed: dict[str, list[tuple[float, float]]] = {side: [] for side in _SIDES}
     first = _SIDES.index(begins)
     for ply, ((before, after), weight) in enumerate(zip(pairwise(wins), volatility, strict=True)):
@@ -133,12 +135,6 @@ def _mean_of_means(moves: Sequence[tuple[float, float]]) -> float:
     weighted = sum(accuracy * weight for accuracy, weight in moves) / sum(weight for _, weight in moves)
     harmonic = len(moves) / sum(1 / max(_LEAST_HARMONIC, accuracy) for accuracy, _ in moves)
     return (weighted + harmonic) / 2
-
-
-def _deviation(values: Sequence[float]) -> float:
-    """Return the standard deviation. Loading the module `statistics` would take an engine 4 % of its start."""
-    mean = sum(values) / len(values)
-    return sqrt(sum((value - mean) ** 2 for value in values) / len(values))
 
 
 def average_loss_cp(scores: Sequence[Score], movers: Sequence[str], side: str) -> int:

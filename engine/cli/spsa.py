@@ -38,7 +38,7 @@ LOW_ELO, HIGH_ELO = 0, 10          # of the sequential test
 )
 @click.option("--step", type=number(0.001, 1), default=SpsaPlan.step, help="Last step, as a share of a range.")
 @click.option("--rate", type=number(0, 1), default=SpsaPlan.rate, help="Last move, as a share of the step.")
-@click.option("--verify", "verifying", type=int, default=2000, help="Games of the match at the end, at most.")
+@click.option("--verify", "verifying", type=click.IntRange(min=0), default=2000, help="Games of the final match.")
 @click.option("--seed", type=int, default=SpsaPlan.seed, help="Seed of the openings and of the steps.")
 @workers_option
 def spsa(
@@ -68,19 +68,19 @@ def spsa(
         raise click.ClickException(f"{state} tunes other parameters: {', '.join(tuning.values)}")
     try:
         _tune(plan, tuning, folder, workers)
+        for parameter in parameters:
+            print(f"{parameter.name} = {tuning.rounded()[parameter.name]}  # was {parameter.value}")
+        if verifying:
+            _verify(plan, tuning, verifying, workers)
     except NotTunable as error:
         raise click.ClickException(f"{error}; the workers of a cluster run the one in {build}") from None
-    for parameter in parameters:
-        print(f"{parameter.name} = {tuning.rounded()[parameter.name]}  # was {parameter.value}")
-    if verifying:
-        _verify(plan, tuning, verifying, workers)
 
 
 def _run_in_build(build: Path) -> None:
     """Go on with the same command in the tunable build, which is compiled first if it is missing."""
     if os.environ.get("PYTHONPATH") == str(build):
         raise click.ClickException(f"{params.__file__} is loaded instead of the engine in {build}")
-    if not (build / "engine").exists():
+    if not build.exists():
         print(f"compiling the engine in {build}", flush=True)
         try:
             make_build(build)

@@ -57,11 +57,12 @@ class Player(Protocol):
 
 
 class OwnPlayer:
-    """The engine: at a level, at a skill, or with a number of nodes."""
+    """The engine: at a level, at a skill, or with a number of nodes; perhaps with a named style."""
 
-    def __init__(self, kind: str, number: int) -> None:
+    def __init__(self, kind: str, number: int, style: str | None = None) -> None:
         self._kind, self._number = kind, number
         self._engine = Engine(HASH_MB)
+        self._engine.set_named_style(style)
 
     def new_game(self, seed: int) -> None:
         self._engine.new_game()

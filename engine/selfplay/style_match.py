@@ -14,14 +14,15 @@ from engine.book.opening_names import named_positions
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import Evaluation
 from engine.evaluation.style import Name
-from engine.facade import Board, Engine, Limits
+from engine.facade import Board, Limits
+from engine.selfplay import ladder
 from engine.selfplay.games import Adjudicator, Player, game_result
+from engine.selfplay.ladder import OwnPlayer
 from engine.selfplay.style_measures import WatchedGame
 from engine.selfplay.worker_pool import Workers, run_parallel
 
 OPENING_PLIES = (4, 5, 6)
 THREEFOLD = 3
-HASH_MB = 4
 BALANCED_CP = 80                   # largest score of an opening that is played
 
 
@@ -58,28 +59,9 @@ class FullPlayer:
         """Forget the last game; every game is played the same."""
         self._player.new_game()
 
-    def move(self, board: Board) -> str:
-        """Return the move for a board that has one."""
+    def move(self, board: Board, limits: Limits) -> str:
+        """Return the move for a board that has one; `limits` do not count, as its nodes are fixed."""
         return board.spell(self._player.search(board.position).move)
-
-
-class LevelPlayer:
-    """A player of limited strength, perhaps with a style."""
-
-    def __init__(self, level: int, style: Name | None) -> None:
-        self._engine, self._level = Engine(HASH_MB), level
-        self._engine.set_named_style(style)
-
-    def new_game(self, seed: int) -> None:
-        """Become another player of the same strength."""
-        self._engine.limit_strength(self._level, seed)
-
-    def move(self, board: Board) -> str:
-        """Return the move for a board that has one."""
-        self._engine.set_position(board)
-        move = self._engine.go(Limits()).best_move
-        assert move is not None
-        return move
 
 
 def play_opening(match: StyleMatch, fen: str, number: int) -> list[WatchedGame]:
@@ -88,9 +70,9 @@ def play_opening(match: StyleMatch, fen: str, number: int) -> list[WatchedGame]:
     The default against itself would play the same game twice, so it plays one, with colours in turn.
     """
     judge, opponent = Player(match.evaluation, match.nodes), None
-    styled: FullPlayer | LevelPlayer = FullPlayer(match)
+    styled: ladder.Player = FullPlayer(match)
     if match.level is not None:
-        styled, opponent = LevelPlayer(match.level, match.style), LevelPlayer(match.level, None)
+        styled, opponent = OwnPlayer("level", match.level, match.style), OwnPlayer("level", match.level)
     games = []
     for us in (0, 1) if match.style is not None else (number % 2,):
         judge.new_game()
@@ -102,7 +84,7 @@ def play_opening(match: StyleMatch, fen: str, number: int) -> list[WatchedGame]:
 
 
 def play_game(
-    fen: str, us: int, styled: FullPlayer | LevelPlayer, judge: Player, opponent: LevelPlayer | None
+    fen: str, us: int, styled: ladder.Player, judge: Player, opponent: OwnPlayer | None
 ) -> WatchedGame:
     """Play to the end, against the judge if there is no opponent. The judge's scores alone end a game early."""
     board = Board(fen)
@@ -115,12 +97,12 @@ def play_game(
     while result is None:
         side = int(position.black_to_move())
         if side == us:
-            board.push(styled.move(board))
+            board.push(styled.move(board, Limits()))
         else:
             found = judge.search(position)
             white_score = -found.score if side else found.score
             game.judge(white_score)
-            board.push(board.spell(found.move) if opponent is None else opponent.move(board))
+            board.push(board.spell(found.move) if opponent is None else opponent.move(board, Limits()))
         ply += 1
         game.watch(position)
         result = game_result(position, THREEFOLD)

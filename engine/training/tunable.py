@@ -58,16 +58,19 @@ def read_parameters(text: str) -> tuple[Parameter, ...]:
 
 
 def make_build(folder: Path) -> None:
-    """Compile a tunable copy of this checkout's engine in a folder. Raises NotTunable."""
+    """Make a folder with a compiled, tunable copy of this checkout's engine: whole or not at all. Raises NotTunable."""
     missing = [name for name in BUILD_FILES if not (CHECKOUT / name).exists()]
     if missing:
         raise NotTunable(f"no {missing[0]} in {CHECKOUT}: a tunable engine is built from a checkout of the repository")
-    shutil.copytree(CHECKOUT / "engine", folder / "engine", ignore=NOT_SOURCES, dirs_exist_ok=True)
+    part = folder.with_suffix(".part")
+    shutil.rmtree(part, ignore_errors=True)
+    shutil.copytree(CHECKOUT / "engine", part / "engine", ignore=NOT_SOURCES)
     for name in BUILD_FILES:
-        shutil.copy(CHECKOUT / name, folder)
+        shutil.copy(CHECKOUT / name, part)
     environment = {**os.environ, "ENGINE_TUNABLE": "1"}
-    if subprocess.run([sys.executable, folder / "engine" / "_build.py"], env=environment, check=False).returncode:
-        raise NotTunable(f"the tunable engine in {folder} was not compiled")
+    if subprocess.run([sys.executable, part / "engine" / "_build.py"], env=environment, check=False).returncode:
+        raise NotTunable(f"the tunable engine in {part} was not compiled")
+    part.rename(folder)
 
 
 class Numbers:

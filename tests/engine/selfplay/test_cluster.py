@@ -27,26 +27,10 @@ from engine.selfplay.match import Match
 from engine.selfplay.selfplay import SelfplayPlan
 from engine.selfplay.worker_pool import run_parallel
 from tests.engine.nets import random_net
+from tests.engine.selfplay.test_worker_pool import die, fail, sleep, square
 
 WORKERS = 2
 DASK = (sys.executable, "-m", "dask")
-
-
-def square(number: int) -> int:
-    return number * number
-
-
-def fail(number: int) -> int:
-    raise ValueError(f"no {number}")
-
-
-def die(number: int) -> int:
-    os._exit(number)
-
-
-def sleep(seconds: int) -> int:
-    time.sleep(seconds)
-    return seconds
 
 
 def note(folder: Path, number: int) -> int:
