@@ -39,7 +39,7 @@ _BONUSES = {
     Name.SOLID: {"danger": -30, "blocked": 15, "pieces_off": 5},
     Name.GAMBLER: {"sacrifice": 110, "attackers": 6},
     Name.ENDGAME: {"queens_off": 220, "pieces_off": 8},
-    Name.SWINDLER: {"attackers": 40, "storm": 12, "pieces_off": -20, "queens_off": -60},
+    Name.SWINDLER: {"attackers": 120, "storm": 5, "pieces_off": -15, "queens_off": -120},
     Name.CLASSICAL: {"centre": 30, "development": 25},
 }
 

@@ -20,6 +20,7 @@ SOUND_CP = -150                    # but not lost by force: the judge thinks no 
 LOST_CP = -200                     # from here on a game counts as nearly lost
 LOST_TWICE = 2                     # own moves in a row
 COMPENSATED_CP = -100              # a side that is short of material and no worse than this has compensation
+WORSE_CP = -100
 QUEENS_MOVE = 25
 DEVELOPED_MOVE = 12
 FULLY_DEVELOPED = 7                # four knights and bishops, and 3 for a castled king, see style_bonus.py
@@ -131,6 +132,11 @@ def queens_traded(game: WatchedGame) -> float | None:
     return float(game.ours[game.after_move(QUEENS_MOVE)]["queens"] == 0)
 
 
+def counterattacks(game: WatchedGame) -> float | None:
+    """Return the share of king attacks, as above, of our moves after which the judge has us at -1.00 or less."""
+    return _attacks(game.ours, [index for index, score in game.scores.items() if score <= WORSE_CP])
+
+
 def swindles(game: WatchedGame) -> float | None:
     """Return 1 if we did not lose although the judge had us at -2.00 or less twice running; None if it never had."""
     scores = list(game.scores.values())
@@ -162,6 +168,7 @@ MEASURES: dict[str, Measure] = {
     "sacrifices": sacrifices,
     "gambits": gambits,
     "queens traded": queens_traded,
+    "counterattacks": counterattacks,
     "swindles": swindles,
     "classical openings": classical_openings,
     "pawn storms": storms,
@@ -172,7 +179,7 @@ NAMED_MEASURE = {
     Name.SOLID: "attacks suffered",
     Name.GAMBLER: "gambits",
     Name.ENDGAME: "queens traded",
-    Name.SWINDLER: "swindles",
+    Name.SWINDLER: "counterattacks",
     Name.CLASSICAL: "classical openings",
 }
 

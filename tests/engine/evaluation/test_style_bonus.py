@@ -79,7 +79,7 @@ def test_the_swindler_wakes_up_when_worse() -> None:
     bonus = bonus_of(Name.SWINDLER)
     assert [bonus.add(score, position, 0) for score in (0, 80)] == [0, 80]
     # Two attackers are a pair, and one bishop has left the board.
-    assert [bonus.add(score, position, 0) for score in (-75, -150, -300)] == [-75 + 10, -150 + 20, -300 + 20]
+    assert [bonus.add(score, position, 0) for score in (-75, -150, -300)] == [-75 + 52, -150 + 105, -300 + 105]
 
 
 def test_a_sacrifice_must_not_lose() -> None:

@@ -62,6 +62,13 @@ def test_pieces_around_the_king_are_an_attack() -> None:
     assert measures.king_attacks(watched(SHUFFLE.split()[:6])) is None
 
 
+def test_an_attack_by_the_worse_side_is_a_counterattack() -> None:
+    moves = "e4 e5 Bc4 Nc6 Qh5 Nb8 Nf3 Nc6 Ng5 Nb8 d3 Nc6".split()
+    assert measures.counterattacks(watched(moves, scores=-100)) == 1 / 3      # three pieces are at f7 after two of six moves
+    assert measures.counterattacks(watched(moves, us=1, scores=-100)) == 0.0
+    assert measures.counterattacks(watched(moves, scores=-99)) is None
+
+
 def test_a_swindle_is_a_lost_game_that_was_not_lost() -> None:
     moves = SHUFFLE.split()
     assert measures.swindles(watched(moves, scores=-250)) == 1
@@ -109,7 +116,7 @@ def test_an_opening_is_played_with_both_colours_and_the_same_games_again() -> No
 
 
 def test_a_level_plays_its_style_against_another_player_of_its_strength() -> None:
-    match = StyleMatch(Name.ENDGAME, NODES, evaluation="none", level=1200)
+    match = StyleMatch(Name.ENDGAME, NODES, evaluation="none", level=1500)
     (opening,) = match.openings(1)
     styled, plain = play_opening(match, opening, 0), play_opening(replace(match, style=None), opening, 0)
     assert styled == play_opening(match, opening, 0)
