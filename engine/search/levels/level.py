@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields, replace
 
 from engine.search.levels.calibration import RATED
 
+USUAL_TENSION = 3                  # attacked pieces in a usual position of a game
+
 
 @dataclass(frozen=True)
 class Level:
@@ -40,6 +42,11 @@ class Level:
             misjudgement_cp=self.misjudgement_cp * more,
             nodes=max(1.0, self.nodes / more**2) if self.nodes else 0,
         )
+
+    def amid(self, tension: int) -> "Level":
+        """Return the level where so many pieces are attacked: the more goes on, the more quiet moves he overlooks."""
+        more = 1 + (tension - USUAL_TENSION) / 10
+        return replace(self, blindness=self.blindness * more, misjudgement_cp=self.misjudgement_cp * more)
 
     def careful(self) -> "Level":
         """Return the level of a player who is losing: what is attacked he sees, and he weighs what is left to him."""

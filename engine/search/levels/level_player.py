@@ -19,7 +19,7 @@ from engine.search.iterative_deepening import Bound, Task
 from engine.search.levels.judgement import Judgement
 from engine.search.levels.level import Level
 from engine.search.levels.level_search import LevelSearch
-from engine.search.levels.vision import Vision, hashed
+from engine.search.levels.vision import Vision, hashed, tension
 from engine.search.running_search import CurrentMove, RunningSearch, SearchReport, SearchResult
 from engine.search.time_manager import Limits, TimeManager, deadlines_us
 from engine.search.transposition import TranspositionTable
@@ -58,7 +58,7 @@ class LevelPlayer:
     ) -> "LimitedSearch":
         """Start the clock and return the search to run; `style` is for the side to move."""
         deadlines = deadlines_us(task.limits, board.turn == "white", overhead_ms)
-        level = self._level.hurried(max(0.0, 1 - deadlines[0] / COMFORT_US))
+        level = self._level.hurried(max(0.0, 1 - deadlines[0] / COMFORT_US)).amid(tension(board.position))
         if static_score(board.position) <= LOSING_CP:
             level = level.careful()
         thought = hashed(self._game ^ board.key())

@@ -11,10 +11,11 @@ hash of seed and position: a repeated search has the same, another game has othe
 """
 
 import cython
-from cython.cimports.engine.core.bitboard import ALL_SQUARES, u64
+from cython.cimports.engine.core.bitboard import ALL_SQUARES, popcount, u64
 from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.move import CASTLING, flag_of, from_square, is_capture, is_promotion, to_square
-from cython.cimports.engine.core.pieces import NO_SQUARE, WHITE
+from cython.cimports.engine.core.movegen import attacked_squares
+from cython.cimports.engine.core.pieces import BLACK, NO_SQUARE, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.zobrist import PIECE_KEY
 
@@ -45,6 +46,13 @@ def distance(first: cython.int, second: cython.int) -> cython.int:
     if ranks < 0:
         ranks = -ranks
     return files if files > ranks else ranks
+
+
+def tension(position: Position) -> int:
+    """Return how many pieces and pawns of both sides the other side attacks."""
+    by_white: u64 = attacked_squares(position, WHITE, position.occupied)
+    by_black: u64 = attacked_squares(position, BLACK, position.occupied)
+    return popcount(by_white & position.colours[BLACK]) + popcount(by_black & position.colours[WHITE])
 
 
 @cython.final

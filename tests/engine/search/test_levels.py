@@ -5,7 +5,8 @@ from itertools import pairwise
 import pytest
 
 from engine.facade import RATINGS, Board, Engine, Limits, build_mode
-from engine.search.levels.level import level_of
+from engine.search.levels.level import USUAL_TENSION, level_of
+from engine.search.levels.vision import tension
 from tests.engine.uci_session import Session
 
 SEEDS = range(20)
@@ -129,6 +130,15 @@ def test_a_player_who_hurries_sees_and_thinks_less() -> None:
         assert hurried.blindness >= calm.blindness
         assert hurried.plies <= calm.plies
         assert hurried.nodes <= calm.nodes
+
+
+def test_a_player_overlooks_more_where_more_is_attacked() -> None:
+    quiet, exchange = Board(), board_after(BERLIN, "f6e4 f1e1")
+    assert [tension(board.position) for board in (quiet, exchange)] == [0, 5]
+    for rating in (900, 1500):
+        level = level_of(rating)
+        errors = [(it.blindness, it.misjudgement_cp) for it in map(level.amid, (0, USUAL_TENSION, 5))]
+        assert errors[0] < errors[1] == (level.blindness, level.misjudgement_cp) < errors[2]
 
 
 @pytest.mark.parametrize("rating", [599, 2851])
