@@ -18,7 +18,7 @@ from engine.cli.parameters import FILE, POSITIVE, parsed, refuse_output
 from engine.facade import RATINGS
 from engine.progress import ProgressDisplay
 from engine.selfplay import humanness as humans
-from engine.selfplay.calibration import Plan, Report, anchor_ratings
+from engine.selfplay.calibration import Plan, Report, anchor_ratings, calibration_text
 from engine.selfplay.ladder import (
     Pair,
     Results,
@@ -27,10 +27,11 @@ from engine.selfplay.ladder import (
     play,
     stockfish_anchors,
 )
-from engine.selfplay.move_matching import MoveMatcher, NoUnpacker, opened
+from engine.selfplay.move_matching import LossFit, MoveMatcher, NoUnpacker, opened, played_moves
 from engine.selfplay.uci_client import EngineFailed
 
 GAMES_PER_LINE = 100               # of progress
+LEAST_BANDS = 2                    # of people's ratings that make a scale
 SKILLS = range(200, 3001)
 jobs_option = click.option("--jobs", type=POSITIVE, default=os.cpu_count() or 1, help="Games at the same time.")
 
@@ -72,19 +73,20 @@ def calibrate(
     a finished one.
 
     With --games no games are played: the command prints how often each level chooses what people of its rating played.
+    With --write as well it finds the skills whose moves lose as much as people's, and writes those.
     """
+    if write is not None:
+        refuse_output(write, False)
     if games is not None:
-        _match_moves(games, every)
+        _compare_with_people(games, every, write)
         return
     if results is None:
         raise click.ClickException("expected a file for the results: `lichessbot-engine calibrate ladder.jsonl ...`")
     kind, numbers = ("skill", SKILLS) if skills else ("level", RATINGS)
     if least not in numbers or most not in numbers or least >= most:
         raise click.ClickException(f"expected --least below --most, from {numbers[0]} to {numbers[-1]}")
-    if write is not None:
-        if not skills:
-            raise click.ClickException("--write needs --skills: it writes the skill of each rating")
-        refuse_output(write, False)
+    if write is not None and not skills:
+        raise click.ClickException("--write needs --skills or --games: it writes the skill of each rating")
     try:
         rated = anchor_ratings([*anchors, *(stockfish_anchors(stockfish) if stockfish else [])])
         plan = Plan([f"{kind} {number}" for number in range(least, most + 1, step)], rated, reach)
@@ -108,17 +110,32 @@ def calibrate(
         print(f"{write} is written")
 
 
-def _match_moves(games: Path, every: int) -> None:
-    matcher = MoveMatcher(every)
+def _compare_with_people(games: Path, every: int, write: Path | None) -> None:
+    """Print how people's moves compare with the levels', and write the skills that fit them if asked to."""
+    fit = LossFit(humans.Judge(humans.JUDGE_NODES))
+    comparison: MoveMatcher | LossFit = MoveMatcher() if write is None else fit
     try:
         with opened(games) as stream:
-            for used in matcher.read(stream):
-                if used % GAMES_PER_LINE == 0:
-                    print(f"{used} games", file=sys.stderr)
+            told = 0
+            for played in played_moves(stream, every):
+                comparison.add(played)
+                if played.game >= told + GAMES_PER_LINE:
+                    told = played.game
+                    print(f"{told} games", file=sys.stderr)
     except NoUnpacker as error:
         raise click.ClickException(str(error)) from None
-    for line in matcher.lines():
+    except KeyboardInterrupt:
+        print("interrupted: these are the games read so far", file=sys.stderr)
+    for line in comparison.lines():
         print(line)
+    if write is None:
+        return
+    points = [(it.skill, it.rating) for it in fit.fitted().values()]
+    if len(points) < LEAST_BANDS:
+        raise click.ClickException(f"expected {LEAST_BANDS} bands of ratings with a skill, found {len(points)}")
+    moves = sum(len(band.ratings) for band in fit.bands.values())
+    write.write_text(calibration_text(points, f"# From {moves:,} moves of people in {games.name}.\n"))
+    print(f"{write} is written")
 
 
 @click.command()

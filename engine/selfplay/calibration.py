@@ -103,12 +103,20 @@ class Report:
     def calibration(self) -> str:
         """Return the text of `engine/search/levels/calibration.py`: the skill of each rating."""
         rated = fit(self.results, self.plan.anchors)
-        points = rising((number_of(name), rated[name].rating) for name in self.plan.levels if name in rated)
-        rows = {round(rating): skill for skill, rating in points}      # of equal ratings, the last
-        lines = "".join(f"    ({rating}, {skill:.1f}),\n" for rating, skill in sorted(rows.items()))
+        points = [(number_of(name), rated[name].rating) for name in self.plan.levels if name in rated]
         games = sum(pairing.games for pairing in self.results)
         anchors = "".join(f"# {rating:.0f}: {name}\n" for name, rating in self.plan.anchors.items())
-        return (
-            f'"""The skill of each rating. Written by `lichessbot-engine calibrate --skills --write`."""\n\n'
-            f"# From {games:,} games with these anchors:\n{anchors}RATED = (\n    # rating, skill\n{lines})\n"
-        )
+        return calibration_text(points, f"# From {games:,} games with these anchors:\n{anchors}")
+
+
+def calibration_text(points: Iterable[tuple[float, float]], origin: str) -> str:
+    """Return the text of `engine/search/levels/calibration.py` with these skills and their ratings.
+
+    `origin` is lines of comments about where they come from.
+    """
+    rows = {round(rating): skill for skill, rating in rising(points)}      # of equal ratings, the last
+    lines = "".join(f"    ({rating}, {skill:.1f}),\n" for rating, skill in sorted(rows.items()))
+    return (
+        f'"""The skill of each rating. Written by `lichessbot-engine calibrate --write`."""\n\n'
+        f"{origin}RATED = (\n    # rating, skill\n{lines})\n"
+    )

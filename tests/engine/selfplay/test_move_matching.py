@@ -1,6 +1,7 @@
 """People's games compared with the levels."""
 
 import builtins
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,10 @@ import pytest
 
 from engine.cli.main import run
 from engine.facade import Board, Engine, Limits, build_mode
-from engine.selfplay.move_matching import FIRST_PLY
+from engine.search.levels.level import level_at
+from engine.selfplay import humanness, move_matching
+from engine.selfplay.humanness import Judge
+from engine.selfplay.move_matching import FIRST_PLY, LossFit, PlayedMove
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python")
 HEADERS = '[White "a"]\n[Black "b"]\n[WhiteElo "{white}"]\n[BlackElo "{black}"]\n[Result "*"]\n\n'
@@ -19,14 +23,19 @@ def game_by_level(rating: int, seed: int, plies: int) -> str:
     """A game that the level of this rating played against itself."""
     engine, board = Engine(1), Board()
     engine.limit_strength(rating, seed)
-    for _ in range(plies):
-        engine.set_position(board)
-        board.push(board_move(engine))
+    play(engine, board, plies)
     words, replay = [], Board()
     for move in board.moves:
         words.append(replay.san(move))
         replay.push(move)
     return " ".join(words) + " *\n\n"
+
+
+def play(engine: Engine, board: Board, plies: int) -> None:
+    for _ in range(plies):
+        if board.outcome() is None:
+            engine.set_position(board)
+            board.push(board_move(engine))
 
 
 def board_move(engine: Engine) -> str:
@@ -74,3 +83,43 @@ def test_a_packed_file_is_unpacked_while_it_is_read(tmp_path: Path, capsys: pyte
     path.write_bytes(zstandard.ZstdCompressor().compress(text.encode()))
     assert run(("calibrate", "--games", str(path))) == 0
     assert "2000 to 2199" in capsys.readouterr().out
+
+
+def test_the_skill_of_people_is_found_by_what_their_moves_lose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The people are skills themselves, in other games than those they are compared in."""
+    monkeypatch.setattr(move_matching, "FIT_EVERY", 1)
+    fit = LossFit(Judge(500), (400, 1000, 1600, 2000))
+    skills = {1000: 700, 1900: 1700}
+    for rating, skill in skills.items():
+        for seed in range(4):
+            engine, board, replay = Engine(1), Board(), Board()
+            engine.play_level(level_at(skill), seed)
+            play(engine, board, 50)
+            for move in board.moves:
+                fit.add(PlayedMove(seed + rating, replay, rating, move))
+                replay.push(move)
+    found = {it.rating: it for it in fit.fitted().values()}
+    for rating, skill in skills.items():
+        assert abs(found[rating].skill - skill) < found[rating].error < 400
+    assert [line.split()[:3] for line in fit.lines()][1:] == [["1000", "to", "1199"], ["1800", "to", "1999"]]
+
+
+def test_a_scale_is_written_from_the_games_of_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(move_matching, "FIT_EVERY", 1)
+    monkeypatch.setattr(move_matching, "FIT_LEAST", 20)
+    monkeypatch.setattr(humanness, "JUDGE_NODES", 300)
+    path, scale = tmp_path / "games.pgn", tmp_path / "scale.py"
+    games = [HEADERS.format(white=700, black=1500) + game_by_level(1000, seed, 30) for seed in range(2)]
+    path.write_text("".join(games))
+    words = ("calibrate", "--games", str(path), "--write", str(scale))
+    assert run(words) == 0
+    text = scale.read_text()
+    assert "# From 40 moves of people in games.pgn.\n" in text
+    assert [int(rating) for rating in re.findall(r"^    \((\d+), ", text, re.MULTILINE)] == [700, 1500]
+    assert run(words) == 2
+    assert "exists" in capsys.readouterr().err
+    path.write_text(games[0])
+    assert run((*words[:-1], str(tmp_path / "other.py"))) == 2
+    assert "expected 2 bands of ratings with a skill, found 0" in capsys.readouterr().err
