@@ -63,7 +63,7 @@ def test_pieces_around_the_king_are_an_attack() -> None:
 
 
 def test_an_attack_by_the_worse_side_is_a_counterattack() -> None:
-    moves = "e4 e5 Bc4 Nc6 Qh5 Nb8 Nf3 Nc6 Ng5 Nb8 d3 Nc6".split()
+    moves = ["e4", "e5", "Bc4", "Nc6", "Qh5", "Nb8", "Nf3", "Nc6", "Ng5", "Nb8", "d3", "Nc6"]
     assert measures.counterattacks(watched(moves, scores=-100)) == 1 / 3      # at f7, after two of six moves
     assert measures.counterattacks(watched(moves, us=1, scores=-100)) == 0.0
     assert measures.counterattacks(watched(moves, scores=-99)) is None
