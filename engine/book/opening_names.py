@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from engine.board import Board
@@ -50,19 +51,33 @@ def opening_of(moves: Sequence[str]) -> Opening | None:
 
 def named_positions(plies: int) -> list[Board]:
     """Return every position after this many plies all of which led to a position with a name."""
-    keys = frozenset(line[:KEY_DIGITS] for line in _lines())
     boards = [Board()]
     for _ in range(plies):
         found: dict[str, Board] = {}
         for board in boards:
-            for move in board.legal_moves():
-                after = board.copy()
-                after.push(move)
-                key = _text_of(after)
-                if key in keys:
-                    found.setdefault(key, after)
+            for after in _named_after(board):
+                found.setdefault(_text_of(after), after)
         boards = list(found.values())
     return boards
+
+
+def named_moves(board: Board) -> list[str]:
+    """Return the moves that lead to a position with a name."""
+    return [after.moves[-1] for after in _named_after(board)]
+
+
+def _named_after(board: Board) -> Iterator[Board]:
+    keys = _keys()
+    for move in board.legal_moves():
+        after = board.copy()
+        after.push(move)
+        if _text_of(after) in keys:
+            yield after
+
+
+@cache
+def _keys() -> frozenset[str]:
+    return frozenset(line[:KEY_DIGITS] for line in _lines())
 
 
 def _lines() -> Iterator[str]:

@@ -39,6 +39,11 @@ MINOR = cython.declare(cython.int, 3)               # pawns, see `pieces_worth`
 FEW_PAWNS = cython.declare(cython.int, 4)           # with fewer, each exchange brings the draw nearer
 
 
+def has_bare_king(position: Position) -> bool:
+    """Return whether a side has nothing left but its king."""
+    return popcount(position.colours[WHITE]) == 1 or popcount(position.colours[BLACK]) == 1
+
+
 def verdict(position: Position) -> cython.int:
     """Return White's score if one king is bare and the result is known, else NO_SCORE."""
     if position.colours[BLACK] == position.pieces[KINDS + KING]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from engine.search.levels.calibration import RATED
 
 USUAL_TENSION = 3                  # attacked pieces in a usual position of a game
+PRACTISED_FROM = 700               # skill of a player who has learnt the basic mates
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,18 @@ class Level:
         """Return the level where so many pieces are attacked: the more goes on, the more quiet moves he overlooks."""
         more = 1 + (tension - USUAL_TENSION) / 10
         return replace(self, blindness=self.blindness * more, misjudgement_cp=self.misjudgement_cp * more)
+
+    def practised(self) -> "Level":
+        """Return the level against a bare king: what a player has practised he does without errors, a ply further."""
+        return replace(
+            self,
+            plies=self.plies + 1,
+            blindness=0.0,
+            capture_blindness=0.0,
+            understanding=100.0,
+            taste_cp=0.0,
+            misjudgement_cp=0.0,
+        )
 
     def careful(self) -> "Level":
         """Return the level of a player who is losing: what is attacked he sees, and he weighs what is left to him."""

@@ -10,14 +10,16 @@ from dataclasses import replace
 
 from engine.board import Board
 from engine.book.opening_book import Book
+from engine.book.opening_names import named_moves
 from engine.core.score import mate_distance
+from engine.evaluation.endings import has_bare_king
 from engine.evaluation.evaluate import static_score
 from engine.evaluation.network import Network
 from engine.evaluation.style_bonus import StyleBonus
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Task
 from engine.search.levels.judgement import Judgement
-from engine.search.levels.level import Level
+from engine.search.levels.level import PRACTISED_FROM, Level
 from engine.search.levels.level_search import LevelSearch
 from engine.search.levels.vision import Vision, hashed, tension
 from engine.search.running_search import CurrentMove, RunningSearch, SearchReport, SearchResult
@@ -58,9 +60,8 @@ class LevelPlayer:
     ) -> "LimitedSearch":
         """Start the clock and return the search to run; `style` is for the side to move."""
         deadlines = deadlines_us(task.limits, board.turn == "white", overhead_ms)
-        level = self._level.hurried(max(0.0, 1 - deadlines[0] / COMFORT_US)).amid(tension(board.position))
-        if static_score(board.position) <= LOSING_CP:
-            level = level.careful()
+        level = self._present_level(board, deadlines[0])
+        knows_theory = task.complete and len(board.moves) < round(level.book_plies)
         thought = hashed(self._game ^ board.key())
         vision = Vision(thought, round(level.blindness), round(level.capture_blindness), board.last_move)
         seen = vision.seen(board.position, task.moves, board.last_move)
@@ -91,16 +92,25 @@ class LevelPlayer:
                 style,
                 board.position.black_to_move(),
             )
+            theory = [board.parse(move) for move in named_moves(board)] if knows_theory else []
+            moves = list(dict.fromkeys([*seen, *theory]))
             search = OwnSearch(
-                board, seen, depth, vision, judgement, round(level.exchange_plies), task.limits, deadlines
+                board, moves, theory, depth, vision, judgement, round(level.exchange_plies), task.limits, deadlines
             )
-        return LimitedSearch(search, task.limits, self._book_move(board, task, round(level.book_plies)))
+        return LimitedSearch(search, task.limits, self._book_move(board) if knows_theory else None)
 
-    def _book_move(self, board: Board, task: Task, plies: int) -> str | None:
-        """Return the move that the player knows from his opening, if it is among those asked for."""
-        if self._book is None or len(board.moves) >= plies or not task.complete:
-            return None
-        known = self._book.moves(board)
+    def _present_level(self, board: Board, time_us: int) -> Level:
+        """Return how well the player sees and judges this position, with this time for it."""
+        level = self._level.hurried(max(0.0, 1 - time_us / COMFORT_US)).amid(tension(board.position))
+        if static_score(board.position) <= LOSING_CP:
+            level = level.careful()
+        if level.skill >= PRACTISED_FROM and has_bare_king(board.position):
+            level = level.practised()
+        return level
+
+    def _book_move(self, board: Board) -> str | None:
+        """Return a move of the book, which differs from game to game."""
+        known = self._book.moves(board) if self._book is not None else []
         if not known:
             return None
         rng = random.Random(self._game ^ board.key())
@@ -141,6 +151,7 @@ class OwnSearch:
         self,
         board: Board,
         moves: Sequence[int],
+        theory: list[int],
         depth: int,
         vision: Vision,
         judgement: Judgement,
@@ -156,6 +167,7 @@ class OwnSearch:
         self._search = LevelSearch(
             self._board.position, vision, judgement, self._time_manager, exchange_plies, board.last_move
         )
+        self._search.remember_theory(theory)
 
     def stop(self) -> None:
         self._search.stop()

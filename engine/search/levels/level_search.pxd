@@ -12,6 +12,8 @@ cdef class LevelSearch:
     cdef int root_height
     cdef int root_previous
     cdef int root_moves
+    cdef int theory[256]
+    cdef int theory_moves
     cdef int moves[8448]
     cdef int scores[8448]
     cdef int played[34]

@@ -21,6 +21,7 @@ from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
 MAX_PLIES = cython.declare(cython.int, 32)          # from the root, captures and evasions included
 ROW = cython.declare(cython.int, 256)               # moves of one ply
 RECAPTURE_BONUS = cython.declare(cython.int, 100)   # cp
+THEORY_BONUS = cython.declare(cython.int, 60)       # cp: a known opening is left only for something better
 PV_ROW = cython.declare(cython.int, 34)
 
 
@@ -42,6 +43,7 @@ class LevelSearch:
         if not cython.compiled:
             self.moves, self.scores = [0] * 8448, [0] * 8448
             self.played, self.killers, self.pv, self.pv_length = [0] * 34, [0] * 34, [0] * 1156, [0] * 34
+            self.theory = [0] * ROW
         self.position = position
         self.vision = vision
         self.judgement = judgement
@@ -50,6 +52,7 @@ class LevelSearch:
         self.root_height = position.height
         self.root_previous = previous
         self.root_moves = 0
+        self.theory_moves = 0
 
     # --- For Python callers --------------------------------------------------------------------------------------
 
@@ -59,6 +62,13 @@ class LevelSearch:
         for index in range(len(moves)):
             self.moves[index] = moves[index]
         self.root_moves = len(moves)
+
+    def remember_theory(self, moves: list) -> None:
+        """Like these moves of the root, which the player knows from his openings."""
+        index: cython.int
+        for index in range(len(moves)):
+            self.theory[index] = moves[index]
+        self.theory_moves = len(moves)
 
     def run(self, depth: int) -> int:
         """Search the root without the interpreter lock and return its score; meaningless if `was_stopped()`."""
@@ -182,7 +192,14 @@ class LevelSearch:
         return best
 
     def instinct(self, move: cython.int) -> cython.int:
-        """Return the bonus at the root for a recapture that loses nothing: people play it almost without thinking."""
+        """Return the bonus at the root for what people play almost without thinking.
+
+        That is a move of theory, and a recapture that loses nothing.
+        """
+        index: cython.int
+        for index in range(self.theory_moves):
+            if self.theory[index] == move:
+                return THEORY_BONUS
         if not is_capture(self.root_previous) or to_square(move) != to_square(self.root_previous):
             return 0
         return RECAPTURE_BONUS if exchange_wins(self.position, move, 0) else 0

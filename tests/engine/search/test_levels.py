@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from engine.book.opening_names import named_moves
 from engine.facade import RATINGS, Board, Engine, Limits, build_mode
 from engine.search.levels.level import USUAL_TENSION, level_of
 from engine.search.levels.vision import tension
@@ -139,6 +140,30 @@ def test_a_player_overlooks_more_where_more_is_attacked() -> None:
         level = level_of(rating)
         errors = [(it.blindness, it.misjudgement_cp) for it in map(level.amid, (0, USUAL_TENSION, 5))]
         assert errors[0] < errors[1] == (level.blindness, level.misjudgement_cp) < errors[2]
+
+
+@pytest.mark.parametrize(("pieces", "rating"), [("Q", 1000), ("R", 1400), ("BB", 1800)])
+def test_the_basic_mates_are_known(pieces: str, rating: int) -> None:
+    for seed in range(3):
+        board, opponent = Board(f"4k3/8/8/8/8/8/8/{pieces}{8 - len(pieces) - 1}K w - - 0 1"), Engine(1)
+        while board.outcome() is None:
+            if board.turn == "white":
+                move = choose(rating, seed, board)
+            else:
+                opponent.set_position(board)
+                move = opponent.go(Limits(nodes=300)).best_move
+            assert move is not None
+            board.push(move)
+        assert board.is_checkmate(), board.fen()
+
+
+def test_an_opening_that_the_book_does_not_know_gets_a_move_with_a_name() -> None:
+    english = board_after(Board().fen(), "c2c4")
+    named = named_moves(english)
+    assert {"e7e5", "g8f6", "c7c5"} < set(named)
+    assert "b8a6" not in named
+    assert sum(choose(1200, seed, english) in named for seed in SEEDS) >= 18
+    assert choose(1000, 1, board_after(Board().fen(), "e2e4 d7d5 d1g4")) == "c8g4"      # theory or not
 
 
 @pytest.mark.parametrize("rating", [599, 2851])
