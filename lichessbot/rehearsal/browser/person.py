@@ -52,6 +52,7 @@ class Person:
         self._opponent = opponent
         self._bot = bot
         self._strength: Strength = STRENGTHS[0]
+        self._strengths: dict[str, str] = {}        # names of those chosen, by game
         self._number_of = number_of
         self._others: dict[str, GameSession] = {}
         self._challenge: Challenge | None = None
@@ -108,7 +109,7 @@ class Person:
 
     def game(self, game_id: str, claim_in_s: int | None) -> Json:
         game = self.session(game_id).game
-        return game_view(game, self.color_in(game), monotonic_ms(), claim_in_s)
+        return game_view(game, self.color_in(game), monotonic_ms(), claim_in_s, self._strengths.get(game_id, ""))
 
     def boards(self) -> list[Json]:
         """Return the bot's games against others: those in progress, then the last that ended."""
@@ -251,6 +252,8 @@ class Person:
                 self._end_analysis()
                 self.sessions.append(session)
                 self._notice = ""
+                if self._strength.limits:
+                    self._strengths[session.game.id] = self._strength.name.lower()
                 self._tell(ANALYSIS)
                 self._tell(LOBBY)
                 self._tell(GAME, session.game.id)

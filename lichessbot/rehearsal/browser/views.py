@@ -28,10 +28,13 @@ def legal_moves(board: Board) -> dict[str, list[str]]:
     return by_origin
 
 
-def game_view(game: Game, me: Color | None, now_ms: int, claim_in_s: int | None = None) -> Json:
+def game_view(
+    game: Game, me: Color | None, now_ms: int, claim_in_s: int | None = None, strength: str = ""
+) -> Json:
     """Return everything about a game that the page shows, without an evaluation.
 
-    `claim_in_s`: the opponent of `me` has left, and the game can be claimed in this time.
+    `claim_in_s`: the opponent of `me` has left, and the game can be claimed in this time. `strength`: the bot's, in
+    words, if a person chose it for this game.
     """
     setup, state, board = game.setup, game.state(now_ms), game.board()
     moves = _moves(game, me)
@@ -40,7 +43,7 @@ def game_view(game: Game, me: Color | None, now_ms: int, claim_in_s: int | None 
         "me": me,
         "players": {color: _player(game, color) for color in Color},
         "variant": setup.variant.key,
-        "terms": _terms(game),
+        "terms": _terms(game) + (f", {strength}" if strength else ""),
         "initialFen": setup.initial_fen,
         "fen": board.fen(),
         "turn": board.turn,

@@ -153,8 +153,9 @@ def test_an_unanswered_challenge_can_be_cancelled(scene: Scene) -> None:
 
 def test_the_bot_takes_over_a_strength_once_before_the_challenge(scene: Scene) -> None:
     page = scene.open()
-    for strength in ("level-800", "level-800", "full"):
+    for strength, shown in (("level-800", ", level 800"), ("level-800", ", level 800"), ("full", "")):
         game = page.start(strength=strength)
+        assert game["terms"].endswith(f"casual, Standard{shown}")
         page.do(f"game/{game['id']}/abort")
         page.wait("lobby", lambda it: it["playing"] is None)
     assert [dict(limits) for limits in scene.bot.limits] == [{"strength": 800}, {}]
