@@ -19,6 +19,7 @@ from pathlib import Path
 from engine.core.position import Position
 from engine.selfplay.games import Player, SearchedMove
 from engine.selfplay.match import balanced_opening, play_opening
+from engine.selfplay.records import InvalidRecord
 from engine.selfplay.worker_pool import Workers, run_parallel
 from engine.training.plot import Axes, Curve, svg
 from engine.training.tunable import Numbers, Parameter
@@ -98,8 +99,13 @@ class Tuning:
 
     @classmethod
     def load(cls, path: Path) -> Tuning:
-        content = json.loads(path.read_text())
-        return cls(content["values"], content["pairs"], [(pairs, values) for pairs, values in content["curve"]])
+        """Read a state. Raises InvalidRecord or OSError."""
+        try:
+            content = json.loads(path.read_text())
+            values = {str(name): float(value) for name, value in content["values"].items()}
+            return cls(values, int(content["pairs"]), [(pairs, point) for pairs, point in content["curve"]])
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise InvalidRecord(f"{path} is damaged: remove it to begin anew, or restore a copy") from None
 
     def save(self, path: Path) -> None:
         """Write the state whole or not at all."""

@@ -14,6 +14,7 @@ import pytest
 
 from engine.cli.main import run as run_command
 from engine.core import params
+from engine.selfplay.records import InvalidRecord
 from engine.training.spsa import SpsaPlan, Trial, TunedPlayer, Tuning
 from engine.training.tunable import NotTunable, Numbers, Parameter, read_parameters
 
@@ -84,6 +85,14 @@ def test_an_interrupted_run_learns_the_same(tmp_path: Path) -> None:
     resumed = Tuning.load(tmp_path / "spsa.json")
     learn(resumed, PLAN, 300)
     assert resumed == whole
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"values": 3}', '{"values": {"NUMBER": 1}, "pairs": 2, "curve": [3]}'])
+def test_a_damaged_state_is_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "spsa.json"
+    path.write_text(text)
+    with pytest.raises(InvalidRecord, match=r"spsa\.json is damaged: remove it to begin anew"):
+        Tuning.load(path)
 
 
 def test_the_picture_shows_the_numbers_that_moved_farthest() -> None:
