@@ -50,10 +50,10 @@ class Level:
         return replace(self, blindness=self.blindness * more, misjudgement_cp=self.misjudgement_cp * more)
 
     def practised(self) -> "Level":
-        """Return the level against a bare king: what a player has practised he does without errors, a ply further."""
+        """Return the level against a bare king: what a player has practised he does without errors, and looks further."""
         return replace(
             self,
-            plies=self.plies + 1,
+            plies=self.plies + 1.5,
             blindness=0.0,
             capture_blindness=0.0,
             understanding=100.0,
@@ -68,12 +68,12 @@ class Level:
 
 TABLE = (
     #     skill  plies blind capt. exch. underst. taste misj. nodes    book
-    Level(200,   1.0,  1500, 4000, 0,    0,       60,   250,  0,       0),
-    Level(500,   1.0,  900,  1200, 1,    20,      40,   110,  0,       2),
-    Level(800,   1.2,  650,  300,  2,    40,      25,   60,   0,       4),
-    Level(1200,  2.0,  450,  60,   4,    60,      15,   40,   0,       8),
-    Level(1600,  3.0,  250,  8,    6,    85,      10,   25,   0,       12),
-    Level(2000,  4.0,  100,  0,    10,   100,     6,    15,   0,       16),
+    Level(200,   1.0,  1500, 9000, 0,    0,       60,   250,  0,       0),
+    Level(500,   1.0,  700,  3500, 1,    80,      14,   30,   0,       2),
+    Level(800,   1.0,  450,  1500, 2,    100,     10,   12,   0,       4),
+    Level(1200,  1.2,  300,  500,  3,    100,     10,   9,    0,       8),
+    Level(1600,  2.3,  180,  40,   6,    100,     9,    8,    0,       12),
+    Level(2000,  4.0,  60,   0,    10,   100,     6,    5,    0,       16),
 )  # fmt: skip
 FULL_TABLE = (
     Level(2000,  1.0,  10,   0,    10,   100,     0,    0,    450,     16),

@@ -68,7 +68,7 @@ def test_a_game_repeats_its_moves_and_other_games_differ() -> None:
 
 
 def test_a_style_shows_at_a_level() -> None:
-    for rating, style_of_more_trades, style_of_fewer in ((1000, "endgame", None), (1500, None, "attacker")):
+    for rating, style_of_more_trades, style_of_fewer in ((1000, "endgame", None), (1500, "endgame", "attacker")):
         more, fewer = (
             sum(choose(rating, seed, Board(QUEENS_FACE_EACH_OTHER), style) == "e2e7" for seed in SEEDS)
             for style in (style_of_more_trades, style_of_fewer)
