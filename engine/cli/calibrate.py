@@ -27,7 +27,7 @@ from engine.selfplay.ladder import (
     play,
     stockfish_anchors,
 )
-from engine.selfplay.move_matching import LossFit, MoveMatcher, NoUnpacker, opened, played_moves
+from engine.selfplay.people import LossFit, MoveMatcher, NoUnpacker, opened, played_moves
 from engine.selfplay.uci_client import EngineFailed
 
 GAMES_PER_LINE = 100               # of progress

@@ -3,8 +3,8 @@
 Knows players with a node limit, adjudication, the record format, and how work is spread over processes and
 machines.
 Must not know: how weights and networks are fitted, and the command line.
-Offers records, self-play, matches and ladders with their statistics, what a style shows in its games, games for an
-opening book, and parallel work.
+Offers records, self-play, matches and ladders with their statistics, comparisons with people's games, what a style
+shows in its games, games for an opening book, and parallel work.
 """
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "humanness",
     "ladder",
     "match",
-    "move_matching",
+    "people",
     "records",
     "selfplay",
     "sprt",

@@ -50,7 +50,7 @@ class Level:
         return replace(self, blindness=self.blindness * more, misjudgement_cp=self.misjudgement_cp * more)
 
     def practised(self) -> "Level":
-        """Return the level against a bare king: what a player has practised he does without errors, and looks further."""
+        """Return the level against a bare king: practised, without errors, and looking further."""
         return replace(
             self,
             plies=self.plies + 1.5,

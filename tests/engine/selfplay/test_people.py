@@ -11,19 +11,21 @@ import pytest
 from engine.cli.main import run
 from engine.facade import Board, Engine, Limits, build_mode
 from engine.search.levels.level import level_at
-from engine.selfplay import humanness, move_matching
+from engine.selfplay import humanness, people
 from engine.selfplay.humanness import Judge
-from engine.selfplay.move_matching import FIRST_PLY, LossFit, PlayedMove
+from engine.selfplay.people import FIRST_PLY, LossFit, PlayedMove
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python")
 HEADERS = '[White "a"]\n[Black "b"]\n[WhiteElo "{white}"]\n[BlackElo "{black}"]\n[Result "*"]\n\n'
 
 
-def game_by_level(rating: int, seed: int, plies: int) -> str:
-    """A game that the level of this rating played against itself."""
-    engine, board = Engine(1), Board()
-    engine.limit_strength(rating, seed)
-    play(engine, board, plies)
+def game_by_level(rating: int, seed: int, plies: int, black: int | None = None) -> str:
+    """A game that the level of this rating played against itself, or against another level."""
+    engines, board = [Engine(1), Engine(1)], Board()
+    for engine, level in zip(engines, (rating, black or rating), strict=True):
+        engine.limit_strength(level, seed)
+    for ply in range(plies):
+        play(engines[ply % 2], board, 1)
     words, replay = [], Board()
     for move in board.moves:
         words.append(replay.san(move))
@@ -87,7 +89,7 @@ def test_a_packed_file_is_unpacked_while_it_is_read(tmp_path: Path, capsys: pyte
 
 def test_the_skill_of_people_is_found_by_what_their_moves_lose(monkeypatch: pytest.MonkeyPatch) -> None:
     """The people are skills themselves, in other games than those they are compared in."""
-    monkeypatch.setattr(move_matching, "FIT_EVERY", 1)
+    monkeypatch.setattr(people, "FIT_EVERY", 1)
     fit = LossFit(Judge(500), (400, 1000, 1600, 2000))
     skills = {1000: 700, 1900: 1700}
     for rating, skill in skills.items():
@@ -107,11 +109,11 @@ def test_the_skill_of_people_is_found_by_what_their_moves_lose(monkeypatch: pyte
 def test_a_scale_is_written_from_the_games_of_people(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(move_matching, "FIT_EVERY", 1)
-    monkeypatch.setattr(move_matching, "FIT_LEAST", 20)
+    monkeypatch.setattr(people, "FIT_EVERY", 1)
+    monkeypatch.setattr(people, "FIT_LEAST", 20)
     monkeypatch.setattr(humanness, "JUDGE_NODES", 300)
     path, scale = tmp_path / "games.pgn", tmp_path / "scale.py"
-    games = [HEADERS.format(white=700, black=1500) + game_by_level(1000, seed, 30) for seed in range(2)]
+    games = [HEADERS.format(white=700, black=1500) + game_by_level(800, seed, 30, 1900) for seed in range(2)]
     path.write_text("".join(games))
     words = ("calibrate", "--games", str(path), "--write", str(scale))
     assert run(words) == 0
