@@ -211,8 +211,8 @@ def test_premoves_promotion_typed_moves_and_a_broken_stream(browser: "Browser", 
         click(page, "a7", "a8")
         page.page.wait_for_selector("#promotion[open]")
         pictures = page.page.locator("#promotion piece").evaluate_all("them => them.map(it => [it.className,"
-            " getComputedStyle(it).backgroundImage.startsWith('url')])")
-        assert pictures == [[f"{name} white", True] for name in ("queen", "rook", "bishop", "knight")]
+            " getComputedStyle(it).backgroundImage.startsWith('url'), it.offsetWidth, it.offsetHeight])")
+        assert pictures == [[f"{name} white", True, 58, 58] for name in ("queen", "rook", "bishop", "knight")]
         page.page.keyboard.press("r")
         until_moves(page, "a8=R")
 

@@ -32,10 +32,11 @@ def board_after(fen: str, moves: str) -> Board:
     return board
 
 
-@pytest.mark.parametrize("rating", [1000, 1500, 2000, 2500, 2850])
-def test_a_mate_in_one_is_found_from_1000(rating: int) -> None:
+@pytest.mark.parametrize(("rating", "least"), [(1000, 12), (1500, 19), (2000, 20), (2500, 20), (2850, 20)])
+def test_a_mate_in_one_is_found_the_more_often_the_stronger_the_player(rating: int, least: int) -> None:
+    """People of 1000 miss half of theirs."""
     found = [choose(rating, seed, Board(BACK_RANK_MATE)) for seed in SEEDS]
-    assert found.count("a1a8") >= 19
+    assert found.count("a1a8") >= least
 
 
 @pytest.mark.parametrize("rating", [600, 1000, 1500, 2000, 2500])
@@ -44,9 +45,9 @@ def test_a_recapture_is_made(rating: int) -> None:
     assert {choose(rating, seed, board) for seed in SEEDS} <= {"b7c6", "d7c6"}
 
 
-@pytest.mark.parametrize("rating", [1000, 1500, 2000, 2500])
-def test_a_hanging_queen_is_taken(rating: int) -> None:
-    assert [choose(rating, seed, Board(HANGING_QUEEN)) for seed in SEEDS].count("f3d4") >= 19
+@pytest.mark.parametrize(("rating", "least"), [(1000, 15), (1500, 19), (2000, 20), (2500, 20)])
+def test_a_hanging_queen_is_taken(rating: int, least: int) -> None:
+    assert [choose(rating, seed, Board(HANGING_QUEEN)) for seed in SEEDS].count("f3d4") >= least
 
 
 def test_a_recapture_that_mates_is_reported_as_a_mate() -> None:
