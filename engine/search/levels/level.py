@@ -78,7 +78,7 @@ TABLE = (
 FULL_TABLE = (
     Level(2000,  1.0,  10,   0,    10,   100,     0,    0,    450,     16),
     Level(2400,  1.0,  0,    0,    10,   100,     0,    0,    2_600,   20),
-    Level(3000,  1.0,  0,    0,    10,   100,     0,    0,    36_000,  24),
+    Level(3300,  1.0,  0,    0,    10,   100,     0,    0,    134_000, 24),
 )  # fmt: skip
 FULL_SEARCH_FROM = FULL_TABLE[0].skill
 LEAST_RATING, MOST_RATING = 600, 2850      # of the option UCI_Elo
