@@ -113,12 +113,12 @@ def test_a_scale_is_written_from_the_games_of_people(
     monkeypatch.setattr(people, "FIT_LEAST", 20)
     monkeypatch.setattr(humanness, "JUDGE_NODES", 300)
     path, scale = tmp_path / "games.pgn", tmp_path / "scale.py"
-    games = [HEADERS.format(white=700, black=1500) + game_by_level(800, seed, 30, 1900) for seed in range(2)]
+    games = [HEADERS.format(white=700, black=1500) + game_by_level(800, seed, 40, 1600) for seed in range(2)]
     path.write_text("".join(games))
     words = ("calibrate", "--games", str(path), "--write", str(scale))
     assert run(words) == 0
     text = scale.read_text()
-    assert "# From 40 moves of people in games.pgn.\n" in text
+    assert "# From 60 moves of people in games.pgn.\n" in text
     assert [int(rating) for rating in re.findall(r"^    \((\d+), ", text, re.MULTILINE)] == [700, 1500]
     assert run(words) == 2
     assert "exists" in capsys.readouterr().err
