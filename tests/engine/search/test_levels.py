@@ -32,7 +32,7 @@ def board_after(fen: str, moves: str) -> Board:
     return board
 
 
-@pytest.mark.parametrize(("rating", "least"), [(1000, 12), (1500, 19), (2000, 20), (2500, 20), (2850, 20)])
+@pytest.mark.parametrize(("rating", "least"), [(1000, 8), (1500, 19), (2000, 20), (2500, 20), (2850, 20)])
 def test_a_mate_in_one_is_found_the_more_often_the_stronger_the_player(rating: int, least: int) -> None:
     """People of 1000 miss half of theirs."""
     found = [choose(rating, seed, Board(BACK_RANK_MATE)) for seed in SEEDS]
