@@ -32,7 +32,7 @@ from engine.selfplay.uci_client import EngineFailed
 
 GAMES_PER_LINE = 100               # of progress
 LEAST_BANDS = 2                    # of people's ratings that make a scale
-SKILLS = range(200, 3301)
+SKILLS = range(200, 3701)
 jobs_option = click.option("--jobs", type=POSITIVE, default=os.cpu_count() or 1, help="Games at the same time.")
 
 

@@ -34,7 +34,7 @@ STOCKFISH_NODES = (5_000,) * 5 + (20_000,) * 3 + (60_000,) * 3   # enough for it
 HASH_MB = 8
 OPENING_PLIES = 8
 MAX_PLIES = 300                    # of a game, which is then drawn
-OWN_NUMBERS = {"level": RATINGS, "skill": range(200, 3301), "nodes": range(1, 10**9)}
+OWN_NUMBERS = {"level": RATINGS, "skill": range(200, 3701), "nodes": range(1, 10**9)}
 LIMIT_WORDS = ("depth", "nodes", "movetime")
 
 

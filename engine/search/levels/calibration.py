@@ -1,6 +1,6 @@
 """The skill of each rating. Written by `lichessbot-engine calibrate --write`."""
 
-# From 9,864 games with these anchors:
+# From 9,952 games with these anchors:
 # 1320: stockfish 'Skill Level=0' nodes=5000 rating=1320
 # 1468: stockfish 'Skill Level=1' nodes=5000 rating=1468
 # 1608: stockfish 'Skill Level=2' nodes=5000 rating=1608
@@ -14,11 +14,11 @@
 # 2788: stockfish 'Skill Level=10' nodes=60000 rating=2788
 RATED = (
     # rating, skill
-    (568, 340.0),
+    (497, 340.0),
     (742, 480.0),
-    (871, 620.0),
-    (988, 760.0),
-    (1067, 900.0),
+    (882, 620.0),
+    (989, 760.0),
+    (1066, 900.0),
     (1131, 1040.0),
     (1215, 1180.0),
     (1320, 1320.0),
@@ -30,8 +30,9 @@ RATED = (
     (2059, 2160.0),
     (2219, 2300.0),
     (2320, 2440.0),
-    (2394, 2580.0),
-    (2490, 2720.0),
-    (2618, 2860.0),
-    (2735, 3000.0),
+    (2392, 2580.0),
+    (2487, 2720.0),
+    (2611, 2860.0),
+    (2710, 3000.0),
+    (2742, 3140.0),
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from engine.search.levels.calibration import RATED
 
 USUAL_TENSION = 3                  # attacked pieces in a usual position of a game
-PRACTISED_FROM = 700               # skill of a player who has learnt the basic mates
+PRACTISED_FROM = 450               # skill of a player who has learnt the basic mates
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ FULL_TABLE = (
     Level(2000,  1.0,  10,   0,    10,   100,     0,    0,    450,     16),
     Level(2400,  1.0,  0,    0,    10,   100,     0,    0,    2_600,   20),
     Level(3300,  1.0,  0,    0,    10,   100,     0,    0,    134_000, 24),
+    Level(3700,  1.0,  0,    0,    10,   100,     0,    0,    200_000, 24),
 )  # fmt: skip
 FULL_SEARCH_FROM = FULL_TABLE[0].skill
 LEAST_RATING, MOST_RATING = 600, 2850      # of the option UCI_Elo
