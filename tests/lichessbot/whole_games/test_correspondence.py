@@ -80,8 +80,8 @@ def play_over_a_restart(arena: Arena, count: int, places: int, patience_s: float
     arena.start()
     arena.until(lambda: watch() and all(our_plies(it) >= 2 or it.game.is_over for it in arena.started), patience_s)
     assert arena.stop() == 0, "the daemon does not wait for correspondence games"
-    assert 0 < most_engines <= places + 1, "one may just be ending"
-    assert 0 < most_streams <= places + 1, "one may just be closing"
+    assert most_engines <= places + 1, "one may just be ending"      # 0 if all visits were shorter than a look
+    assert most_streams <= places + 1, "one may just be closing"
     assert {session.game.status for session in arena.started} <= {Status.STARTED, Status.MATE}
 
 
