@@ -1,6 +1,6 @@
 """The skill of each rating. Written by `lichessbot-engine calibrate --write`."""
 
-# From 9,952 games with these anchors:
+# From 6,052 games with these anchors:
 # 1320: stockfish 'Skill Level=0' nodes=5000 rating=1320
 # 1468: stockfish 'Skill Level=1' nodes=5000 rating=1468
 # 1608: stockfish 'Skill Level=2' nodes=5000 rating=1608
@@ -14,17 +14,18 @@
 # 2788: stockfish 'Skill Level=10' nodes=60000 rating=2788
 RATED = (
     # rating, skill
-    (497, 340.0),
-    (742, 480.0),
-    (882, 620.0),
-    (989, 760.0),
-    (1066, 900.0),
-    (1131, 1040.0),
-    (1215, 1180.0),
-    (1320, 1320.0),
+    (301, 200.0),
+    (308, 340.0),
+    (615, 480.0),
+    (774, 620.0),
+    (941, 760.0),
+    (1030, 900.0),
+    (1100, 1040.0),
+    (1217, 1180.0),
+    (1313, 1320.0),
     (1473, 1460.0),
-    (1626, 1600.0),
-    (1714, 1740.0),
+    (1630, 1600.0),
+    (1711, 1740.0),
     (1804, 1880.0),
     (1901, 2020.0),
     (2059, 2160.0),

@@ -109,13 +109,13 @@ class LevelSearch:
     def node(self, alpha: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
         """Return the score of a node in centipawns for the side to move. In check the search goes on below depth 0."""
         self.pv_length[ply] = 0
+        if ply > 0 and (is_insufficient_material(self.position) or is_repetition(self.position, self.root_height)):
+            return DRAW
         in_check: cython.bint = self.position.in_check()
         if depth <= 0 and not in_check:
             return self.quiescence(alpha, beta, ply, 0)
         self.counter.count(ply)
         if self.counter.stopped:
-            return DRAW
-        if ply > 0 and (is_insufficient_material(self.position) or is_repetition(self.position, self.root_height)):
             return DRAW
         if ply >= MAX_PLIES:
             return self.judgement.score(self.position)
