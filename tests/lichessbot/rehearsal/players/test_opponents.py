@@ -60,7 +60,7 @@ def test_engine_finds_mate_in_one() -> None:
 
 
 def test_a_higher_level_finds_more() -> None:
-    fen = "7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"
+    fen = "7k/7p/8/8/8/8/R7/1R4K1 w - - 0 1"
 
     def found_by(level: int) -> int:
         """Return how many of twenty players of this level cut the king off, with mate at the next move."""
