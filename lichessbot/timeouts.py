@@ -19,6 +19,9 @@ _OF_THIS_MACHINE: Final = {
     "engine_restart_floor",
     "fallback",
 }
+# A server on this machine gets no faster either: an answer that is given up too early was perhaps a 429.
+_FOR_ANSWERS: Final = {"connect", "request_answer", "stuck_request"}
+_LEAST_FACTOR_FOR_ANSWERS: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +190,14 @@ class Timeouts:
     """For the daemon's own search when no engine answers; every other game waits meanwhile."""
 
     def scaled(self, factor: float) -> Self:
-        """Return a copy with every wait for Lichess multiplied by `factor`; processes on this machine get no faster."""
+        """Return a copy with every wait for Lichess multiplied by `factor`; processes on this machine get no faster.
+
+        Waits for answers are at least a tenth of the real ones.
+        """
         assert factor > 0
-        names = {field.name for field in fields(self)} - _OF_THIS_MACHINE
-        return replace(self, **{name: getattr(self, name) * factor for name in names})
+        factors = {field.name: factor for field in fields(self) if field.name not in _OF_THIS_MACHINE}
+        factors |= dict.fromkeys(_FOR_ANSWERS, max(factor, _LEAST_FACTOR_FOR_ANSWERS))
+        return replace(self, **{name: getattr(self, name) * it for name, it in factors.items()})
 
 
 def is_due(due_at: float | None, now: float) -> bool:
