@@ -116,7 +116,7 @@ def test_a_game_joined_twice_is_one_game(file: SlowFile, tmp_path: Path) -> None
         store.note_game("game1", "Ferdinand")
         store.note_game("game1", "Ferdinand")
         store.note_game("game2", "half a \ud83d character")
-        assert count(tmp_path, "games") == 2
+    assert count(tmp_path, "games") == 2
 
 
 def test_the_latest_round_trips_come_oldest_first(tmp_path: Path) -> None:
