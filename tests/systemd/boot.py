@@ -63,7 +63,7 @@ class Machine:
         """A file inside, with the folders it needs."""
         self.run("sh", "-c", f'mkdir -p "$(dirname {path})" && cat >{path} <<"END"\n{text}\nEND')
 
-    def until(self, fact: Callable[[], object], patience_s: float = 20.0) -> None:
+    def until(self, fact: Callable[[], object], patience_s: float = 60.0) -> None:
         deadline = time.monotonic() + patience_s
         while not fact():
             if time.monotonic() > deadline:

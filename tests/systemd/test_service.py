@@ -246,13 +246,13 @@ def test_a_daemon_that_stands_still_is_replaced(machine: Machine, service: Servi
 
 def test_an_engine_that_needs_too_much_memory_is_killed_alone_and_replaced(machine: Machine, service: Service) -> None:
     pid = service.main_pid
-    machine.write(CONFIG, OUR_CONFIG.replace(LITTLE_THOUGHT, "hash_mb: 4000, move_time_ms: 500"))
+    machine.write(CONFIG, OUR_CONFIG.replace("hash_mb: 16", "hash_mb: 4000"))
     machine.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", UNIT)
     service.until_restarted(pid)
     game, pid = service.game(), service.main_pid
     died = machine.log().count("engine.died")
-    # Its table fitted when it started; the limit that comes then it will reach while it fills the table, which takes it
-    # so long that the table is not full yet when the limit comes.
+    # Its table fitted when it started. The limit that comes then it reaches after some moves, each of which touches new
+    # pages of the table, slowly enough that the limit is there before.
     limit_memory(machine, str(int(service.show("MemoryCurrent")) + ROOM_TO_GROW))
     machine.until(lambda: machine.log().count("engine.died") > died)
     service.until_moved(game)
