@@ -1,5 +1,6 @@
 """The daemon as an operator runs it, its own process, in front of the embedded Lichess."""
 
+import faulthandler
 import os
 import secrets
 import signal
@@ -255,8 +256,20 @@ class Arena:
         deadline = time.monotonic() + patience_s
         while not fact():
             if time.monotonic() > deadline or (self._process is not None and self._process.poll() is not None):
-                raise AssertionError(f"not so after all:\n{self.log()[-4000:]}")
+                raise AssertionError(f"not so after all:\n{self.log()[-4000:]}\n{self._stacks()}")
             time.sleep(0.02)
+
+    def _stacks(self) -> str:
+        """What the threads of the daemon and of this process, thus of the server, are doing."""
+        begin = self.log_path.stat().st_size
+        if isinstance(self._process, forked.Forked):
+            self._process.write_stacks()
+            time.sleep(1.0)
+        with self.log_path.open("ab") as log:
+            log.write(b"\nThe server and the test:\n")
+            log.flush()
+            faulthandler.dump_traceback(log)
+        return self.log_path.read_bytes()[begin:].decode(errors="replace")
 
     def until_ended(self, count: int, patience_s: float = 60.0) -> None:
         self.until(lambda: len(self.ended) >= count, patience_s)
