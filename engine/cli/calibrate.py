@@ -103,10 +103,11 @@ def calibrate(
     except EngineFailed as error:
         raise click.ClickException(str(error)) from None
     report = Report(plan, known.pairings())
+    if write is not None:
+        write.write_text(report.calibration())
     for line in report.lines():
         print(line)
     if write is not None:
-        write.write_text(report.calibration())
         print(f"{write} is written")
 
 
@@ -126,16 +127,16 @@ def _compare_with_people(games: Path, every: int, write: Path | None) -> None:
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:
         print("interrupted: these are the games read so far", file=sys.stderr)
+    points = [] if write is None else [(it.skill, it.rating) for it in fit.fitted().values()]
+    if write is not None and len(points) >= LEAST_BANDS:
+        moves = sum(len(band.ratings) for band in fit.bands.values())
+        write.write_text(calibration_text(points, f"# From {moves:,} moves of people in {games.name}.\n"))
     for line in comparison.lines():
         print(line)
-    if write is None:
-        return
-    points = [(it.skill, it.rating) for it in fit.fitted().values()]
-    if len(points) < LEAST_BANDS:
+    if write is not None and len(points) < LEAST_BANDS:
         raise click.ClickException(f"expected {LEAST_BANDS} bands of ratings with a skill, found {len(points)}")
-    moves = sum(len(band.ratings) for band in fit.bands.values())
-    write.write_text(calibration_text(points, f"# From {moves:,} moves of people in {games.name}.\n"))
-    print(f"{write} is written")
+    if write is not None:
+        print(f"{write} is written")
 
 
 @click.command()

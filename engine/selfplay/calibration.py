@@ -11,20 +11,21 @@ from statistics import mean
 
 from engine.selfplay.ladder import parse_foreign
 from engine.selfplay.ratings import Pairing, Rated, fit, rising
-from engine.selfplay.uci_client import EngineFailed
+from engine.selfplay.uci_client import EngineFailed, UciClient
 
 RANDOM = "random"
 BAND = 200                         # of ratings, for which the calibration error is averaged
 
 
 def anchor_ratings(texts: Iterable[str]) -> dict[str, float]:
-    """Return the rating of each anchor. Raises EngineFailed if one has none."""
+    """Return the rating of each anchor, each of which is started once. Raises EngineFailed if one cannot be used."""
     ratings = {}
     for text in texts:
-        rating = parse_foreign(text).rating
-        if rating is None:
+        anchor = parse_foreign(text)
+        if anchor.rating is None:
             raise EngineFailed(f"anchor {text!r} has no rating: add rating=NUMBER or UCI_Elo=NUMBER")
-        ratings[text] = rating
+        UciClient(anchor.command, dict(anchor.options)).close()
+        ratings[text] = anchor.rating
     return ratings
 
 

@@ -190,8 +190,8 @@ def main() -> int:
     figures.line("first reaction by search", _percentiles([times["reaction"] for times in first]))
     for step, name in _STEPS.items():
         figures.line(name, _percentiles([times[step] for times in later if step in times]))
-    is_met = percentile([times["reaction"] for times in later], 99) < REACTION_BAR_MS
-    figures.bar("daemon's own part", "", f"p99 under {REACTION_BAR_MS} ms", is_met)
+    own_ms = percentile([times["reaction"] for times in later], 99)
+    figures.bar("daemon's own part", f"p99 {own_ms:.1f} ms", f"under {REACTION_BAR_MS} ms", own_ms < REACTION_BAR_MS)
     with tempfile.TemporaryDirectory() as folder:
         _, _, seen_ms = play(options, Path(folder), 1)
     is_met = percentile(seen_ms, 99) < SEEN_BAR_MS

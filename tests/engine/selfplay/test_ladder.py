@@ -145,6 +145,7 @@ def test_calibrate_plays_reports_and_continues(
         (("a", "--write", "b"), "--write needs --skills"),
         (("a", "--clock", "fast"), "expected seconds such as 8+0.08, found 'fast'"),
         (("a", "--anchor", "sf depth=3"), "anchor 'sf depth=3' has no rating"),
+        (("a", "--anchor", "no-such-engine rating=900"), "no-such-engine: there is no such program"),
     ],
 )
 def test_a_mistake_is_one_line(
