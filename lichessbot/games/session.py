@@ -261,10 +261,11 @@ class GameSession:
 
     def _perform(self, actions: Iterable[Action]) -> None:
         context = self._context
+        at_once: SourceAnswer | None = None
         for action in actions:
             match action:
                 case AskSources(question):
-                    self._resolver.ask(question)
+                    at_once = self._resolver.ask(question)
                 case StartSearch(search):
                     self._times.decided_at = time.monotonic()
                     engine = self._game.engine
@@ -311,6 +312,8 @@ class GameSession:
                         self._recorder.note_sent(action, self._times.until(now)["reaction_ms"], now)
                     context.outbox.send(action, recorded=self._recorded)
                     self._game_log.note_action(action)
+        if at_once is not None:  # not by way of the inbox: the log is written before the next report is read
+            self._perform(self._game.handle(at_once, time.monotonic()))
 
     def _leave(self, over: GameOver) -> None:
         self._game_log.log_end(over)

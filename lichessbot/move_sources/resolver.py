@@ -121,19 +121,22 @@ class MoveResolver:
         """Make a resolver for a game that is over: it keeps no book or table open."""
         return cls(game_id, (), 0, lambda answer: None)
 
-    def ask(self, question: Question) -> None:
-        """Have `question` answered through `emit`. Never blocks; gets no answer only if a source hangs."""
+    def ask(self, question: Question) -> SourceAnswer | None:
+        """Return the answer without moves if no source can be asked; else have `question` answered through `emit`.
+
+        Never blocks. Only a source that hangs gives no answer.
+        """
         self._workers = [worker for worker in self._workers if worker.is_alive()]
         worker = next((worker for worker in self._workers if not worker.is_busy), None)
         useless = not any(self._asks(source, question) for source in self._sources)
         if useless or (worker is None and len(self._workers) >= _MAX_WORKERS):
-            self._emit(SourceAnswer(self._game_id, question.search_id))
-            return
+            return SourceAnswer(self._game_id, question.search_id)
         if worker is None:
             worker = _Worker(f"sources-{self._game_id}", self.resolve, self._emit)
             self._workers.append(worker)
             worker.start()
         worker.ask(question)
+        return None
 
     def close(self) -> None:
         """Drop the answers to everything asked so far."""

@@ -239,8 +239,8 @@ def test_a_source_gives_at_most_max_moves_in_a_game() -> None:
 def test_a_source_without_moves_left_starts_no_thread(inbox: Inbox) -> None:
     sources = MoveResolver(GAME, [limited(Sayer("a", Suggestion(OPENING)), max_moves=0)], 10, inbox.put)
     before = threading.active_count()
-    sources.ask(question())
-    assert inbox.get_nowait() == SourceAnswer(GAME, 1)
+    assert sources.ask(question()) == SourceAnswer(GAME, 1)
+    assert inbox.empty()
     assert threading.active_count() == before
 
 
@@ -367,8 +367,8 @@ def test_the_own_book_answers_by_default(make: Opener, inbox: Inbox) -> None:
 def test_a_question_that_no_source_allows_starts_no_thread(inbox: Inbox, hanging: Hanging) -> None:
     resolver = MoveResolver(GAME, [LimitedSource(Kind.BOOK, hanging, max_depth=1)], 10, inbox.put)
     before = threading.active_count()
-    resolver.ask(question("e2e4", "e7e5"))
-    assert inbox.get_nowait() == SourceAnswer(GAME, 1), "it is there at once"
+    assert resolver.ask(question("e2e4", "e7e5")) == SourceAnswer(GAME, 1)
+    assert inbox.empty()
     assert (threading.active_count(), hanging.asked) == (before, 0)
 
 
@@ -387,10 +387,8 @@ def test_a_hanging_source_does_not_delay_the_next_question(
     make: Opener, inbox: Inbox, hanging: Hanging
 ) -> None:
     resolver = make(EngineConfig(), hanging)
-    for _ in range(5):
-        resolver.ask(question())
-    answers = [next_answer(inbox) for _ in range(2)]
-    assert [answer.moves for answer in answers] == [(), ()]
+    answers = [resolver.ask(question()) for _ in range(5)]
+    assert answers == [None] * 3 + [SourceAnswer(GAME, 1)] * 2
     hanging.let_go.set()
     assert [next_answer(inbox).moves for _ in range(3)] == [("e2e4",)] * 3
     assert hanging.asked == 3
