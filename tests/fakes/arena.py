@@ -260,11 +260,11 @@ class Arena:
             time.sleep(0.02)
 
     def _stacks(self) -> str:
-        """What the threads of the daemon and of this process, thus of the server, are doing."""
+        """What the threads of the daemon, which ends, and of this process, thus of the server, are doing."""
         begin = self.log_path.stat().st_size
-        if isinstance(self._process, forked.Forked):
-            self._process.write_stacks()
-            time.sleep(1.0)
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGABRT)
+            self._process.wait(PATIENCE_S)
         with self.log_path.open("ab") as log:
             log.write(b"\nThe server and the test:\n")
             log.flush()

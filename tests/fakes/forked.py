@@ -5,7 +5,6 @@ proven by the tests of rehearsals, of the command line and of systemd. This file
 """
 
 import atexit
-import faulthandler
 import gc
 import json
 import os
@@ -80,10 +79,6 @@ class Forked:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
-    def write_stacks(self) -> None:
-        """Have the copy write to its errors what each of its threads is doing."""
-        self.send_signal(signal.SIGUSR1)
-
     def _ends_within(self, timeout: float | None) -> bool:
         with selectors.DefaultSelector() as selector:
             selector.register(self._channel, selectors.EVENT_READ)
@@ -155,7 +150,6 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for those who started it
     from lichessbot.cli import main, run  # noqa: F401
 
-    faulthandler.register(signal.SIGUSR1)
     gc.collect()
     gc.freeze()
     sys.exit(main.main(_serve(socket.socket(fileno=int(sys.argv[1])))))
