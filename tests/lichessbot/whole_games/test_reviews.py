@@ -29,9 +29,9 @@ def test_an_opponent_who_asks_hears_the_turning_points_after_the_end_and_not_bef
     human.waits_for_line("The turning point")
     assert [bool(TURN.fullmatch(line)) for line in human.lines()][-1]
     assert len(human.lines("The turning point")) == 1
-    kept = arena.tell("review", human.game.id, "--json")
-    assert kept.stderr == "", "the review is in the records"
-    told = json.loads(kept.stdout)
+    words = ("review", human.game.id, "--json")
+    arena.until(lambda: arena.tell(*words).stderr == "")  # the review is in the records soon after
+    told = json.loads(arena.tell(*words).stdout)
     assert (told["turning_points"], told["mistakes"][0]["mate"]) == ([1], "misses mate in 1")
     # The next one asks when the game, and with it the stream, is over.
     late = blunders(arena)
