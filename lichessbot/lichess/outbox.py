@@ -143,10 +143,13 @@ class _MoveSender(threading.Thread):
         self._rate_limiter = rate_limiter
         self._timeouts = timeouts
         self._moves: SimpleQueue[tuple[SendMove, threading.Event | None] | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._unanswered = 0
         self._busy_since: float | None = None
         self._stopping = False
 
     def send(self, command: SendMove, recorded: threading.Event | None) -> None:
+        self._count(1)
         self._moves.put((command, recorded))
 
     def stop(self) -> None:
@@ -157,7 +160,11 @@ class _MoveSender(threading.Thread):
     @property
     def unanswered(self) -> int:
         """How many moves wait or are in flight."""
-        return self._moves.qsize() + (self._busy_since is not None)
+        return self._unanswered
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            self._unanswered += change
 
     def is_stuck(self, patience_s: float) -> bool:
         """Return whether the answer takes too long: one that arrives byte by byte never meets the read timeout."""
@@ -171,6 +178,7 @@ class _MoveSender(threading.Thread):
             self._busy_since = time.monotonic()
             report = _send(self._api, command, self._rate_limiter)
             self._busy_since = None
+            self._count(-1)
             if not self._stopping:
                 self._emit(report)
         self._api.close()
@@ -181,6 +189,7 @@ class _MoveSender(threading.Thread):
         with suppress(Empty):
             while newest is not None:
                 newest = self._moves.get_nowait()
+                self._count(-1)
         return newest
 
 

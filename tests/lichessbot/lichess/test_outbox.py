@@ -316,6 +316,19 @@ def test_a_withdrawal_is_sent_before_commands_of_lower_priority(
     assert [path for path in asked if path in paths] == [paths[1], paths[0], paths[2]]
 
 
+def test_a_move_that_waits_for_the_disk_is_counted(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer(MOVE_PATH, Reply())
+    recorded = Event()
+    outbox.send(MOVE, recorded=recorded)
+    time.sleep(0.05)    # its thread has taken it
+    assert outbox.unanswered == {"send move": 1}
+    recorded.set()
+    answer(inbox)
+    assert not outbox.unanswered
+
+
 def test_commands_that_are_due_and_have_no_answer_are_counted_by_kind(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
