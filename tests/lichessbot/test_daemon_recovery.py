@@ -133,13 +133,14 @@ def test_the_most_urgent_game_is_joined_first_whatever_the_order(lichess: Script
 
 
 def test_a_challenge_that_was_answered_is_not_answered_again_after_a_restart(
-    lichess: ScriptedLichess, daemon: Daemon
+    lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path
 ) -> None:
     lichess.answer(accept("one"), Reply())
     lichess.answer(EVENTS, ticking(challenge("one")))
     daemon.start()
     daemon.until_asked(accept("one"))
     daemon.until(lambda: "challenge.no_game" in daemon.log)
+    daemon.until(lambda: read_only(tmp_path / "state", "SELECT * FROM answers"))
     daemon.stop()
     asked = lichess.paths().count(EVENTS)
     daemon.start()
@@ -156,6 +157,7 @@ def test_a_game_that_ends_while_no_daemon_runs_is_recorded_with_its_result(
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", "e2e4 e7e5 g1f3")))
     daemon.start()
     daemon.until(lambda: "game.resume game=abcd1234" in daemon.log)
+    daemon.until(lambda: read_only(tmp_path / "state", "SELECT * FROM games"))
     daemon.stop()
     lichess.answer("/api/account/playing", playing())
     lichess.answer(stream("abcd1234"), Reply(lines=[full("abcd1234", "e2e4 e7e5 g1f3", status="draw")]))

@@ -94,6 +94,7 @@ def test_an_operator_sees_a_game_and_pauses_blocks_resumes_and_finishes(arena: A
     arena.signal(signal.SIGHUP)
     arena.until(lambda: " reload " in arena.log())
     assert status(arena).activity is Activity.PAUSED
+    arena.until(lambda: arena.tell("explain", refused).returncode == 0)  # the answer is in the records
     assert told(arena, "explain", refused).count("lichessbot pause") == 1
     assert told(arena, "resume") == "resumed: new games are taken again"
     arena.challenge(human)

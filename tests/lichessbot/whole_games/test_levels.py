@@ -8,6 +8,7 @@ from pathlib import Path
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.params import ChatMessage
+from lichessbot.storage.database import read_only
 from tests.fakes.arena import Arena
 
 ENGINE = Path(__file__).parents[2] / "fakes" / "rude_engine.py"
@@ -68,6 +69,7 @@ def test_the_opponent_chooses_a_level_and_a_restart_keeps_it(arena: Arena) -> No
     arena.until(lambda: told(arena, session, 1750) == 1)
     answer = "From my next move on I play at level 1750."
     arena.until(lambda: answer in [line.text for line in session.game.chat])
+    arena.until(lambda: read_only(arena.folder / "state", "SELECT * FROM games WHERE chosen_level = 1750"))
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()
     arena.start()
