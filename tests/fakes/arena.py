@@ -261,15 +261,18 @@ class Arena:
 
     def _stacks(self) -> str:
         """What the threads of the daemon, which ends, and of this process, thus of the server, are doing."""
-        begin = self.log_path.stat().st_size
+        begin, state = self.log_path.stat().st_size, "ended"
         if self._process is not None and self._process.poll() is None:
+            state = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0]
             self._process.send_signal(signal.SIGABRT)
+            self._process.send_signal(signal.SIGCONT)  # if somebody stopped it
             self._process.wait(PATIENCE_S)
         with self.log_path.open("ab") as log:
             log.write(b"\nThe server and the test:\n")
             log.flush()
             faulthandler.dump_traceback(log)
-        return self.log_path.read_bytes()[begin:].decode(errors="replace")
+        stacks = self.log_path.read_bytes()[begin:].decode(errors="replace")
+        return f"The daemon's state was {state}.\n{stacks}"
 
     def until_ended(self, count: int, patience_s: float = 60.0) -> None:
         self.until(lambda: len(self.ended) >= count, patience_s)
