@@ -4,7 +4,8 @@
         [--our-nodes 0] [--clock 8+0.08] [--overhead 10] [--margin 0] [--games 100] [--concurrency 1] [--engine COMMAND]
         [--record FILE]
 
-Without --variant all seven are played. Each opening is a few random plies and played twice, with either colour.
+Without --variant all seven are played. Each opening is a few random plies and played twice, with either colour; but
+once if the engine plays itself by nodes, where the second game would be the first again.
 `--nodes` limits the opponent, if it is a program, which then has no clock; `self` has ours. An illegal move loses, and
 so does a move later than the clock by more than the margin, which a busy machine needs. Threefold repetition is
 claimed, and the fifty-move rule where the variant has it. The table has our score with 95 % error bars, and Elo. RECORD
@@ -214,11 +215,16 @@ class Match:
 
     def run(self) -> None:
         played = {(game.variant, game.number) for game in self.games}
-        wanted = [(name, number) for name in self.options.variant for number in range(self.options.games)]
+        numbers = range(0, 2 * self.options.games, 2) if self._repeats_itself() else range(self.options.games)
+        wanted = [(name, number) for name in self.options.variant for number in numbers]
         left = [it for it in wanted if it not in played]
         shares = [left[worker :: self.options.concurrency] for worker in range(self.options.concurrency)]
         with ThreadPoolExecutor(self.options.concurrency) as pool:
             list(pool.map(self._play_all, shares))
+
+    def _repeats_itself(self) -> bool:
+        """Return whether the second game of an opening would be the first again."""
+        return self.options.opponent == "self" and self.options.our_nodes > 0
 
     def _play_all(self, share: list[tuple[str, int]]) -> None:
         """Play games one after another, with the same programs for each variant."""
