@@ -5,7 +5,8 @@ A book is a file of entries of 16 bytes, sorted by key; all numbers are big-endi
     offset  bytes  what
          0      8  key of the position, see `polyglot.py`
          8      2  move: target file, target rank, origin file, origin rank, piece promoted to, 3 bits each from the
-                   lowest up; castling is king takes rook
+                   lowest up; castling is king takes rook, and a drop goes from the target to the target, with the
+                   piece in place of the promotion
         10      2  weight of the move, relative to the others of its position
         12      4  for learning programs
 
@@ -29,7 +30,7 @@ from engine.book.polyglot import polyglot_key
 ENTRY = struct.Struct(">QHHI")
 KEY = struct.Struct(">Q")
 FILES, RANKS = "abcdefgh", "12345678"
-PROMOTIONS = ("", "n", "b", "r", "q")
+PROMOTIONS = ("", "n", "b", "r", "q", "k")      # a king in antichess only
 MAX_MOVES = 256                    # of a position; no chess position has more
 MAX_WEIGHT = 0xFFFF
 SAMPLES = 64                       # entries checked when a book is opened
@@ -149,7 +150,10 @@ def move_text(packed: int) -> str:
     promotion = packed >> 12 & 7
     if promotion >= len(PROMOTIONS) or packed >> 15:
         return ""
-    return _square(packed >> 6) + _square(packed) + PROMOTIONS[promotion]
+    origin, target = _square(packed >> 6), _square(packed)
+    if origin == target:
+        return f"{PROMOTIONS[promotion].upper()}@{target}"
+    return origin + target + PROMOTIONS[promotion]
 
 
 def packed_move(board: Board, move: str) -> int:

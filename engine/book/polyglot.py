@@ -2,7 +2,7 @@
 
 A key is the exclusive or of published numbers: for each piece on its square, each castling right, White to move, and
 the file of a pawn that has just made a double step with an enemy pawn beside it. Chess960 uses the same four castling
-rights. The engine's own keys are different.
+rights. The keys of variants do not tell pockets and checks. The engine's own keys are different.
 """
 
 from engine.board import WHITE, Board
@@ -47,6 +47,8 @@ def _double_step(board: Board, pieces: list[int]) -> int | None:
         passed = board.initial_fen.split()[3]
         return None if passed == "-" else parse_square(passed) ^ 8
     last = board.moves[-1]
+    if last[1] not in "27":
+        return None                # a drop, or a step of Horde's first rank, which cannot be captured en passant
     origin, target = parse_square(last[:2]), parse_square(last[2:4])
     return target if abs(target - origin) == 16 and pieces[target] % KINDS == 0 else None
 

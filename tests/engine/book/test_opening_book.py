@@ -7,6 +7,7 @@ from pathlib import Path
 
 import chess
 import chess.polyglot
+import chess.variant
 import pytest
 
 from engine.book.opening_book import Book, Entry, InvalidBook, move_text, packed_move, review_book, write
@@ -41,6 +42,25 @@ def test_moves_come_heaviest_first(path: Path) -> None:
     assert len(book) == 3
     assert [(it.move, it.weight) for it in book.moves(Board())] == [("d2d4", 9), ("c2c4", 7), ("e2e4", 5)]
     assert book.moves(after("a2a3")) == []
+
+
+@pytest.mark.parametrize(
+    ("variant", "fen", "packed", "move"),
+    [
+        ("crazyhouse", "4k3/8/8/8/8/8/8/4K3[NQ] w - - 0 1", 1 << 12 | 0o5252, "N@c6"),
+        ("crazyhouse", "4k3/8/8/8/8/8/8/4K3[NQ] w - - 0 1", 4 << 12 | 0o5252, "Q@c6"),
+        ("antichess", "8/P7/8/8/8/8/8/4k3 w - - 0 1", 5 << 12 | 0o6070, "a7a8k"),
+    ],
+)
+def test_drops_and_promotions_of_variants_are_read_like_python_chess(
+    path: Path, variant: str, fen: str, packed: int, move: str
+) -> None:
+    board = Board(fen, variant=variant)
+    write(path, [Entry(polyglot_key(board), packed, 7)])
+    theirs = chess.variant.find_variant(variant)(fen)
+    with chess.polyglot.open_reader(path) as reader:
+        assert [entry.move.uci() for entry in reader.find_all(theirs)] == [move]
+    assert [it.move for it in Book(path).moves(board)] == [move]
 
 
 @pytest.mark.parametrize(

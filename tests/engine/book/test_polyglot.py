@@ -2,10 +2,13 @@
 
 import chess
 import chess.polyglot
+import chess.variant
 import pytest
 
 from engine.facade import Board, polyglot_key
-from tests.engine.positions import Start, random_games
+from tests.engine import positions
+from tests.engine.positions import Start
+from tests.engine.variants.games import UCI_NAMES, VARIANTS, random_games
 
 # The format's page gives these: the moves from the starting position, and the key that they lead to.
 EXAMPLES = {
@@ -33,7 +36,7 @@ def test_the_published_examples(moves: str) -> None:
 
 def test_random_games_have_the_keys_of_python_chess(start: Start) -> None:
     board = Board()
-    for theirs in random_games(count=6, plies=120, start=start, seed=71):
+    for theirs in positions.random_games(count=6, plies=120, start=start, seed=71):
         if theirs.move_stack:
             board.push(theirs.peek().uci())
         else:
@@ -41,6 +44,24 @@ def test_random_games_have_the_keys_of_python_chess(start: Start) -> None:
         assert polyglot_key(board) == polyglot_key(board.copy()) == chess.polyglot.zobrist_hash(theirs)
         named = Board(theirs.fen(en_passant="fen"), chess960=theirs.chess960)
         assert polyglot_key(named) == chess.polyglot.zobrist_hash(theirs)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_games_of_variants_have_the_keys_of_python_chess(variant: str) -> None:
+    for ply in random_games(variant, games=8, seed=73):
+        if ply.move is None:
+            theirs = chess.variant.find_variant(UCI_NAMES[variant])(ply.board.fen(), chess960=ply.board.chess960)
+        else:
+            theirs.push_uci(ply.move)
+        assert polyglot_key(ply.board) == chess.polyglot.zobrist_hash(theirs)
+
+
+def test_horde_has_no_capture_en_passant_after_a_step_from_the_first_rank() -> None:
+    fen = "4k3/8/8/8/8/p7/8/1P6 w - - 0 1"
+    board, theirs = Board(fen, variant="horde"), chess.variant.HordeBoard(fen)
+    board.push("b1b3")
+    theirs.push_uci("b1b3")
+    assert polyglot_key(board) == chess.polyglot.zobrist_hash(theirs)
 
 
 def test_a_pawn_pinned_against_capturing_en_passant_still_counts() -> None:
