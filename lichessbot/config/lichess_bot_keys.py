@@ -18,19 +18,12 @@ NOT_OURS: Final = {
     "engine.debug": "run with --verbose, which logs each move with its depth and score; UCI itself is not logged",
     "engine.lichess_bot_tbs.gaviota": "Gaviota's tables are not read; set engine.lichess_bot_tbs.syzygy",
     "engine.online_moves.chessdb_book.contribute": "chessdb learns from every question by itself; remove the key",
-    "engine.polyglot.book.antichess": "the engine does not play antichess; remove the key",
-    "engine.polyglot.book.giveaway": "the engine does not play antichess; remove the key",
-    "engine.polyglot.book.atomic": "the engine does not play atomic; remove the key",
-    "engine.polyglot.book.crazyhouse": "the engine does not play crazyhouse; remove the key",
-    "engine.polyglot.book.horde": "the engine does not play horde; remove the key",
-    "engine.polyglot.book.kingofthehill": "the engine does not play king of the hill; remove the key",
-    "engine.polyglot.book.kingOfTheHill": "the engine does not play king of the hill; remove the key",
-    "engine.polyglot.book.racingkings": "the engine does not play racing kings; remove the key",
-    "engine.polyglot.book.racingKings": "the engine does not play racing kings; remove the key",
-    "engine.polyglot.book.3check": "the engine does not play three-check; remove the key",
-    "engine.polyglot.book.threeCheck": "the engine does not play three-check; remove the key",
 }
 
+# The books in `engine.polyglot.book`, by python-chess's names of the variants and by Lichess's.
+BOOKS: Final = {
+    "giveaway": "antichess", "kingofthehill": "kingOfTheHill", "racingkings": "racingKings", "3check": "threeCheck",
+}  # fmt: skip
 PARTS_OF_COMMAND: Final = ("dir", "name", "interpreter", "interpreter_options", "engine_options")
 GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
 

@@ -24,7 +24,7 @@ from lichessbot.config.credentials import (
     token_problem,
 )
 from lichessbot.config.engine import EngineConfig, EngineKeys
-from lichessbot.config.lichess_bot_keys import engine_command, instead_of, protocol_problem, without_limits
+from lichessbot.config.lichess_bot_keys import BOOKS, engine_command, instead_of, protocol_problem, without_limits
 from lichessbot.config.root import Config
 from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted
 from lichessbot.errors import ConfigError
@@ -211,6 +211,12 @@ class _Source(YamlFile):
     def completed(self, path: KeyPath, section: yaml.MappingNode, values: dict[str, Any]) -> dict[str, Any]:
         if path[-1:] == ("engine",) and isinstance(values.get("style"), str):
             self.lines[(*path, "style", "name")] = self.lines[(*path, "style")]
+        if path[-2:] == ("polyglot", "book"):
+            for theirs, ours in BOOKS.items():
+                if theirs in values and ours not in values:
+                    values[ours] = values.pop(theirs)
+                    self.lines[(*path, ours)] = self.lines[(*path, theirs)]
+                    self.translated[(*path, ours)] = (*path, theirs)
         if path == ("engine",):
             if (command := engine_command(section)) is not None:
                 values["command"] = command

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from lichessbot.config.explanations import explanations
-from lichessbot.config.lichess_bot_keys import NOT_OURS, PARTS_OF_COMMAND
+from lichessbot.config.lichess_bot_keys import BOOKS, NOT_OURS, PARTS_OF_COMMAND
 from lichessbot.config.root import Config
 
 # Editors know this version best.
@@ -86,6 +86,8 @@ def _allow_keys_of_lichess_bot(whole: dict[str, Any]) -> None:
             section = whole["$defs"][reference]
         text = f"A key of lichess-bot: {instead}."
         section["properties"].setdefault(name, {"description": text, "deprecationMessage": text})
+    books = whole["$defs"]["BookFiles"]["properties"]
+    books |= {theirs: books[ours] | {"description": f"lichess-bot's name of {ours}."} for theirs, ours in BOOKS.items()}
 
 
 def _or_null(value: dict[str, Any]) -> dict[str, Any]:

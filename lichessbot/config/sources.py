@@ -1,5 +1,6 @@
 """The move sources in the section `engine`: `polyglot`, `lichess_bot_tbs` and `online_moves`."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from lichessbot.config.base import Flag, Number, Places, Section, Text, server_address
+from lichessbot.lichess.enums import Variant
 
 
 class Selection(StrEnum):
@@ -62,10 +64,23 @@ _StartingClock = Annotated[Number, Field(ge=0, le=10800)]
 
 
 class BookFiles(Section):
-    """Polyglot books in the order in which they are read; From Position uses those of `standard`."""
+    """Polyglot books of each variant in the order in which they are read."""
 
     standard: Places = ()
     chess960: Places = ()
+    crazyhouse: Places = ()
+    kingOfTheHill: Places = ()     # noqa: N815 - as Lichess and `challenge.variants` spell it
+    threeCheck: Places = ()        # noqa: N815
+    antichess: Places = ()
+    atomic: Places = ()
+    horde: Places = ()
+    racingKings: Places = ()       # noqa: N815
+
+    def shelves(self) -> Iterator[tuple[frozenset[str], tuple[Path, ...]]]:
+        """Yield the books and the variants that they are for: From Position uses those of `standard`."""
+        for variant in Variant:
+            if files := getattr(self, variant, ()):
+                yield frozenset({variant, Variant.FROM_POSITION} if variant is Variant.STANDARD else {variant}), files
 
 
 class PolyglotConfig(Section):
@@ -83,7 +98,8 @@ class PolyglotConfig(Section):
     @property
     def files(self) -> tuple[Path, ...]:
         """Every enabled file, once."""
-        return tuple(dict.fromkeys(self.book.standard + self.book.chess960)) if self.enabled else ()
+        shelves = self.book.shelves() if self.enabled else ()
+        return tuple(dict.fromkeys(file for _, files in shelves for file in files))
 
 
 class SyzygyConfig(Section):

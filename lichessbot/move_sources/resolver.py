@@ -234,10 +234,6 @@ def _books(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
     polyglot = config.polyglot
     if not polyglot.enabled:
         return []
-    files_for = {
-        frozenset({Variant.STANDARD.value, Variant.FROM_POSITION.value}): polyglot.book.standard,
-        frozenset({Variant.CHESS960.value}): polyglot.book.chess960,
-    }
     return [
         LimitedSource(
             Kind.BOOK,
@@ -247,8 +243,7 @@ def _books(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
             max_moves=polyglot.max_moves,
             repeats=polyglot.allow_repetitions,
         )
-        for variants, files in files_for.items()
-        if files
+        for variants, files in polyglot.book.shelves()
     ]
 
 

@@ -123,8 +123,8 @@ def _keys(found: Translation, *section: str) -> list[tuple[_Games, tuple[str, ..
         path = (*section, key)
         if games is None:
             found.leave(".".join(path), "no games are known by this name")
-        elif games.base in _VARIANTS_OF and section != _ENGINES:
-            found.leave(".".join(path), "books are read for standard chess, Chess960 and From Position only")
+        elif games.base == _EVERY_OTHER and section != _ENGINES:
+            found.leave(".".join(path), "BotLi reads a book for each variant, none for all")
         elif found.names(*path):
             kept.append((games, path))
     return kept
@@ -162,7 +162,8 @@ def _book(found: Translation, path: tuple[str, ...], games: _Games, files: dict[
     for name in names:
         if name not in files:
             found.note((*path, "names"), f"books does not say where {name} is")
-    variants = {_CHESS960: [_CHESS960], _STANDARD: [_STANDARD, _CHESS960]}.get(games.base, [_STANDARD])
+    own = {_CHESS960: [_CHESS960], _STANDARD: [_STANDARD, _CHESS960], **_VARIANTS_OF}
+    variants = own.get(games.base, [_STANDARD])
     book: dict[str, Any] = {"book": {variant: list(known) for variant in variants}}
     if (depth := found.take(*path, "max_depth")) is not None:
         book["max_depth"] = our_moves(depth) if isinstance(depth, int) else depth

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from lichessbot.config.lichess_bot_keys import GO_COMMANDS, NOT_OURS, PARTS_OF_COMMAND, command_of
+from lichessbot.config.lichess_bot_keys import BOOKS, GO_COMMANDS, NOT_OURS, PARTS_OF_COMMAND, command_of
 from lichessbot.config.matchmaking import VariantChoice
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.yaml_file import YamlFile
@@ -40,6 +40,8 @@ def translate(old: YamlFile) -> Translation:
     _matchmaking(found)
     for key, reason in (NOT_OURS | _BETTER_REASONS).items():
         found.leave(key, re.sub("; remove the key$", "", reason))
+    for theirs, ours in BOOKS.items():
+        found.move(f"engine.polyglot.book.{theirs}", f"engine.polyglot.book.{ours}")
     for key in ("hello", "goodbye", "hello_spectators", "goodbye_spectators"):
         found.move_greeting(f"greeting.{key}", f"greeting.{key}")
     _take_over(found, ())

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from lichessbot.config.root import PLACEHOLDERS
+from lichessbot.config.sources import BookFiles
 from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted
 
 # Our keys that name files, from the folder of the file that names them.
 _FILES: Final = (
-    "working_dir", "polyglot.book.standard", "polyglot.book.chess960", "lichess_bot_tbs.syzygy.paths",
+    "working_dir", "lichess_bot_tbs.syzygy.paths", *(f"polyglot.book.{variant}" for variant in BookFiles.model_fields),
 )  # fmt: skip
 
 

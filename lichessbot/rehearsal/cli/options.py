@@ -353,11 +353,11 @@ def _anchor(engine: dict[str, object], folder: Path) -> None:
     match engine.get("working_dir"):
         case str(name) if name:
             engine["working_dir"] = str(folder / Path(name).expanduser())
-    books, sessions = _inside(engine, "polyglot", "book"), _inside(engine, "lichess_bot_tbs", "syzygy")
-    for section, keys in ((books, ("standard", "chess960")), (sessions, ("paths",))):
-        if isinstance(section, dict):
-            for key in section.keys() & keys:
-                section[key] = _anchored(section[key], folder)
+    books, tables = _inside(engine, "polyglot", "book"), _inside(engine, "lichess_bot_tbs", "syzygy")
+    if isinstance(books, dict):
+        books |= {variant: _anchored(files, folder) for variant, files in books.items()}
+    if isinstance(tables, dict) and "paths" in tables:
+        tables["paths"] = _anchored(tables["paths"], folder)
 
 
 def _anchored(names: object, folder: Path) -> object:

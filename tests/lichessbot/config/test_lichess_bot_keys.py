@@ -37,6 +37,16 @@ matchmaking: {delay_after_decline: fine}
     ]
 
 
+def test_books_have_the_names_of_lichess_or_those_of_lichess_bot(file: Path) -> None:
+    text = "engine: {polyglot: {book: {kingofthehill: [k.bin], racingKings: r.bin}}}\n"
+    books = load(file, text).config.engine.polyglot.book
+    assert (books.kingOfTheHill, books.racingKings) == ((file.parent / "k.bin",), (file.parent / "r.bin",))
+    (found,) = problems(file, "engine: {polyglot: {book: {3check: 7}}}\n")
+    assert found.startswith("1: engine.polyglot.book.threeCheck.0: expected text, found the number 7")
+    (found,) = problems(file, "engine: {polyglot: {book: {3check: a, threeCheck: b}}}\n")
+    assert found == "1: engine.polyglot.book.3check: unknown key; nearest valid key: threeCheck"
+
+
 def test_the_engine_of_a_lichess_bot_config_plays_without_our_book(file: Path) -> None:
     engine = load(file, "engine: {dir: ./engines/, name: fish, protocol: uci, working_dir: ''}\n").config.engine
     assert engine.command == (str(file.parent / "engines" / "fish"),)

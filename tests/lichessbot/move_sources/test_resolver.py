@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from engine.facade import OWN_BOOK, Board, Book
+from engine.book.opening_book import Entry, write
+from engine.facade import OWN_BOOK, Board, Book, polyglot_key
 from lichessbot.config import EngineConfig
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.inbox import Inbox
@@ -209,12 +210,29 @@ def _children(board: Board, book: Book) -> Iterator[Board]:
 
 
 def test_each_variant_has_its_books(hosts: Hosts, tmp_path: Path) -> None:
-    files = {"standard": str(book(tmp_path / "s.bin", e2e4=1)), "chess960": [str(book(tmp_path / "c.bin", d2d4=1))]}
+    files = {
+        "standard": str(book(tmp_path / "s.bin", e2e4=1)),
+        "chess960": [str(book(tmp_path / "c.bin", d2d4=1))],
+        "threeCheck": str(book(tmp_path / "t.bin", g1f3=1)),
+    }
     config = EngineConfig.model_validate({"own_book": False, "polyglot": {"enabled": True, "book": files}})
     them = resolver(*sources_for(config, hosts, EventLog()))
-    expected = {Variant.STANDARD: "e2e4", Variant.FROM_POSITION: "e2e4", Variant.CHESS960: "d2d4"}
+    expected = {
+        Variant.STANDARD: "e2e4", Variant.FROM_POSITION: "e2e4", Variant.CHESS960: "d2d4", Variant.THREE_CHECK: "g1f3",
+    }  # fmt: skip
     for variant, move in expected.items():
         assert consult(them, question(variant=variant)) == ((move,), "polyglot")
+    assert consult(them, question(variant=Variant.ATOMIC)) is None
+    assert config.polyglot.files == tuple(tmp_path / f"{name}.bin" for name in "sct")
+
+
+def test_a_book_of_crazyhouse_drops_pieces(hosts: Hosts, tmp_path: Path) -> None:
+    board = Board("4k3/8/8/8/8/8/8/4K3[N] w - - 0 1", variant="crazyhouse")
+    write(tmp_path / "house.bin", [Entry(polyglot_key(board), 1 << 12 | 0o5252, 1)])
+    files = {"crazyhouse": str(tmp_path / "house.bin")}
+    config = EngineConfig.model_validate({"polyglot": {"enabled": True, "book": files}})
+    asked = Question(1, "crazyhouse", board, 300.0, 300.0, 5.0)
+    assert consult(resolver(*sources_for(config, hosts, EventLog())), asked) == (("N@c6",), "polyglot")
 
 
 # What a source gave before

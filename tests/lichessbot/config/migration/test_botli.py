@@ -263,14 +263,17 @@ def test_each_game_gets_the_engine_and_the_book_that_botli_takes(
         assert got.polyglot.max_depth == (-(-book["max_depth"] // 2) if "max_depth" in book else 500)
 
 
-def test_engines_of_variants_become_profiles_and_their_books_are_left_out(
+def test_engines_and_books_of_variants_become_profiles(
     tmp_path: Path, translated: Translator
 ) -> None:
     engine, fairy, horde = ({"dir": ".", "name": name} for name in ("fish", "fairy", "horde"))
     text = {
         "engines": {"standard": engine, "horde_white": horde, "variants": fairy, "standard_loud": engine},
-        "opening_books": {"enabled": True, "books": {"standard": {"names": ["None"]}, "atomic": {"names": []}}},
-        "books": {},
+        "opening_books": {
+            "enabled": True,
+            "books": {"standard": {"names": ["None"]}, "three check": {"names": ["b"]}, "variants": {"names": ["b"]}},
+        },
+        "books": {"b": "b.bin"},
     }
     found, loaded = translated(yaml.safe_dump(text))
     facts = GameFacts("blitz", "standard", OpponentKind.BOT, 2000, False, False, Colour.WHITE)
@@ -282,6 +285,8 @@ def test_engines_of_variants_become_profiles_and_their_books_are_left_out(
     expected = {(variant, colour): (str(tmp_path / wanted[variant]),) for variant, colour in games}
     assert chosen == expected | {("horde", Colour.WHITE): (str(tmp_path / "horde"),)}
     reasons = left_out(found)
-    assert reasons["opening_books.books.atomic"].startswith("books are read for standard chess")
+    books = profile_for(replace(facts, variant="threeCheck"), loaded.config).polyglot.book
+    assert (books.threeCheck, books.atomic) == ((tmp_path / "b.bin",), ())
+    assert reasons["opening_books.books.variants"] == "BotLi reads a book for each variant, none for all"
     assert reasons["engines.standard_loud"] == "no games are known by this name"
     assert reasons["opening_books.books.standard.names"] == "books does not say where None is"

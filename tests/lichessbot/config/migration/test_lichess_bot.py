@@ -45,7 +45,7 @@ def test_each_key_that_is_left_out_has_its_line_and_reason(translated: Translato
     found, _ = translated(LICHESS_BOT)
     by_key = {it.key: it for it in found.left_out}
     assert those_that_matter(found) == {
-        "move_overhead", "engine.polyglot.book.atomic", "greeting.hello",
+        "move_overhead", "greeting.hello",
     }  # fmt: skip
     assert set(by_key) - those_that_matter(found) == {
         "engine.debug", "engine.protocol", "engine.homemade_options", "engine.lichess_bot_tbs.gaviota",
@@ -56,6 +56,13 @@ def test_each_key_that_is_left_out_has_its_line_and_reason(translated: Translato
         assert key.rpartition(".")[2] in lines[it.line - 1]
     assert by_key["greeting.hello"].reason.endswith("are filled in here")
     assert not [it for it in found.left_out if it.reason.endswith("remove the key")]
+
+
+def test_books_of_variants_are_kept_by_the_names_of_lichess(tmp_path: Path, translated: Translator) -> None:
+    books = "{atomic: a.bin, 3check: [c.bin], giveaway: g.bin}"
+    _, loaded = translated(f"engine: {{polyglot: {{enabled: true, book: {books}}}}}\n")
+    book = loaded.config.engine.polyglot.book
+    assert (book.atomic, book.threeCheck, book.antichess) == tuple((tmp_path / f"{name}.bin",) for name in "acg")
 
 
 def test_a_missing_key_keeps_the_meaning_that_lichess_bot_gives_it(translated: Translator) -> None:

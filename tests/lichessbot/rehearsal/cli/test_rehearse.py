@@ -336,7 +336,7 @@ def test_paths_of_engines_are_relative_to_the_configuration(tmp_path: Path) -> N
 engine:
   command: [engines/mine, -x]
   working_dir: nets
-  polyglot: {book: {standard: mine.bin, chess960: [a.bin, /opt/b.bin]}}
+  polyglot: {book: {standard: mine.bin, 3check: [a.bin, /opt/b.bin]}}
   lichess_bot_tbs: {syzygy: {paths: 3}}
 profiles:
   - {when: {speed: bullet}, engine: {command: [stockfish]}}
@@ -347,7 +347,7 @@ profiles:
     assert settings["engine"] == {
         "command": [f"{tmp_path}/engines/mine", "-x"],
         "working_dir": f"{tmp_path}/nets",
-        "polyglot": {"book": {"standard": f"{tmp_path}/mine.bin", "chess960": [f"{tmp_path}/a.bin", "/opt/b.bin"]}},
+        "polyglot": {"book": {"standard": f"{tmp_path}/mine.bin", "3check": [f"{tmp_path}/a.bin", "/opt/b.bin"]}},
         "lichess_bot_tbs": {"syzygy": {"paths": 3}},
     }
     assert settings["profiles"][0]["engine"] == {"command": ["stockfish"]}
