@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Positions as the tuner sees them: the coefficient of each weight, the game phase, the score and the result.
+"""The tuner's samples of the hand-written evaluation.
 
 The evaluation itself gives the coefficients. Its balance is linear in the weights: if one weight is 1 and all others
 are 0, the balance is that weight's coefficient. No coefficient is beyond +-15, so six weights at a time are set to 1,
@@ -17,13 +17,12 @@ from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
 from cython.cimports.engine.evaluation.endings import endgame_scale, verdict
 from cython.cimports.engine.evaluation.evaluate import balance
 from cython.cimports.engine.evaluation.weights import MATERIAL, WEIGHTS, weight_of_square
-from cython.cimports.engine.training.features import expected
+from cython.cimports.engine.training.linear_samples import LinearSamples
 
 from engine.evaluation import weights
 from engine.evaluation.evaluate import use_values
 from engine.selfplay.records import RECORD
 
-ROOM = 64                          # coefficients other than zero per position, on average
 # Material and squares, the first weights, are counted on the board; the others are probed.
 FIRST_PROBED = cython.declare(cython.int, weights.first_weight("knight_mobility"))
 DIGIT = cython.declare(cython.int, 5)               # bits
@@ -33,21 +32,12 @@ HALF_DIGIT = cython.declare(cython.int, 16)
 
 @cython.final
 @cython.cclass
-class Samples:
+class Samples(LinearSamples):
     """Up to `capacity` positions. From its creation until `restore` all weights of this process are zero."""
 
     def __init__(self, capacity: int) -> None:
-        self.room = ROOM * (capacity + 2)          # no position needs more than twice the average
-        self.weight = array("H", bytes(2 * self.room))
-        self.times = array("b", bytes(self.room))
-        self.begins = array("I", bytes(4 * (capacity + 1)))
-        self.midgame_part = array("f", bytes(4 * capacity))
-        self.endgame_part = array("f", bytes(4 * capacity))
-        self.scores = array("h", bytes(2 * capacity))
-        self.results = array("B", bytes(capacity))
+        LinearSamples.__init__(self, capacity)
         self.initial = array("d", (float(pair[1]) for pairs in weights.default_values().values() for pair in pairs))
-        self.count = 0
-        self.capacity = capacity
         self.position = Position()
         self.serial = 0
         self.weight_count = weights.COUNT
@@ -59,14 +49,11 @@ class Samples:
         """Restore the weights."""
         use_values(weights.default_values())
 
-    def __len__(self) -> int:
-        return self.count
-
     # --- Filling -------------------------------------------------------------------------------------------------
 
     def add(self, record: bytes) -> bool:
         """Add a record; return False if there is no room, or if the evaluation of the position uses no weights."""
-        if self.count >= self.capacity or self.begins[self.count] + 2 * ROOM > self.room:
+        if not self.has_room():
             return False
         occupied, packed, score, result, side, _ = RECORD.unpack(record)
         self.place(occupied, packed, side & 1)
@@ -151,82 +138,3 @@ class Samples:
         self.endgame_part[self.count] = cython.cast(cython.float, full - phase) / full * part / SCALE_NORMAL
         self.count += 1
         self.begins[self.count] = end
-
-    # --- Fitting -------------------------------------------------------------------------------------------------
-
-    def white_score(self, sample: cython.int, values: cython.double[::1]) -> cython.double:
-        """Return the evaluation in centipawns from White's view."""
-        midgame: cython.double = 0
-        endgame: cython.double = 0
-        index: cython.uint
-        for index in range(self.begins[sample], self.begins[sample + 1]):
-            midgame += self.times[index] * values[2 * self.weight[index]]
-            endgame += self.times[index] * values[2 * self.weight[index] + 1]
-        return midgame * self.midgame_part[sample] + endgame * self.endgame_part[sample]
-
-    def target(self, sample: cython.int, trust: cython.double, unit: cython.double) -> cython.double:
-        """Return White's target score: weight `trust` for the search score, the rest for the result."""
-        return trust * expected(self.scores[sample] / unit) + (1 - trust) * self.results[sample] / 2.0
-
-    def loss(self, values: cython.double[::1], trust: cython.double, unit: cython.double) -> float:
-        """Return the mean squared error of these values: each weight's midgame value, then its endgame value.
-
-        `unit` is the centipawns per logistic unit.
-        """
-        total: cython.double = 0
-        sample: cython.int
-        with cython.nogil:
-            for sample in range(self.count):
-                error: cython.double = expected(self.white_score(sample, values) / unit) - self.target(
-                    sample, trust, unit
-                )
-                total += error * error
-        return total / max(1, self.count)
-
-    def loss_of_scores(self, unit: cython.double) -> float:
-        """Return the mean squared error of the search scores as predictions of the results."""
-        total: cython.double = 0
-        sample: cython.int
-        for sample in range(self.count):
-            error: cython.double = expected(self.scores[sample] / unit) - self.results[sample] / 2.0
-            total += error * error
-        return total / max(1, self.count)
-
-    def gradient(
-        self,
-        order: cython.int[::1],
-        values: cython.double[::1],
-        gradient: cython.double[::1],
-        trust: cython.double,
-        unit: cython.double,
-    ) -> float:
-        """Add the gradient of the squared errors of these samples to `gradient`; return the sum of the errors."""
-        total: cython.double = 0
-        index: cython.uint
-        place: cython.int
-        size: cython.int = len(order)
-        with cython.nogil:
-            for place in range(size):
-                sample: cython.int = order[place]
-                prediction: cython.double = expected(self.white_score(sample, values) / unit)
-                error: cython.double = prediction - self.target(sample, trust, unit)
-                total += error * error
-                scale: cython.double = 2 * error * prediction * (1 - prediction) / unit
-                midgame: cython.double = scale * self.midgame_part[sample]
-                endgame: cython.double = scale * self.endgame_part[sample]
-                for index in range(self.begins[sample], self.begins[sample + 1]):
-                    gradient[2 * self.weight[index]] += midgame * self.times[index]
-                    gradient[2 * self.weight[index] + 1] += endgame * self.times[index]
-        return total
-
-    def coefficients(self, sample: cython.int) -> dict[int, int]:
-        """For tests: return the coefficient of each weight in a sample."""
-        index: cython.uint
-        found: dict[int, int] = {}
-        for index in range(self.begins[sample], self.begins[sample + 1]):
-            found[self.weight[index]] = self.times[index]
-        return found
-
-    def value(self, sample: int, values: cython.double[::1]) -> float:
-        """For tests: return the evaluation from White's view."""
-        return self.white_score(sample, values)

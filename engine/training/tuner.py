@@ -1,4 +1,4 @@
-"""The fit of the hand-written weights: random batches, Adam, a falling step, validation on held-out games.
+"""The fit of an evaluation that is linear in its weights: random batches, Adam, a falling step, held-out games.
 
 It minimises the squared error between the expected score of an evaluation and the target: the game's result, blended
 with the search score. (chessprogramming wiki: Texel's Tuning, Gradient Descent, Adam)
@@ -15,6 +15,7 @@ from pathlib import Path
 from engine.evaluation import weights
 from engine.selfplay import records
 from engine.training.data import pack_shard
+from engine.training.linear_samples import LinearSamples
 from engine.training.samples import Samples
 
 BATCH = 16384
@@ -53,12 +54,21 @@ class FitProgress:
     best: list[float] = field(default_factory=list)        # the values with the smallest loss held out
     best_loss: float = inf
     best_epoch: int = 0            # 0: those at the start
+    pulls: list[float] = field(default_factory=list)       # of each value; none: that of the settings for all
 
     @classmethod
     def begin(cls, settings: TunerSettings, unit: float, positions: int) -> "FitProgress":
-        """Start from the present weights."""
+        """Start from the present weights of the hand-written evaluation."""
         start = [float(part) for pairs in weights.default_values().values() for pair in pairs for part in pair]
-        return cls(settings, unit, positions, start, list(start), [0.0] * len(start), [0.0] * len(start))
+        return cls.begin_at(start, settings, unit, positions)
+
+    @classmethod
+    def begin_at(
+        cls, start: list[float], settings: TunerSettings, unit: float, positions: int, pulls: Sequence[float] = ()
+    ) -> "FitProgress":
+        """Start from these values: each weight's midgame value, then its endgame value."""
+        zeros = [0.0] * len(start)
+        return cls(settings, unit, positions, start, list(start), zeros, list(zeros), pulls=list(pulls))
 
     @classmethod
     def load(cls, path: Path) -> "FitProgress":
@@ -99,7 +109,7 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
     return training, held_out
 
 
-def best_unit(samples: Samples) -> float:
+def best_unit(samples: LinearSamples) -> float:
     """Return the centipawns per logistic unit with which the search scores predict the results best."""
     return float(min(UNITS_CP, key=samples.loss_of_scores))
 
@@ -107,11 +117,11 @@ def best_unit(samples: Samples) -> float:
 class Fit:
     """A fit under way."""
 
-    def __init__(self, training: Samples, held_out: Samples, progress: FitProgress) -> None:
+    def __init__(self, training: LinearSamples, held_out: LinearSamples, progress: FitProgress) -> None:
         self._training, self._held_out, self.progress = training, held_out, progress
 
-    def run(self, path: Path) -> Iterator[str]:
-        """Run the remaining epochs; save the state and yield a line after each."""
+    def run(self, path: Path | None = None) -> Iterator[str]:
+        """Run the remaining epochs; save the state in `path`, if any, and yield a line after each."""
         settings = self.progress.settings
         if not self.progress.best:
             self._keep_best(self.held_out_loss())
@@ -121,7 +131,8 @@ class Fit:
             self.progress.epoch += 1
             self.progress.losses.append((train, held_out))
             self._keep_best(held_out)
-            self.progress.save(path)
+            if path is not None:
+                self.progress.save(path)
             yield f"epoch {self.progress.epoch}/{settings.epochs}: loss {train:.6f}, held out {held_out:.6f}"
 
     def _keep_best(self, held_out: float) -> None:
@@ -155,8 +166,9 @@ class Fit:
         step = settings.step_cp * (1 + cos(pi * (progress.epoch + through) / settings.epochs)) / 2
         first = 1 - FIRST_DECAY**progress.steps
         second = 1 - SECOND_DECAY**progress.steps
+        pulls = progress.pulls or [settings.pull] * len(progress.values)
         for index, value in enumerate(progress.values):
-            part = gradient[index] + 2 * settings.pull * (value - progress.start[index])
+            part = gradient[index] + 2 * pulls[index] * (value - progress.start[index])
             mean = FIRST_DECAY * progress.mean[index] + (1 - FIRST_DECAY) * part
             square = SECOND_DECAY * progress.square[index] + (1 - SECOND_DECAY) * part * part
             progress.mean[index], progress.square[index] = mean, square
