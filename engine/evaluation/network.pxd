@@ -13,11 +13,12 @@ cdef extern from *:
     #else
     #define ENGINE_INSTRUCTIONS "no vectors"
     #endif
-    enum { ENGINE_CLAMP = 255, ENGINE_OUTPUT_UNIT = 64, ENGINE_SUMMABLE = 256 };
+    enum { ENGINE_CLAMP = 255, ENGINE_OUTPUT_UNIT = 64, ENGINE_SUMMABLE = 256, ENGINE_BLOCK = 16 };
     """
     const short CLAMP "ENGINE_CLAMP"        # an int would widen the loops to 32 bits: twice as slow
     const int OUTPUT_UNIT "ENGINE_OUTPUT_UNIT"
     const int SUMMABLE "ENGINE_SUMMABLE"
+    const int BLOCK "ENGINE_BLOCK"
     const char *INSTRUCTIONS "ENGINE_INSTRUCTIONS"
 
 cdef class Network:

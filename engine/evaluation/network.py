@@ -36,6 +36,7 @@ if not cython.compiled:
     INSTRUCTIONS = b"no vectors"
     CLAMP, OUTPUT_UNIT = 255, 64   # as in `net_file.py`
     SUMMABLE = 256                 # terms of at most CLAMP * CLAMP * 127 whose sum surely fits in 32 bits
+    BLOCK = 16                     # hidden values come in multiples of it: one vector of AVX2
 
 SWAP_SIDES = cython.declare(cython.int, 384)        # from the feature of our piece to the enemy's
 FAR_BACK = cython.declare(cython.int, 6)            # moves: beyond, a refresh costs no more than updates
@@ -119,6 +120,7 @@ def weigh(
     """
     total: cython.longlong = 0
     done: cython.Py_ssize_t = 0
+    count &= -BLOCK                # changes nothing, but tells the compiler that no single terms remain
     while done < count:
         end: cython.Py_ssize_t = done + SUMMABLE if done + SUMMABLE < count else count
         part: cython.int = 0
@@ -233,7 +235,10 @@ class Accumulators:
         self.valid[slot] = True
 
     def follow(self, slot: cython.int, view: cython.int) -> cython.void:
-        """Update the sums of one view from the slot before, by the move that led to this slot."""
+        """Update the sums of one view from the slot before, by the move that led to this slot.
+
+        A block is summed before any of it is stored: the compiler need not fear that rows and sums overlap.
+        """
         count: cython.Py_ssize_t = self.network.hidden
         values: cython.p_short = self.values
         rows: cython.p_short = self.network.feature_weights
@@ -241,22 +246,40 @@ class Accumulators:
         base: cython.Py_ssize_t = into - 2 * count
         more: cython.Py_ssize_t = row_of(self.added[2 * slot], view) * count
         less: cython.Py_ssize_t = row_of(self.removed[2 * slot], view) * count
+        gone: cython.Py_ssize_t = 0
+        come: cython.Py_ssize_t = 0
+        changes: cython.int = self.changes[slot]
+        if changes != MOVED:
+            gone = row_of(self.removed[2 * slot + 1], view) * count
+            if changes == CASTLED:
+                come = row_of(self.added[2 * slot + 1], view) * count
+        block = cython.declare(cython.short[16])
         index: cython.Py_ssize_t
-        if self.changes[slot] == MOVED:
-            for index in range(count):
-                values[into + index] = values[base + index] + rows[more + index] - rows[less + index]
-            return
-        gone: cython.Py_ssize_t = row_of(self.removed[2 * slot + 1], view) * count
-        if self.changes[slot] == CAPTURED:
-            for index in range(count):
-                kept: cython.int = values[base + index] + rows[more + index]
-                values[into + index] = kept - rows[less + index] - rows[gone + index]
-            return
-        come: cython.Py_ssize_t = row_of(self.added[2 * slot + 1], view) * count
-        for index in range(count):
-            values[into + index] = (
-                values[base + index] + rows[more + index] + rows[come + index] - rows[less + index] - rows[gone + index]
-            )
+        done: cython.Py_ssize_t = 0
+        if changes == MOVED:
+            while done < count:
+                for index in range(BLOCK):
+                    block[index] = values[base + done + index] + rows[more + done + index] - rows[less + done + index]
+                for index in range(BLOCK):
+                    values[into + done + index] = block[index]
+                done += BLOCK
+        elif changes == CAPTURED:
+            while done < count:
+                for index in range(BLOCK):
+                    kept: cython.short = values[base + done + index] + rows[more + done + index]
+                    block[index] = kept - rows[less + done + index] - rows[gone + done + index]
+                for index in range(BLOCK):
+                    values[into + done + index] = block[index]
+                done += BLOCK
+        else:
+            while done < count:
+                for index in range(BLOCK):
+                    both: cython.short = rows[more + done + index] + rows[come + done + index]
+                    both = values[base + done + index] + both - rows[less + done + index]
+                    block[index] = both - rows[gone + done + index]
+                for index in range(BLOCK):
+                    values[into + done + index] = block[index]
+                done += BLOCK
 
     # --- The score ---------------------------------------------------------------------------------------------------
 
