@@ -198,7 +198,8 @@ class Daemon:
         talking = self._outbox.is_talking and not self._outbox.pause_s
         self._shutdown.tick(is_connected=self._connection.is_open, is_talking=talking)
         self._guarded(self._report_status)
-        moments = (self._lobby.wake_at, self._in_progress.wake_at, self._outbox.wake_at, self._manager.feed_due_at)
+        lobby_at = None if context is None else self._lobby.wake_at
+        moments = (lobby_at, self._in_progress.wake_at, self._outbox.wake_at, self._manager.feed_due_at)
         self._tick_at = earliest(self._tick_at, self._shutdown.leave_at, *moments) or self._tick_at
 
     def _report_status(self) -> None:
@@ -336,7 +337,7 @@ class Daemon:
             case ReadAccount():
                 self._manager.reached(Milestone.CONNECTION_TRIED)
                 self._in_progress.account_failed()
-                self._connection.account_answered(None)
+                self._connection.account_failed(error)
             case ReadPlaying():
                 self._in_progress.list_failed()
                 if self._shutdown.exit_code is None:

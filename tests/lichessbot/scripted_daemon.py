@@ -63,6 +63,8 @@ class Daemon:
         self._process: forked.Forked | subprocess.Popen[bytes] | None = None
         self._log = folder / "log"
         self.hash_mb = 1
+        self.settings = ""
+        """More lines of the configuration."""
         self.time_scale = TIME_SCALE
         lichess.answer("/api/account", Reply(body=ACCOUNT))
         lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
@@ -72,7 +74,7 @@ class Daemon:
         config = self._folder / "config.yml"
         config.write_text(
             f"url: {self._lichess.url}\nstate_dir: state\n"
-            f"challenge: {{concurrency: 1}}\nengine: {{hash_mb: {self.hash_mb}, depth: 1}}\n"
+            f"challenge: {{concurrency: 1}}\nengine: {{hash_mb: {self.hash_mb}, depth: 1}}\n{self.settings}"
         )
         environment = {**os.environ, "LICHESS_BOT_TOKEN": TOKEN, "LICHESSBOT_TIME_SCALE": self.time_scale}
         with self._log.open("wb") as log:
@@ -81,6 +83,13 @@ class Daemon:
     @property
     def log(self) -> str:
         return self._log.read_text(encoding="utf-8")
+
+    @property
+    def processor_s(self) -> float:
+        """Seconds of processor time that it has used, without its engines."""
+        assert self._process is not None
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def until(self, fact: Callable[[], object]) -> None:
         deadline = time.monotonic() + PATIENCE_S

@@ -167,6 +167,25 @@ def test_a_game_that_ends_while_no_daemon_runs_is_recorded_with_its_result(
     daemon.until(lambda: [tuple(row) for row in read_only(tmp_path / "state", query)] == [("drawn", "draw", 3)])
 
 
+def test_a_rematch_that_must_wait_for_the_account_costs_no_processor_time(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    daemon.settings = "rematch: {offer: all}\n"
+    moves = "e2e4 e7e5 g1f3"
+    over = line("gameState", moves=moves, wtime=1, btime=1, status="resign", winner="white")
+    lichess.answer("/api/account", Reply(body=ACCOUNT), Reply(502))
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", moves)), ticking(full("abcd1234", moves), over))
+    daemon.start()
+    daemon.until(lambda: "game.resume game=abcd1234" in daemon.log)
+    daemon.stop()
+    daemon.start()
+    daemon.until(lambda: "game.over game=abcd1234 status=resign" in daemon.log)
+    before, begun = daemon.processor_s, time.monotonic()
+    time.sleep(1.5)
+    assert daemon.processor_s - before < 0.15 * (time.monotonic() - begun)
+
+
 def test_a_second_daemon_with_the_same_token_is_recognised_and_not_fought(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:

@@ -19,6 +19,7 @@ from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Decline, Snapshot
 from lichessbot.challenges.slots import Slots
 from lichessbot.config import ChallengeConfig, Config
+from lichessbot.config.matchmaking import RematchConfig, RematchWith
 from lichessbot.errors import RateLimited
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import Access, LichessClient
@@ -43,6 +44,7 @@ from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from tests.fakes.arena import SlowOpponent
+from tests.lichessbot.matchmaking.test_rematch import finished
 
 PATIENCE_S = 20.0
 US = "TestBot"
@@ -423,3 +425,11 @@ def test_during_games_the_pause_between_two_attempts_is_the_long_one(desk: Desk)
     first_at = time.monotonic()
     desk.until(lambda: desk.games == 3)
     assert time.monotonic() - first_at >= 0.7
+
+
+def test_a_rematch_that_waits_for_an_attempt_does_not_wake_the_main_loop(desk: Desk) -> None:
+    desk.config = desk.config.model_copy(update={"rematch": RematchConfig(offer=RematchWith.ALL)})
+    desk.until(lambda: desk.matchmaker.wake_at is None)     # it asks which bots are online
+    desk.matchmaker.game_over(finished(title="BOT"))
+    assert desk.matchmaker.wake_at is None
+    desk.until(lambda: desk.matchmaker.wake_at is not None)
