@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from lichessbot.backoff import Backoff
 from lichessbot.control.status import ConnectionStatus, HeldBack, RequestQueue, StreamStatus
-from lichessbot.errors import ApiError
+from lichessbot.errors import ApiError, RateLimited, Unreachable
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount
 from lichessbot.lichess.models import Account
@@ -58,13 +58,17 @@ class Connection:
             self._asking = True
             self.outbox.send(ReadAccount(), self._backoff.next_delay())
 
-    def account_answered(self, account: Account | None) -> None:
-        """Take the account, which also ends the wait of a refused event stream; without it ask again."""
+    def account_failed(self, error: ApiError) -> None:
+        """Ask for the account again. An outage says nothing of our token: a doubt about it begins anew."""
         self._asking = False
-        if account is None:
-            self.status = _RETRYING
-            self.read_account()
-            return
+        if isinstance(error, Unreachable | RateLimited):
+            self._denied_since = None
+        self.status = _RETRYING
+        self.read_account()
+
+    def account_answered(self, account: Account) -> None:
+        """Take the account, which also ends the wait of a refused event stream."""
+        self._asking = False
         self.account = account
         if self._is_refused and self._stream is not None:
             self._stream.reopen()

@@ -1,0 +1,53 @@
+"""When a token that was denied counts as dead."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+from pydantic import SecretStr
+
+from lichessbot import connection
+from lichessbot.connection import Connection
+from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.lichess.client import Access
+from lichessbot.timeouts import Timeouts
+
+MINUTE = Timeouts(denied_token=timedelta(seconds=60))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(connection, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    return clock
+
+
+@pytest.fixture
+def link(clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Connection:
+    it = Connection(Access("http://127.0.0.1:1", SecretStr("token"), MINUTE), lambda report: None, MINUTE)
+    monkeypatch.setattr(it.outbox, "send", lambda command, after: None)
+    return it
+
+
+def test_a_token_denied_for_a_minute_is_dead(link: Connection, clock: SimpleNamespace) -> None:
+    assert not link.is_dead_token("401")
+    clock.now = 59.0
+    link.account_failed(Refused(401, "No such token"))
+    assert not link.is_dead_token("401")
+    clock.now = 60.0
+    assert link.is_dead_token("401")
+
+
+@pytest.mark.parametrize("outage", [Unreachable("502"), RateLimited(timedelta(minutes=1), "Too many requests")])
+def test_a_denial_before_an_outage_and_one_after_it_are_two_doubts(
+    link: Connection, clock: SimpleNamespace, outage: Unreachable | RateLimited
+) -> None:
+    assert not link.is_dead_token("401")
+    clock.now = 30.0
+    link.account_failed(outage)
+    clock.now = 90.0
+    assert not link.is_dead_token("401")
+    clock.now = 149.0
+    assert not link.is_dead_token("401")
+    clock.now = 150.0
+    assert link.is_dead_token("401")
