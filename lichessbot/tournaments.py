@@ -298,6 +298,7 @@ class Tournaments:
         """Forget a tournament: it is over or cannot be joined, and will not be joined again."""
         tournament_id = entry.wish.tournament_id
         del self._entries[tournament_id]
+        self._left.add(tournament_id)          # its last game may go on, and is no find
         if is_over:
             self._log.info("tournament.over", tournament=tournament_id)
         self._store.put("DELETE FROM tournaments WHERE id = ?", tournament_id)

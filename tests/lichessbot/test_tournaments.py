@@ -35,7 +35,7 @@ class Hand:
         return self.now
 
 
-class MoveResolver:
+class Desk:
     """Stands for outbox and store: collects commands, gives answers, remembers tournaments."""
 
     def __init__(self, hand: Hand) -> None:
@@ -90,13 +90,13 @@ class MoveResolver:
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> MoveResolver:
+def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     hand = Hand()
     monkeypatch.setattr(tournaments, "time", hand)
-    return MoveResolver(hand)
+    return Desk(hand)
 
 
-def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(desk: MoveResolver) -> None:
+def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(desk: Desk) -> None:
     desk.wishes = [(ARENA, None, None)]
     desk.tournaments.want(())
     desk.tick()
@@ -116,7 +116,7 @@ def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(
     assert desk.is_asked_after() == 60
 
 
-def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: MoveResolver) -> None:
+def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: Desk) -> None:
     """Lichess ends it some seconds after its clock."""
     desk.enter(lasts_s=10)
     desk.hand.now += 10
@@ -136,7 +136,7 @@ def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: MoveResolv
 
 @pytest.mark.parametrize("own_stream_first", [True, False])
 def test_the_next_game_is_requested_at_once_after_either_stream_shows_the_end(
-    desk: MoveResolver, own_stream_first: bool
+    desk: Desk, own_stream_first: bool
 ) -> None:
     desk.enter()
     desk.tournaments.game_started(ARENA, GAME)
@@ -151,7 +151,7 @@ def test_the_next_game_is_requested_at_once_after_either_stream_shows_the_end(
     assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
 
 
-def test_a_late_event_of_a_game_does_not_rejoin_the_tournament(desk: MoveResolver) -> None:
+def test_a_late_event_of_a_game_does_not_rejoin_the_tournament(desk: Desk) -> None:
     desk.enter()
     desk.tournaments.game_started(ARENA, GAME)
     desk.played = {GAME}
@@ -163,7 +163,7 @@ def test_a_late_event_of_a_game_does_not_rejoin_the_tournament(desk: MoveResolve
     desk.enter()
 
 
-def test_entering_again_before_leaving_counts_as_joined(desk: MoveResolver) -> None:
+def test_entering_again_before_leaving_counts_as_joined(desk: Desk) -> None:
     desk.enter()
     desk.leave()
     desk.wishes = [(ARENA, "coders", None)]
@@ -174,7 +174,7 @@ def test_entering_again_before_leaving_counts_as_joined(desk: MoveResolver) -> N
     assert desk.sent[-1] == JoinTournament(ARENA, "coders", None, pair=True)
 
 
-def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_configured(desk: MoveResolver) -> None:
+def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_configured(desk: Desk) -> None:
     desk.tournaments.game_started(ARENA, GAME)
     desk.played = {GAME}
     desk.tournaments.want(())
@@ -186,7 +186,19 @@ def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_configured(
     assert desk.sent[-1] == LeaveTournament(ARENA)
 
 
-def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: MoveResolver) -> None:
+def test_the_last_game_of_an_arena_that_is_over_is_no_find(desk: Desk) -> None:
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.played = {GAME}
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, isFinished=True))
+    sent = list(desk.sent)
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.tick()
+    assert desk.sent == sent
+    assert desk.tournaments.wake_at is None
+
+
+def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:
     desk.enter()
     desk.hand.now += 50
     desk.tick()
@@ -197,7 +209,7 @@ def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: MoveResolver) -> No
 
 @pytest.mark.parametrize(("variant", "is_joined"), [("atomic", True), ("crazyhouse", False), ("draughts", False)])
 def test_an_arena_is_joined_only_if_the_engines_play_its_variant(
-    desk: MoveResolver, caplog: pytest.LogCaptureFixture, variant: str, is_joined: bool
+    desk: Desk, caplog: pytest.LogCaptureFixture, variant: str, is_joined: bool
 ) -> None:
     desk.wishes = [(ARENA, None, None)]
     desk.tournaments.want(())
@@ -212,7 +224,7 @@ def test_an_arena_is_joined_only_if_the_engines_play_its_variant(
     assert warnings == ([] if is_joined else told)
 
 
-def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: MoveResolver) -> None:
+def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: Desk) -> None:
     desk.wishes = [(ARENA, None, None)]
     desk.tournaments.want(())
     desk.tick()
