@@ -24,6 +24,10 @@ class Objections:
             sections.append(config.challenge)
         return any(self._is_listed(it, user_id) for it in sections)
 
+    def _is_barred(self, it: Proposal, config: Config) -> bool:
+        """Return whether the lists for the opponent's kind name it."""
+        return self.is_blocked(config, it.opponent) if it.is_bot else self._is_listed(config.challenge, it.opponent)
+
     def _is_listed(self, section: MatchmakingConfig | ChallengeConfig, user_id: str) -> bool:
         names, lists = section.block_list, self._lists
         return user_id in lists.blocked or user_id in names or lists.naming(user_id, section.block_lists) is not None
@@ -39,7 +43,7 @@ class Objections:
             return "the slot is kept for a human"
         if self._is_used_up(it, config, wall):
             return "a quota of Lichess or of matchmaking is used up"
-        if self._is_listed(config.matchmaking if it.is_bot else config.challenge, it.opponent):
+        if self._is_barred(it, config):
             return "the opponent is on a block list"
         if it.is_bot and self._opponents.rests_until(it.opponent, it.terms) > wall:
             return "the bot declined such a challenge"
@@ -59,7 +63,7 @@ class Objections:
         if self._is_used_up(it, config, wall):
             limits = "; ".join(limit.in_words(wall) for limit in self._quota.limits(config.matchmaking, wall))
             return f"a quota of Lichess or of matchmaking is used up: {limits}"
-        if self._is_listed(config.matchmaking if it.is_bot else config.challenge, it.opponent):
+        if self._is_barred(it, config):
             return f"{it.opponent} is blocked"
         return None
 
