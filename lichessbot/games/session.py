@@ -291,10 +291,10 @@ class GameSession:
                     context.inbox.put(answer)
                 case ReopenStream(reason, hangs):
                     self._log.info("stream.reopen", reason=reason)
-                    if hangs:
-                        self._read()
-                    elif self._reader is not None:
+                    if self._reader is not None and self._reader.is_alive() and not hangs:
                         self._reader.reopen()
+                    else:
+                        self._read()
                 case PlayingWanted():
                     context.inbox.put(action)
                 case RecordAction(kind):
@@ -310,7 +310,9 @@ class GameSession:
                         self._times_of_sent = self._times  # the opponent's answer may come before that of the request
                         now = time.monotonic()
                         self._recorder.note_sent(action, self._times.until(now)["reaction_ms"], now)
-                    context.outbox.send(action, recorded=self._recorded)
+                    # A plain move may be repeated: it does not wait for a disk that hangs.
+                    is_plain = isinstance(action, SendMove) and not action.offering_draw
+                    context.outbox.send(action, recorded=None if is_plain else self._recorded)
                     self._game_log.note_action(action)
         if at_once is not None:  # not by way of the inbox: the log is written before the next report is read
             self._perform(self._game.handle(at_once, time.monotonic()))

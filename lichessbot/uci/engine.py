@@ -199,6 +199,7 @@ class UciEngine:
             if self._death is not None or self._resting:
                 return False
             self._game_id, self._log = game_id, EventLog(game_id)
+            self._emit(EngineReady(game_id))
             return True
 
     def close(self) -> None:

@@ -2,8 +2,10 @@
 
 import logging
 import time
+from dataclasses import replace
 from datetime import timedelta
 from queue import SimpleQueue
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,14 +14,17 @@ from pydantic import SecretStr
 
 from lichessbot.config import Config, EngineConfig
 from lichessbot.control.counters import Counters
+from lichessbot.games.actions import RecordAction, ReopenStream
 from lichessbot.games.session import GameSession
 from lichessbot.lichess.client import Access
-from lichessbot.lichess.commands import CommandDone, SendMove
+from lichessbot.lichess.commands import CommandDone, Say, SendMove
+from lichessbot.lichess.enums import ChatRoom
 from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import StreamEvent, StreamLost
 from lichessbot.move_sources import Hosts
 from lichessbot.storage.game_records import LevelResults, Scores
+from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import UNKNOWN_MACHINE
 from lichessbot.uci.restarting_engine import IdleEngines
@@ -54,6 +59,7 @@ def session() -> GameSession:
         ),
         overhead=SimpleNamespace(now_ms=lambda config: 100, note=lambda ms: None),
         opening_variety=SimpleNamespace(choose_move=lambda answer: answer),
+        rate_limiter=RateLimiter(timeouts),
         hosts=Hosts(Access("http://127.0.0.1:1", SecretStr(""), timeouts), RateLimiter(timeouts)),
         waiting=list,
         counters=Counters(),
@@ -85,6 +91,38 @@ def test_a_lost_stream_counts_as_a_fault_unless_it_was_reopened_on_request(sessi
     for on_request in (False, True):
         session.handle(StreamLost(GAME, "reset", timedelta(), on_request=on_request))
     assert session._context.counters.counted.game_streams_lost == 1
+
+
+def test_a_plain_move_does_not_wait_for_a_record_that_a_disk_does_not_take(session: GameSession) -> None:
+    written, sent = Event(), []
+    context: Any = session._context
+    context.store.note_done = lambda game_id, kind: written
+    context.outbox.send = lambda command, recorded: sent.append((command, recorded))
+    move = SendMove(GAME, 1, "e2e4")
+    record = RecordAction(LimitedAction.DRAW_OFFER)
+    session._perform([record, replace(move, offering_draw=True), move, Say(GAME, ChatRoom.PLAYER, "Hello.")])
+    assert [recorded for _, recorded in sent] == [written, None, written]
+
+
+def test_a_stream_whose_reader_has_ended_is_read_again(
+    session: GameSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers: list[Any] = []
+
+    def start_reader(*arguments: object) -> Any:
+        readers.append(SimpleNamespace(is_alive=lambda: len(readers) > 1, asked=[], stop=lambda: None))
+        readers[-1].start, readers[-1].reopen = lambda: None, lambda: readers[-1].asked.append("reopen")
+        return readers[-1]
+
+    monkeypatch.setattr("lichessbot.games.session.StreamReader", start_reader)
+    session._context.open_api = lambda read_timeout: None  # type: ignore[method-assign]
+    session._read()
+    session._perform([ReopenStream("its state did not come")])
+    assert len(readers) == 2, "the first has ended"
+    session._perform([ReopenStream("its state did not come")])
+    assert (len(readers), readers[1].asked) == (2, ["reopen"])
+    session._perform([ReopenStream("it does not open", hangs=True)])
+    assert len(readers) == 3
 
 
 # For the operator

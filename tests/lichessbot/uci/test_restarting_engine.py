@@ -102,6 +102,17 @@ def test_our_engine_plays_the_next_game_as_if_it_were_new(games: Games) -> None:
     assert (first.move, first.summary.nodes) == (second.move, second.summary.nodes), "what it knew is forgotten"
 
 
+def test_a_kept_engine_is_ready_for_the_next_game_at_once(games: Games) -> None:
+    engine, process = games.begin("first")
+    games.answer(engine)
+    engine.release()
+    games.is_rested(process)
+    while not games.inbox.empty():
+        games.inbox.get()
+    games.begin("second")
+    assert games.inbox.get(timeout=PATIENCE_S) == EngineReady("second")
+
+
 def test_a_search_that_the_end_of_its_game_stops_is_of_no_game(games: Games) -> None:
     engine, process = games.begin("first")
     engine.search(SMALL, search(1, depth=60), 100)
