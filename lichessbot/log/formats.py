@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from enum import Enum, StrEnum
 from typing import IO, Final
 
+from lichessbot.log.background import BackgroundHandler
 from lichessbot.log.event_log import Event, cut, inert
 from lichessbot.log.phrases import phrase
 
@@ -154,7 +155,7 @@ def start_logging(
     environment: Mapping[str, str] = os.environ,
 ) -> None:
     """Log to `stream`, without `secrets`; `environment` says whether it is the journal, and whether to use colours."""
-    handler = logging.StreamHandler(stream)
+    handler = BackgroundHandler(stream)
     formatter = _formatter(stream, secrets, log_format, environment)
     handler.setFormatter(formatter)
     if verbosity is Verbosity.QUIET:

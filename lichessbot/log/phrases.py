@@ -26,6 +26,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "config": "config: {note}",
     "memory": "memory: {note}",
     "root": "{note}",
+    "log.lost": "lines of the log lost, as nobody read them: {lines}",
     "state": "the records cannot be used: {error}",
     "refused": "Lichess refuses the token: {reason}",
     "reload": "the config is reloaded, changed keys: {changes}",
@@ -188,7 +189,7 @@ def _has_all(text: str, fields: Mapping[str, object]) -> bool:
 def _written(value: object, kind: str | None, width: str | None) -> str:
     text = str(value)
     if kind is not None:
-        with suppress(ValueError):  # a value that the kind does not expect is shown as it is
+        with suppress(ValueError, OverflowError):  # a value that the kind does not expect is shown as it is
             text = KINDS[kind](text)
     return format(inert(cut(text)), width or "")
 

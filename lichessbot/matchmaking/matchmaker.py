@@ -108,8 +108,7 @@ class Matchmaker:
         if self._open is not None:
             return self._open.wake_at
         due_at = self._due_at(self._snapshot(), time.monotonic())
-        rematch_at = None if self._asking else self._rematches.wake_at
-        return earliest(None if math.isinf(due_at) else due_at, rematch_at)
+        return earliest(None if math.isinf(due_at) else due_at, None if self._asking else self._rematches.wake_at)
 
     def tick(self) -> None:
         """Begin an attempt, or follow the open challenge."""

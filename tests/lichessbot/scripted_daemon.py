@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tests.fakes import forked
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
@@ -70,14 +70,16 @@ class Daemon:
         lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
         lichess.answer(EVENTS, ticking())
 
-    def start(self) -> None:
+    def start(self, log: IO[bytes] | None = None) -> None:
+        """Start it; `log` is where it writes to, by default a file."""
         config = self._folder / "config.yml"
         config.write_text(
             f"url: {self._lichess.url}\nstate_dir: state\n"
             f"challenge: {{concurrency: 1}}\nengine: {{hash_mb: {self.hash_mb}, depth: 1}}\n{self.settings}"
         )
         environment = {**os.environ, "LICHESS_BOT_TOKEN": TOKEN, "LICHESSBOT_TIME_SCALE": self.time_scale}
-        with self._log.open("wb") as log:
+        with self._log.open("wb") as file:
+            log = log or file
             self._process = forked.start(["run", "--verbose", "--config", str(config)], environment, log, log)
 
     @property

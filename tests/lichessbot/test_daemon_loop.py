@@ -1,10 +1,13 @@
 """The daemon as a process in front of a scripted server: what the embedded Lichess never does."""
 
+import fcntl
+import os
 import signal
 import time
 
 import pytest
 
+from lichessbot.errors import ExitCode
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 from tests.lichessbot.scripted_daemon import (
     ACCOUNT,
@@ -159,6 +162,25 @@ def test_a_challenge_that_expires_during_a_pause_takes_no_slot(lichess: Scripted
     daemon.start()
     daemon.until(lambda: "challenge.missed challenge=two" in daemon.log)
     assert "challenge.accept challenge=" not in daemon.log
+
+
+def test_a_log_that_nobody_reads_holds_up_neither_a_move_nor_the_end(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer(EVENTS, ticking(line("gameStart", game=game("abcd1234"))))
+    chat = [line("chatLine", room="player", username="ferdinand", text=f"{number} {'x' * 130}") for number in range(60)]
+    move = line("gameState", moves="e2e4", status="started", wtime=60_000, btime=60_000, winc=0, binc=0)
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand"), *chat, 0.4, move))
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    with os.fdopen(reading), os.fdopen(writing, "wb") as log:
+        daemon.start(log)
+        daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+        assert daemon._process is not None
+        for _ in range(2):          # the second does not wait for the game
+            daemon._process.send_signal(signal.SIGTERM)
+            time.sleep(0.5)
+        assert daemon._process.wait(PATIENCE_S) == ExitCode.ABANDONED
 
 
 def test_a_silent_event_stream_is_replaced(lichess: ScriptedLichess, daemon: Daemon) -> None:

@@ -41,6 +41,12 @@ def log_everything() -> None:
     except ValueError as error:
         log.crash("game.crashed", error)
     logging.getLogger("some.library").warning("request\nwith %s", TOKEN)
+    all_is_written()
+
+
+def all_is_written() -> None:
+    for handler in logging.getLogger().handlers:
+        handler.flush()
 
 
 def written(
@@ -140,6 +146,7 @@ def test_a_file_beside_the_journal_is_not_the_journal(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w+") as stream:
         start_logging(stream, [TOKEN], LogFormat.AUTO, Verbosity.NORMAL, {"JOURNAL_STREAM": "1:2"})
         EventLog().info("events.open")
+        all_is_written()
         stream.seek(0)
         assert stream.read().endswith("INFO events.open\n")
 
@@ -162,6 +169,7 @@ def test_json_has_no_word_for_numbers_that_are_none() -> None:
     stream = io.StringIO()
     start_logging(stream, [], LogFormat.JSON)
     EventLog().info("source.rests", host="x", pause_s=float("inf"), reason=0.1234567)
+    all_is_written()
     assert json.loads(stream.getvalue())["fields"] == {"host": "x", "pause_s": "inf", "reason": 0.123}
 
 

@@ -1,0 +1,76 @@
+"""The log and a reader that stalls."""
+
+import logging
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator
+from typing import IO
+
+import pytest
+
+from lichessbot.log import EventLog, LogFormat, background, start_logging
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[IO[bytes], IO[str]]]:
+    """The two ends of a pipe that gets the log."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as reader, os.fdopen(writing, "w") as writer:
+        start_logging(writer, [], LogFormat.FIELDS)
+        yield reader, writer
+        root.handlers[:] = handlers
+        root.setLevel(level)
+
+
+def read_until(reader: IO[bytes], text: str) -> str:
+    """What is read until the text comes."""
+    got = b""
+    while text.encode() not in got:
+        more = os.read(reader.fileno(), 1 << 16)
+        assert more, got[-500:]
+        got += more
+    return got.decode()
+
+
+def test_a_reader_that_stalls_holds_nobody_up(
+    pipe: tuple[IO[bytes], IO[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "MOST_WAITING", 50)
+    before = time.monotonic()
+    for number in range(3000):                      # far more than a pipe and the queue hold
+        EventLog().info("chat", number=number, text="x" * 200)
+    logging.getLogger().handlers[0].flush()
+    assert time.monotonic() - before < 10.0
+    threading.Timer(0.5, lambda: EventLog().info("stop")).start()     # the queue is read by then
+    text = read_until(pipe[0], "INFO stop")
+    assert "chat number=0 " in text
+    lost = sum(int(number) for number in re.findall(r"WARNING log.lost lines=(\d+)", text))
+    assert lost > 1000
+    assert lost + text.count("chat number=") == 3000
+
+
+def test_a_reader_that_has_gone_costs_only_the_lines(pipe: tuple[IO[bytes], IO[str]]) -> None:
+    pipe[0].close()
+    EventLog().info("start", version="1")
+    logging.getLogger().handlers[0].flush()
+    assert any(thread.name == "log" for thread in threading.enumerate())
+
+
+def test_lines_of_several_threads_come_whole(pipe: tuple[IO[bytes], IO[str]]) -> None:
+    def log(name: str) -> None:
+        for _ in range(50):
+            EventLog().info("chat", name=name, text=name * 100)
+
+    threads = [threading.Thread(target=log, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    EventLog().info("stop")
+    lines = [line for line in read_until(pipe[0], "INFO stop").splitlines() if " chat " in line]
+    assert len(lines) == 200
+    assert all(line.endswith(f"name={line.split('name=')[1][0]} text={line[-1] * 100}") for line in lines)
