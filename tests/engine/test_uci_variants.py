@@ -5,6 +5,7 @@ import chess.engine
 import chess.variant
 import pytest
 
+from engine.evaluation.variant_weights import VALUES
 from tests.engine.uci_session import Session, converse
 from tests.engine.variants.games import UCI_NAMES
 
@@ -79,4 +80,6 @@ def test_chess960_castling_of_a_variant(session: Session) -> None:
 def test_the_evaluation_of_a_variant_is_explained() -> None:
     position = "position fen 4k3/8/8/8/8/8/8/4K2R w K - 2+3 0 1"
     lines = converse("setoption name UCI_Variant value 3check", position, "eval")
-    assert any(line.startswith("the variant's own") and "220" in line for line in lines)
+    own = VALUES["threeCheck"]["own"]
+    one_check_given = own[1][0] + own[16][0]           # the second: and no attack on the king
+    assert any(line.startswith("the variant's own") and line.split()[3] == str(one_check_given) for line in lines)
