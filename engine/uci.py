@@ -6,15 +6,13 @@ protocol, 2006)
 """
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from difflib import get_close_matches
-from itertools import takewhile
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any, TextIO
+from typing import TextIO
 
 from engine import __version__
 from engine.facade import (
@@ -32,13 +30,13 @@ from engine.facade import (
     InvalidFen,
     InvalidMove,
     InvalidNet,
-    Limits,
     SearchReport,
     Tablebase,
     default_choice,
     describe_build,
     evaluation,
 )
+from engine.go_command import UciError, parse_limits, parse_number, unknown_word
 
 NAME = f"lichessbot-engine {__version__}"
 AUTHOR = "the lichessbot authors"
@@ -47,28 +45,10 @@ MAX_OVERHEAD_MS = 10000
 MAX_THREADS = 256
 MAX_LINES = 218                    # no legal position has more moves
 MAX_PERFT_DEPTH = 20
-MAX_NODES = 10**12
-MAX_LIMIT = 10**9                  # milliseconds or moves; larger limits are cut to this
 EMPTY = "<empty>"                  # an empty string in UCI
-GO_NUMBERS = {
-    "wtime": "white_time_ms",
-    "btime": "black_time_ms",
-    "winc": "white_increment_ms",
-    "binc": "black_increment_ms",
-    "movestogo": "moves_to_go",
-    "depth": "depth",
-    "nodes": "nodes",
-    "movetime": "move_time_ms",
-    "mate": "mate_in",
-}
 NO_STYLE = "none"
 STYLE_OPTIONS = {f"Style {group.replace('_', ' ').title()}": group for group in STYLES}
 DURING_PERFT = ("isready", "stop") # all other commands wait for the end of a perft
-GO_WORDS = (*GO_NUMBERS, "searchmoves", "ponder", "infinite")
-
-
-class UciError(ValueError):
-    """An invalid command; the message is shown to the user."""
 
 
 class Uci:
@@ -185,17 +165,17 @@ class Uci:
         self._stop()
         match name.lower():
             case "hash":
-                self._engine.resize_hash(_number(name, value, 1, MAX_HASH_MB))
+                self._engine.resize_hash(parse_number(name, value, 1, MAX_HASH_MB))
             case "clear hash":
                 self._engine.clear_hash()
             case "threads":
-                self._engine.set_threads(_number(name, value, 1, MAX_THREADS))
+                self._set_threads(parse_number(name, value, 1, MAX_THREADS))
             case "multipv":
-                self._engine.lines = _number(name, value, 1, MAX_LINES)
+                self._engine.lines = parse_number(name, value, 1, MAX_LINES)
             case "ponder":
                 _switch(name, value)       # announces `go ponder`, which always works
             case "move overhead":
-                self._engine.move_overhead_ms = _number(name, value, 0, MAX_OVERHEAD_MS)
+                self._engine.move_overhead_ms = parse_number(name, value, 0, MAX_OVERHEAD_MS)
             case "uci_chess960":
                 self._chess960 = _switch(name, value)
             case "uci_variant":
@@ -206,14 +186,14 @@ class Uci:
                 self._limit_strength = _switch(name, value)
                 self._engine.limit_strength(self._rating if self._limit_strength else None)
             case "uci_elo":
-                self._rating = _number(name, value, RATINGS[0], RATINGS[-1])
+                self._rating = parse_number(name, value, RATINGS[0], RATINGS[-1])
                 self._engine.limit_strength(self._rating if self._limit_strength else None)
             case "uci_showwdl":
                 self._show_wdl = _switch(name, value)
             case "syzygypath":
                 self._open_tablebase("" if value == EMPTY else value)
             case "syzygyprobelimit":
-                self._engine.tablebase.probe_limit = _number(name, value, 0, MAX_TABLEBASE_PIECES)
+                self._engine.tablebase.probe_limit = parse_number(name, value, 0, MAX_TABLEBASE_PIECES)
                 self._engine.new_game()
             case "evalfile":
                 self._engine.set_evaluation(value)
@@ -226,6 +206,11 @@ class Uci:
                 close = get_close_matches(name, [known for known, _ in _options()], 1)
                 hint = f"did you mean {close[0]}? " if close else ""
                 raise UciError(f"unknown option {name[:40]!r}; {hint}`uci` lists the known ones")
+
+    def _set_threads(self, threads: int) -> None:
+        self._engine.set_threads(threads)
+        if threads > (cores := usable_cores()):
+            self._say(f"info string {threads} threads on {cores} core{'s' * (cores > 1)}: moves may come late")
 
     def _set_variant(self, name: str) -> None:
         """Play this variant from now on, beginning with its starting position."""
@@ -242,7 +227,7 @@ class Uci:
     def _set_style(self, option: str, value: str) -> None:
         group = STYLE_OPTIONS[option]
         percents = STYLES[group]
-        self._engine.set_style(group, _number(option, value, percents[0], percents[-1]))
+        self._engine.set_style(group, parse_number(option, value, percents[0], percents[-1]))
         self._board = self._board.replayed()
         self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
 
@@ -271,11 +256,11 @@ class Uci:
     def _go(self, words: list[str]) -> None:
         self._stop()
         if words[:1] == ["perft"]:
-            self._start_perft(_number("perft", " ".join(words[1:]), 1, MAX_PERFT_DEPTH))
+            self._start_perft(parse_number("perft", " ".join(words[1:]), 1, MAX_PERFT_DEPTH))
             return
-        limits, only, unknown = _parse_limits(words)
+        limits, only, unknown = parse_limits(words)
         for word in unknown:
-            self._say(f"info string {_unknown_word(word)}; ignored")
+            self._say(f"info string {unknown_word(word)}; ignored")
         self._engine.set_position(self._board)
         self._search = self._engine.begin(limits, only)
         self._may_answer.clear()
@@ -388,12 +373,9 @@ def _options() -> Iterator[tuple[str, str]]:
         yield option, f"spin default 100 min {STYLES[group][0]} max {STYLES[group][-1]}"
 
 
-def _number(name: str, text: str, least: int, most: int) -> int:
-    """Return the whole number from `least` to `most`. Raises UciError."""
-    number = int(text) if re.fullmatch("[+-]?[0-9]{1,20}", text) else least - 1
-    if not least <= number <= most:
-        raise UciError(f"expected a whole number from {least} to {most} for {name}, found {text[:40]!r}")
-    return number
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _switch(name: str, text: str) -> bool:
@@ -401,40 +383,6 @@ def _switch(name: str, text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise UciError(f"expected true or false for {name}, found {text[:40]!r}")
     return text.lower() == "true"
-
-
-def _parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
-    """Return the limits of a `go` command, its `searchmoves`, and unknown words, which UCI wants ignored.
-
-    A negative clock counts as 0. Raises UciError for an invalid number, and if all words are unknown.
-    """
-    limits: dict[str, Any] = {"infinite": not words}
-    only: list[str] = []
-    unknown: list[str] = []
-    index = 0
-    while index < len(words):
-        word = words[index]
-        if word in ("infinite", "ponder"):
-            limits[word] = True
-        elif word in GO_NUMBERS:
-            least = -(10**9) if word in ("wtime", "btime") else 0
-            value = words[index + 1] if index + 1 < len(words) else ""
-            most = MAX_NODES if word == "nodes" else MAX_LIMIT
-            limits[GO_NUMBERS[word]] = max(0, min(_number(word, value, least, MAX_NODES), most))
-            index += 1
-        elif word == "searchmoves":
-            only = list(takewhile(lambda text: text not in GO_WORDS, words[index + 1 :]))
-            index += len(only)
-        else:
-            unknown.append(word)
-        index += 1
-    if unknown and len(unknown) == len(words):
-        raise UciError(_unknown_word(unknown[0]))
-    return Limits(**limits), only, unknown
-
-
-def _unknown_word(word: str) -> str:
-    return f"unknown word {word[:40]!r} after go; known: {' '.join(GO_WORDS)} perft"
 
 
 def _info(report: SearchReport, show_wdl: bool) -> str:

@@ -24,7 +24,7 @@ ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("board",),
         ("book", "pgn", "syzygy"),
         ("search",),
-        ("facade",),
+        ("facade", "go_command"),
         ("uci", "bench", "lessons", "selfplay"),
         ("training", "terminal"),
         ("cli",),

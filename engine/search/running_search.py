@@ -142,13 +142,13 @@ class RunningSearch:
                 current(CurrentMove(depth, self._board.spell(move), number))
 
         deepening = IterativeDeepening(self._search, self._time_manager, self._task, on_iteration, on_root_move)
-        threads = [
-            Thread(target=run_helper, args=(helper, self._task, number), name=f"search-{number}")
-            for number, helper in enumerate(self._helpers, 1)
-        ]
-        for thread in threads:
-            thread.start()
+        threads: list[Thread] = []
         try:
+            for number, helper in enumerate(self._helpers, 1):
+                if self._time_manager.late_ms() or self._search.was_stopped():
+                    break      # far more threads than cores: those that run leave hardly any time to start others
+                threads.append(Thread(target=run_helper, args=(helper, self._task, number), name=f"search-{number}"))
+                threads[-1].start()
             variation = deepening.run() or self._task.moves[:1]
         finally:
             for helper in self._helpers:

@@ -12,6 +12,7 @@ import pytest
 
 from engine import __version__
 from engine.facade import Engine, describe_build
+from engine.uci import usable_cores
 from tests.engine.uci_session import COMMAND, Session, converse
 
 
@@ -162,6 +163,20 @@ def test_an_invalid_command_is_answered_and_ignored(line: str, answer: str) -> N
     assert any(answer in said for said in lines if said.startswith("info string")), lines
     assert "readyok" in lines
     assert lines[-1].startswith("bestmove")
+
+
+@pytest.mark.parametrize("limit", ["depth", "nodes", "mate"])
+def test_a_limit_of_zero_is_one(session: Session, limit: str) -> None:
+    session.say("position fen 7k/5Q2/6K1/8/8/8/8/8 w - - 0 1")
+    session.say(f"go {limit} 0")
+    assert session.until("bestmove")[-1] != "bestmove 0000"
+
+
+def test_more_threads_than_cores_are_noted() -> None:
+    cores = usable_cores()
+    lines = converse(f"setoption name Threads value {cores + 1}", f"setoption name Threads value {cores}")
+    (note,) = [line for line in lines if "threads" in line]
+    assert note.startswith(f"info string {cores + 1} threads on {cores} core")
 
 
 def test_an_unknown_word_after_go_is_ignored() -> None:

@@ -7,6 +7,7 @@ import chess
 import pytest
 
 from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport, SearchResult
+from engine.search import running_search
 
 
 def think(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchResult:
@@ -150,6 +151,23 @@ def test_several_threads_search_more_and_end_together() -> None:
     assert together.report.nodes > 100_000
     assert together.best_move in Board().legal_moves()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("search-")]
+
+
+def test_no_further_thread_is_started_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine with far fewer cores than threads, where each start takes long."""
+    started = []
+
+    class SlowThread(threading.Thread):
+        def start(self) -> None:
+            started.append(self)
+            time.sleep(0.05)
+            super().start()
+
+    monkeypatch.setattr(running_search, "Thread", SlowThread)
+    engine = Engine(hash_mb=1)
+    engine.set_threads(64)
+    assert engine.go(Limits(move_time_ms=100)).best_move in Board().legal_moves()
+    assert 0 < len(started) <= 4
 
 
 def test_stop_ends_all_threads() -> None:
