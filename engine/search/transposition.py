@@ -58,12 +58,17 @@ class TranspositionTable:
     """A table of a size in mebibytes. Raises MemoryError if the system refuses it."""
 
     def __init__(self, megabytes: int) -> None:
+        self.buckets = 0
         self.resize(megabytes)
 
     def resize(self, megabytes: int) -> None:
-        """Replace the table by an empty one. Raises MemoryError if memory is short, and keeps the old one."""
+        """Replace the table by an empty one. Raises MemoryError if memory is short, and keeps the old one.
+
+        One that does not grow finds the memory of the old one.
+        """
         free_mb = available_mb()
-        if free_mb is not None and megabytes > free_mb:
+        grows = megabytes > self.buckets * BUCKET_BYTES >> 20
+        if grows and free_mb is not None and megabytes > free_mb:
             # The kernel would grant it, and kill the process during a game.
             raise MemoryError(f"no memory for a hash table of {megabytes} MiB: only {free_mb} MiB are free")
         self._allocate(megabytes)

@@ -30,7 +30,15 @@ def test_a_new_game_needs_no_further_memory(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(transposition, "available_mb", lambda: 1)
     engine.new_game()
     with pytest.raises(MemoryError, match="only 1 MiB are free"):
-        engine.resize_hash(2)
+        engine.resize_hash(3)
+
+
+def test_a_table_can_be_made_smaller_when_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(hash_mb=8)
+    monkeypatch.setattr(transposition, "available_mb", lambda: 1)
+    engine.resize_hash(4)
+    with pytest.raises(MemoryError, match="only 1 MiB are free"):
+        engine.resize_hash(8)
 
 
 def test_a_repeated_search_visits_fewer_nodes() -> None:
