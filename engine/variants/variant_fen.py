@@ -121,10 +121,11 @@ def _take_pockets(board: str) -> tuple[str, int]:
         board, _, pockets = board.rpartition("/")
     else:
         pockets = ""
-    if len(pockets) > MOST_MEN:
-        raise Problem(f"more than {MOST_MEN} pieces in the pockets")
+    letters = pockets.replace("-", "")
+    if len(letters) >= MOST_MEN:       # there is a king on the board; and no count may leave its bits
+        raise Problem(f"more than {MOST_MEN - 1} pieces in the pockets")
     extra = 0
-    for letter in pockets.replace("-", ""):
+    for letter in letters:
         if letter not in DROPPED:
             raise Problem(f"unknown piece {letter!r} in the pockets")
         extra += 1 << POCKET_BITS * DROPPED.index(letter)

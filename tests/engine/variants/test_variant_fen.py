@@ -37,7 +37,9 @@ def test_every_form_is_read_and_that_of_lichess_is_written(variant: str, text: s
     [
         ("crazyhouse", "4k3/8/8/8/8/8/8/4K3[K] w - - 0 1", "unknown piece 'K' in the pockets"),
         ("crazyhouse", f"4k3/8/8/8/8/8/8/4K3[{'P' * 31}] w - - 0 1", "more than 32 pieces"),
-        ("crazyhouse", f"4k3/8/8/8/8/8/8/4K3[{'P' * 99}] w - - 0 1", "more than 32 pieces"),
+        ("crazyhouse", f"4k3/8/8/8/8/8/8/4K3[{'P' * 99}] w - - 0 1", "more than 31 pieces in the pockets"),
+        ("crazyhouse", f"4k3/8/8/8/8/8/8/4K3[{'Q' * 32}] w - - 0 1", "more than 31 pieces in the pockets"),
+        ("crazyhouse", f"4k3/8/8/8/8/8/8/4K3[{'q' * 32}] w - - 0 1", "more than 31 pieces in the pockets"),
         ("crazyhouse", "4k3/~8/8/8/8/8/8/4K3[] w - - 0 1", "~ does not follow a piece"),
         ("crazyhouse", "~4k3/8/8/8/8/8/8/4K3[] w - - 0 1", "~ does not follow a piece"),
         ("crazyhouse", "4k3/8/8/8/8/8/8/8/8/4K3 w - - 0 1", "expected 8 ranks"),
