@@ -171,7 +171,7 @@ class _GameBuilder:
     def _comment(self, line: _Line, text: str) -> None:
         """Store a comment after a move, or before the first move of a variation."""
         if line.previous is None and len(self._lines) > 1:
-            line.opening = f"{line.opening} {text}".strip()
+            line.opening = f"{line.opening} {text}".strip()[:MAX_COMMENT]
         else:
             line.node.comment = f"{line.node.comment} {text}".strip()[:MAX_COMMENT]
 

@@ -289,6 +289,14 @@ def test_no_text_takes_long_for_its_length(text: str) -> None:
     assert time.process_time() - began < 2
 
 
+def test_comments_before_a_variation_do_not_grow_with_the_file() -> None:
+    comment = "{" + "word " * 1000 + "}"
+    game = only(f"1. e4 e5 ({comment * (MAX_COMMENT // 1000)} 1... d5) 2. Nf3 *")
+    (variation,) = game.root.variations[0].variations[1:]
+    assert variation.starting_comment.startswith("word word")
+    assert len(variation.starting_comment) <= MAX_COMMENT
+
+
 def test_a_comment_does_not_grow_with_the_file() -> None:
     game = only("1. e4 {" + "word\n" * MAX_COMMENT + "} e5 *")
     assert len(game.root.variations[0].comment) <= MAX_COMMENT
