@@ -177,8 +177,11 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
     """Write a sorted book, whole or not at all; return its number of entries."""
     ordered = sorted(entries, key=lambda entry: (entry.key, -entry.weight, entry.move))
     unfinished = path.with_name(path.name + ".part")
-    unfinished.write_bytes(b"".join(ENTRY.pack(it.key, it.move, it.weight, it.learn) for it in ordered))
-    unfinished.replace(path)
+    try:
+        unfinished.write_bytes(b"".join(ENTRY.pack(it.key, it.move, it.weight, it.learn) for it in ordered))
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
     return len(ordered)
 
 

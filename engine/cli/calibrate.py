@@ -90,6 +90,8 @@ def calibrate(
     try:
         rated = anchor_ratings([*anchors, *(stockfish_anchors(stockfish) if stockfish else [])])
         plan = Plan([f"{kind} {number}" for number in range(least, most + 1, step)], rated, reach)
+        if write is not None and not (rated and len(plan.levels) > 1):
+            raise click.ClickException("--write needs two skills or more, and an anchor, which gives them ratings")
         known = Results(results)
         work = [
             Pair(first, second, number, clock)

@@ -12,12 +12,14 @@ import click
 from engine import __version__
 from engine.facade import InvalidBook, InvalidFen, InvalidNet
 from engine.pgn.game import UnknownVariant
-from engine.selfplay.cluster.address import ClusterFailed
+from engine.selfplay.cluster.address import ClusterFailed, WorkerKilled
 from engine.selfplay.records import InvalidRecord
 
 PROGRAM = "lichessbot-engine"
 USAGE_ERROR, INTERRUPTED = 2, 130  # exit codes, as shells use them
-USER_ERRORS = (ClusterFailed, InvalidBook, InvalidFen, InvalidNet, InvalidRecord, UnknownVariant, MemoryError)
+USER_ERRORS = (
+    ClusterFailed, InvalidBook, InvalidFen, InvalidNet, InvalidRecord, UnknownVariant, WorkerKilled, MemoryError,
+)  # fmt: skip
 
 # Each command's module and function. A module is imported when its command is called: most load much of the engine.
 COMMANDS = {

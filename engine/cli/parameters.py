@@ -97,6 +97,10 @@ def refuse_output(path: Path, force: bool) -> None:
     """Refuse to write there before hours of work. Raises click.ClickException."""
     if not path.parent.is_dir():
         raise click.ClickException(f"cannot write {path}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise click.ClickException(f"cannot write {path}: it is a folder; name a file in it")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise click.ClickException(f"cannot write {path}: permission denied")
     if path.exists() and not force:
         raise click.ClickException(f"{path} exists; `--force` replaces it, `--output` writes elsewhere")
 

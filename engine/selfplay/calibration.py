@@ -11,6 +11,7 @@ from statistics import mean
 
 from engine.selfplay.ladder import parse_foreign
 from engine.selfplay.ratings import Pairing, Rated, fit, rising
+from engine.selfplay.records import InvalidRecord
 from engine.selfplay.uci_client import EngineFailed, UciClient
 
 RANDOM = "random"
@@ -113,9 +114,11 @@ class Report:
 def calibration_text(points: Iterable[tuple[float, float]], origin: str) -> str:
     """Return the text of `engine/search/levels/calibration.py` with these skills and their ratings.
 
-    `origin` is lines of comments about where they come from.
+    `origin` is lines of comments about where they come from. Raises InvalidRecord if fewer than two are left.
     """
     rows = {round(rating): skill for skill, rating in rising(points)}      # of equal ratings, the last
+    if len(rows) < 2:
+        raise InvalidRecord(f"expected two skills or more with ratings of their own, found {len(rows)}")
     lines = "".join(f"    ({rating}, {skill:.1f}),\n" for rating, skill in sorted(rows.items()))
     return (
         f'"""The skill of each rating. Written by `lichessbot-engine calibrate --write`."""\n\n'

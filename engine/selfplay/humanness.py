@@ -11,6 +11,7 @@ from functools import cache, partial
 from engine.core.see import wins_exchange
 from engine.facade import Board, Engine, Limits, SearchReport
 from engine.selfplay.ladder import MAX_PLIES, Player, make_player, opening
+from engine.selfplay.uci_client import EngineFailed
 from engine.selfplay.worker_pool import run_parallel
 
 CAPTURE = 4 << 12                  # the flag of a packed move, see core/move.py
@@ -90,6 +91,8 @@ def observe_game(text: str, number: int, nodes: int = JUDGE_NODES) -> Tally:
     while board.outcome() is None and len(board.moves) < MAX_PLIES:
         player = first if board.turn == "white" else second
         move = player.move(board, Limits())
+        if move not in board.legal_moves():
+            raise EngineFailed(f"{text} played {move}, which is not legal in {board.fen()}")
         tally.asked += 1
         tally.agreed += move == again.move(board, Limits())
         observe(board, move, judge, tally)

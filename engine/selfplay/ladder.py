@@ -248,7 +248,7 @@ class Results:
         """Read what there is. Raises InvalidRecord or OSError."""
         self._path = path
         self._points: dict[tuple[str, str], dict[int, float]] = {}
-        for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
+        for number, line in enumerate(path.read_text(errors="replace").splitlines() if path.exists() else [], 1):
             try:
                 first, second, pair, points = json.loads(line)
                 self._points.setdefault((str(first), str(second)), {})[int(pair)] = float(points)

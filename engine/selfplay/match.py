@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from engine.core.fen import format_fen, parse_fen
+from engine.core.fen import InvalidFen, format_fen, parse_fen
 from engine.core.position import Position
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import Evaluation
 from engine.selfplay.games import Adjudicator, Player, game_result, random_opening
-from engine.selfplay.records import Result
+from engine.selfplay.records import InvalidRecord, Result
 from engine.selfplay.worker_pool import Workers, run_parallel
 
 BALANCED_CP = 150                  # largest mean score of both players for a random opening
@@ -91,11 +91,16 @@ def _play_pair(match: Match, number: int) -> tuple[int, int]:
 
 
 def read_openings(path: Path) -> tuple[str, ...]:
-    """Return the positions of an EPD file. Raises InvalidFen or OSError."""
-    return tuple(_fen(line) for line in path.read_text().splitlines() if line.strip() and not line.startswith("#"))
-
-
-def _fen(line: str) -> str:
-    fen = " ".join(line.split()[:4])
-    parse_fen(fen)
-    return fen
+    """Return the positions of an EPD file. Raises InvalidRecord for a bad line and a file without any, or OSError."""
+    found = []
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        fen = " ".join(line.split()[:4])
+        if fen and not fen.startswith("#"):
+            try:
+                parse_fen(fen)
+            except InvalidFen as error:
+                raise InvalidRecord(f"{path}:{number}: {error}") from None
+            found.append(fen)
+    if not found:
+        raise InvalidRecord(f"{path}: expected an opening, a position as FEN, in each line; found none")
+    return tuple(found)

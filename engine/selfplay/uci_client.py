@@ -59,7 +59,10 @@ class UciClient:
         """Return the move after these moves from the start; `limits` follow `go`. Raises EngineFailed."""
         self._say(f"position startpos{' moves ' if moves else ''}{' '.join(moves)}")
         self._say(f"go {limits}")
-        return self._until("bestmove", ANSWER_S)[-1].split()[1]
+        words = self._until("bestmove", ANSWER_S)[-1].split()
+        if len(words) < 2:
+            raise EngineFailed(f"{self._command} said bestmove without a move")
+        return words[1]
 
     def close(self) -> None:
         """End the engine, as the end of this object does."""

@@ -4,11 +4,12 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
 from itertools import islice
 from typing import TypeAlias, TypeVar
 
-from engine.selfplay.cluster.address import Cluster, ClusterFailed
+from engine.selfplay.cluster.address import Cluster, ClusterFailed, WorkerKilled
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -19,8 +20,8 @@ def run_parallel(function: Callable[[Task], Answer], tasks: Iterable[Task], work
     """Yield the answers in the order they arrive; a task is taken only when a worker is free.
 
     The function must be importable; what all tasks share belongs to it, as with `functools.partial`. Closing the
-    iterator ends what runs. Raises what `function` raises, BrokenProcessPool if a process of this machine is killed,
-    and ClusterFailed.
+    iterator ends what runs. Raises what `function` raises, WorkerKilled if a process of this machine is killed, and
+    ClusterFailed.
     """
     if isinstance(workers, int):
         return _run_here(function, tasks, workers)
@@ -44,6 +45,10 @@ def _run_here(function: Callable[[Task], Answer], tasks: Iterable[Task], process
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 yield future.result()
+    except BrokenProcessPool:
+        raise WorkerKilled(
+            "a worker process was killed, perhaps for lack of memory; fewer --processes need less"
+        ) from None
     finally:
         if running:
             for child in multiprocessing.active_children():

@@ -23,6 +23,7 @@ from engine.evaluation.eval_file import HAND_WRITTEN
 from engine.progress import ProgressDisplay
 from engine.selfplay import match, records, selfplay
 from engine.selfplay.match import Match
+from engine.selfplay.records import InvalidRecord
 from engine.selfplay.selfplay import SelfplayPlan
 from engine.selfplay.sprt import MatchScore
 from engine.selfplay.worker_pool import Workers
@@ -85,9 +86,17 @@ class TrainingLoop:
         self._path = plan.folder / "loop.json"
         self.generations: list[Generation] = []
         if self._path.exists():
-            for saved in json.loads(self._path.read_text()):
-                verdict = Verdict(saved["verdict"]) if saved["verdict"] else None
-                self.generations.append(Generation(**saved | {"verdict": verdict}))
+            self.generations = self._read_generations()
+
+    def _read_generations(self) -> list[Generation]:
+        """Return what an earlier run has done. Raises InvalidRecord or OSError."""
+        try:
+            return [
+                Generation(**saved | {"verdict": Verdict(saved["verdict"]) if saved["verdict"] else None})
+                for saved in json.loads(self._path.read_text(errors="replace"))
+            ]
+        except (ValueError, TypeError, KeyError):
+            raise InvalidRecord(f"{self._path} is damaged: restore a copy, or begin in another folder") from None
 
     @property
     def best(self) -> str:

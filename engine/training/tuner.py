@@ -72,10 +72,14 @@ class FitProgress:
 
     @classmethod
     def load(cls, path: Path) -> "FitProgress":
-        content = json.loads(path.read_text())
-        settings = TunerSettings(**content.pop("settings"))
-        losses = [(train, held_out) for train, held_out in content.pop("losses")]
-        return cls(settings=settings, losses=losses, **content)
+        """Read a state. Raises InvalidRecord or OSError."""
+        try:
+            content = json.loads(path.read_text(errors="replace"))
+            settings = TunerSettings(**content.pop("settings"))
+            losses = [(train, held_out) for train, held_out in content.pop("losses")]
+            return cls(settings=settings, losses=losses, **content)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise records.InvalidRecord(f"{path} is damaged: remove it to begin anew") from None
 
     def save(self, path: Path) -> None:
         records.write_whole(path, json.dumps(asdict(self)).encode())

@@ -1,4 +1,4 @@
-"""Where a cluster is, and what its failures are called. Needs no Dask."""
+"""Where a cluster is, and what the failures of workers are called. Needs no Dask."""
 
 import re
 import sys
@@ -10,6 +10,10 @@ ADDRESS = re.compile(r"(tcp|tls)://[^\s/]+:\d+")
 
 class ClusterFailed(Exception):
     """The cluster cannot be used, or no longer; the message says why."""
+
+
+class WorkerKilled(Exception):
+    """A worker process of this machine was killed from outside; the message says what helps."""
 
 
 def _report(line: str) -> None:

@@ -79,6 +79,34 @@ def test_no_file_is_replaced_without_force(
     assert Path(output).read_text() == "precious"
 
 
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_folder_is_no_file_to_write(
+    force: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there").mkdir()
+    assert run(("book", "build", "games.pgn", "-o", "there", *force)) == 2
+    assert capsys.readouterr().err == "cannot write there: it is a folder; name a file in it\n"
+
+
+def test_a_folder_that_cannot_be_written_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)       # root may write everywhere
+    assert run(("tune", "shards", "-o", "/usr/tuned.py")) == 2
+    assert capsys.readouterr().err == "cannot write /usr/tuned.py: permission denied\n"
+
+
+def test_too_few_games_to_hold_out_some_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_shards(Path("shards"), 1, games=1)
+    assert run(["tune", "shards", "--epochs", "1"]) == 2
+    assert capsys.readouterr().err == "shards: too few games to learn from some and hold out others: play more\n"
+    assert not Path("tuned.py").exists()
+
+
 def test_tuned_weights_go_to_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shipped = Path(weights.__file__).with_name("tuned.py")

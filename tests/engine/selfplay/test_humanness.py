@@ -1,10 +1,13 @@
 """What counts as which error."""
 
+from pathlib import Path
+
 import pytest
 
 from engine.cli.main import run
 from engine.facade import Board, build_mode
 from engine.selfplay.humanness import Judge, Tally, observe, table
+from tests.engine.selfplay.test_ladder import silly
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="the judge is too slow as plain Python")
 
@@ -55,6 +58,15 @@ def test_a_rook_that_goes_back_at_once_shuffles() -> None:
 def test_the_table_has_a_row_for_each_player() -> None:
     lines = list(table({"level 1500": Tally(moves=4, loss_cp=40, errors=1, taken=1)}))
     assert lines[2].startswith("| level 1500 | 4 | 10 | 25.0 % of 4 | 100.0 % of 1 | - |")
+
+
+@pytest.mark.parametrize("answer", ["bestmove (none)", "bestmove e2e5"])
+def test_a_move_that_is_not_legal_is_one_line(
+    answer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = silly(tmp_path, answer)
+    assert run(("humanness", command, "--games", "1", "--jobs", "1")) == 2
+    assert capsys.readouterr().err.startswith(f"{command} played {answer.split()[1]}, which is not legal in ")
 
 
 def test_humanness_of_an_unknown_player_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

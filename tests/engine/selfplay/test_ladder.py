@@ -91,6 +91,22 @@ def test_a_foreign_engine_that_fails_is_reported(foreign: Path, tmp_path: Path) 
         UciClient("true", {})
 
 
+def test_a_bestmove_without_a_move_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(EngineFailed, match="said bestmove without a move"):
+        UciClient(silly(tmp_path, "bestmove"), {}).go((), "depth 1")
+
+
+def silly(folder: Path, answer: str) -> str:
+    """The command of an engine that has one answer to every `go`."""
+    script = folder / "silly"
+    script.write_text(
+        "#!/bin/sh\nwhile read line; do case $line in\nuci) echo uciok;; isready) echo readyok;; quit) exit;;\n"
+        f"go*) echo {answer!r};;\nesac; done\n"
+    )
+    script.chmod(0o755)
+    return str(script)
+
+
 def test_a_foreign_engine_is_read_from_its_text() -> None:
     anchor = parse_foreign(stockfish_anchors("sf")[2])
     assert (anchor.command, anchor.options, anchor.limits, anchor.rating) == (
@@ -118,6 +134,15 @@ def test_results_are_kept(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "[1, 2]\n")
     with pytest.raises(InvalidRecord, match=r"results\.jsonl:3: expected \[first, second, pair, points\]"):
         Results(path)
+    path.write_bytes(b"\xff\xfe\x00\n")
+    with pytest.raises(InvalidRecord, match=r"results\.jsonl:1: expected"):
+        Results(path)
+
+
+def test_a_calibration_of_one_skill_is_not_written() -> None:
+    plan = Plan(["skill 500"], ANCHORS, 250)
+    with pytest.raises(InvalidRecord, match="expected two skills or more"):
+        Report(plan, [Pairing("skill 500", "a UCI_Elo=1000", 5, 100)]).calibration()
 
 
 @needs_speed
@@ -137,12 +162,23 @@ def test_calibrate_plays_reports_and_continues(
     assert path.read_text() == played
 
 
+def test_a_ladder_of_one_skill_is_refused_before_it_is_played(
+    tmp_path: Path, foreign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results, skills = tmp_path / "ladder.jsonl", tmp_path / "calibration.py"
+    command = ("calibrate", str(results), "--skills", "--step", "9000", "--anchor", f"{foreign} rating=900")
+    assert run((*command, "--write", str(skills))) == 2
+    assert capsys.readouterr().err.startswith("--write needs two skills or more, and an anchor")
+    assert not results.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         ((), "expected a file for the results"),
         (("a", "--least", "500"), "expected --least below --most, from 600 to"),
         (("a", "--write", "b"), "--write needs --skills"),
+        (("a", "--skills", "--write", "b"), "--write needs two skills or more, and an anchor"),
         (("a", "--clock", "fast"), "expected seconds such as 8+0.08, found 'fast'"),
         (("a", "--anchor", "sf depth=3"), "anchor 'sf depth=3' has no rating"),
         (("a", "--anchor", "no-such-engine rating=900"), "no-such-engine: there is no such program"),

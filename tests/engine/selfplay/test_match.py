@@ -1,14 +1,15 @@
 """Matches: fair to both sides and reproducible."""
 
+import random
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from engine.core.fen import InvalidFen
 from engine.evaluation import net_file
 from engine.selfplay.match import Match, play, play_pair, read_openings
+from engine.selfplay.records import InvalidRecord
 from tests.engine.nets import random_net
 
 NODES = 60
@@ -51,8 +52,19 @@ def test_the_openings_of_the_repository_can_be_read() -> None:
 
 def test_a_broken_opening_is_named(tmp_path: Path) -> None:
     path = tmp_path / "broken.epd"
-    path.write_text("8/8/8/8/8/8/8/8 w - - id \"none\";\n")
-    with pytest.raises(InvalidFen):
+    path.write_text("# openings\n\n8/8/8/8/8/8/8/8 w - - id \"none\";\n")
+    with pytest.raises(InvalidRecord, match=r"broken\.epd:3: invalid FEN '8/8/8/8/8/8/8/8 w - -'"):
+        read_openings(path)
+    path.write_bytes(random.Random(1).randbytes(3000))
+    with pytest.raises(InvalidRecord, match=r"broken\.epd:1: invalid FEN"):
+        read_openings(path)
+
+
+@pytest.mark.parametrize("text", ["", "# none yet\n\n"])
+def test_a_file_without_openings_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "empty.epd"
+    path.write_text(text)
+    with pytest.raises(InvalidRecord, match=r"empty\.epd: expected an opening"):
         read_openings(path)
 
 

@@ -4,10 +4,10 @@ import multiprocessing
 import os
 import time
 from collections.abc import Iterator
-from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
+from engine.selfplay.cluster.address import WorkerKilled
 from engine.selfplay.worker_pool import run_parallel
 
 
@@ -51,8 +51,8 @@ def test_an_error_reaches_the_caller() -> None:
         list(run_parallel(fail, [7], 1))
 
 
-def test_a_dead_process_raises() -> None:
-    with pytest.raises(BrokenProcessPool):
+def test_a_process_that_was_killed_is_one_line() -> None:
+    with pytest.raises(WorkerKilled, match="a worker process was killed, perhaps for lack of memory"):
         list(run_parallel(die, [1, 1], 2))
 
 

@@ -17,6 +17,7 @@ import pytest
 from engine.evaluation import net_file
 from engine.selfplay import match
 from engine.selfplay.match import Match
+from engine.selfplay.records import InvalidRecord
 from engine.selfplay.worker_pool import Workers
 from engine.training import generations as learning
 from engine.training.generations import Generation, LoopPlan, TrainingLoop, Verdict, log_text
@@ -124,6 +125,13 @@ def test_only_a_winning_network_is_promoted(
     assert loop.generations[-1].verdict is verdict
     assert loop.best == ("gen-001.net" if verdict is Verdict.PROMOTED else "none")
     assert loop.evaluation(loop.best) == (str(loop.net_path(1)) if verdict is Verdict.PROMOTED else "none")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '[{"number": 1}]', '[{"verdict": "perhaps"}]'])
+def test_a_damaged_state_is_named(content: str, tmp_path: Path) -> None:
+    (tmp_path / "loop.json").write_text(content)
+    with pytest.raises(InvalidRecord, match=r"loop\.json is damaged"):
+        TrainingLoop(plan(tmp_path))
 
 
 def test_a_finished_loop_does_nothing(folder: Path) -> None:

@@ -106,6 +106,14 @@ def test_fitting_lowers_the_loss_and_resumes(samples: Samples, tmp_path: Path) -
     assert resumed.progress.values == whole.progress.values
 
 
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"settings": {}}', '{"settings": {"speed": 1}, "losses": []}'])
+def test_a_damaged_state_is_named(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    path.write_text(content)
+    with pytest.raises(InvalidRecord, match=r"progress\.json is damaged: remove it to begin anew"):
+        FitProgress.load(path)
+
+
 def test_the_best_epoch_is_kept_and_not_the_last(samples: Samples, tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
     fit = Fit(samples, samples, FitProgress.begin(TunerSettings(epochs=4, step_cp=3.0, trust=0.0), UNIT, len(samples)))
