@@ -3,6 +3,7 @@
 import io
 import logging
 import os
+import select
 import threading
 from contextlib import suppress
 from queue import SimpleQueue
@@ -70,4 +71,7 @@ class BackgroundHandler(logging.Handler):
         # Not through the stream: its lock, held by a thread that waits, would end the interpreter with an error.
         left = line.encode(errors="backslashreplace")
         while left:
-            left = left[os.write(self._descriptor, left) :]
+            try:
+                left = left[os.write(self._descriptor, left) :]
+            except BlockingIOError:        # another program that has the terminal made it so
+                select.select((), (self._descriptor,), ())

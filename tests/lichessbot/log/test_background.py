@@ -60,17 +60,21 @@ def test_a_reader_that_has_gone_costs_only_the_lines(pipe: tuple[IO[bytes], IO[s
     assert any(thread.name == "log" for thread in threading.enumerate())
 
 
-def test_lines_of_several_threads_come_whole(pipe: tuple[IO[bytes], IO[str]]) -> None:
+@pytest.mark.parametrize("blocks", [True, False])
+def test_lines_of_several_threads_come_whole(pipe: tuple[IO[bytes], IO[str]], blocks: bool) -> None:
+    os.set_blocking(pipe[1].fileno(), blocks)
+
     def log(name: str) -> None:
-        for _ in range(50):
+        for _ in range(300):
             EventLog().info("chat", name=name, text=name * 100)
 
     threads = [threading.Thread(target=log, args=(name,)) for name in "abcd"]
     for thread in threads:
         thread.start()
+    time.sleep(0.2)                 # the pipe is full: it holds 64 KiB, and the lines have 190
     for thread in threads:
         thread.join()
     EventLog().info("stop")
     lines = [line for line in read_until(pipe[0], "INFO stop").splitlines() if " chat " in line]
-    assert len(lines) == 200
+    assert len(lines) == 1200
     assert all(line.endswith(f"name={line.split('name=')[1][0]} text={line[-1] * 100}") for line in lines)
