@@ -12,6 +12,7 @@ import cython
 from cython.cimports.engine.training.features import expected
 
 ROOM = 64                          # coefficients other than zero per position, on average
+MOST_TIMES = 127                   # that a weight counts, and hardly ever does: the squares that nine queens attack
 
 
 @cython.cclass
@@ -48,7 +49,7 @@ class LinearSamples:
         end: cython.uint = self.begins[self.count]
         for index, times in features:
             self.weight[end] = index
-            self.times[end] = times
+            self.times[end] = min(max(times, -MOST_TIMES), MOST_TIMES)
             end += 1
         self.midgame_part[self.count] = phase
         self.endgame_part[self.count] = 1 - phase

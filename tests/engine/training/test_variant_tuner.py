@@ -57,6 +57,12 @@ def test_a_fit_learns_what_wins_and_leaves_the_rest() -> None:
     assert all(fit.progress.best[index] > start[index] for index in changed)
 
 
+def test_a_weight_that_counts_extremely_often_is_cut() -> None:
+    samples = LinearSamples(2)
+    assert samples.add_features([(QUEENS, 300), (QUEENS + 1, -300)], 1.0, 0, 1)
+    assert samples.coefficients(0) == {QUEENS: 127, QUEENS + 1: -127}
+
+
 def test_a_weight_that_the_games_do_not_need_is_pulled_back() -> None:
     samples = LinearSamples(100)
     for _ in range(100):
