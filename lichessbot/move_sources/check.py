@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from engine.facade import STARTING_FEN, Board, Book, InvalidBook, Tablebase, review_book
@@ -11,8 +12,9 @@ from lichessbot.errors import ApiError, Refused
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts
+from lichessbot.move_sources.local import book_problem
 from lichessbot.move_sources.models import Question
-from lichessbot.move_sources.resolver import Kind, Source, sources_for
+from lichessbot.move_sources.resolver import STANDARD_RULES, Kind, Source, sources_for
 
 # A position that every tablebase knows.
 _ROOK_ENDING: Final = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
@@ -31,11 +33,11 @@ class SourceCheck:
 
 def check_sources(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[SourceCheck]:
     """Check every configured book, tablebase and server once."""
-    for file in dict.fromkeys(file for engine in engines for file in engine.polyglot.files):
+    for file, starts in _books(engines).items():
         try:
-            review = review_book(Book(file), [Board()], _POSITIONS_REVIEWED)
+            review = review_book(Book(file), starts, _POSITIONS_REVIEWED)
         except (InvalidBook, OSError) as error:
-            yield SourceCheck(False, f"{error}: the bot would play without this book")
+            yield SourceCheck(False, f"book {file}: {book_problem(error)}: the bot would play without this book")
             continue
         faults = [line.removeprefix("FAULT ") for line in review.lines() if line.startswith("FAULT")]
         found = f"book {file}: {review.entries:,} moves in {review.positions:,} positions"
@@ -49,6 +51,17 @@ def check_sources(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[Sou
                 yield _check_server(limited.source, STARTING_FEN, hosts)
             elif limited.kind is Kind.ONLINE_ENDINGS:
                 yield _check_server(limited.source, _ROOK_ENDING, hosts)
+
+
+def _books(engines: Sequence[EngineConfig]) -> dict[Path, list[Board]]:
+    """Return the enabled books with the starts of the variants that they are for."""
+    found: dict[Path, list[Board]] = {}
+    for polyglot in (it.polyglot for it in engines if it.polyglot.enabled):
+        for variants, files in polyglot.book.shelves():
+            start = Board() if variants <= STANDARD_RULES else Board(variant=min(variants))
+            for file in files:
+                found.setdefault(file, []).append(start)
+    return found
 
 
 def _check_tables(base: Tablebase) -> SourceCheck:

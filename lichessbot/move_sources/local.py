@@ -42,7 +42,7 @@ class PolyglotBooks:
             return [it for it in moves if self._policy.allow_repetitions or not repeats_position(board, it.move)]
         except (InvalidBook, OSError) as error:
             self._books[file] = None
-            self._log.warning("book.unusable", file=file, reason=error)
+            self._log.warning("book.unusable", file=file, reason=book_problem(error))
             return []
 
 
@@ -52,7 +52,14 @@ def unusable_books(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
         try:
             Book(file)
         except (InvalidBook, OSError) as error:
-            yield file, str(error)
+            yield file, book_problem(error)
+
+
+def book_problem(error: InvalidBook | OSError) -> str:
+    """Return what is wrong with a book, in words and without its name."""
+    if isinstance(error, OSError):
+        return str(error.strerror or error).lower()
+    return str(error).rpartition(": ")[2]
 
 
 def choose(moves: Sequence[BookMove], policy: PolyglotConfig, rng: random.Random) -> str | None:

@@ -32,9 +32,24 @@ def test_every_book_is_checked(hosts: Hosts, tmp_path: Path) -> None:
     found = of_books(hosts, good, tmp_path / "short.bin", tmp_path / "wrong.bin", tmp_path / "missing.bin")
     assert [result.works for result in found] == [True, False, False, False]
     assert found[0].text.endswith("good.bin: 2 moves in 1 positions")
-    assert "not whole entries" in found[1].text
+    short = f"book {tmp_path / 'short.bin'}: 17 bytes are not whole entries of 16: the bot would play without this book"
+    assert found[1].text == short
     assert found[2].text.endswith("moves that are not legal in their position: 1")
-    assert "No such file" in found[3].text
+    missing = f"book {tmp_path / 'missing.bin'}: no such file or directory: the bot would play without this book"
+    assert found[3].text == missing
+
+
+@pytest.mark.parametrize(("move", "works"), [(0o6444, True), (0o0424, False)], ids=["e7e5", "e1e3"])
+def test_a_book_of_a_variant_is_checked_from_its_start(
+    hosts: Hosts, tmp_path: Path, move: int, works: bool
+) -> None:
+    start = Board(variant="horde")
+    start.push("a4a5")
+    file = tmp_path / "horde.bin"
+    write(file, [Entry(polyglot_key(start), move, 1)])
+    config = {"polyglot": {"enabled": True, "book": {"horde": str(file)}}}
+    (found,) = check_sources([EngineConfig.model_validate(config)], hosts)
+    assert found.works is works
 
 
 def test_a_disabled_book_is_not_checked(hosts: Hosts) -> None:
