@@ -8,7 +8,16 @@ import click
 from engine.board import Board
 from engine.book.book_statistics import POINTS, BookStatistics, PlayedGame
 from engine.book.opening_book import Book, InvalidBook, review_book, write
-from engine.cli.parameters import FILE, POSITIVE, board_argument, output_options, refuse_output, workers_option
+from engine.cli.parameters import (
+    FILE,
+    POSITIVE,
+    VARIANT,
+    board_argument,
+    output_options,
+    refuse_output,
+    variant_option,
+    workers_option,
+)
 from engine.facade import OWN_BOOK, InvalidFen
 from engine.pgn.game import Game, UnknownVariant
 from engine.pgn.pgn import read_games
@@ -97,6 +106,7 @@ def _write(statistics: BookStatistics, min_games: int, path: Path) -> None:
 
 
 @book.command()
+@variant_option
 @board_argument
 @click.option("--book", "path", type=FILE, default=OWN_BOOK, show_default="the engine's own", help="The book to read.")
 def show(board: Board, path: Path) -> None:
@@ -113,15 +123,17 @@ def show(board: Board, path: Path) -> None:
 
 
 @book.command()
+@variant_option
 @click.argument("path", type=FILE, default=OWN_BOOK, metavar="[BOOK]")
-def check(path: Path) -> int:
+@click.pass_context
+def check(ctx: click.Context, path: Path) -> int:
     """Count what is in a book and look for faults.
 
     Without BOOK it is the engine's own. The exit code is 1 if there are faults.
     """
     opened = Book(path)
     with ProgressDisplay("checking", len(opened), "moves", transient=True) as display:
-        found = review_book(opened, [Board()], on_progress=display.advance_to)
+        found = review_book(opened, [Board(variant=ctx.meta[VARIANT])], on_progress=display.advance_to)
     for line in found.lines():
         print(line)
     print("sound" if found.is_sound else "not sound")

@@ -118,6 +118,18 @@ def test_show_accepts_a_fen_in_one_or_more_words(capsys: pytest.CaptureFixture[s
     assert shown[0]
 
 
+def test_the_book_of_a_variant_is_shown_and_checked_by_its_rules(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "horde.bin"
+    write(path, [Entry(polyglot_key(Board(variant="horde")), move, 1) for move in (0o3040, 0o0424)])     # a4a5, e1e3
+    assert run(["book", "show", "--variant", "horde", "--book", str(path)]) == 0
+    assert capsys.readouterr().out.split()[:2] == ["a5", "1"]
+    assert run(["book", "check", str(path)]) == 0, "no position of it is met in standard chess"
+    assert run(["book", "check", "--variant", "horde", str(path)]) == 1
+    assert "moves that are not legal in their position: 1" in capsys.readouterr().out
+
+
 def test_a_damaged_book_fails_the_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "book.bin"
     write(path, [Entry(polyglot_key(Board()), 0o1444, 1)])
