@@ -159,7 +159,7 @@ def tune(
     settings = TunerSettings(epochs, step, trust, pull, seed)
     saved = folder / PROGRESS
     progress = FitProgress.load(saved) if saved.exists() else None
-    if progress is None or progress.settings != settings or progress.positions != len(samples):
+    if progress is None or not progress.continues(settings, len(samples)):
         progress = FitProgress.begin(settings, best_unit(samples), len(samples))
     fit = Fit(samples, held_out, progress)
     print(f"one logistic unit is {progress.unit:.0f} centipawns; held-out loss at the start {fit.held_out_loss():.6f}")

@@ -9,7 +9,8 @@ import random
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from math import cos, inf, pi, sqrt
+from itertools import chain
+from math import cos, inf, isnan, pi, sqrt
 from pathlib import Path
 
 from engine.evaluation import weights
@@ -77,12 +78,25 @@ class FitProgress:
             content = json.loads(path.read_text(errors="replace"))
             settings = TunerSettings(**content.pop("settings"))
             losses = [(train, held_out) for train, held_out in content.pop("losses")]
-            return cls(settings=settings, losses=losses, **content)
+            progress = cls(settings=settings, losses=losses, **content)
+            progress._check()
+            return progress
         except (ValueError, TypeError, KeyError, AttributeError):
             raise records.InvalidRecord(f"{path} is damaged: remove it to begin anew") from None
 
+    def _check(self) -> None:
+        """Refuse what no fit has: compiled code does not look at lengths. Raises ValueError or TypeError."""
+        lists = (self.start, self.values, self.mean, self.square, self.best or self.start, self.pulls or self.start)
+        numbers = (*chain(*lists), self.unit, self.epoch, self.steps, self.best_loss, self.best_epoch)
+        if len(set(map(len, lists))) != 1 or any(map(isnan, numbers)) or self.unit <= 0:
+            raise ValueError
+
     def save(self, path: Path) -> None:
         records.write_whole(path, json.dumps(asdict(self)).encode())
+
+    def continues(self, settings: TunerSettings, positions: int) -> bool:
+        """Return whether a fit with these settings to so many positions goes on from here; it has today's weights."""
+        return (self.settings, self.positions, len(self.values)) == (settings, positions, 2 * weights.COUNT)
 
 
 def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:

@@ -1,5 +1,6 @@
 """The tuner: coefficients, gradients, fitting and the written module."""
 
+import json
 from array import array
 from pathlib import Path
 
@@ -112,6 +113,25 @@ def test_a_damaged_state_is_named(content: str, tmp_path: Path) -> None:
     path.write_text(content)
     with pytest.raises(InvalidRecord, match=r"progress\.json is damaged: remove it to begin anew"):
         FitProgress.load(path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"values": []}, {"mean": [1.0]}, {"start": ["x"] * 2 * COUNT}, {"best": [1.0]}, {"unit": "x"}, {"epoch": []}],
+)
+def test_a_state_with_damaged_numbers_is_named(damage: dict[str, object], tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    FitProgress.begin(TunerSettings(), UNIT, 100).save(path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | damage))
+    with pytest.raises(InvalidRecord, match=r"progress\.json is damaged: remove it to begin anew"):
+        FitProgress.load(path)
+
+
+def test_only_a_fit_of_the_same_weights_goes_on() -> None:
+    settings = TunerSettings()
+    assert FitProgress.begin(settings, UNIT, 100).continues(settings, 100)
+    earlier = FitProgress.begin_at([0.0] * 2 * (COUNT - 1), settings, UNIT, 100)
+    assert not earlier.continues(settings, 100)
 
 
 def test_the_best_epoch_is_kept_and_not_the_last(samples: Samples, tmp_path: Path) -> None:
