@@ -9,24 +9,33 @@ import os
 import sys
 import threading
 from io import TextIOWrapper
+from typing import NoReturn
 
 from engine.bench import DEFAULT_DEPTH, bench
 from engine.facade import InvalidNet
 from engine.uci import Uci
 
 MAX_BENCH_DEPTH = 30
-INTERRUPTED = 130                  # exit code, as shells have it
+FAILED, INTERRUPTED = 1, 130       # exit codes, as shells have them
 USAGE = "usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]] | COMMAND ...]; --help lists the commands"
 
 
 def end_process(error: threading.ExceptHookArgs) -> None:
     """End the process after an exception in a thread, so that the GUI does not wait for a move that never comes."""
+    if isinstance(error.exc_value, OSError):
+        _end_with_line(error.exc_value)
     sys.__excepthook__(error.exc_type, error.exc_value or error.exc_type(), error.exc_traceback)
-    os._exit(1)
+    os._exit(FAILED)
+
+
+def _end_with_line(error: OSError) -> NoReturn:
+    """End the process if it cannot read or write, as on a full disk. A usual end would try once more, and complain."""
+    print(f"{error.filename or 'standard input or output'}: {error.strerror or error}", file=sys.stderr)
+    os._exit(FAILED)
 
 
 def main() -> int:
-    """Run the command and return the exit code: 0, 2 for invalid arguments, 130 after Ctrl-C."""
+    """Run the command and return the exit code: 0, 1 without output, 2 for invalid arguments, 130 after Ctrl-C."""
     threading.excepthook = end_process
     if sys.stdin is None:              # the parent process has closed it
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
@@ -34,10 +43,15 @@ def main() -> int:
         return _run(sys.argv[1:])
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:
+        _end_with_line(error)
 
 
 def _run(words: list[str]) -> int:
     match words:
+        case [] | ["uci"] if sys.stdout is None:       # the parent process has closed it
+            print("standard output is closed", file=sys.stderr)
+            return FAILED
         case [] | ["uci"]:
             _accept_any_bytes()
             gc.freeze()            # what is loaded stays: looking for garbage in it would take a tenth of a start

@@ -47,7 +47,7 @@ def _run_here(function: Callable[[Task], Answer], tasks: Iterable[Task], process
                 yield future.result()
     except BrokenProcessPool:
         raise WorkerKilled(
-            "a worker process was killed, perhaps for lack of memory; fewer --processes need less"
+            "a worker process was killed, perhaps for lack of memory; fewer processes need less"
         ) from None
     finally:
         if running:

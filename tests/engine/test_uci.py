@@ -12,6 +12,7 @@ import pytest
 
 from engine import __version__
 from engine.facade import Engine, describe_build
+from engine.go_command import parse_limits
 from engine.uci import usable_cores
 from tests.engine.uci_session import COMMAND, Session, converse
 
@@ -166,10 +167,8 @@ def test_an_invalid_command_is_answered_and_ignored(line: str, answer: str) -> N
 
 
 @pytest.mark.parametrize("limit", ["depth", "nodes", "mate"])
-def test_a_limit_of_zero_is_one(session: Session, limit: str) -> None:
-    session.say("position fen 7k/5Q2/6K1/8/8/8/8/8 w - - 0 1")
-    session.say(f"go {limit} 0")
-    assert session.until("bestmove")[-1] != "bestmove 0000"
+def test_a_limit_of_zero_is_one(limit: str) -> None:
+    assert parse_limits([limit, "0"]) == parse_limits([limit, "1"])
 
 
 def test_more_threads_than_cores_are_noted() -> None:
@@ -222,6 +221,20 @@ def test_a_closed_output_is_no_crash() -> None:
     child.stderr.close()
     child.wait(10)
     assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("output", "problem"),
+    [("/dev/full", "standard input or output: No space left on device\n"), ("&-", "standard output is closed\n")],
+)
+@pytest.mark.parametrize("line", ["uci", "go depth 1"])
+def test_an_output_that_cannot_be_written_is_one_line(line: str, output: str, problem: str) -> None:
+    command = f"echo {line} | '{sys.executable}' -P -m engine >{output}"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    answer = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=20, check=False, env=environment
+    )
+    assert (answer.returncode, answer.stderr) == (1, problem)
 
 
 def test_an_exception_in_the_search_ends_the_process_with_a_traceback() -> None:

@@ -36,6 +36,13 @@ def path(tmp_path: Path) -> Path:
 # Reading and writing
 
 
+def test_a_book_that_cannot_be_written_leaves_no_part_of_it(path: Path) -> None:
+    path.mkdir()
+    with pytest.raises(IsADirectoryError):
+        write(path, filed(Board(), e2e4=5))
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_moves_come_heaviest_first(path: Path) -> None:
     assert write(path, filed(Board(), e2e4=5, d2d4=9, c2c4=7)) == 3
     book = Book(path)
