@@ -56,6 +56,8 @@ def _run(words: list[str]) -> int:
             _accept_any_bytes()
             gc.freeze()            # what is loaded stays: looking for garbage in it would take a tenth of a start
             Uci().run(sys.stdin)
+        case ["uci" | "bench", "-h" | "--help"]:
+            print(USAGE)
         case ["bench", *more] if len(more) <= 2 and not {"-h", "--help"} & set(more):
             return _bench(*more)
         case ["uci" | "bench", *_]:

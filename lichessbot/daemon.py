@@ -422,7 +422,7 @@ class Daemon:
             self._check_engines(config)
             config = with_engines_of(config, self._given)
         self._use(config)
-        self._log.info("reload.in_use", engines=None if self._startup_check is None else "old")
+        self._settings.log_use(self._log, old_engines=self._startup_check is not None)
         self._manager.reloaded()
 
     def _use(self, config: Config) -> None:

@@ -196,7 +196,7 @@ class Lobby:
             raise CannotDo("the bot is paused: `lichessbot resume` comes first")
         it = self._last.again(received=received)
         self._matchmaker.rechallenge(it)
-        return f"challenged {it.opponent}: {it.terms}"
+        return f"will challenge {it.opponent}: {it.terms}"
 
     @property
     def _matchmaking(self) -> MatchmakingStatus:

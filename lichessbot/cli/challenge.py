@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from lichessbot.cli.options import Parsed, access_to, config_option, exact_clock, load, player_name
 from lichessbot.config import Config
@@ -87,6 +88,9 @@ def command(
     It plays these games at once, even if `challenge.concurrency` games are running. Each game's address is printed when
     it starts, and its result when it ends.
     """
+    given = click.get_current_context().get_parameter_source("clock")
+    if days is not None and given is ParameterSource.COMMANDLINE:
+        raise ConfigError(["--clock and --days exclude each other"])
     if days is not None and games > 1:
         raise ConfigError(["--days: one game at a time, as a second challenge to the same player replaces the first"])
     settings, timeouts = load(config_file)

@@ -247,7 +247,9 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
     yield f"would think within {limit}, with {engine.hash_mb} MiB of hash for each game"
     if engine.has_sources:
         yield f"would first look for a move in: {', '.join(engine.sources)}"
-    if ponders(engine, config, machine):
+    if engine.level is not None:
+        yield f"would play at level {engine.level}, without pondering and servers"
+    elif ponders(engine, config, machine):
         yield "would ponder: think on the opponent's time"
     elif engine.ponder:
         games = f"{challenge.concurrency} games of {engine.threads} threads"

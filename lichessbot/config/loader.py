@@ -263,6 +263,9 @@ class _Source(YamlFile):
         expected = details["msg"].removeprefix("Value error, ").replace("Input should", "it should")
         expected = expected.replace("it should be", "expected").replace("Tuple should have", "expected")
         expected = expected.replace("a valid tuple", "a list")
+        if details["type"] in _NO_TEXT and isinstance(details["input"], dict | list):
+            self.problem(path, "expected text: put it in quotes if it begins with { or [")
+            return
         if details["type"] in _NO_TEXT and isinstance(found := details["input"], int | float | date):
             kind = "" if isinstance(found, bool) else "the date " if isinstance(found, date) else "the number "
             shown = "a number" if path[-1] in _SECRETS else f"{kind}{_shown(found)}"
@@ -312,6 +315,9 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
             text = read_token(token_path)
         except (OSError, ValueError, RuntimeError) as error:
             source.problem(key, _token_file_problem(token_path, error))
+            return None
+        if not text:
+            source.problem(key, f"the first line of {token_path} is empty; it is to be the token")
             return None
         source.warn(exposure(token_path))
     elif not text:

@@ -87,15 +87,18 @@ class Settings:
         self.config: Config = self.loaded.config
         self.place: Callable[[str], str] = self.loaded.place
         """Return `file:line: key` for a dotted key of the file as it was read last."""
+        self._is_refused = False
 
     def reload_and_log(self, log: EventLog) -> Config:
         """Read the file again, log the result, and return the configuration in use from now on."""
         try:
             reloaded = self.reload()
         except ConfigError as error:
+            self._is_refused = True
             for problem in error.problems:
                 log.warning("reload.refused", problem=problem)
             return self.config
+        self._is_refused = False
         log.info("reload", changes=len(reloaded.changes))
         for change in reloaded.changes:
             old, new = in_yaml(change.old), in_yaml(change.new)
@@ -103,6 +106,11 @@ class Settings:
         for warning in reloaded.warnings:
             log.warning("config", note=warning)
         return self.config
+
+    def log_use(self, log: EventLog, *, old_engines: bool) -> None:
+        """Log that the file is in use, unless it was refused."""
+        if not self._is_refused:
+            log.info("reload.in_use", engines="old" if old_engines else None)
 
     def keep_engines(self, config: Config) -> None:
         """Keep the engines of `config` in use, because those of the file do not work or lack a variant it names."""

@@ -1,5 +1,6 @@
 """A YAML file with the line of each key: read without its meaning, every problem noted with its place."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -126,6 +127,9 @@ _YAML_PROBLEMS = (
 )
 
 
+_TEXT_IN_BRACES = re.compile(r":\s*(\{[^}\n]*\}|\[[^\]\n]*\])\s*[^\s,}\]#]")
+
+
 def _yaml_problem(error: yaml.YAMLError) -> str:
     """Return `line: problem` on one line."""
     if isinstance(error, yaml.MarkedYAMLError):
@@ -133,5 +137,7 @@ def _yaml_problem(error: yaml.YAMLError) -> str:
         begun = f"line {error.context_mark.line + 1}" if error.context_mark else "the lines above"
         said = f"{error.problem or ''} {error.context or ''}".strip()
         plain = next((text.format(begun=begun) for known, text in _YAML_PROBLEMS if known in said), said)
+        if mark is not None and _TEXT_IN_BRACES.search(mark.get_snippet(indent=0, max_length=200) or ""):
+            plain = "a text that begins with { or [ must be in quotes"
         return f"{mark.line + 1 if mark else 1}: not YAML: {plain}"
     return f" not YAML: {str(error).splitlines()[0]}"

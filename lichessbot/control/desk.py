@@ -168,7 +168,7 @@ class Desk:
     def _block(self, name: str) -> str:
         if not self._lobby.block(name):
             return f"{name} was blocked already"
-        return f"{name} is blocked: challenges are declined and none is sent"
+        return f"{name} is blocked: challenges are declined, and matchmaking sends none"
 
     def _unblock(self, name: str) -> str:
         if not self._lobby.unblock(name):

@@ -8,6 +8,7 @@ of games in progress.
 import math
 from collections.abc import Iterator
 from datetime import timedelta
+from http import HTTPStatus
 
 from lichessbot.backoff import Backoff, doubled
 from lichessbot.games.actions import Action, ReopenStream
@@ -97,7 +98,7 @@ class StreamMonitor:
     def refused(self, refusal: StreamRefused, now: float) -> Iterator[Action]:
         """Ask whether the game goes on, and try again until it is known to be over."""
         self._refused = True
-        self._refusals += refusal.certain
+        self._refusals += refusal.certain and refusal.status != HTTPStatus.UNAUTHORIZED  # which is about our token
         self._opening_due_at = self._state_due_at = self._opponent_due_at = None
         self.retry_later(now)
         yield PlayingWanted(f"{refusal.status}: {refusal.text}")

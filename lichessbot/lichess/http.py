@@ -81,8 +81,11 @@ def read_body(
 
 
 def network_error(error: BaseException) -> str:
-    """Return the innermost cause of an error in plain words."""
-    while (inner := error.__cause__ or error.__context__) is not None:
+    """Return the innermost cause of an error that there are plain words for, else the innermost one."""
+    known: str | None = None
+    inner: BaseException | None = error
+    while inner is not None:
         error = inner
-    known = next((text for kind, text in _PLAIN if isinstance(error, kind)), None)
+        known = next((text for kind, text in _PLAIN if isinstance(error, kind)), known)
+        inner = error.__cause__ or error.__context__
     return known or f"{error.__class__.__name__}: {error}"

@@ -28,7 +28,7 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, VARIANT, Options
-from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary
+from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary, ending
 from lichessbot.uci.variants import announced_variants, position_command, uci_name
 
 OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
@@ -282,7 +282,7 @@ class UciEngine:
         with self._lock:
             search = self._next or self._running
             if not self._closing:
-                reason = f"{self._death}, exit status {self._process.returncode}"
+                reason = f"{self._death}, {ending(self._process.returncode)}"
                 self._emit(EngineDied(self._game_id, search.search_id if search else None, reason))
 
     def _take(self, words: list[str]) -> None:

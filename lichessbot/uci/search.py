@@ -1,5 +1,6 @@
 """Searches that an engine is asked for, and its reports."""
 
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
@@ -123,3 +124,9 @@ def _is_number(text: str) -> bool:
 
 EngineReport = BestMove | EngineReady | EngineDied
 Emit = Callable[[EngineReport], None]
+
+
+def ending(code: int) -> str:
+    """Return how a process with this exit status ended. If memory is short, the kernel sends SIGKILL."""
+    names = {it.value: it.name for it in signal.Signals}
+    return f"exit status {code}" if code >= 0 else f"killed by {names.get(-code, f'signal {-code}')}"

@@ -207,7 +207,7 @@ def test_the_last_opponent_is_challenged_again_to_the_same(store: Store) -> None
         {"id": "to-rival", "variant": {"key": "standard"}, "speed": "blitz", "timeControl": {"type": "clock"}}
     )
     hall.lobby._matchmaker.challenge_declined(declined)
-    assert hall.lobby.rechallenge(received=False) == "challenged rival: 3+2 rated standard"
+    assert hall.lobby.rechallenge(received=False) == "will challenge rival: 3+2 rated standard"
     assert hall.outbox.sent[-1] == CreateChallenge("rival", BLITZ)
     state = hall.lobby.describe().matchmaking
     assert state.open_challenge is not None
@@ -220,7 +220,7 @@ def test_a_challenge_by_another_program_can_be_repeated_too(store: Store) -> Non
     with pytest.raises(CannotDo, match="nobody was challenged since the start"):
         lobby.rechallenge(received=False)
     come(lobby, echoed("friend"))
-    assert lobby.rechallenge(received=False) == "challenged friend: 3+2 rated standard"
+    assert lobby.rechallenge(received=False) == "will challenge friend: 3+2 rated standard"
     assert outbox.sent == [CreateChallenge("friend", BLITZ)]
 
 

@@ -36,6 +36,18 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "`bench [DEPTH [EVALFILE]]`" in shown
 
 
+@pytest.mark.parametrize("command", ["uci", "bench"])
+def test_uci_and_bench_explain_themselves(command: str) -> None:
+    words = [sys.executable, "-P", "-m", "engine", command, "--help"]
+    answer = subprocess.run(words, capture_output=True, text=True, timeout=100, check=True)
+    assert answer.stdout.startswith("usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]]")
+
+
+def test_chess960_is_no_variant_with_rules_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["play", "--variant", "chess960"]) == 2
+    assert "`play --chess960 N`" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [["uci"], ["bench", "1"]])
 def test_uci_and_bench_start_without_the_command_line(words: list[str]) -> None:
     command = [sys.executable, "-P", "-X", "importtime", "-m", "engine", *words]

@@ -35,6 +35,12 @@ def test_check_reports_chat_and_takebacks(settings: dict[str, Any], sentence: st
     assert sentence in list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
 
 
+def test_check_names_the_level_at_which_the_bot_does_not_ponder() -> None:
+    told = list(intentions(Config.model_validate({"engine": {"strength": 1200}}), UNKNOWN_MACHINE))
+    assert "would play at level 1200, without pondering and servers" in told
+    assert not [line for line in told if line.startswith("would ponder")]
+
+
 @pytest.mark.parametrize(
     ("challenge", "sentence"),
     [

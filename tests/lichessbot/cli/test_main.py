@@ -50,6 +50,11 @@ def test_wrong_arguments_are_exit_code_two(words: tuple[str, ...]) -> None:
     assert main(words) == 2
 
 
+def test_a_challenge_has_a_clock_or_days(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["challenge", "somebody", "--clock", "3+0", "--days", "2"]) == 2
+    assert "--clock and --days exclude each other" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade", "rehearse"])
 def test_a_wrong_configuration_is_exit_code_two(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -145,6 +145,9 @@ def test_a_problem_is_one_line(file: Path, text: str, problem: str | None) -> No
         ),
         ("a:\n  b: 1\n c: 4\n", "3: not YAML: this line is indented differently from those since line 1"),
         ("url: @x\n", "1: not YAML: found a character that must be put in quotes"),
+        ("greeting:\n  hello: {me} says hi\n", "2: not YAML: a text that begins with { or [ must be in quotes"),
+        ("greeting: {hello: [me] hi}\n", "1: not YAML: a text that begins with { or [ must be in quotes"),
+        ("greeting: {hello: {me}}\n", "1: greeting.hello: expected text: put it in quotes if it begins with { or ["),
     ],
 )
 def test_broken_yaml_is_one_line_that_says_what_to_fix(file: Path, text: str, complaint: str) -> None:

@@ -38,6 +38,16 @@ def test_each_changed_key_is_reported_with_its_effect(file: Path) -> None:
     assert settings.config.challenge.concurrency == 4
 
 
+def test_a_file_that_is_refused_is_not_in_use(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    settings, good = Settings(file, WITH_TOKEN), file.read_text()
+    with caplog.at_level("INFO", logger="lichessbot"):
+        for text in (good + "chalenge: 3\n", good):
+            file.write_text(text)
+            settings.reload_and_log(EventLog())
+            settings.log_use(EventLog(), old_engines=False)
+    assert [message.split()[0] for message in caplog.messages] == ["reload.refused", "reload", "reload.in_use"]
+
+
 def test_a_removed_key_returns_to_its_default(file: Path) -> None:
     settings = Settings(file, WITH_TOKEN)
     file.write_text("")

@@ -132,7 +132,7 @@ def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
 @pytest.mark.parametrize(
     ("command", "argument", "ok", "text"),
     [
-        (Command.BLOCK, "New", True, "New is blocked: challenges are declined and none is sent"),
+        (Command.BLOCK, "New", True, "New is blocked: challenges are declined, and matchmaking sends none"),
         (Command.BLOCK, "Known", True, "Known was blocked already"),
         (Command.UNBLOCK, "Known", True, "Known is no longer blocked"),
         (

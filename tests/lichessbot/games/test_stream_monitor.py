@@ -46,6 +46,13 @@ def test_a_game_whose_stream_is_always_refused_is_left() -> None:
     assert not only(bench.standing(our_turn=True), GameOver).certain
 
 
+def test_a_denied_token_says_nothing_about_the_game() -> None:
+    bench = Bench()
+    for _ in range(20):
+        only(bench.hear(StreamRefused(GAME, 401, "No such token")), PlayingWanted)
+        only(bench.wait(4), ReopenStream)
+
+
 def test_a_refusal_by_a_proxy_never_ends_a_game() -> None:
     bench = Bench(announced=Colour.WHITE)
     for _ in range(20):

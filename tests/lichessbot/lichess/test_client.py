@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from http.client import IncompleteRead
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.client import Access, LichessClient, LineStream
 from lichessbot.lichess.enums import ChatRoom, Colour, DeclineReason, ExactClock, Variant
+from lichessbot.lichess.http import network_error
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
@@ -391,6 +393,12 @@ def test_an_ended_game_is_read(lichess: ScriptedLichess, api: LichessClient) -> 
     lichess.answer("/game/export/abcd1234", Reply(body={"id": "abcd1234", "status": "mate", "winner": "white"}))
     record = api.game_record("abcd1234")
     assert (record.status.is_over, record.winner) == (True, Colour.WHITE)
+
+
+def test_an_answer_that_breaks_off_between_its_parts_is_told_in_words() -> None:
+    error = IncompleteRead(b"")
+    error.__cause__ = ValueError("invalid literal for int() with base 16: b''")
+    assert network_error(error) == "the connection ended in the middle of the answer"
 
 
 @pytest.mark.parametrize("error", [ValueError("Read on closed or unwrapped SSL socket."), AttributeError("read")])

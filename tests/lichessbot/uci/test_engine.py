@@ -22,7 +22,7 @@ from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError
 from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady, ending
 from tests.lichessbot.uci.helpers import (
     PATIENCE_S,
     SMALL,
@@ -181,6 +181,10 @@ def test_nonsense_from_the_engine_is_ignored(start: Start, inbox: Inbox, caplog:
     while "something is odd" not in caplog.text:
         assert time.monotonic() < deadline, "the error output goes to the log"
         time.sleep(0.01)
+
+
+def test_an_engine_that_was_killed_names_the_signal() -> None:
+    assert (ending(7), ending(-9), ending(-99)) == ("exit status 7", "killed by SIGKILL", "killed by signal 99")
 
 
 def test_the_death_of_an_engine_names_its_search(start: Start, inbox: Inbox) -> None:

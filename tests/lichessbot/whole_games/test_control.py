@@ -101,7 +101,7 @@ def test_an_operator_sees_a_game_and_pauses_blocks_resumes_and_finishes(arena: A
     arena.until(lambda: len(arena.started) == 2)
 
     # A block outlasts a restart
-    assert told(arena, "block", "Pest") == "Pest is blocked: challenges are declined and none is sent"
+    assert told(arena, "block", "Pest") == "Pest is blocked: challenges are declined, and matchmaking sends none"
     blocked = arena.challenge(arena.player("Pest"))
     arena.until(lambda: arena.decline_reason(blocked) is DeclineReason.GENERIC)
     assert told(arena, "finish").startswith("finishing: no new games; the daemon ends after the running ones")
