@@ -1,13 +1,14 @@
 """`lichessbot explain`: say what would happen to a challenge now, or what became of one, and which rule decides.
 
-Reads the configuration and the records, also while the daemon runs, and asks the engines whether they play a variant.
-Sends no request and changes nothing.
+Reads the configuration and the records, asks a running daemon whether it is paused, and the engines whether they play a
+variant. Sends no request and changes nothing.
 """
 
 import os
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
@@ -18,6 +19,9 @@ import click
 from lichessbot.challenges.policy import Accept, ChallengerHistory, Decision, Decline, Ignore, Snapshot, Wait, decide
 from lichessbot.cli.options import Parsed, config_option, exact_clock, player_name
 from lichessbot.config import Config, LoadedConfig, load_config
+from lichessbot.control.client import NoAnswer, NoDaemon, ask
+from lichessbot.control.commands import Command
+from lichessbot.control.status import Activity
 from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
@@ -38,6 +42,7 @@ _US: Final = "(us)"
 _SOMEBODY: Final = "(somebody)"
 _ULTRA_BULLET: Final = "ultraBullet"
 _NEW_PLAYER: Final = 1500  # the rating Lichess gives to everybody at first
+_PATIENCE_S: Final = 3.0
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,14 @@ class Inquiry:
         return f"{self.mode} {control} ({self.speed}) {self.variant}, from {self.challenger}"
 
 
+def _activity(folder: Path) -> Activity | None:
+    """Return what the running daemon does about new games; None if it does not answer."""
+    with suppress(NoDaemon, NoAnswer):
+        status = ask(folder, Command.STATUS, patience_s=_PATIENCE_S).status
+        return None if status is None else status.activity
+    return None
+
+
 class _Records:
     """What the state folder says of the present."""
 
@@ -107,9 +120,17 @@ class _Records:
         self._playable = playable
         self.in_use = in_use(folder)
         """Whether the daemon runs."""
+        self._activity = _activity(folder) if self.in_use else None
 
     def snapshot(self) -> Snapshot:
-        return Snapshot(self._config, _US, games=tuple(self._slot_holders()), playable=self._playable)
+        return Snapshot(
+            self._config,
+            _US,
+            games=tuple(self._slot_holders()),
+            playable=self._playable,
+            stopping=self._activity is Activity.FINISHING,
+            paused=self._activity is Activity.PAUSED,
+        )
 
     def history(self, inquiry: Inquiry) -> ChallengerHistory:
         name = inquiry.challenger.name.lower()

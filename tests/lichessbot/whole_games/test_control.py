@@ -96,6 +96,7 @@ def test_an_operator_sees_a_game_and_pauses_blocks_resumes_and_finishes(arena: A
     assert status(arena).activity is Activity.PAUSED
     arena.until(lambda: arena.tell("explain", refused).returncode == 0)  # the answer is in the records
     assert told(arena, "explain", refused).count("lichessbot pause") == 1
+    assert "because: the bot is paused" in told(arena, "explain", "--clock", "3+0")
     assert told(arena, "resume") == "resumed: new games are taken again"
     arena.challenge(human)
     arena.until(lambda: len(arena.started) == 2)
