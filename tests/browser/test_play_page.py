@@ -163,7 +163,9 @@ def test_takeback_review_copies_and_the_switch_of_sounds(browser: "Browser", reh
         page.page.locator("#mistakes button").first.click()
         page.until_text("#verdict", "1. Qg1?? (")
         assert "Blunder. Qxd8+ was better." in page.text("#verdict")
-        assert page.page.locator("#board svg.cg-shapes g line").count() == 1
+        arrows = page.page.locator("#board svg.cg-shapes g line")
+        arrows.first.wait_for(state="attached")         # with the next frame
+        assert arrows.count() == 1
         page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         for what, content in (("pgn", '[White "You"]'), ("fen", "3q3k/8/8/8/8/8/8/6QK b - - 1 1")):
             page.page.click(f"#copy-{what}")
