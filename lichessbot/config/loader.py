@@ -271,8 +271,6 @@ class _Source(YamlFile):
             shown = "a number" if path[-1] in _SECRETS else f"{kind}{_shown(found)}"
             self.problem(path, f"expected text, found {shown}: put it in quotes")
             return
-        if details["type"] == "too_short" and details["input"]:
-            return  # Its items are wrong, which is noted for each.
         if details["type"] in _NO_MAPPING:
             expected = "expected keys and values"
         shown = "" if path[-1] in _SECRETS else f", found {_shown(details['input'])}"

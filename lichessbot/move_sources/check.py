@@ -10,11 +10,13 @@ from engine.facade import STARTING_FEN, Board, Book, InvalidBook, Tablebase, rev
 from lichessbot.config import EngineConfig
 from lichessbot.errors import ApiError, Refused
 from lichessbot.lichess.enums import Variant
+from lichessbot.lichess.models import STANDARD_START
+from lichessbot.lichess.start_board import start_board
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.local import book_problem
 from lichessbot.move_sources.models import Question
-from lichessbot.move_sources.resolver import STANDARD_RULES, Kind, Source, sources_for
+from lichessbot.move_sources.resolver import Kind, Source, sources_for
 
 # A position that every tablebase knows.
 _ROOK_ENDING: Final = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
@@ -58,7 +60,7 @@ def _books(engines: Sequence[EngineConfig]) -> dict[Path, list[Board]]:
     found: dict[Path, list[Board]] = {}
     for polyglot in (it.polyglot for it in engines if it.polyglot.enabled):
         for variants, files in polyglot.book.shelves():
-            start = Board() if variants <= STANDARD_RULES else Board(variant=min(variants))
+            start = start_board(min(variants), STANDARD_START)
             for file in files:
                 found.setdefault(file, []).append(start)
     return found
