@@ -30,7 +30,8 @@ class BackgroundHandler(logging.Handler):
         self._lost = 0
         self._count = threading.Lock()
         self._log = EventLog()
-        threading.Thread(target=self._write_all, name="log", daemon=True).start()
+        self._writer = threading.Thread(target=self._write_all, name="log", daemon=True)
+        self._writer.start()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Have the record written."""
@@ -39,7 +40,8 @@ class BackgroundHandler(logging.Handler):
         except Exception:
             self.handleError(record)
             return
-        if self._lines.qsize() < MOST_WAITING:
+        # What the writer itself says always finds room: a count of lost lines that is lost would be counted by nobody.
+        if self._lines.qsize() < MOST_WAITING or threading.current_thread() is self._writer:
             self._lines.put(line)
         else:
             with self._count:
