@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -40,7 +41,24 @@ _PERSONAL = (
     "engine.draw_or_resign",
 )  # fmt: skip
 _NO_TEXT = ("string_type", "path_type")
-_NO_MAPPING = ("model_type", "model_attributes_type", "dict_type", "mapping_type")
+# What was expected, by pydantic's type of error.
+_EXPECTED = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "string_type": "text",
+    "string_too_short": "text",
+    "tuple_type": "a list",
+    "model_type": "keys and values",
+    "model_attributes_type": "keys and values",
+    "dict_type": "keys and values",
+    "too_short": "a list that is not empty",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "literal_error": "{expected}",
+}
 _BOTLIS_KEYS = {
     "engines", "gaviota", "opening_books", "offer_draw", "resign", "messages", "whitelist", "blacklist",
     "online_blacklists", "books",
@@ -260,9 +278,6 @@ class _Source(YamlFile):
         if details["type"] == "missing":
             self.problem(path, "is missing")
             return
-        expected = details["msg"].removeprefix("Value error, ").replace("Input should", "it should")
-        expected = expected.replace("it should be", "expected").replace("Tuple should have", "expected")
-        expected = expected.replace("a valid tuple", "a list")
         if details["type"] in _NO_TEXT and isinstance(details["input"], dict | list):
             self.problem(path, "expected text: put it in quotes if it begins with { or [")
             return
@@ -271,10 +286,12 @@ class _Source(YamlFile):
             shown = "a number" if path[-1] in _SECRETS else f"{kind}{_shown(found)}"
             self.problem(path, f"expected text, found {shown}: put it in quotes")
             return
-        if details["type"] in _NO_MAPPING:
-            expected = "expected keys and values"
-        shown = "" if path[-1] in _SECRETS else f", found {_shown(details['input'])}"
-        self.problem(path, expected + shown)
+        if (expected := _EXPECTED.get(details["type"])) is not None:
+            text = f"expected {expected.format_map(details.get('ctx', {}))}"
+        else:
+            text = details["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+        shown = "" if path[-1] in _SECRETS else f", found {_shown(details['input'])}{_nearest_value(details)}"
+        self.problem(path, text + shown)
 
     def _check(self, section: Section, path: KeyPath) -> None:
         """Note contradictory and doubtful values in this section and its inner sections."""
@@ -363,6 +380,13 @@ def _shown(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "nothing" if value is None else str(value).lower()
     return str(value) if isinstance(value, date) else repr(value)
+
+
+def _nearest_value(details: ErrorDetails) -> str:
+    """Return a hint for text that is not one of the known words: the most similar one."""
+    known = re.findall(r"'([^']+)'", details.get("ctx", {}).get("expected", ""))
+    near = difflib.get_close_matches(str(details["input"]), known, n=1)
+    return f"; nearest: {near[0]}" if near else ""
 
 
 def _nearest(path: KeyPath) -> str:

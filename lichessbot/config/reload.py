@@ -64,8 +64,13 @@ class Change:
     new: object
 
     @property
+    def section(self) -> str:
+        """The key at the top level of the file."""
+        return self.key.partition(".")[0].partition(" ")[0]
+
+    @property
     def effect(self) -> Effect:
-        return _EFFECTS[self.key.partition(".")[0]]
+        return _EFFECTS[self.section]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,7 @@ class Settings:
         changes = _changes(self.config, loaded.config)
         if loaded.token != self.loaded.token:
             changes.append(Change("token", _HIDDEN, _HIDDEN))
-        for_later = {change.key.partition(".")[0] for change in changes if change.effect is Effect.RESTART}
+        for_later = {change.section for change in changes if change.effect is Effect.RESTART}
         self.config = loaded.config.model_copy(update={key: getattr(self.config, key) for key in for_later})
         return Reloaded(changes, loaded.warnings)
 
@@ -147,8 +152,8 @@ def _values(config: Config) -> dict[str, object]:
     """Return every key with its value; of each profile the keys that are set."""
     values = dotted_values(config)
     del values["profiles"]
-    for number, profile in enumerate(config.profiles):
-        values.update(_set_values(profile, f"profiles.{number}"))
+    for number, profile in enumerate(config.profiles, 1):
+        values.update(_set_values(profile, f"profiles #{number}"))
     return values
 
 

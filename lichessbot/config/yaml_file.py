@@ -106,11 +106,16 @@ class YamlFile:
     def place(self, path: KeyPath, line: int) -> str:
         """Return `file:line: key`, as far as known."""
         where = f"{self.name}:{line}" if line else self.name
-        return f"{where}: {dotted(path)}" if path else where
+        return f"{where}: {_named(path)}" if path else where
 
 
 def dotted(path: Sequence[str | int]) -> str:
     return ".".join(str(part) for part in path)
+
+
+def _named(path: KeyPath) -> str:
+    """Return the dotted key; the entries of a list are #1, #2 and so on."""
+    return "".join(f" #{part + 1}" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
 # What PyYAML says, and what it means; the first that fits.

@@ -80,12 +80,12 @@ engnie: {}
 url: lichess
 """
     assert problems(file, text) == [
-        "1: abort_time: expected a valid integer, found 'soon'",
-        "3: challenge.concurrency: expected greater than or equal to 1, found 0",
+        "1: abort_time: expected a whole number, found 'soon'",
+        "3: challenge.concurrency: expected at least 1, found 0",
         "4: challenge.concurency: unknown key; nearest valid key: concurrency",
-        "5: challenge.variants.1: expected 'standard', 'chess960', 'fromPosition', 'crazyhouse', 'kingOfTheHill', "
-        "'threeCheck', 'antichess', 'atomic', 'horde' or 'racingKings', found 'atomc'",
-        "7: challenge.accept_bot: expected a valid boolean, found 1",
+        "5: challenge.variants #2: expected 'standard', 'chess960', 'fromPosition', 'crazyhouse', 'kingOfTheHill', "
+        "'threeCheck', 'antichess', 'atomic', 'horde' or 'racingKings', found 'atomc'; nearest: atomic",
+        "7: challenge.accept_bot: expected true or false, found 1",
         "8: engnie: unknown key; nearest valid key: engine",
         "9: url: expected an address such as https://lichess.org, without a path, found 'lichess'",
     ]
@@ -103,7 +103,7 @@ url: lichess
             "challenge:\n  only_bot: true\n  accept_bot: false\n",
             "2: challenge.only_bot: expected accept_bot to be true as well, found false",
         ),
-        ("challenge: {modes: []}\n", "1: challenge.modes: expected at least 1 item after validation, not 0, found []"),
+        ("challenge: {modes: []}\n", "1: challenge.modes: expected a list that is not empty, found []"),
         ("challenge: {modes: [rated, rated]}\n", None),
         ("- a\n- b\n", "1: expected keys and values such as `abort_time: 30`"),
         ("engine: stockfish\n", "1: engine: expected keys and values, found 'stockfish'"),
@@ -112,10 +112,10 @@ url: lichess
         ("engine:\ndepth: 3\n", "2: depth: unknown key; it belongs to engine: indent it"),
         (
             "tournaments: [{id: hL7vMrFQ, password: 1234}]\n",
-            "1: tournaments.0.password: expected text, found a number: put it in quotes",
+            "1: tournaments #1.password: expected text, found a number: put it in quotes",
         ),
         ("challenge: yes\n", None),
-        ("abort_time: true\n", "1: abort_time: expected a valid integer, found true"),
+        ("abort_time: true\n", "1: abort_time: expected a whole number, found true"),
         ("a: &loop [*loop]\n", None),
         ("url: https://lichess.org/api\n", None),
         ("url: https://user@lichess.org\n", None),
@@ -157,11 +157,11 @@ def test_broken_yaml_is_one_line_that_says_what_to_fix(file: Path, text: str, co
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("challenge: {block_list: [12345]}\n", "challenge.block_list.0: expected text, found the number 12345"),
-        ("challenge: {block_list: [on]}\n", "challenge.block_list.0: expected text, found true"),
-        ("tournaments: [{id: 12345678}]\n", "tournaments.0.id: expected text, found the number 12345678"),
+        ("challenge: {block_list: [12345]}\n", "challenge.block_list #1: expected text, found the number 12345"),
+        ("challenge: {block_list: [on]}\n", "challenge.block_list #1: expected text, found true"),
+        ("tournaments: [{id: 12345678}]\n", "tournaments #1.id: expected text, found the number 12345678"),
         ("greeting: {hello: 2026-11-23}\n", "greeting.hello: expected text, found the date 2026-11-23"),
-        ("engine: {command: [12]}\n", "engine.command.0: expected text, found the number 12"),
+        ("engine: {command: [12]}\n", "engine.command #1: expected text, found the number 12"),
         ("state_dir: 12\n", "state_dir: expected text, found the number 12"),
         ("token: 12345\n", "token: expected text, found a number"),
     ],
@@ -197,14 +197,14 @@ profiles:
 """
     assert problems(file, text) == [
         "1: engine.uci_options.Style: expected a single value, found [1]",
-        "3: profiles.0.when.opponent: expected 'human' or 'bot', found 'woman'",
-        "3: profiles.0.when.sped: unknown key; nearest valid key: speed",
-        "4: profiles.0.engine.deth: unknown key; nearest valid key: depth",
-        "5: profiles.1.engine: is missing",
-        "6: profiles.1.when.speed.0: expected 'bullet', 'blitz', 'rapid', 'classical' or 'correspondence',"
-        " found 'correspondance'",
-        "7: profiles.1.engin: unknown key; nearest valid key: engine",
-        "8: profiles.2.when: is missing",
+        "3: profiles #1.when.opponent: expected 'human' or 'bot', found 'woman'; nearest: human",
+        "3: profiles #1.when.sped: unknown key; nearest valid key: speed",
+        "4: profiles #1.engine.deth: unknown key; nearest valid key: depth",
+        "5: profiles #2.engine: is missing",
+        "6: profiles #2.when.speed #1: expected 'bullet', 'blitz', 'rapid', 'classical' or 'correspondence',"
+        " found 'correspondance'; nearest: correspondence",
+        "7: profiles #2.engin: unknown key; nearest valid key: engine",
+        "8: profiles #3.when: is missing",
     ]
     text = """\
 engine: {uci_options: {Hash: big, UCI_Chess960: true}}
@@ -217,11 +217,11 @@ profiles:
     assert problems(file, text) == [
         "1: engine.uci_options.Hash: expected a whole number from 1 to 65536, found 'big'",
         "1: engine.uci_options.UCI_Chess960: is set by the variant of the game; remove it",
-        "3: profiles.0.when.rating: expected the lower rating first, found [1500, 0]",
-        "4: profiles.0.engine.uci_options.ponder: is set by engine.ponder; remove it",
-        "5: profiles.1.when: expected a condition such as `speed: bullet`;"
+        "3: profiles #1.when.rating: expected the lower rating first, found [1500, 0]",
+        "4: profiles #1.engine.uci_options.ponder: is set by engine.ponder; remove it",
+        "5: profiles #2.when: expected a condition such as `speed: bullet`;"
         " keys for every game belong to `engine`",
-        "6: profiles.1.engine: expected a key such as `depth: 8`",
+        "6: profiles #2.engine: expected a key such as `depth: 8`",
     ]
 
 
@@ -247,7 +247,7 @@ profiles: [{when: {rated: true}, engine: {lichess_bot_tbs: {syzygy: {enabled: tr
     tables = config.engine.changed_by(config.profiles[0]).lichess_bot_tbs.syzygy
     assert (tables.enabled, tables.paths) == (True, (file.parent / "tables",))
     assert problems(file, text.replace("paths: tables", "max_pieces: 5")) == [
-        "2: profiles.0.engine.lichess_bot_tbs.syzygy.paths: expected at least one folder of Syzygy files, found none"
+        "2: profiles #1.engine.lichess_bot_tbs.syzygy.paths: expected at least one folder of Syzygy files, found none"
     ]
     assert len(problems(file, "engine: {lichess_bot_tbs: {syzygy: {enabled: true}}}")) == 1
 
@@ -284,7 +284,7 @@ def test_any_text_loads_or_raises_config_error(tmp_path_factory: pytest.TempPath
     [
         (
             "time_controls: [blitz, 5+]",
-            "challenge.time_controls.1: expected bullet, blitz, rapid, classical, correspondence or a clock of "
+            "challenge.time_controls #2: expected bullet, blitz, rapid, classical, correspondence or a clock of "
             "minutes+seconds such as 5+3, found '5+'",
         ),
         ("max_days: 1.5", "challenge.max_days: expected a whole number or .inf, found 1.5"),
@@ -340,10 +340,14 @@ def test_no_key_disables_certificate_checks() -> None:
         ("greeting: {hello: 'Hi {me.id}'}\n", "1: greeting.hello: expected a line without braces but {me}, {oppon"),
         ("greeting: {goodbye: 'Hi {me'}\n", "1: greeting.goodbye: expected a line without braces"),
         ("greeting: {hallo: Hi}\n", "1: greeting.hallo: unknown key; nearest valid key: hello"),
-        ("engine: {draw_or_resign: {resign_moves: 1}}\n", "1: engine.draw_or_resign.resign_moves: expected greater"),
-        ("engine: {draw_or_resign: {resign_score: 1}}\n", "1: engine.draw_or_resign.resign_score: expected less than"),
+        ("engine: {draw_or_resign: {resign_moves: 1}}\n", "1: engine.draw_or_resign.resign_moves: expected at least 2"),
+        ("engine: {draw_or_resign: {resign_score: 1}}\n", "1: engine.draw_or_resign.resign_score: expected at most 0"),
         ("pgn_file_grouping: each\n", "1: pgn_file_grouping: expected 'game', 'opponent' or 'all', found 'each'"),
-        ("max_takebacks_accepted: -1\n", "1: max_takebacks_accepted: expected greater than or equal to 0, found -1"),
+        ("engine: {hash_mb: 1.5}\n", "1: engine.hash_mb: expected a whole number, found 1.5"),
+        ("challenge: {max_days: soon}\n", "1: challenge.max_days: expected a number, found 'soon'"),
+        ("challenge: {modes: casual}\n", "1: challenge.modes: expected a list, found 'casual'"),
+        ("personality: ''\n", "1: personality: expected text, found ''"),
+        ("max_takebacks_accepted: -1\n", "1: max_takebacks_accepted: expected at least 0, found -1"),
     ],
 )
 def test_values_out_of_range_are_problems(file: Path, text: str, problem: str) -> None:
@@ -383,7 +387,7 @@ def test_a_single_value_is_a_list_of_one(file: Path) -> None:
         ),
         (
             "matchmaking: {challenge_initial_time: [61]}\n",
-            "1: matchmaking.challenge_initial_time.0: expected 0, 15, 30, 45, 60, 90 or whole minutes up to "
+            "1: matchmaking.challenge_initial_time #1: expected 0, 15, 30, 45, 60, 90 or whole minutes up to "
             "10800 s, found 61",
         ),
         (
@@ -405,7 +409,7 @@ def test_a_single_value_is_a_list_of_one(file: Path) -> None:
         ),
         (
             "tournaments:\n- id: hL7vMrFQ\n  pasword: sesame\n",
-            "3: tournaments.0.pasword: unknown key; nearest valid key: password",
+            "3: tournaments #1.pasword: unknown key; nearest valid key: password",
         ),
     ],
 )

@@ -42,7 +42,7 @@ def test_books_have_the_names_of_lichess_or_those_of_lichess_bot(file: Path) -> 
     books = load(file, text).config.engine.polyglot.book
     assert (books.kingOfTheHill, books.racingKings) == ((file.parent / "k.bin",), (file.parent / "r.bin",))
     (found,) = problems(file, "engine: {polyglot: {book: {3check: 7}}}\n")
-    assert found.startswith("1: engine.polyglot.book.threeCheck.0: expected text, found the number 7")
+    assert found.startswith("1: engine.polyglot.book.threeCheck #1: expected text, found the number 7")
     (found,) = problems(file, "engine: {polyglot: {book: {3check: a, threeCheck: b}}}\n")
     assert found == "1: engine.polyglot.book.3check: unknown key; nearest valid key: threeCheck"
 

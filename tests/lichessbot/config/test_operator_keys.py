@@ -25,7 +25,7 @@ def test_a_notifier_beside_the_config_gets_its_whole_path(file: Path) -> None:
 
 def test_an_event_that_is_not_told_is_refused_with_those_that_are(file: Path) -> None:
     (problem,) = problems(file, "notify: {command: [x], on: [update]}\n")
-    assert problem.startswith("1: notify.on.0: expected 'offline', 'online', 'game_started'")
+    assert problem.startswith("1: notify.on #1: expected 'offline', 'online', 'game_started'")
     assert problem.endswith("found 'update'")
 
 

@@ -63,9 +63,9 @@ def test_a_changed_profile_is_reported_key_by_key(file: Path, caplog: pytest.Log
         settings.reload_and_log(EventLog())
     assert caplog.messages == [
         "reload changes=3",
-        'reload.key key=profiles.0.engine.depth old=8 new=10 effect="for new games"',
-        'reload.key key=profiles.1.when.speed old=[blitz] new="not set" effect="for new games"',
-        'reload.key key=profiles.1.engine.nodes old=1000 new="not set" effect="for new games"',
+        'reload.key key="profiles #1.engine.depth" old=8 new=10 effect="for new games"',
+        'reload.key key="profiles #2.when.speed" old=[blitz] new="not set" effect="for new games"',
+        'reload.key key="profiles #2.engine.nodes" old=1000 new="not set" effect="for new games"',
     ]
 
 

@@ -67,11 +67,11 @@ def test_the_strength_is_set_once(file: Path) -> None:
     ]
     text = "engine: {uci_options: {uci_elo: 1700}}\n" + profiles("{when: {rated: false}, engine: {strength: 1500}}")
     assert problems(file, text) == [
-        "3: profiles.0.engine.strength: contradicts engine.uci_options.uci_elo; remove one of them"
+        "3: profiles #1.engine.strength: contradicts engine.uci_options.uci_elo; remove one of them"
     ]
     text = "engine: {strength: 1500}\n" + profiles("{when: {rated: false}, engine: {uci_options: {UCI_Elo: 1200}}}")
     assert problems(file, text) == [
-        "3: profiles.0.engine.uci_options.UCI_Elo: contradicts engine.strength; remove one of them"
+        "3: profiles #1.engine.uci_options.UCI_Elo: contradicts engine.strength; remove one of them"
     ]
     other = "{when: {speed: bullet}, engine: {command: [fish], strength: 1400}}"
     load(file, "engine: {uci_options: {UCI_Elo: 1700}}\n" + profiles(other))
@@ -134,7 +134,7 @@ def test_a_level_for_a_range_of_ratings_is_for_casual_games_too(file: Path) -> N
     text = profiles("{when: {rating: [0, 1500]}, engine: {strength: 1200}}")
     (found,) = problems(file, text)
     assert found == (
-        "2: profiles.0.engine.strength: 1200 is for casual games only: challenge.modes accepts rated games, and those "
+        "2: profiles #1.engine.strength: 1200 is for casual games only: challenge.modes accepts rated games, and those "
         "have one strength for everybody; add rated: false to its when"
     )
     load(file, text.replace("rating:", "rated: false, rating:"))

@@ -136,7 +136,7 @@ engine: {uci_options: {UCI_Chess960: true, Hash: 16}, go: {}}
 """
     found, loaded = translated(text)
     assert left_out(found) | {"engine.protocol": ""} == {
-        "abort_time": "expected greater than or equal to 1, found 0",
+        "abort_time": "expected at least 1, found 0",
         "speling": "unknown key; nearest valid key: greeting",
         "challenge.block_list.1": "expected a name of 2 to 30 letters, digits, _ and -, found 'no name!'",
         "challenge.online_block_list.0": "expected an address such as https://example.com/list.txt, "
