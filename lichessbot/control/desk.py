@@ -22,6 +22,9 @@ class Connection(Protocol):
     def status(self) -> str:
         """The connection in words, for one line."""
 
+    @property
+    def is_open(self) -> bool: ...
+
     def describe(self) -> ConnectionStatus: ...
 
 
@@ -163,6 +166,8 @@ class Desk:
                 return f"finishing: no new games; the daemon ends after the running ones, of which there are {games}"
             case Command.MATCHMAKING:
                 return self._lobby.switch_matchmaking(on=request.argument == "on")
+        if not self._connection.is_open:
+            raise CannotDo("Lichess cannot be reached now: try again when it answers")
         return self._lobby.rechallenge(received=request.argument == "received")
 
     def _block(self, name: str) -> str:

@@ -85,11 +85,11 @@ class Room:
     def __init__(self) -> None:
         self.lobby, self.counters = Lobby(), Counters()
         self.games = [GAME, GAME]
-        described = SimpleNamespace(status="listening", describe=lambda: STATUS.connection)
+        self.connection = SimpleNamespace(status="listening", is_open=True, describe=lambda: STATUS.connection)
         games = SimpleNamespace(status="2 games", describe=lambda: STATUS.games)
         games.correspondence_games, games.engine_processes = 3, [os.getpid()]
         self.shutdown = Shutdown(self.games, self.lobby, ServiceManager({}), Timeouts())
-        self.desk = Desk(described, games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
+        self.desk = Desk(self.connection, games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
 
     def ask(self, command: Command, argument: str = "") -> Answer:
         request = ControlRequest(command, argument)
@@ -165,6 +165,11 @@ def test_a_daemon_that_finishes_changes_its_mind_no_more(room: Room, command: Co
 def test_what_cannot_be_done_is_answered_with_the_reason(room: Room) -> None:
     room.lobby.failure = CannotDo("every slot is taken")
     assert room.ask(Command.RECHALLENGE) == Answer(ok=False, text="every slot is taken")
+
+
+def test_nobody_is_challenged_again_while_lichess_is_out_of_reach(room: Room) -> None:
+    room.connection.is_open = False
+    assert room.ask(Command.RECHALLENGE) == Answer(False, "Lichess cannot be reached now: try again when it answers")
 
 
 def test_a_bug_is_answered_too(room: Room) -> None:
