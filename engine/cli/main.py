@@ -88,7 +88,8 @@ def run(arguments: Sequence[str]) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except click.UsageError as error:
-        print(f"{error.ctx.command_path if error.ctx else PROGRAM}: {error.format_message()}", file=sys.stderr)
+        message = " ".join(error.format_message().split())     # click lists choices in lines of their own
+        print(f"{error.ctx.command_path if error.ctx else PROGRAM}: {message}", file=sys.stderr)
     except click.ClickException as error:
         print(error.format_message(), file=sys.stderr)
     except OSError as error:

@@ -116,7 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.USAGE
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx is not None else "lichessbot"
-        sys.stderr.write(f"{path}: {error.format_message()} (see `{path} --help`)\n")
+        message = " ".join(error.format_message().split())     # click lists choices in lines of their own
+        sys.stderr.write(f"{path}: {message} (see `{path} --help`)\n")
         return ExitCode.USAGE
     except ConfigError as error:
         sys.stderr.write("".join(f"{inert(problem)}\n" for problem in error.problems))

@@ -10,8 +10,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import wraps
 from pathlib import Path
-from typing import IO, Final, TextIO
+from typing import IO, Any, Final, TextIO
 
 import click
 
@@ -39,8 +40,17 @@ filter_argument = click.argument("words", nargs=-1, metavar="[FILTER]...")
 
 
 def _output_options(function: Callable[..., int]) -> Callable[..., int]:
-    as_csv = click.option("--csv", "form", flag_value="csv", help="Write CSV.")
-    return click.option("--json", "form", flag_value="json", help="Write JSON.")(as_csv(function))
+    """Give a command --json and --csv, of which it gets the one that was asked for as `form`."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+    @click.option("--csv", "as_csv", is_flag=True, help="Write CSV.")
+    @wraps(function)
+    def with_form(*, as_json: bool, as_csv: bool, **given: Any) -> int:
+        if as_json and as_csv:
+            raise click.UsageError("--json and --csv exclude each other", click.get_current_context())
+        return function(form="json" if as_json else "csv" if as_csv else None, **given)
+
+    return with_form
 
 
 class Records(GameHistory):

@@ -55,6 +55,22 @@ def test_a_challenge_has_a_clock_or_days(capsys: pytest.CaptureFixture[str]) -> 
     assert "--clock and --days exclude each other" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("matchmaking",), "Missing argument '{on|off}'. Choose from: on, off"),
+        (("games", "--json", "--csv"), "--json and --csv exclude each other"),
+        (("run", "--fast"), "No such option '--fast'."),
+    ],
+)
+def test_a_wrong_argument_is_one_line(
+    words: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(words)
+    command = f"lichessbot {words[0]}"
+    assert capsys.readouterr().err == f"{command}: {complaint} (see `{command} --help`)\n"
+
+
 @pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade", "rehearse"])
 def test_a_wrong_configuration_is_exit_code_two(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
