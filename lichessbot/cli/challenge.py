@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from lichessbot.cli.options import Parsed, access_to, config_option, exact_clock, load, player_name
-from lichessbot.config import Config
+from lichessbot.config import Config, LoadedConfig
 from lichessbot.config.matchmaking import offered_base, offered_days
 from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Days, Terms
@@ -24,6 +24,7 @@ from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, GameStatus, Variant
 from lichessbot.lichess.models import Account, Challenge, GameRecord
 from lichessbot.log import silenced
+from lichessbot.storage.database import read_only
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.startup_check import playable_now
 
@@ -94,6 +95,7 @@ def command(
     if days is not None and games > 1:
         raise ConfigError(["--days: one game at a time, as a second challenge to the same player replaces the first"])
     settings, timeouts = load(config_file)
+    _refuse_blocked(opponent, settings.loaded)
     refuse_unplayable("--variant", variant, settings.config, timeouts)
     terms = Terms(Variant(variant), days or clock, rated, None if color is None else Colour(color))
     invitation = Invitation(opponent, terms, games)
@@ -110,6 +112,15 @@ def refuse_unplayable(place: str, variant: str, config: Config, timeouts: Timeou
     if variant not in playable:
         known = ", ".join(it for it in playable if it.can_be_proposed)
         raise ConfigError([f"{place}: expected a variant that the engine plays ({known}), found {variant}"])
+
+
+def _refuse_blocked(opponent: str, loaded: LoadedConfig) -> None:
+    """Raise ConfigError for a player whom the operator wants to be left alone."""
+    name = opponent.lower()
+    if read_only(loaded.state_dir, "SELECT 1 FROM blocked_players WHERE id = ?", name):
+        raise ConfigError([f"{opponent} is blocked; `lichessbot unblock {opponent}` undoes that"])
+    if name in loaded.config.challenge.block_list:
+        raise ConfigError([f"{loaded.place('challenge.block_list')}: names {opponent}"])
 
 
 @dataclass(frozen=True)

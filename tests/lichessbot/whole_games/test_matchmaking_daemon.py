@@ -19,6 +19,7 @@ from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, Happening
+from lichessbot.storage.database import read_only
 from tests.fakes import variant_engine
 from tests.fakes.arena import Arena
 
@@ -164,6 +165,19 @@ def test_a_challenge_that_is_declined_or_not_answered_is_reported(match: Match) 
     last = match.made[-1]
     assert last.settled is ChallengeStatus.CANCELED
     assert (last.terms.color.value, last.terms.variant) == ("black", Variant.CHESS960)
+
+
+def test_a_blocked_player_is_not_challenged(match: Match) -> None:
+    match.seek(allow_matchmaking=False)
+    config = match.folder / "config.yml"
+    config.write_text(config.read_text().replace("challenge: {", "challenge: {block_list: [Rude], "))
+    match.start()
+    assert told(match, "challenge", "Rude") == (2, [f"{config}:3: challenge.block_list: names Rude"])
+    assert told(match, "block", "Friend")[0] == 0
+    blocked = "Friend is blocked; `lichessbot unblock Friend` undoes that"
+    match.until(lambda: read_only(match.folder / "state", "SELECT 1 FROM blocked_players") != [])
+    assert told(match, "challenge", "Friend") == (2, [blocked])
+    assert match.made == []
 
 
 def test_a_challenged_player_is_played_even_if_all_slots_are_taken(match: Match) -> None:
