@@ -218,6 +218,25 @@ class ChallengeConfig(Rules):
                 if culprit in given:
                     yield f"{kind}.{culprit}", problem if culprit == key else f"{key}: {problem}"
 
+    def notes(self) -> Iterator[tuple[str, str]]:
+        yield from super().notes()
+        kinds = [is_bot for is_bot in (False, True) if (self.accept_bot if is_bot else not self.only_bot)]
+        for clock in (it for it in self.time_controls if isinstance(it, ExactClock)):
+            reasons = [self._excluding(clock, is_bot=is_bot) for is_bot in kinds]
+            if all(reasons):
+                yield "time_controls", f"{clock} is never accepted, as {' and '.join(dict.fromkeys(reasons))}"
+
+    def _excluding(self, clock: ExactClock, *, is_bot: bool) -> str:
+        """Return the bound that excludes a clock for this kind of challenger; empty if none does."""
+        rules = self.rules_for(is_bot=is_bot)
+        bounds = (
+            ("min_base", clock.base_s < rules.min_base),
+            ("max_base", clock.base_s > rules.max_base),
+            ("min_increment", clock.increment_s < rules.min_increment),
+            ("max_increment", clock.increment_s > rules.max_increment),
+        )
+        return next((self.cited(key, is_bot=is_bot) for key, is_outside in bounds if is_outside), "")
+
 
 def _shown(value: object) -> str:
     """Return a value as YAML."""

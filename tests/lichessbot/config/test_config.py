@@ -238,6 +238,18 @@ profiles:
     assert (for_bullet.hash_mb, for_bullet.uci_options) == (16, {"UCI_ShowWDL": True})
 
 
+def test_an_exact_clock_that_other_rules_exclude_is_noted(file: Path) -> None:
+    text = "challenge:\n  time_controls: [60+0, 5+3, 1+0, 15+0]\n  max_increment: 2\n  human: {max_base: 600}\n"
+    file.write_text(text + "  bot: {min_base: 120}\n")
+    place = f"{file}:2: challenge.time_controls"
+    assert load_config(file, WITH_TOKEN).warnings == (
+        f"{place}: 60+0 is never accepted, as challenge.human.max_base = 600 and challenge.max_base = 1800",
+        f"{place}: 5+3 is never accepted, as challenge.max_increment = 2",
+    )
+    file.write_text(text + "  bot: {min_base: 120}\n  only_bot: true\n")
+    assert f"{place}: 1+0 is never accepted, as challenge.bot.min_base = 120" in load_config(file, WITH_TOKEN).warnings
+
+
 def test_a_profile_may_enable_tablebases_whose_folders_are_in_engine(file: Path) -> None:
     text = """\
 engine: {lichess_bot_tbs: {syzygy: {paths: tables}}}
