@@ -337,8 +337,9 @@ class UciEngine:
         rate, logged = _OutputRate(_MAX_OUTPUT_PER_S), _OutputRate(_MAX_LOGGED_PER_S)
         with _pipe(self._process.stderr) as errors:
             while (line := errors.readline(_MAX_LINE_BYTES)) and rate.allows(line):
-                if logged.allows(line):
-                    self._log.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
+                with self._lock:
+                    if logged.allows(line) and not self._closing:
+                        self._log.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
         if line:
             self.kill("too much error output")
 
@@ -358,8 +359,7 @@ class UciEngine:
 
 
 def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:
-    call = method()
-    if call is not None:
+    if (call := method()) is not None:
         call()
 
 

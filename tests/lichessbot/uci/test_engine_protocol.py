@@ -1,8 +1,10 @@
 """Any UCI engine: its options, its clock and pondering."""
 
+import logging
 import os
 import shutil
 import signal
+import threading
 import time
 from pathlib import Path
 from queue import Empty
@@ -114,6 +116,23 @@ def test_a_burst_of_error_output_is_cut_in_the_log_and_kills_no_engine(
         until(lambda: heard_by(caplog) != [])       # read by a thread of its own
     logged = len(heard_by(caplog))
     assert logged == 0 if silenced else 0 < logged < 1000
+
+
+def test_nothing_that_an_engine_wrote_is_logged_after_it_was_closed(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = start("chatty", "e2e4")
+
+    def close_at_the_first_line(record: logging.LogRecord) -> bool:
+        if "engine.stderr" in record.getMessage():
+            engine.close()
+        return True
+
+    monkeypatch.setattr(caplog.handler, "filters", [close_at_the_first_line])
+    engine.search(search(1))
+    until(lambda: heard_by(caplog) != [])
+    until(lambda: not any(thread.name == "engine-errors-abcd1234" for thread in threading.enumerate()))
+    assert len(heard_by(caplog)) == 1
 
 
 def test_the_engine_runs_in_its_folder(start: Start, inbox: Inbox, tmp_path: Path) -> None:
