@@ -27,7 +27,7 @@ from lichessbot.config.credentials import (
 from lichessbot.config.engine import EngineConfig, EngineKeys
 from lichessbot.config.lichess_bot_keys import BOOKS, engine_command, instead_of, protocol_problem, without_limits
 from lichessbot.config.root import Config
-from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted
+from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted, path_of
 from lichessbot.errors import ConfigError
 from lichessbot.storage.database import state_folder
 
@@ -86,7 +86,7 @@ class LoadedConfig:
 
     def place(self, key: str) -> str:
         """Return `file:line: key` for a dotted key, as far as known."""
-        path = tuple(int(part) if part.isdecimal() else part for part in key.split("."))
+        path = path_of(key)
         file = YamlFile(self.file, lines=dict(self.lines))
         return file.place(path, file.line_of(path)) if self.file else key
 
@@ -296,8 +296,7 @@ class _Source(YamlFile):
     def _check(self, section: Section, path: KeyPath) -> None:
         """Note contradictory and doubtful values in this section and its inner sections."""
         for key, problem in section.problems():
-            inside = (int(part) if part.isdecimal() else part for part in key.split("."))
-            self.problem((*path, *inside), problem)
+            self.problem((*path, *path_of(key)), problem)
         for key, note in section.notes():
             self.warn(f"{self.place((*path, key), self.line_of((*path, key)))}: {note}")
         for key, value in section:

@@ -170,15 +170,15 @@ def _losers_who_resign(named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tupl
 
 def _strengths_set_twice(engine: EngineConfig, profiles: Sequence[Profile]) -> Iterator[tuple[str, str]]:
     """Yield each profile whose strength contradicts UCI options of the section `engine`, or the other way round."""
-    for number, profile in enumerate(() if engine.sets_strength_twice else profiles):
+    for number, profile in enumerate(() if engine.sets_strength_twice else profiles, 1):
         keys, both = profile.engine, engine.changed_by(profile)
         if not both.sets_strength_twice or keys.sets_strength_twice:
             continue  # the section reports its own contradiction
         if (option := next(iter(keys.strength_options), None)) is not None:
-            yield f"profiles.{number}.engine.uci_options.{option}", "contradicts engine.strength; remove one of them"
+            yield f"profiles #{number}.engine.uci_options.{option}", "contradicts engine.strength; remove one of them"
         else:
             option = next(iter(engine.strength_options))
-            yield f"profiles.{number}.engine.strength", f"contradicts engine.uci_options.{option}; remove one of them"
+            yield f"profiles #{number}.engine.strength", f"contradicts engine.uci_options.{option}; remove one of them"
 
 
 @dataclass(frozen=True)
@@ -231,9 +231,9 @@ def _ways_to_rated_games(config: "Config") -> Iterator[_RatedGames]:
 def _strengths_by_rating_in_rated_games(config: "Config") -> Iterator[tuple[str, str]]:
     """Yield each strength that depends on the opponent's rating where a game may be rated."""
     layers: list[tuple[str, Conditions, Strength | int]] = [("engine", Conditions(), config.engine.strength)]
-    for number, profile in enumerate(config.profiles):
+    for number, profile in enumerate(config.profiles, 1):
         if "strength" in profile.engine.model_fields_set:
-            layers.append((f"profiles.{number}.engine", profile.when, profile.engine.strength))
+            layers.append((f"profiles #{number}.engine", profile.when, profile.engine.strength))
     depends = [strength is Strength.MATCH_OPPONENT or when.rating is not None for _, when, strength in layers]
     for number, (key, when, strength) in enumerate(layers):
         later = [it for it, other in zip(layers, depends, strict=True) if not other and it in layers[number + 1 :]]
@@ -280,7 +280,7 @@ class Config(Section):
         yield from super().problems()
         named: tuple[tuple[str, EngineKeys], ...] = (
             ("engine", self.engine),
-            *((f"profiles.{number}.engine", profile.engine) for number, profile in enumerate(self.profiles)),
+            *((f"profiles #{number}.engine", profile.engine) for number, profile in enumerate(self.profiles, 1)),
         )
         yield from _tables_without_folders(self.engine, named)
         yield from _losers_who_resign(named)
@@ -300,8 +300,8 @@ class Config(Section):
         for where, choice in kinds:
             variant = choice.variant if choice else None
             named[f"matchmaking.{where}challenge_variant"] = (variant,) if variant else ()
-        for number, profile in enumerate(self.profiles):
-            named[f"profiles.{number}.when.variant"] = profile.when.variant
+        for number, profile in enumerate(self.profiles, 1):
+            named[f"profiles #{number}.when.variant"] = profile.when.variant
         return {key: variants for key, variants in named.items() if variants}
 
     @property

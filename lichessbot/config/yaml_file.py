@@ -1,7 +1,6 @@
 """A YAML file with the line of each key: read without its meaning, every problem noted with its place."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -106,16 +105,18 @@ class YamlFile:
     def place(self, path: KeyPath, line: int) -> str:
         """Return `file:line: key`, as far as known."""
         where = f"{self.name}:{line}" if line else self.name
-        return f"{where}: {_named(path)}" if path else where
+        return f"{where}: {dotted(path)}" if path else where
 
 
-def dotted(path: Sequence[str | int]) -> str:
-    return ".".join(str(part) for part in path)
-
-
-def _named(path: KeyPath) -> str:
-    """Return the dotted key; the entries of a list are #1, #2 and so on."""
+def dotted(path: KeyPath) -> str:
+    """Return the key as people read it, such as `profiles #1.engine.depth` of the first profile."""
     return "".join(f" #{part + 1}" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+def path_of(key: str) -> KeyPath:
+    """Return the path of a dotted key."""
+    parts = re.split(r"\.| (?=#\d+(?:\.|$))", key)
+    return tuple(int(part[1:]) - 1 if part.startswith("#") else part for part in parts)
 
 
 # What PyYAML says, and what it means; the first that fits.

@@ -179,13 +179,13 @@ def describe_engine(facts: GameFacts, config: Config, machine: Machine) -> str:
     engine = engine_for(facts, config, machine)
     follows = engine.level is not None and profile_for(facts, config).strength is Strength.MATCH_OPPONENT
     limits = (
-        f"level {engine.level}{' by match_opponent' * follows}" if engine.level else "",
         f"depth {engine.depth}" if engine.depth else "",
         f"{engine.nodes} nodes" if engine.nodes else "",
         f"{engine.move_time_ms} ms a move" if engine.move_time_ms else "",
     )
     means = (
         f"plays with {' '.join(engine.command)}" if engine.command else "plays with our engine",
+        f"at level {engine.level}{' by match_opponent' * follows}" if engine.level else "",
         f"thinks within {', '.join(filter(None, limits)) or 'what its clock allows'}",
         f"{engine.hash_mb} MiB of hash",
         f"{engine.threads} {'thread' if engine.threads == 1 else 'threads'}",
@@ -233,7 +233,7 @@ def configured_engines(config: Config) -> Iterator[ConfiguredEngine]:
     programs = {variant: _programs_for(variant, config) for variant in Variant if variant in wanted}
     seen: list[ConfiguredEngine] = []
     for number, engine in enumerate(engines_of(config)):
-        key = f"profiles.{number - 1}.engine" if number else "engine"
+        key = f"profiles #{number}.engine" if number else "engine"
         variants = tuple(variant for variant in programs if program_of(engine) in programs[variant])
         if not any(_is_same_program(engine, other.engine) for other in seen):
             seen.append(ConfiguredEngine(key, engine, variants))

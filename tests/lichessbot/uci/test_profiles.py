@@ -225,7 +225,7 @@ def test_every_engine_that_a_game_may_get_is_listed_once() -> None:
         ({"opponent": "bot"}, {"uci_options": {"Skill Level": 3}}),
     )
     listed = list(configured_engines(settings))
-    assert [candidate.key for candidate in listed] == ["engine", "profiles.1.engine", "profiles.2.engine"]
+    assert [candidate.key for candidate in listed] == ["engine", "profiles #2.engine", "profiles #3.engine"]
     assert listed[1].engine.command == ("other",)
     assert listed[1].variants == ("standard",)
     assert listed[2].variants == tuple(Variant)

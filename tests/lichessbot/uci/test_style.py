@@ -86,7 +86,7 @@ def test_a_name_alone_is_a_style(tmp_path: Path) -> None:
     assert engine_for(HUMAN, config, UNKNOWN_MACHINE).uci_options == {"Style": "none", "Style Tempo": 50}
     assert problems(tmp_path, "engine:\n  style: gambit\n") == [
         "2: engine.style.name: expected 'none', 'attacker', 'solid', 'gambler', 'endgame', 'swindler' or 'classical', "
-        "found 'gambit'"
+        "found 'gambit'; nearest: gambler"
     ]
 
 
@@ -101,8 +101,8 @@ profiles:
 """
     assert problems(tmp_path, text) == [
         "2: engine.style.mobilty: unknown key; nearest valid key: mobility",
-        "5: profiles.0.engine.style.material: expected less than or equal to 200, found 201",
-        "6: profiles.1.engine.style.king_atack: unknown key; nearest valid key: king_attack",
+        "5: profiles #1.engine.style.material: expected at most 200, found 201",
+        "6: profiles #2.engine.style.king_atack: unknown key; nearest valid key: king_attack",
     ]
 
 
@@ -120,7 +120,7 @@ profiles:
   - {when: {speed: bullet}, engine: {style: {material: -1}}}
 """
     assert problems(tmp_path, text) == [
-        "1: engine.draw_or_resign.resign_enabled: expected false, as profiles.0.engine.style.material is below 0"
+        "1: engine.draw_or_resign.resign_enabled: expected false, as profiles #1.engine.style.material is below 0"
         " and good scores are bad news"
     ]
     assert load(tmp_path, text.replace("-1", "0")).engine.draw_or_resign.resign_enabled
@@ -131,7 +131,7 @@ profiles:
         "  - {when: {rated: true}, engine: {draw_or_resign: {resign_enabled: true}}}\n"
     )
     assert problems(tmp_path, later) == [
-        "4: profiles.1.engine.draw_or_resign.resign_enabled: expected false, as profiles.0.engine.style.material is"
+        "4: profiles #2.engine.draw_or_resign.resign_enabled: expected false, as profiles #1.engine.style.material is"
         " below 0 and good scores are bad news"
     ]
 

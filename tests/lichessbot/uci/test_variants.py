@@ -163,7 +163,7 @@ def test_the_default_for_the_accepted_variants_is_what_the_engines_play() -> Non
 
 def test_each_engine_is_tried_in_a_variant_that_it_gets() -> None:
     found = configured_engines(config(ATOMIC_BY_FAIRY, challenge={"variants": ["standard", "atomic"]}))
-    assert [(it.key, it.variants) for it in found] == [("engine", ("standard",)), ("profiles.0.engine", ("atomic",))]
+    assert [(it.key, it.variants) for it in found] == [("engine", ("standard",)), ("profiles #1.engine", ("atomic",))]
 
 
 def test_every_key_that_names_a_variant_is_compared_with_its_engine(inbox: Inbox) -> None:
@@ -183,7 +183,7 @@ def test_every_key_that_names_a_variant_is_compared_with_its_engine(inbox: Inbox
         f"file.yml: challenge.bot.variants: {expected}, found threeCheck",
         f"file.yml: matchmaking.challenge_variant: {expected}, found racingKings",
         f"file.yml: matchmaking.overrides.a.challenge_variant: {expected}, found kingOfTheHill",
-        f"file.yml: profiles.0.when.variant: {expected}, found antichess",
+        f"file.yml: profiles #1.when.variant: {expected}, found antichess",
     ]
 
 

@@ -102,7 +102,7 @@ def test_a_variant_that_the_engine_does_not_announce_ends_the_start_with_one_lin
     file = arena.folder / "config.yml"
     for line in (
         f"{file}:4: challenge.variants: expected {knows}, found threeCheck",
-        f"{file}:6: profiles.0.when.variant: expected {knows}, found crazyhouse",
+        f"{file}:6: profiles #1.when.variant: expected {knows}, found crazyhouse",
     ):
         assert [it for it in arena.log().splitlines() if "engine.unfit" in it and line in it]
         assert f"FAIL  {line}" in arena.tell("check").stdout

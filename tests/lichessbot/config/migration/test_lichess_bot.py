@@ -138,8 +138,8 @@ engine: {uci_options: {UCI_Chess960: true, Hash: 16}, go: {}}
     assert left_out(found) | {"engine.protocol": ""} == {
         "abort_time": "expected at least 1, found 0",
         "speling": "unknown key; nearest valid key: greeting",
-        "challenge.block_list.1": "expected a name of 2 to 30 letters, digits, _ and -, found 'no name!'",
-        "challenge.online_block_list.0": "expected an address such as https://example.com/list.txt, "
+        "challenge.block_list #2": "expected a name of 2 to 30 letters, digits, _ and -, found 'no name!'",
+        "challenge.online_block_list #1": "expected an address such as https://example.com/list.txt, "
         "found 'example.com/list'",
         "challenge.min_base": "expected at most max_base = 300, found 900",
         "engine.uci_options.UCI_Chess960": "is set by the variant of the game; remove it",
