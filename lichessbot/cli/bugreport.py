@@ -79,7 +79,7 @@ _NAMES_SHOWN: Final = "The names of other players are shown, because `--names` w
 @click.option(
     "--log",
     "log_file",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
     help="The daemon's log. Default: the journal of --unit.",
 )

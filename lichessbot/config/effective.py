@@ -35,7 +35,9 @@ def effective(loaded: LoadedConfig, path: Path | None, environment: Mapping[str,
     """Yield every key with its value in force. The token is hidden."""
     values = dotted_values(loaded.config) | {"state_dir": loaded.state_dir}
     for key, value in values.items():
-        yield Effective(key, in_yaml(value), _origin(loaded, tuple(key.split(".")), path, environment))
+        origin = _origin(loaded, tuple(key.split(".")), path, environment)
+        is_secret = key == "token" and origin != _DEFAULT
+        yield Effective(key, in_yaml(_HIDDEN if is_secret else value), origin)
 
 
 def _origin(loaded: LoadedConfig, key: KeyPath, path: Path | None, environment: Mapping[str, str]) -> str:

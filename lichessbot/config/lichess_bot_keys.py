@@ -7,7 +7,7 @@ from typing import Final
 import yaml
 
 NOT_OURS: Final = {
-    "move_overhead": "set engine.move_overhead_ms",
+    "move_overhead": "the bot measures the round trips to Lichess; until then engine.move_overhead_ms counts",
     "quit_after_all_games_finish": "the first SIGINT or SIGTERM always finishes the games; remove the key",
     "log": "logs go to standard error; redirect them or use the journal of systemd",
     "matchmaking.challenge_decliner_file_name": "who declined what is remembered in state_dir; remove the key",

@@ -24,7 +24,6 @@ _MEANT_BY_ABSENCE: Final = {
 }
 _NULL_MEANS_NO_LIMIT: Final = ("max_increment", "max_base", "max_days", "opponent_rating_difference")
 _BETTER_REASONS: Final = {
-    "move_overhead": "the bot measures the round trips to Lichess; until then engine.move_overhead_ms counts",
     "engine.debug": "UCI is not logged; `run --verbose` logs each move with its depth and score",
     "engine.homemade_options": "every engine is a program that speaks UCI here",
     "engine.xboard_options": "every engine speaks UCI here",

@@ -114,9 +114,14 @@ def test_without_a_token_the_rest_is_reported(folder: Path) -> None:
     assert "abort_time: 31\n" in files["config.yml"]
 
 
-def test_a_missing_log_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "daemon.log").unlink()
-    assert report(folder)["log.txt"] == "daemon.log cannot be read: No such file or directory\n"
+def test_a_missing_log_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["bugreport", "--config", "config.yml", "--output", "other.zip", "--offline", "--log", "nowhere.log"]
+    assert main(command) == 2
+    assert "File 'nowhere.log' does not exist" in capsys.readouterr().err
+    assert not (folder / "other.zip").exists()
+
+
+def test_a_machine_without_a_journal_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(folder))
     assert main(["bugreport", "--config", "config.yml", "--output", "other.zip", "--offline"]) == 0
     with zipfile.ZipFile(folder / "other.zip") as opened:

@@ -51,7 +51,7 @@ def test_a_file_of_botli_is_migrated_and_its_token_kept_apart(folder: Path) -> N
     assert TOKEN not in (folder / "config.yml").read_text() + done.stderr
     assert (folder / "botli.yml").read_text() == BOTLI
     shown = run(folder, "config", "show", "--config", "config.yml")
-    assert "token: null  # config.yml:" in shown.stdout
+    assert "token: '[hidden]'  # config.yml:" in shown.stdout
     assert not [file for file in os.listdir(folder) if file.startswith(".")], "nothing unfinished is left"
 
 
@@ -139,7 +139,7 @@ def test_every_value_is_shown_with_its_origin(folder: Path) -> None:
     lines = done.stdout.splitlines()
     assert done.returncode == 0
     assert {
-        "token: null  # c.yml:5, token_file",
+        "token: '[hidden]'  # c.yml:5, token_file",
         "token_file: secret.token  # c.yml:5",
         "state_dir: /var/lib/bot  # environment: STATE_DIRECTORY",
         "url: https://lichess.org  # default",
