@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 # From the foundations down: an entry is a package or a module of its root.
 ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
     "engine": (
-        ("_build", "_plain", "accuracy", "core", "progress"),
+        ("_build", "_plain", "accuracy", "core", "progress", "whole_file"),
         ("evaluation", "variants"),
         ("board",),
         ("book", "pgn", "syzygy"),

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from engine.board import Board, InvalidMove
 from engine.book.polyglot import polyglot_key
+from engine.whole_file import write_whole
 
 ENTRY = struct.Struct(">QHHI")
 KEY = struct.Struct(">Q")
@@ -176,12 +177,7 @@ def _number(square: str) -> int:
 def write(path: Path, entries: Iterable[Entry]) -> int:
     """Write a sorted book, whole or not at all; return its number of entries."""
     ordered = sorted(entries, key=lambda entry: (entry.key, -entry.weight, entry.move))
-    unfinished = path.with_name(path.name + ".part")
-    try:
-        unfinished.write_bytes(b"".join(ENTRY.pack(it.key, it.move, it.weight, it.learn) for it in ordered))
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(path, (ENTRY.pack(it.key, it.move, it.weight, it.learn) for it in ordered))
     return len(ordered)
 
 

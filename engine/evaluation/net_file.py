@@ -35,6 +35,8 @@ from array import array
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.whole_file import write_whole
+
 MAGIC = b"LBOTNET\0"
 VERSION = 1
 HEADER = struct.Struct("<8sIIII")
@@ -140,9 +142,7 @@ def read(path: Path) -> Net:
 
 def write(net: Net, path: Path) -> None:
     """Write the file atomically. Raises OSError."""
-    unfinished = path.with_name(f"{path.name}.part")
-    unfinished.write_bytes(encode(net))
-    unfinished.replace(path)
+    write_whole(path, [encode(net)])
 
 
 def file_size(hidden: int, buckets: int, name_length: int) -> int:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.core.position import Position
+from engine.whole_file import write_whole
 
 RECORD = struct.Struct("<Q16shBBI")
 PATTERN = "*.shard"
@@ -109,17 +110,10 @@ class ShardPlan:
     def write(self, number: int, games: int, content: bytes) -> None:
         """Write a shard whole or not at all, in place of one with fewer games."""
         path = self.path(number, games)
-        write_whole(path, content)
+        write_whole(path, [content])
         for other in self.folder.glob(f"{self.seed:04}-{number:06}-*{self.suffix}"):
             if other != path:
                 other.unlink()
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    unfinished = path.with_suffix(".part")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
 
 
 def shards(folder: Path) -> list[Path]:

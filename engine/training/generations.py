@@ -30,6 +30,7 @@ from engine.selfplay.worker_pool import Workers
 from engine.training import data
 from engine.training.export import SECONDS_PER_HOUR, card_path, train_network
 from engine.training.trainer import TrainingSettings
+from engine.whole_file import write_whole
 
 
 class Verdict(StrEnum):
@@ -205,7 +206,7 @@ class TrainingLoop:
 
     def _save(self) -> None:
         state = json.dumps([asdict(generation) for generation in self.generations])
-        records.write_whole(self._path, state.encode())
+        write_whole(self._path, [state.encode()])
 
 
 LOG_HEAD = """# Generations

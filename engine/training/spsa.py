@@ -23,6 +23,7 @@ from engine.selfplay.records import InvalidRecord
 from engine.selfplay.worker_pool import Workers, run_parallel
 from engine.training.plot import Axes, Curve, svg
 from engine.training.tunable import Numbers, Parameter
+from engine.whole_file import write_whole
 
 STEP_DECAY, MOVE_DECAY = 0.101, 0.602              # exponents, from Spall
 SLOW_START = 0.1                   # of a run's pairs: the first moves are as small as if so many had been played before
@@ -109,9 +110,7 @@ class Tuning:
 
     def save(self, path: Path) -> None:
         """Write the state whole or not at all."""
-        part = path.with_suffix(".part")
-        part.write_text(json.dumps(asdict(self), indent=1) + "\n")
-        part.replace(path)
+        write_whole(path, [json.dumps(asdict(self), indent=1).encode(), b"\n"])
 
     def rounded(self) -> dict[str, int]:
         return {name: round(value) for name, value in self.values.items()}

@@ -23,6 +23,7 @@ from engine.evaluation.net_file import InvalidNet, Net
 from engine.training.data import Data
 from engine.training.features import hand_written_scores, loss_of_scores, shuffled
 from engine.training.float_net import SCALE, FloatNet
+from engine.whole_file import write_whole
 
 UNITS_CP = range(100, 801, 20)
 WARM_UP = 0.03                     # share of the steps in which the rate grows from 0
@@ -156,13 +157,9 @@ class Training:
 
     def save(self, path: Path) -> None:
         """Write a checkpoint, whole or not at all."""
-        unfinished = path.with_name(f"{path.name}.part")
-        with unfinished.open("wb") as file:
-            progress = {"step": self.step, "seconds": self.seconds, "checks": [asdict(check) for check in self.checks]}
-            file.write(json.dumps(self._identity() | progress).encode() + b"\n")
-            for row in (*self.net.rows(), self.best):
-                file.write(row)
-        unfinished.replace(path)
+        progress = {"step": self.step, "seconds": self.seconds, "checks": [asdict(check) for check in self.checks]}
+        line = json.dumps(self._identity() | progress).encode() + b"\n"
+        write_whole(path, (line, *self.net.rows(), memoryview(self.best)))
 
     def resume(self, path: Path) -> bool:
         """Continue from a checkpoint; return False if there is none of this training."""

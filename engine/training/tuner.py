@@ -18,6 +18,7 @@ from engine.selfplay import records
 from engine.training.data import pack_shard
 from engine.training.linear_samples import LinearSamples
 from engine.training.samples import Samples
+from engine.whole_file import write_whole
 
 BATCH = 16384
 FIRST_DECAY, SECOND_DECAY = 0.9, 0.999             # Adam's decay of mean gradients and of their squares
@@ -92,7 +93,7 @@ class FitProgress:
             raise ValueError
 
     def save(self, path: Path) -> None:
-        records.write_whole(path, json.dumps(asdict(self)).encode())
+        write_whole(path, [json.dumps(asdict(self)).encode()])
 
     def continues(self, settings: TunerSettings, positions: int) -> bool:
         """Return whether a fit with these settings to so many positions goes on from here; it has today's weights."""
