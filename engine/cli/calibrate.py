@@ -7,14 +7,13 @@
 `engine/search/levels/README.md` explains what they measure, and has the results.
 """
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from engine.cli.parameters import FILE, POSITIVE, parsed, refuse_output
+from engine.cli.parameters import FILE, POSITIVE, parsed, processes_option, refuse_output
 from engine.facade import RATINGS
 from engine.progress import ProgressDisplay
 from engine.selfplay import humanness as humans
@@ -33,7 +32,6 @@ from engine.selfplay.uci_client import EngineFailed
 GAMES_PER_LINE = 100               # of progress
 LEAST_BANDS = 2                    # of people's ratings that make a scale
 SKILLS = range(200, 3701)
-jobs_option = click.option("--jobs", type=POSITIVE, default=os.cpu_count() or 1, help="Games at the same time.")
 
 
 def _time_control(text: str) -> TimeControl:
@@ -61,10 +59,11 @@ def _time_control(text: str) -> TimeControl:
 @click.option("--write", type=FILE, metavar="FILE", help="Write the skill of each rating to this new file.")
 @click.option("--games", type=FILE, metavar="PGN", help="Instead compare the levels with people's games: .pgn, .zst.")
 @click.option("--every", type=POSITIVE, default=1, help="Of these games, use one in so many.")
-@jobs_option
+@processes_option
 def calibrate(
     results: Path | None, least: int, most: int, step: int, skills: bool, anchors: Sequence[str], stockfish: str | None,
-    reach: int, pairs: int, clock: TimeControl | None, write: Path | None, games: Path | None, every: int, jobs: int,
+    reach: int, pairs: int, clock: TimeControl | None, write: Path | None, games: Path | None, every: int,
+    processes: int,
 ) -> None:  # fmt: skip
     """Play a ladder of the levels, keep the games' results in RESULTS, and fit the ratings of all.
 
@@ -100,7 +99,7 @@ def calibrate(
         ]
         work.sort(key=lambda pair: pair.number)
         with ProgressDisplay("ladder", len(work), "pairs") as display:
-            for done, _ in enumerate(play(work, known, jobs), 1):
+            for done, _ in enumerate(play(work, known, processes), 1):
                 display.advance_to(done)
     except EngineFailed as error:
         raise click.ClickException(str(error)) from None
@@ -145,8 +144,8 @@ def _compare_with_people(games: Path, every: int, write: Path | None) -> None:
 @click.argument("players", nargs=-1, required=True)
 @click.option("--games", type=POSITIVE, default=20, help="Games of each player against itself.")
 @click.option("--nodes", type=POSITIVE, default=humans.JUDGE_NODES, help="Nodes of each search that judges a move.")
-@jobs_option
-def humanness(players: Sequence[str], games: int, nodes: int, jobs: int) -> None:
+@processes_option
+def humanness(players: Sequence[str], games: int, nodes: int, processes: int) -> None:
     """Judge the moves of PLAYERS, and print how human their errors are.
 
     A player is `level RATING`, `skill NUMBER`, `nodes NUMBER`, `random`, or the text of a foreign engine.
@@ -156,7 +155,7 @@ def humanness(players: Sequence[str], games: int, nodes: int, jobs: int) -> None
         for text in players:
             make_player(text)      # reports an error once, not in every process
         with ProgressDisplay("games", games * len(players), "games") as display:
-            for done, (text, tally) in enumerate(humans.observe_games(players, games, jobs, nodes), 1):
+            for done, (text, tally) in enumerate(humans.observe_games(players, games, processes, nodes), 1):
                 tallies[text].add(tally)
                 display.advance_to(done)
     except EngineFailed as error:

@@ -93,7 +93,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         print(error.format_message(), file=sys.stderr)
     except OSError as error:
-        print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
+        print(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error, file=sys.stderr)
     except USER_ERRORS as error:
         print(error, file=sys.stderr)
     return USAGE_ERROR

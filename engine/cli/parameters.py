@@ -121,13 +121,16 @@ variant_option = click.option(     # read before the board's FEN
     callback=_note_variant,
     help=f"One of: standard, {', '.join(VARIANTS)}.",
 )
+processes_option = click.option(
+    "--processes", type=POSITIVE, default=os.cpu_count() or 1, help="Games to play at the same time."
+)
 ascii_option = click.option("--ascii", "ascii_only", is_flag=True, help="Use letters for pieces, and no colours.")
 
 
 def workers_option(command: Command) -> Command:
     """Add `--processes` and `--cluster`, of which a user gives one; the command gets it as `workers`."""
 
-    @click.option("--processes", type=POSITIVE, default=os.cpu_count() or 1, help="Games to play at the same time.")
+    @processes_option
     @click.option(
         "--cluster",
         type=parsed(parse_cluster),

@@ -65,7 +65,7 @@ def test_a_move_that_is_not_legal_is_one_line(
     answer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = silly(tmp_path, answer)
-    assert run(("humanness", command, "--games", "1", "--jobs", "1")) == 2
+    assert run(("humanness", command, "--games", "1", "--processes", "1")) == 2
     assert capsys.readouterr().err.startswith(f"{command} played {answer.split()[1]}, which is not legal in ")
 
 

@@ -150,8 +150,8 @@ def test_calibrate_plays_reports_and_continues(
     tmp_path: Path, foreign: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, skills = tmp_path / "ladder.jsonl", tmp_path / "calibration.py"
-    command = ("calibrate", str(path), "--skills", "--least", "500", "--most", "900", "--step", "200", "--jobs", "1")
-    anchor = ("--anchor", f"{foreign} UCI_Elo=700 rating=700")
+    command = ("calibrate", str(path), "--skills", "--least", "500", "--most", "900", "--step", "200")
+    anchor = ("--processes", "1", "--anchor", f"{foreign} UCI_Elo=700 rating=700")
     assert run((*command, *anchor, "--pairs", "1", "--write", str(skills))) == 0
     output = capsys.readouterr().out
     assert "skill 900" in output
