@@ -277,10 +277,10 @@ class Engine:
     def set_position(self, board: Board) -> None:
         """Search a copy of this board from now on, with its moves so far for repetitions.
 
-        A board of another variant than the last one starts a new game.
+        A board of another variant than the last one empties the transposition table and the move histories.
         """
         if board.variant != self._board.variant:
-            self.new_game()            # keys do not tell variants apart
+            self._forget()             # keys do not tell variants apart
         self._board = board.copy()
 
     def begin(self, limits: Limits, only: Sequence[str] = ()) -> AnySearch:
@@ -293,7 +293,7 @@ class Engine:
         legal = [self._board.parse(text) for text in self._board.legal_moves()]
         chosen = list(dict.fromkeys(self._board.parse(text) for text in only)) or legal
         task = Task(chosen, len(chosen) == len(legal), self.lines, limits, patient=self.analyse_mode)
-        if self._player is not None and self._board.variant == "standard":
+        if self._player is not None:
             self._search = self._player.begin(
                 self._board,
                 task,

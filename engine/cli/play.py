@@ -82,8 +82,8 @@ def play(
     kinds = {"white": white, "black": black or ("computer" if white == "human" else "human")}
     has_clock = (clock or time_control_of(game)) is not None
     limits = _limits(depth, seconds, has_clock)
-    if game.board().variant != "standard" and (white_style or black_style or style or level):
-        raise click.ClickException(f"a style or level plays standard chess, but the game is {game.board().variant}")
+    if game.board().variant != "standard" and (white_style or black_style or style):
+        raise click.ClickException(f"a style plays standard chess, but the game is {game.board().variant}")
     players = _players(kinds, {"white": white_style, "black": black_style}, style, level, limits)
     if "computer" not in kinds.values():
         _refuse_computer_options({"--style": style, "--level": level, "--depth": depth, "--seconds": seconds})

@@ -54,7 +54,6 @@ from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
 from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
 from lichessbot.uci.search import BestMove
-from lichessbot.uci.strength import has_levels
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ class GameSession:
             round_trip_ms=lambda: context.overhead.latest_ms,
             board=lambda: self._game.board,
             engine=lambda: self._game.engine,
-            levels=lambda: engine.levels if has_levels(self._game.engine, info.variant.key) else None,
+            levels=lambda: engine.levels,
             level_results=context.store.level_results.against,
         )
         self._chat = Chat(

@@ -16,7 +16,7 @@ from lichessbot.config import STYLE_OPTION, Conditions, Config, EngineConfig, Pr
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.lichess.odds import handicap_of
-from lichessbot.uci.strength import at_level, has_levels, level_for
+from lichessbot.uci.strength import at_level, level_for
 
 # Measured memory of an engine without its hash table, and the share of the machine's memory for all engines.
 _WITHOUT_HASH_MB: Final = 40
@@ -161,9 +161,7 @@ def engine_for(facts: GameFacts, config: Config, machine: Machine) -> EngineConf
     A pondering engine takes cores from engines that are to move, unless there are enough for all.
     """
     engine = profile_for(facts, config)
-    level = None
-    if has_levels(engine, facts.variant):
-        level = level_for(engine, rated=facts.rated, rating=facts.rating, chosen=facts.chosen_level)
+    level = level_for(engine, rated=facts.rated, rating=facts.rating, chosen=facts.chosen_level)
     engine = at_level(engine, level)
     max_mb = machine.max_hash_mb(_most_engines(config))
     fits = {} if max_mb is None else {"hash_mb": min(engine.hash_mb, max_mb)}

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from lichessbot.config import EngineConfig, Strength
-from lichessbot.lichess.enums import Variant
 from lichessbot.storage.game_records import Result, Score
 
 FULL: Final = 0
@@ -28,7 +27,6 @@ _FEWEST_RESULTS: Final = 3
 _MOST_RESULTS: Final = 6
 _ELO_SCALE: Final = 400
 _STEP: Final = 50
-_STANDARD_RULES: Final = frozenset(it for it in Variant if it.has_standard_rules)
 
 
 def level_for(engine: EngineConfig, *, rated: bool, rating: int | None, chosen: int | None) -> int | None:
@@ -46,11 +44,6 @@ def level_for(engine: EngineConfig, *, rated: bool, rating: int | None, chosen: 
     match = engine.match_opponent
     wanted = (_RATING_OF_A_STRANGER if rating is None else rating) + match.offset
     return min(max(wanted, match.floor), match.ceiling)
-
-
-def has_levels(engine: EngineConfig, variant: str) -> bool:
-    """Return whether the engine may play at a level: ours does by standard rules only, others know it themselves."""
-    return engine.command is not None or variant in _STANDARD_RULES
 
 
 def at_level(engine: EngineConfig, level: int | None) -> EngineConfig:

@@ -102,6 +102,14 @@ def level_at(skill: float) -> Level:
     return Level(**{field.name: between(field.name) for field in fields(Level)})
 
 
+def nodes_in_variants(level: Level) -> float:
+    """Return the nodes per move in a variant, where the full search plays at every skill: from one node up."""
+    if level.nodes:
+        return level.nodes
+    lowest = TABLE[0].skill
+    return float(FULL_TABLE[0].nodes ** ((level.skill - lowest) / (FULL_SEARCH_FROM - lowest)))
+
+
 def skill_of(rating: float) -> float:
     """Return the skill that has this rating by the calibration, extended by its first and last rows."""
     ratings = [row[0] for row in RATED]

@@ -19,7 +19,7 @@ from engine.evaluation.style_bonus import StyleBonus
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Task
 from engine.search.levels.judgement import Judgement
-from engine.search.levels.level import PRACTISED_FROM, Level
+from engine.search.levels.level import PRACTISED_FROM, Level, nodes_in_variants
 from engine.search.levels.level_search import LevelSearch
 from engine.search.levels.vision import Vision, hashed, tension
 from engine.search.running_search import CurrentMove, RunningSearch, SearchReport, SearchResult
@@ -29,6 +29,7 @@ from engine.search.wdl import wdl_of
 from engine.syzygy.tablebase import Tablebase
 
 HASH_MB = 4
+OPENING_BLINDNESS = 400            # per mille, in variants, for which there is no book: games open differently
 LOSING_CP = -200                   # a player who thinks that he is losing takes care
 COMFORT_US = 500_000               # a player with less time for a move hurries
 # The most centipawns, up or down, that a player who searches in full likes a feature, see `style_bonus.py`: his taste.
@@ -60,27 +61,16 @@ class LevelPlayer:
     ) -> "LimitedSearch":
         """Start the clock and return the search to run; `style` is for the side to move."""
         deadlines = deadlines_us(task.limits, board.turn == "white", overhead_ms)
+        if board.variant != "standard":
+            return self._begin_variant(board, task, deadlines[0], overhead_ms, tablebase)
         level = self._present_level(board, deadlines[0])
         knows_theory = task.complete and len(board.moves) < round(level.book_plies)
         thought = hashed(self._game ^ board.key())
         vision = Vision(thought, round(level.blindness), round(level.capture_blindness), board.last_move)
         seen = vision.seen(board.position, task.moves, board.last_move)
         if level.nodes:
-            nodes = min(round(level.nodes), task.limits.nodes or round(level.nodes))
-            # Complete, as far as he knows: else the table would not keep the best move of a depth for the next one.
-            limited = replace(task, moves=seen, complete=True, lines=1, limits=replace(task.limits, nodes=nodes))
-            self._table = self._table or TranspositionTable(HASH_MB)
-            self._table.clear()
-            self._history.clear()
-            search: RunningSearch | OwnSearch = RunningSearch(
-                board,
-                self._table,
-                [self._history],
-                network,
-                limited,
-                overhead_ms,
-                tablebase,
-                self._taste if style is None else style,
+            search: RunningSearch | OwnSearch = self._full_search(
+                board, task, seen, level.nodes, overhead_ms, network, tablebase, self._taste if style is None else style
             )
         else:
             depth = int(level.plies) + (thought % 1000 < level.plies % 1 * 1000)
@@ -99,9 +89,42 @@ class LevelPlayer:
             )
         return LimitedSearch(search, task.limits, self._book_move(board) if knows_theory else None)
 
+    def _begin_variant(
+        self, board: Board, task: Task, time_us: int, overhead_ms: int, tablebase: Tablebase
+    ) -> "LimitedSearch":
+        """Begin a search in a variant: the full search, with the fewer nodes and candidates the lower the level is."""
+        level = self._level.hurried(_hurry(time_us))
+        in_opening = len(board.moves) < level.book_plies
+        blindness = max(level.blindness, OPENING_BLINDNESS if in_opening else 0)
+        thought = hashed(self._game ^ board.key())
+        vision = Vision(thought, round(blindness), round(level.capture_blindness), board.last_move)
+        seen = vision.seen_in_variant(task.moves)
+        search = self._full_search(board, task, seen, nodes_in_variants(level), overhead_ms, None, tablebase, None)
+        return LimitedSearch(search, task.limits, None)
+
+    def _full_search(
+        self,
+        board: Board,
+        task: Task,
+        seen: list[int],
+        most_nodes: float,
+        overhead_ms: int,
+        network: Network | None,
+        tablebase: Tablebase,
+        style: StyleBonus | None,
+    ) -> RunningSearch:
+        """Return a search of the moves that he sees, with few nodes."""
+        nodes = min(round(most_nodes), task.limits.nodes or round(most_nodes))
+        # Complete, as far as he knows: else the table would not keep the best move of a depth for the next one.
+        limited = replace(task, moves=seen, complete=True, lines=1, limits=replace(task.limits, nodes=nodes))
+        self._table = self._table or TranspositionTable(HASH_MB)
+        self._table.clear()
+        self._history.clear()
+        return RunningSearch(board, self._table, [self._history], network, limited, overhead_ms, tablebase, style)
+
     def _present_level(self, board: Board, time_us: int) -> Level:
         """Return how well the player sees and judges this position, with this time for it."""
-        level = self._level.hurried(max(0.0, 1 - time_us / COMFORT_US)).amid(tension(board.position))
+        level = self._level.hurried(_hurry(time_us)).amid(tension(board.position))
         if static_score(board.position) <= LOSING_CP:
             level = level.careful()
         if level.skill >= PRACTISED_FROM and has_bare_king(board.position):
@@ -115,6 +138,11 @@ class LevelPlayer:
             return None
         rng = random.Random(self._game ^ board.key())
         return rng.choices(known, [move.weight for move in known])[0].move
+
+
+def _hurry(time_us: int) -> float:
+    """Return how much the player hurries with this time for a move, from 0 to 1."""
+    return max(0.0, 1 - time_us / COMFORT_US)
 
 
 class LimitedSearch:

@@ -13,7 +13,15 @@ hash of seed and position: a repeated search has the same, another game has othe
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, popcount, u64
 from cython.cimports.engine.core.checks import gives_check
-from cython.cimports.engine.core.move import CASTLING, flag_of, from_square, is_capture, is_promotion, to_square
+from cython.cimports.engine.core.move import (
+    CASTLING,
+    flag_of,
+    from_square,
+    is_capture,
+    is_promotion,
+    is_tactical,
+    to_square,
+)
 from cython.cimports.engine.core.movegen import attacked_squares
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import BLACK, KIND_OF, NO_SQUARE, WHITE
@@ -123,3 +131,17 @@ class Vision:
     def seen(self, position: Position, moves: list, previous: int) -> list[int]:
         """Return the moves of the root that the player considers; all of them if he sees none."""
         return [move for move in moves if self.sees(position, move, previous, 0)] or moves
+
+    def seen_in_variant(self, moves: list) -> list[int]:
+        """Return the same in a variant, where only captures and promotions catch the eye more than other moves."""
+        found: list[int] = []
+        move: cython.int
+        for move in moves:
+            chance: cython.int = self.blindness * CANDIDATE_PERCENT // 100
+            if is_tactical(move):
+                chance = self.capture_blindness >> 1
+            if chance > MOST:
+                chance = MOST
+            if mixed(self.thought ^ cython.cast(u64, move)) % 1000 >= cython.cast(u64, chance):
+                found.append(move)
+        return found or moves

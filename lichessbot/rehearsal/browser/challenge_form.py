@@ -17,7 +17,6 @@ Form = Mapping[str, object]
 COLORS: Final = (ColorChoice.RANDOM, ColorChoice.WHITE, ColorChoice.BLACK)
 MAX_INCREMENT_S: Final = 180
 MAX_FEN_LENGTH: Final = 120
-_WITH_LEVELS: Final = (Variant.STANDARD, Variant.CHESS960, Variant.FROM_POSITION)
 _SHORT_LIMITS_S: Final = (0, 15, 30, 45, 60, 90)
 OFFERED_LIMITS_S: Final = (*_SHORT_LIMITS_S, *range(120, 10_801, 60))
 
@@ -42,8 +41,6 @@ def proposal(form: Form) -> Proposal:
     strength = next(it for it in STRENGTHS if it.key == key)
     if rated and strength.limits:
         raise Refused("rated games have one strength for everybody: choose casual, or full strength")
-    if strength.limits and variant not in _WITH_LEVELS:
-        raise Refused("levels are for the rules of standard chess: choose full strength")
     return Proposal(terms, strength)
 
 

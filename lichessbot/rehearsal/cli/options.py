@@ -220,9 +220,6 @@ def refuse_contradictions(options: Options) -> None:
         raise click.UsageError("--strength is for the bot, and --serve starts none")
     if options.odds and options.variant not in (Variant.STANDARD, Variant.FROM_POSITION):
         raise click.UsageError("--odds plays fromPosition: it does not go with another --variant")
-    if options.opponent.kind is OpponentKind.LEVEL and not options.variant.has_standard_rules:
-        variant = options.variant.key
-        raise click.UsageError(f"--opponent level plays standard chess; engine, greedy and random play {variant}")
     if options.no_open and not options.browser:
         raise click.UsageError("--no-open needs --browser")
     if options.browser and options.games is None:

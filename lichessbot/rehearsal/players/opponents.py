@@ -87,16 +87,13 @@ class EngineOpponent:
 
 
 class LevelOpponent:
-    """Our own engine at a level; greedy in variants, which have no levels."""
+    """Our own engine at a level."""
 
     def __init__(self, level: int, seed: str) -> None:
-        self._greedy = GreedyOpponent(seed)
         self._engine = Engine(ENGINE_HASH_MB, ENGINE_OVERHEAD_MS)
         self._engine.limit_strength(level, crc32(seed.encode()))
 
     def choose(self, board: Board, clocks: Limits) -> str:
-        if board.variant != "standard":
-            return self._greedy.choose(board, clocks)
         self._engine.set_position(board)
         best = self._engine.go(clocks).best_move
         assert best is not None, "asked for a move in a finished game"

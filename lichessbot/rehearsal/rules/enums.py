@@ -95,11 +95,6 @@ class Variant(Enum):
         return self.value[2]
 
     @property
-    def has_standard_rules(self) -> bool:
-        """Whether only the start position differs from standard chess, if anything does."""
-        return self in (Variant.STANDARD, Variant.CHESS960, Variant.FROM_POSITION)
-
-    @property
     def has_own_start(self) -> bool:
         """Whether the start position differs from game to game, and so is sent."""
         return self in (Variant.CHESS960, Variant.FROM_POSITION)

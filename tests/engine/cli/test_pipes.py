@@ -98,7 +98,7 @@ def test_variants_are_analysed_and_evaluated(run: Run) -> None:
     ("arguments", "problem"),
     [
         (("play", "--variant", "horde", "--chess960", "5"), "--chess960: horde has a starting position of its own"),
-        (("play", "--variant", "atomic", "--black-style", "cce"), "a style or level plays standard chess, but"),
+        (("play", "--variant", "atomic", "--black-style", "cce"), "a style plays standard chess, but"),
         (("eval", "--variant", "atomic", "--style", "cce"), "--style evaluates standard chess, but"),
         (("play", "--variant", "atomik"), "did you mean atomic?"),
         (("play", "--variant", "atomic", "--fen", "8/8 w"), "(Atomic)"),

@@ -6,8 +6,9 @@ import pytest
 
 from engine.book.opening_names import named_moves
 from engine.facade import RATINGS, Board, Engine, Limits, build_mode
-from engine.search.levels.level import USUAL_TENSION, level_of
+from engine.search.levels.level import USUAL_TENSION, level_at, level_of, nodes_in_variants
 from engine.search.levels.vision import tension
+from engine.variants.variant import VARIANTS
 from tests.engine.uci_session import Session
 
 SEEDS = range(20)
@@ -206,3 +207,36 @@ def _nodes(session: Session, command: str) -> int:
     """Return the nodes of a search."""
     session.say(command)
     return max(int(line.split(" nodes ")[1].split()[0]) for line in session.until("bestmove") if " nodes " in line)
+
+
+def test_the_nodes_in_variants_grow_with_the_skill() -> None:
+    nodes = [nodes_in_variants(level_at(skill)) for skill in range(200, 3701, 100)]
+    assert nodes[0] == 1
+    assert all(low < high for low, high in pairwise(nodes))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variants_are_played_at_a_level(variant: str) -> None:
+    board = Board(variant=variant)
+    for rating in (600, 1500, 2850):
+        games = [choose(rating, seed, board) for seed in SEEDS]
+        assert games == [choose(rating, seed, board) for seed in SEEDS]
+        assert len(set(games)) > 1
+        assert set(games) <= set(board.legal_moves())
+
+
+@pytest.mark.parametrize("variant", ["crazyhouse", "atomic"])
+def test_a_higher_level_beats_a_lower_one_in_variants(variant: str) -> None:
+    won = 0
+    for seed in range(6):
+        board, strong, weak = Board(variant=variant), Engine(1), Engine(1)
+        for engine, rating in ((strong, 2000), (weak, 1000)):
+            engine.set_position(board)
+            engine.limit_strength(rating, seed)
+        colour = ("white", "black")[seed % 2]
+        while (outcome := board.outcome()) is None:
+            engine = strong if board.turn == colour else weak
+            engine.set_position(board)
+            board.push(engine.go(Limits()).best_move or "")
+        won += outcome.winner == colour
+    assert won >= 5

@@ -126,14 +126,13 @@ def test_inside_a_section_only_the_keys_that_a_profile_names_change() -> None:
     assert [it.polyglot.enabled for it in engines_of(settings)] == [False, True, False]
 
 
-def test_our_engine_plays_at_a_level_by_standard_rules_only() -> None:
+def test_every_variant_is_played_at_a_level() -> None:
     casual = replace(BLITZ_BY_A_HUMAN, rated=False, chosen_level=1200)
     ours, theirs = config(strength=1700), config(strength=1700, command=["fairy-stockfish"])
     for variant in Variant:
         game = replace(casual, variant=variant)
-        assert engine_for(game, ours, UNKNOWN_MACHINE).level == (1200 if variant.has_standard_rules else None)
+        assert engine_for(game, ours, UNKNOWN_MACHINE).level == 1200
         assert engine_for(game, theirs, UNKNOWN_MACHINE).level == 1200
-    assert engine_for(replace(casual, variant="atomic"), config(strength=1700), UNKNOWN_MACHINE).own_book
 
 
 def test_without_a_match_the_section_counts() -> None:

@@ -55,7 +55,6 @@ def test_the_position_counts_only_for_games_from_a_position() -> None:
         ({"variant": "atomc"}, "variant: 'atomc' is none of standard, chess960, .*; perhaps atomic"),
         ({"strength": "level-2700"}, "strength: 'level-2700' is none of full, .*; perhaps level-"),
         ({"rated": True}, "rated games have one strength for everybody: choose casual, or full strength"),
-        ({"variant": "atomic"}, "levels are for the rules of standard chess: choose full strength"),
         ({"strength": ["x"]}, "strength: "),
         ({"variant": "fromPosition"}, "fen: a game from a position needs its FEN"),
         ({"variant": "fromPosition", "fen": 7}, "fen: a game from a position needs its FEN"),

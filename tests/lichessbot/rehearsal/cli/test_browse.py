@@ -104,7 +104,6 @@ def test_a_dead_daemon_ends_the_page_with_a_failure(rehearsal: list[subprocess.P
     [
         (["--browser", "--serve"], "--browser lets you play the bot, and --serve starts none"),
         (["--no-open"], "--no-open needs --browser"),
-        (["--opponent", "level:1500", "--variant", "atomic"], "level plays standard chess; .* random play atomic"),
         (["--browser", "--clock", "60+0"], "--clock is for games against opponents: with --browser it needs --games"),
         (["--browser", "--variant", "chess960"], "--variant is for games against opponents"),
         (["--browser", "--depth", "5"], "--depth is for games against opponents"),
