@@ -5,7 +5,7 @@ what the events are about; it gets a name and fields, and `phrases` has a phrase
 Offers `EventLog`, `start_logging` with its formats, and `inert` for text from strangers.
 """
 
-from lichessbot.log.event_log import EventLog, crashes, inert, silenced
+from lichessbot.log.event_log import EventLog, counted, crashes, inert, silenced
 from lichessbot.log.formats import LogFormat, Verbosity, start_logging
 
-__all__ = ["EventLog", "LogFormat", "Verbosity", "crashes", "inert", "silenced", "start_logging"]
+__all__ = ["EventLog", "LogFormat", "Verbosity", "counted", "crashes", "inert", "silenced", "start_logging"]

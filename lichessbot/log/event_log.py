@@ -86,6 +86,11 @@ def inert(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
+def counted(number: float, noun: str) -> str:
+    """Return a number of things in words, such as `1 day` or `2 days`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def cut(text: str) -> str:
     """Return text that is no longer than a value in a line of the log may be."""
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."

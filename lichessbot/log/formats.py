@@ -39,7 +39,7 @@ class LogFormat(StrEnum):
 class Verbosity(Enum):
     """Which events are logged."""
 
-    QUIET = "starts, ends and troubles"
+    QUIET = "starts, results, warnings and errors"
     NORMAL = "every event"
     VERBOSE = "every event, and the search"
 

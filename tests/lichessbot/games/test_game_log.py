@@ -147,7 +147,7 @@ def test_moves_that_were_taken_back_are_followed_by_those_played_instead(caplog:
     game.full()
     game.state("e2e4 e7e5 g1f3")
     game.log.note_action(AnswerTakeback(GAME, granted=True))
-    assert game.state("e2e4") == ["grants the takeback"]
+    assert game.state("e2e4") == ["granting the takeback"]
     assert game.full("e2e4") == []
     assert game.state("e2e4 c7c5") == ["  1... c5       us   1:00  them   1:00"]
 
@@ -180,7 +180,7 @@ def test_the_engine_may_choose_among_the_moves_of_a_source_and_the_daemon_may_mo
     assert game.state("d2d4")[0].endswith("syzygy, engine")
     game.state("d2d4 d7d5")
     game.log.note_action(Fallback(7, Board(), 0.5))
-    assert game.told() == ["warning: finds a move without the engine in 500 ms"]
+    assert game.told() == ["warning: choosing a move without the engine, within 500 ms"]
     game.think(3, "c2c4", SearchSummary(), search_id=7)
     assert game.state("d2d4 d7d5 c2c4")[0].endswith("them   1:00  fallback")
 
@@ -212,7 +212,7 @@ def test_a_lost_stream_is_told_and_that_it_is_back(caplog: pytest.LogCaptureFixt
     game = Listener(caplog)
     game.full()
     assert game.hear(StreamLost(GAME, "the connection was reset", timedelta(seconds=2))) == [
-        "warning: the game's stream is lost (the connection was reset); tries again in 2 s"
+        "warning: lost the game's stream (the connection was reset); retrying in 2 s"
     ]
     assert game.full("e2e4 e7e5") == [
         "the game's stream is open again after 1 move",
@@ -258,8 +258,8 @@ def test_an_opponent_who_leaves_and_what_follows(caplog: pytest.LogCaptureFixtur
     for action in (ClaimDraw(GAME), Abort(GAME, "no move"), Resign(GAME, "lost"), AnswerTakeback(GAME, granted=False)):
         game.log.note_action(action)
     assert game.told() == [
-        "claims the draw, as the opponent has left",
-        "aborts the game: no move",
+        "claiming the draw, as the opponent has left",
+        "aborting the game: no move",
         "resigns: lost",
         "denies the takeback",
     ]

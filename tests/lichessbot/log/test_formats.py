@@ -80,11 +80,11 @@ def test_a_terminal_gets_text_with_the_time_of_day() -> None:
     assert not [line for line in lines if ESCAPE in line]
     texts = [line[9:] for line in lines if line[2:3] == ":"]
     assert texts == [
-        "listens for challenges and games",
+        "listening for challenges and games",
         r"abcd1234 spectators' chat, Eve: hi\x1b[2J\n[token]",
         "abcd1234 warning: the opponent has left",
         "abcd1234 won against Bob: checkmate, 43 moves",
-        "abcd1234 error: bug in the game, met for the first time",
+        "abcd1234 error: bug in the game, first occurrence",
         "warning: request",
     ]
     assert "ValueError: Bearer [token]" in lines
@@ -96,7 +96,7 @@ def test_a_terminal_shows_starts_ends_and_troubles_in_colour() -> None:
     assert "\x1b[33mabcd1234 warning: the opponent has left\x1b[0m" in lines[2]
     assert "\x1b[1m\x1b[32mabcd1234 won against" in lines[3]
     assert "\x1b[31mabcd1234 error: bug" in lines[4]
-    assert lines[0].endswith("\x1b[0m listens for challenges and games"), "only its time is dim"
+    assert lines[0].endswith("\x1b[0m listening for challenges and games"), "only its time is dim"
 
 
 @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1", "TERM": "xterm"}])
@@ -118,7 +118,7 @@ def test_a_file_or_pipe_gets_fields() -> None:
 
 def test_text_in_a_file_has_the_date() -> None:
     assert written(LogFormat.TEXT)[0][:2] == "20"
-    assert written(LogFormat.TEXT)[0][20:] == "listens for challenges and games"
+    assert written(LogFormat.TEXT)[0][20:] == "listening for challenges and games"
 
 
 def test_the_journal_gets_text_with_priorities_and_without_times(tmp_path: Path) -> None:
@@ -130,9 +130,9 @@ def test_the_journal_gets_text_with_priorities_and_without_times(tmp_path: Path)
         log_everything()
     lines = path.read_text().splitlines()
     assert lines[:6] == [
-        "<6>listens for challenges and games",
-        "<6>abcd1234 joins the game against Ferdinand, games in progress: 1",
-        "<7>abcd1234 sends e2e4",
+        "<6>listening for challenges and games",
+        "<6>abcd1234 joining the game against Ferdinand; games in progress: 1",
+        "<7>abcd1234 sending e2e4",
         r"<6>abcd1234 spectators' chat, Eve: hi\x1b[2J\n[token]",
         "<4>abcd1234 warning: the opponent has left",
         "<6>abcd1234 won against Bob: checkmate, 43 moves",
@@ -183,5 +183,5 @@ def test_quiet_leaves_starts_ends_and_troubles(log_format: LogFormat) -> None:
 
 
 def test_text_repeats_at_the_start_of_a_game_nothing_unless_verbose() -> None:
-    assert "joins the game" not in "".join(written(LogFormat.TEXT))
-    assert "joins the game" in "".join(written(LogFormat.TEXT, Verbosity.VERBOSE))
+    assert "joining the game" not in "".join(written(LogFormat.TEXT))
+    assert "joining the game" in "".join(written(LogFormat.TEXT, Verbosity.VERBOSE))

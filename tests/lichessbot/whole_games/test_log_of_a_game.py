@@ -143,7 +143,7 @@ def test_the_log_tells_the_whole_game(
 ) -> None:
     arena.configure(config + GREETING, depth=4)
     run(arena)
-    arena.until(lambda: "listens for challenges" in arena.log() or "events.open" in arena.log())
+    arena.until(lambda: "listening for challenges" in arena.log() or "events.open" in arena.log())
     game_id = arena.challenge(arena.player("Ferdinand", SlowOpponent, title="GM", rating=1850), base_s=180)
     arena.until_ended(1)
     (session,) = arena.ended
