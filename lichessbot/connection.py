@@ -18,7 +18,7 @@ from lichessbot.lichess.models import Account
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import Source, StreamLost, StreamReader, StreamReport
+from lichessbot.lichess.streams import StreamEndpoint, StreamLost, StreamReader, StreamReport
 from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
 
@@ -85,8 +85,8 @@ class Connection:
             page = f"{self.access.url}/account/oauth/token"
             self._log.warning("token.scope_missing", scope=scope, remedy=f"make a new token with this scope at {page}")
 
-    def is_dead_token(self, reason: str) -> bool:
-        """Return whether to give up after a denial; else ask for the account again.
+    def token_denied(self, reason: str) -> bool:
+        """Take note that Lichess denied the token: return whether to give up, else ask for the account again.
 
         Lichess may deny a good token for a moment. Moves go on meanwhile, and each good answer ends the doubt.
         """
@@ -131,7 +131,7 @@ class Connection:
         """Open the event stream, unless that is done already."""
         if self._stream is None:
             client = self.open_client(self._timeouts.liveness)
-            source = Source(None, client, client.event_stream, parse_account_event)
+            source = StreamEndpoint(None, client, client.event_stream, parse_account_event)
             self._stream = StreamReader(source, self._emit, self._timeouts, self.rate_limiter)
             self._stream.start()
 
@@ -157,10 +157,10 @@ class Connection:
         self.status, self.is_open = _RETRYING, False
         self._log.warning("events.lost", reason=lost.reason, retry_in_s=lost.retry_in.total_seconds())
 
-    def others_got_through(self) -> None:
+    def retry_now(self) -> None:
         """Retry at once if the event stream waits, because another stream was opened."""
         if self._stream is not None:
-            self._stream.others_got_through()
+            self._stream.retry_now()
 
     def stop_listening(self) -> None:
         if self._stream is not None:

@@ -1,7 +1,6 @@
 """The daemon's main loop: reports in, decisions out; signals, reload and shutdown.
 
-The main thread owns all state: games, lobby, outbox bookkeeping, the store's memory, and what engines are told. Every
-other thread reads or writes one thing and puts reports on the inbox:
+The main thread owns all state. Every other thread reads or writes one thing and puts reports on the inbox:
 
     stream-events, stream-ID     one per stream: reads its lines. `StreamReader.stop` sets a flag and shuts its socket.
     moves-ID                     one per game: sends its moves. `Outbox.close_game` and `close` put a mark in its queue.
@@ -15,12 +14,13 @@ other thread reads or writes one thing and puts reports on the inbox:
     review                       waits for the engine that reviews games. `Reviewer.close` sets a flag.
     control, control-client      accepts operators, and one for each: reads a request, writes the answer to it.
                                  `ControlServer.close` shuts the socket; a client is given up after some seconds.
+    log                          writes the log. Never stopped: it ends with the process.
+    Thread-N (Timer)             kills an engine that does not start in time. Cancelled by its answer.
     web, AnyIO worker thread     serve the operator's page, if wanted, with an event loop, and read the records for it.
                                  `WebServer.close` ends its streams and joins `web`.
 
-None keeps the process alive. A bug that a thread or a step of the main loop meets is logged with its traceback, counted
-in the status, and ends only what the thread was doing: a stream is opened again, a command is repeated, a source has no
-move. An exception that a thread does not catch even so ends the process, because the daemon could miss events.
+None keeps the process alive. A bug in a thread or a step of the main loop is logged with its traceback, counted in the
+status, and ends only that task. An exception that a thread does not catch ends the process: events could be missed.
 """
 
 import math
@@ -137,7 +137,7 @@ class Daemon:
         self._ticked_at = self._tick_at = -math.inf
 
     def run(self) -> ExitCode:
-        """Play until a signal, or until Lichess refuses the token."""
+        """Play until a signal, or until Lichess denies the token for good."""
         for number in _ENDING_SIGNALS:
             signal.signal(number, self._on_signal)
         signal.signal(signal.SIGHUP, lambda number, frame: self._inbox.put(ReloadRequested()))
@@ -214,8 +214,8 @@ class Daemon:
             self._connection.succeeded()
         if isinstance(report, StreamEvent) and (report.game_id is None or isinstance(report.event, GameFull)):
             # Lichess answers again: after an outage the other streams need not wait for their next attempt.
-            self._games.others_got_through()
-            self._connection.others_got_through()
+            self._games.retry_now()
+            self._connection.retry_now()
         match report:
             case StopRequested(signal_name):
                 self._shutdown.signal(signal_name, self._config.leave_after)
@@ -397,8 +397,8 @@ class Daemon:
     def _denied(self, reason: str) -> None:
         """Leave if the token is dead: a game in progress waits until that is certain."""
         is_idle = not self._connection.was_open and not self._store.left_over
-        if self._connection.is_dead_token(reason) or is_idle:
-            self._refused(reason)
+        if is_idle or self._connection.token_denied(reason):
+            self._refused(f"Lichess denied the token ({reason})")
 
     def _refused(self, reason: str) -> None:
         self._log.error("refused", reason=reason)

@@ -26,11 +26,11 @@ class ExitCode(IntEnum):
     OK = 0
     """Done; for `run`: stopped by a signal with no game left."""
     FAILED = 1
-    """Another command did not succeed; for `run`: a bug, and a restart resumes the games."""
+    """The command failed; for `run`: no engine works at the start, the records are in use, or a bug ended a thread."""
     USAGE = 2
     """The arguments or the configuration are wrong, or the engine that it names."""
     REFUSED = 3
-    """Lichess refuses the token, or the account is not a BOT account."""
+    """Lichess denied the token, or the account is not a BOT account."""
     ABANDONED = 4
     """A second signal or the end of the grace period ended `run` with games in progress."""
 

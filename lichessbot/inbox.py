@@ -16,7 +16,7 @@ from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ListedGame:
     """What the list of games in progress, requested at `asked_at`, says of one: None if it is missing."""
 
     game_id: str
@@ -61,7 +61,7 @@ Report = (
     | StreamRefused
     | PlayingWanted
     | ListFetched
-    | Standing
+    | ListedGame
     | FinishedGame
     | ReviewDone
     | BestMove

@@ -191,7 +191,7 @@ class Lobby:
         return self._lists.unblock(name.lower())
 
     def rechallenge(self, *, received: bool) -> str:
-        """Challenge again whom we challenged last, or, if `received`, who challenged us. Raises CannotDo."""
+        """Repeat our last challenge, or, if `received`, challenge who challenged us last. Raises CannotDo."""
         if self._paused:
             raise CannotDo("the bot is paused: `lichessbot resume` comes first")
         it = self._last.again(received=received)

@@ -31,7 +31,7 @@ from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import Account, GameFull, Player, TokenInfo
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
-from lichessbot.log import EventLog, inert
+from lichessbot.log import EventLog, counted, inert
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
 from lichessbot.uci.search import EngineDied
@@ -111,7 +111,7 @@ class Notifier:
         """Tell the end of the daemon, and wait a moment for the program. `exit_code`: None after an exception."""
         code = ExitCode.FAILED if exit_code is None else exit_code
         if code is ExitCode.REFUSED:
-            self._tell(NotifyEvent.TOKEN_REFUSED, "Lichess refuses the token, or the account is not a BOT account", {})
+            self._tell(NotifyEvent.TOKEN_REFUSED, "Lichess denied the token, or the account is not a BOT account", {})
         self._tell(NotifyEvent.DAEMON_STOPPED, f"the daemon ended: {_ENDS[code]}", {"exit_code": int(code)})
         if self._worker is not None:
             self._worker.close()
@@ -146,7 +146,7 @@ class Notifier:
         self._token_days_told = due
         page = f"{self._settings.config.url}/account/oauth/token"
         self._log.warning("token.expires", day=day, days_left=days, remedy=f"make a new token at {page}")
-        text = f"the token expires on {day}, in {days} days: make a new one at {page}"
+        text = f"the token expires on {day}, in {counted(days, 'day')}: make a new one at {page}"
         self._tell(NotifyEvent.TOKEN_EXPIRES, text, {"day": day, "days_left": days})
 
     # Games
@@ -211,7 +211,7 @@ _ENDS: Final = {
     ExitCode.OK: "stopped by a signal",
     ExitCode.FAILED: "an error; see the log",
     ExitCode.USAGE: "the configuration or an engine does not work; see the log",
-    ExitCode.REFUSED: "Lichess refuses the token",
+    ExitCode.REFUSED: "Lichess denied the token, or the account is not a BOT account",
     ExitCode.ABANDONED: "stopped with games in progress",
 }
 

@@ -31,7 +31,7 @@ from lichessbot.lichess.enums import DeclineReason, Mode, Speed
 from lichessbot.lichess.models import BOT_TITLE, Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
-from lichessbot.storage.records import Answer, Entry, LimitedAction, SlotHolder
+from lichessbot.storage.records import Answer, ChallengeRecord, LimitedAction, SlotHolder
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 
@@ -299,7 +299,7 @@ def _waiting(queued: QueuedChallenge, now: float) -> WaitingChallenge:
     )
 
 
-def _decision(it: Entry) -> ChallengeDecision:
+def _decision(it: ChallengeRecord) -> ChallengeDecision:
     return ChallengeDecision(
         at_epoch_s=it.received_at,
         challenger=it.challenger or "anonymous",
@@ -328,9 +328,9 @@ def _facts(challenge: Challenge) -> dict[str, object]:
     }
 
 
-def _entry(challenge: Challenge) -> Entry:
+def _entry(challenge: Challenge) -> ChallengeRecord:
     challenger, us = slot_holder_of(challenge), challenge.destination
-    return Entry(
+    return ChallengeRecord(
         id=challenge.id,
         received_at=time.time(),
         challenger=challenger.user_id,

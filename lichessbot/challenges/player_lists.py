@@ -185,11 +185,11 @@ class Fetcher:
                 return response
             response.close()
             if not response.is_redirect:
-                raise ListUnusable(f"status {response.status_code}")
+                raise ListUnusable(f"HTTP status {response.status_code}")
             address = urljoin(address, response.headers["Location"])
             if not self._may_lead_to(address):
-                raise ListUnusable(f"leads to {address}")
-        raise ListUnusable("leads from address to address")
+                raise ListUnusable(f"redirects to {address}, which is not allowed")
+        raise ListUnusable("too many redirects")
 
     def _may_lead_to(self, address: str) -> bool:
         """Refuse a redirect to this machine: the keeper of a list must not choose what is requested here."""
@@ -240,7 +240,7 @@ def parse(body: bytes, address: str = "") -> list[str]:
         elif text:
             unreadable.append(number)
     if len(words) < len(unreadable):
-        raise ListUnusable("most of its lines are no names of players")
+        raise ListUnusable("most of its lines are not names of players")
     if unreadable:
         lines = ", ".join(map(str, unreadable[:_MOST_LINES_NAMED]))
         expected = "a name, or a name with until and a day such as 2026-12-31"

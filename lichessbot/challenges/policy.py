@@ -1,8 +1,9 @@
 """Decide whether to accept a challenge: event, snapshot and history in, decision with its rule out.
 
-Pure. The checks stand in the order that tells the challenger most, with the reasons that Lichess translates: first what
-challengers can change (who they are, clock, variant, mode), then what they cannot (rating, lists), and last that the
-bot is busy. Every decision names its rule for the log, the records and `lichessbot explain`.
+Pure. The checks come in the order that tells the challenger most, with the reasons that Lichess translates: first
+whether bots or humans are accepted at all, then what the challenger can change (clock, variant, mode), then what not
+(rating, lists), and last that the bot is busy. Every decision names its rule for the log, the records and
+`lichessbot explain`.
 """
 
 import math
@@ -18,6 +19,7 @@ from lichessbot.lichess.enums import DeclineReason, ExactClock, Mode, Speed, Var
 from lichessbot.lichess.models import Challenge, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
 from lichessbot.lichess.start_board import start_board
+from lichessbot.log import counted
 from lichessbot.storage.records import SlotHolder
 
 _OPEN_STATUS: Final = "created"
@@ -230,9 +232,9 @@ def _days(case: _Case) -> Decline | None:
             return None
         return case.decline(DeclineReason.TOO_SLOW, "max_days", "a game without any time limit is too long")
     if days < rules.min_days:
-        return case.decline(DeclineReason.TOO_FAST, "min_days", f"{days} days per move are too few")
+        return case.decline(DeclineReason.TOO_FAST, "min_days", f"{counted(days, 'day')} per move is too short")
     if days > rules.max_days:
-        return case.decline(DeclineReason.TOO_SLOW, "max_days", f"{days} days per move are too many")
+        return case.decline(DeclineReason.TOO_SLOW, "max_days", f"{counted(days, 'day')} per move is too long")
     return None
 
 

@@ -51,6 +51,7 @@ _NAMES: Final = (
     "SELECT DISTINCT opponent FROM bot_games",
     "SELECT DISTINCT opponent FROM declines",
     "SELECT DISTINCT opponent FROM rests",
+    "SELECT id FROM blocked_players",
 )
 _ABOUT: Final = """\
 What `lichessbot bugreport` collected on {moment}. Look through it before you send it.
@@ -111,7 +112,7 @@ def command(
         ),
         "versions.txt": "".join(_versions()),
         "config.yml": _config(loaded, problems, redact),
-        "check.txt": "not run: --offline\n" if offline else _check(loaded, problems),
+        "check.txt": "not run: --offline\n" if offline else redact.log(_check(loaded, problems)),
         "log.txt": redact.log(_log(log_file, unit)),
         "records.txt": _records(loaded),
     }

@@ -21,16 +21,22 @@ from lichessbot.config.matchmaking import offered_base, offered_days
 from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.client import Access, LichessClient
-from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, GameStatus, Variant
-from lichessbot.lichess.models import Account, Challenge, GameRecord
+from lichessbot.lichess.enums import (
+    LONGEST_INCREMENT_S,
+    PROPOSABLE_VARIANTS,
+    Colour,
+    DeclineReason,
+    ExactClock,
+    GameStatus,
+    Variant,
+)
+from lichessbot.lichess.models import Account, Challenge, ExportedGame
 from lichessbot.log import silenced
 from lichessbot.storage.database import read_only
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.startup_check import playable_now
 
-_LONGEST_INCREMENT_S: Final = 180
 _OPEN: Final = ("created", "offline")
-_VARIANTS: Final = [variant.value for variant in Variant if variant.can_be_proposed]
 _MOST_FAILURES: Final = 10  # of one look, in a row
 
 T = TypeVar("T")
@@ -38,8 +44,8 @@ T = TypeVar("T")
 
 def _clock(text: str) -> ExactClock:
     clock = exact_clock(text)
-    if clock.increment_s > _LONGEST_INCREMENT_S:
-        raise ValueError(f"expected an increment of 0 to {_LONGEST_INCREMENT_S} seconds, found {clock.increment_s}")
+    if clock.increment_s > LONGEST_INCREMENT_S:
+        raise ValueError(f"expected an increment of 0 to {LONGEST_INCREMENT_S} seconds, found {clock.increment_s}")
     try:
         offered_base(clock.base_s)
     except ValueError as error:
@@ -58,7 +64,7 @@ def _days(text: str) -> Days:
 @config_option
 @click.argument("opponent", type=Parsed(player_name), metavar="USER")
 @click.option("--clock", type=Parsed(_clock), default="3+2", show_default=True, metavar="MINUTES+SECONDS")
-@click.option("--days", type=Parsed(_days), metavar="N", help="Days per move, instead of a clock. Stays open.")
+@click.option("--days", type=Parsed(_days), metavar="N", help="Days per move instead of a clock; stays open.")
 @click.option("--rated", is_flag=True, help="Rated. Default: casual.")
 @click.option(
     "--games",
@@ -73,7 +79,7 @@ def _days(text: str) -> Days:
     type=click.Choice([colour.value for colour in Colour]),
     help="Our colour in every game. Default: white first, then alternating.",
 )
-@click.option("--variant", type=click.Choice(_VARIANTS), default="standard", show_default=True)
+@click.option("--variant", type=click.Choice(list(PROPOSABLE_VARIANTS)), default="standard", show_default=True)
 def command(
     config_file: Path | None,
     opponent: str,
@@ -197,7 +203,7 @@ class Series:
             challenge = self._retried(lambda: self._api.challenge(self._pending or ""))
         return challenge
 
-    def _ended(self, game_id: str) -> GameRecord:
+    def _ended(self, game_id: str) -> ExportedGame:
         """Return the game once it is over."""
         record = self._retried(lambda: self._api.game_record(game_id))
         while not record.status.is_over:
@@ -241,7 +247,7 @@ def _refusal(challenge: Challenge) -> str:
     return challenge.status
 
 
-def _result(record: GameRecord, colour: Colour) -> str:
+def _result(record: ExportedGame, colour: Colour) -> str:
     if record.status is GameStatus.ABORTED:
         return "aborted"
     if record.winner is None:

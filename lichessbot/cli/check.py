@@ -21,7 +21,7 @@ from lichessbot.inbox import Inbox
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Scope, Variant
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.log import silenced
+from lichessbot.log import counted, silenced
 from lichessbot.move_sources import Hosts, check_sources
 from lichessbot.notify import DAYS_TOLD_AHEAD, Notice, run_program, token_end
 from lichessbot.storage.database import newer_than_ours
@@ -130,7 +130,7 @@ class Check:
             if (end := token_end(info, time.time())) is not None:
                 day, days = end
                 soon = ": make a new one" if days <= DAYS_TOLD_AHEAD else ""
-                self._say("note" if soon else "ok", f"the token expires on {day}, in {days} days{soon}")
+                self._say("note" if soon else "ok", f"the token expires on {day}, in {counted(days, 'day')}{soon}")
             account = api.account()
             self._user_name = account.username
             if account.is_bot:
@@ -241,10 +241,10 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
         f"{engine.nodes} nodes" if engine.nodes else "",
         f"{engine.move_time_ms} ms a move" if engine.move_time_ms else "",
     ]
-    limit = ", ".join(filter(None, limits)) or "what the clock allows"
+    limit = ", ".join(filter(None, limits)) or "the clock"
     if engine.command is not None:
         yield f"would play with {' '.join(engine.command)}"
-    yield f"would think within {limit}, with {engine.hash_mb} MiB of hash for each game"
+    yield f"would limit each search by {limit}; {engine.hash_mb} MiB of hash for each game"
     if engine.has_sources:
         yield f"would first look for a move in: {', '.join(engine.sources)}"
     if engine.level is not None:
@@ -255,7 +255,7 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
         games = f"{challenge.concurrency} games of {engine.threads} threads"
         yield f"would not ponder: {games} exceed the {machine.cores} processor cores"
     if config.profiles:
-        yield f"would change that in some games, by {len(config.profiles)} profiles"
+        yield f"would change that in some games, by {counted(len(config.profiles), 'profile')}"
     yield (
         f"would play correspondence games {config.correspondence.concurrency} at a time, with "
         f"{config.correspondence.move_time} s for each move"

@@ -9,7 +9,7 @@ import click
 from lichessbot.cli.options import Parsed, config_option, player_name
 from lichessbot.config import load_config
 from lichessbot.control.client import NoAnswer, NoDaemon, ask
-from lichessbot.control.commands import Answer, Command
+from lichessbot.control.commands import Command, ControlAnswer
 from lichessbot.errors import ExitCode
 from lichessbot.log import inert
 from lichessbot.storage.database import owner
@@ -17,7 +17,7 @@ from lichessbot.storage.database import owner
 _player = click.argument("player", type=Parsed(player_name), metavar="NAME")
 
 
-def ask_daemon(config_file: Path | None, command: Command, argument: str = "") -> Answer:
+def ask_daemon(config_file: Path | None, command: Command, argument: str = "") -> ControlAnswer:
     """Return the answer of the daemon with this configuration; one that could not be had says why."""
     folder = load_config(config_file, os.environ, needs_token=False).state_dir
     try:
@@ -25,10 +25,10 @@ def ask_daemon(config_file: Path | None, command: Command, argument: str = "") -
     except NoDaemon as error:
         pid = owner(folder)
         if pid is None:
-            return Answer(ok=False, text=str(error))
-        return Answer(ok=False, text=f"process {pid} has no control socket in {folder}: see its log")
+            return ControlAnswer(ok=False, text=str(error))
+        return ControlAnswer(ok=False, text=f"process {pid} has no control socket in {folder}: see its log")
     except NoAnswer as error:
-        return Answer(ok=False, text=str(error))
+        return ControlAnswer(ok=False, text=str(error))
 
 
 def _tell(config_file: Path | None, command: Command, argument: str = "") -> int:

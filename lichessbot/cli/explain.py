@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
-from urllib.parse import urlsplit
 
 import click
 
@@ -26,17 +25,17 @@ from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
-from lichessbot.log import silenced
+from lichessbot.log import counted, silenced
 from lichessbot.matchmaking.profile import PastDecline, PastGame, Rest, describe_bot
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
-from lichessbot.storage.records import SELECT, Answer, Entry, ListFetched, SlotHolder
+from lichessbot.storage.game_filter import game_id
+from lichessbot.storage.records import SELECT, Answer, ChallengeRecord, ListFetched, SlotHolder
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, describe_engine, gives_pieces, settled
 from lichessbot.uci.startup_check import playable_now
 
 _LATEST_SHOWN: Final = 5
 _VARIANTS: Final = [variant.value for variant in Variant]
-_ID_LENGTH: Final = 8
 # No player's name holds brackets.
 _US: Final = "(us)"
 _SOMEBODY: Final = "(somebody)"
@@ -99,7 +98,7 @@ class Inquiry:
         return ChallengeReceived.model_validate({"challenge": challenge, "compat": compat})
 
     def __str__(self) -> str:
-        control = self.clock or ("unlimited" if self.days is None else f"{self.days} days a move")
+        control = self.clock or ("unlimited" if self.days is None else f"{counted(self.days, 'day')} per move")
         return f"{self.mode} {control} ({self.speed}) {self.variant}, from {self.challenger}"
 
 
@@ -300,24 +299,17 @@ def _explain_bot(folder: Path, name: str, out: IO[str]) -> bool:
     return bool(known)
 
 
-def _challenge_id(text: str) -> str:
-    """Return the id in an id or address; a game's address may also name the colour, and its full id has 12 letters."""
-    path = urlsplit(text).path.strip("/").split("/")
-    words = [word for word in path if word not in ("white", "black", "")]
-    return words[-1][:_ID_LENGTH] if words else text
-
-
 def _explain_past(folder: Path, challenge_id: str, timeouts: Timeouts, out: IO[str]) -> bool:
     """Write what became of a challenge. Return False if it is unknown. Raises StateError."""
-    wanted = _challenge_id(challenge_id)
+    wanted = game_id(challenge_id) or challenge_id
     rows = read_only(folder, f"{SELECT} WHERE id = ?", wanted)
     if not rows:
         out.write(f"note: challenge {wanted} is unknown in {folder / FILE_NAME}\n")
         latest = read_only(folder, f"{SELECT} ORDER BY received_at DESC LIMIT {_LATEST_SHOWN}")
-        for entry in map(Entry.of_row, latest):
+        for entry in map(ChallengeRecord.of_row, latest):
             out.write(f"known: {entry.id} from {entry.challenger or 'an anonymous player'}, {entry.answer}\n")
         return False
-    entry = Entry.of_row(rows[0])
+    entry = ChallengeRecord.of_row(rows[0])
     who = Challenger(entry.is_bot, entry.rating, entry.challenger, is_anonymous=not entry.challenger)
     came = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.received_at))
     out.write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, came {came}\n")

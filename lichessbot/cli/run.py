@@ -49,7 +49,7 @@ def _address(text: str) -> str:
     help=f"Serve the operator's page, at {_USUAL_ADDRESS} or this address and port. As status.listen.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Log the search, requests and ignored events too.")
-@click.option("-q", "--quiet", is_flag=True, help="Log only starts, ends and troubles.")
+@click.option("-q", "--quiet", is_flag=True, help="Log only starts, results, warnings and errors.")
 def command(config_file: Path | None, listen: str | None, verbose: bool, quiet: bool) -> int:
     """Play until a signal.
 

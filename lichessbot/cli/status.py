@@ -20,7 +20,7 @@ from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant
 from engine.terminal.board_view import BoardView, Theme, draw
 from lichessbot.cli.control import ask_daemon
 from lichessbot.cli.options import config_option
-from lichessbot.control.commands import Answer, Command, status_json
+from lichessbot.control.commands import Command, ControlAnswer, status_json
 from lichessbot.control.status import (
     EngineStatus,
     Evaluation,
@@ -86,7 +86,7 @@ def _watch(config_file: Path | None, console: Console | None) -> None:
             live.update(screen, refresh=True)
 
 
-def _answers(config_file: Path | None) -> Iterator[Answer]:
+def _answers(config_file: Path | None) -> Iterator[ControlAnswer]:
     while True:
         yield ask_daemon(config_file, Command.STATUS)
         time.sleep(_REFRESH_EVERY_S)

@@ -40,7 +40,7 @@ def _message(text: str) -> str:
 
 @click.group("team")
 def team_command() -> None:
-    """Join a team, as battles of teams ask for."""
+    """Join a team, which team battles require."""
 
 
 @team_command.command()

@@ -7,16 +7,17 @@ from typing import IO, Final
 import click
 
 from lichessbot.cli.options import access_to, config_option, load
-from lichessbot.errors import ApiError, ExitCode
+from lichessbot.errors import ApiError, ExitCode, Unreachable
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.timeouts import Timeouts
 
 _EXPLANATION: Final = """\
 {name} on {url} is about to become a BOT account.
-This cannot be undone. A BOT account plays only through the Bot API: not by hand, and not in the
-tournaments, pools and puzzles of other accounts. Lichess allows it only for accounts that have
-not played a game.
+This cannot be undone. A BOT account plays only through the Bot API: it cannot play by hand or use
+the lobby, pools or puzzles, and can join only arenas that allow bots. Lichess allows the upgrade
+only for accounts that have not played a game.
 """
+_LOOK_AGAIN: Final = "Run `lichessbot upgrade` again: it asks only if the account is no BOT account yet.\n"
 _CONSENT: Final = "yes"
 
 
@@ -42,7 +43,11 @@ def upgrade(access: Access, timeouts: Timeouts, answers: IO[str] | None, out: IO
         if answers is not None and not _consents(answers, out):
             out.write("Nothing was changed.\n")
             return False
-        api.upgrade_to_bot()
+        try:
+            api.upgrade_to_bot()
+        except Unreachable as error:
+            out.write(f"Whether {account.username} was upgraded is unknown: {access.url}: {error}\n{_LOOK_AGAIN}")
+            return False
         out.write(f"{account.username} is a BOT account now: `lichessbot run` starts it.\n")
         return True
     except ApiError as error:

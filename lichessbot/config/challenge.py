@@ -24,7 +24,17 @@ from lichessbot.config.base import (
     distinct,
     or_null,
 )
-from lichessbot.lichess.enums import REAL_TIME_SPEEDS, ExactClock, Mode, Odds, Preference, SortBy, Speed, Variant
+from lichessbot.lichess.enums import (
+    LONGEST_INCREMENT_S,
+    REAL_TIME_SPEEDS,
+    ExactClock,
+    Mode,
+    Odds,
+    Preference,
+    SortBy,
+    Speed,
+    Variant,
+)
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
 T = TypeVar("T")
@@ -71,11 +81,11 @@ def _list_address(text: str) -> str:
     return text
 
 
-Increment = Annotated[Number, Field(ge=0, le=180)]
+Increment = Annotated[Number, Field(ge=0, le=LONGEST_INCREMENT_S)]
 Base = Annotated[Number, Field(ge=0, le=10800)]
 MinDays = Annotated[Number, Field(ge=1, le=14)]
 MaxDays = Annotated[float, Strict(), Field(ge=1), AfterValidator(_days)]
-NO_INCREMENT_LIMIT: Final = _or(180)
+NO_INCREMENT_LIMIT: Final = _or(LONGEST_INCREMENT_S)
 NO_BASE_LIMIT: Final = _or(10800)
 NO_DAYS_LIMIT: Final = _or(math.inf)
 Rating = Annotated[Number, Field(ge=0, le=4000)]

@@ -331,7 +331,7 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
             source.problem(key, _token_file_problem(token_path, error))
             return None
         if not text:
-            source.problem(key, f"the first line of {token_path} is empty; it is to be the token")
+            source.problem(key, f"the first line of {token_path} is empty; it must hold the token")
             return None
         source.warn(exposure(token_path))
     elif not text:

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, Places, Section
 from lichessbot.config.challenge import Addresses, Names, list_places
-from lichessbot.lichess.enums import Variant
+from lichessbot.lichess.enums import LONGEST_INCREMENT_S, Variant
 
 DEFAULT_TYPE: Final = "default"
 _OFFERED_BASES_S: Final = (0, 15, 30, 45, 60, 90)
@@ -105,7 +105,7 @@ def offered_days(days: int) -> int:
 
 
 Bases = Annotated[tuple[Annotated[Number, AfterValidator(offered_base)], ...], ONE_OR_MANY]
-Increments = Annotated[tuple[Annotated[Number, Field(ge=0, le=180)], ...], ONE_OR_MANY]
+Increments = Annotated[tuple[Annotated[Number, Field(ge=0, le=LONGEST_INCREMENT_S)], ...], ONE_OR_MANY]
 DaysList = Annotated[tuple[Annotated[Number, AfterValidator(offered_days)], ...], ONE_OR_MANY]
 Rating = Annotated[Number, Field(ge=0, le=4000)]
 Multiplier = Annotated[Number, Field(ge=0, le=1000)]

@@ -225,7 +225,7 @@ def _ways_to_rated_games(config: "Config") -> Iterator[_RatedGames]:
         if match.challenge_mode is ModeChoice.RATED:  # a random mode is one that `challenge` accepts
             yield _RatedGames(OpponentKind.BOT, False, f"{key} proposes rated games", f"set {key}: casual")
     if config.tournaments:
-        yield _RatedGames(None, True, "games of tournaments are rated", "leave no tournaments")
+        yield _RatedGames(None, True, "tournament games are rated", "remove tournaments")
 
 
 def _strengths_by_rating_in_rated_games(config: "Config") -> Iterator[tuple[str, str]]:

@@ -48,7 +48,7 @@ class CannotDo(LichessBotError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ControlAnswer:
     """The answer to a request: in words what happened or why nothing did, or the status that was asked for."""
 
     ok: bool
@@ -62,7 +62,7 @@ class ControlRequest:
 
     command: Command
     argument: str = ""
-    answers: SimpleQueue[Answer] = field(default_factory=SimpleQueue, compare=False, repr=False)
+    answers: SimpleQueue[ControlAnswer] = field(default_factory=SimpleQueue, compare=False, repr=False)
 
 
 def read_request(line: bytes) -> ControlRequest:
@@ -81,7 +81,7 @@ def request_line(command: Command, argument: str = "") -> bytes:
     return _line({"command": command.value, "argument": argument})
 
 
-def answer_line(answer: Answer) -> bytes:
+def answer_line(answer: ControlAnswer) -> bytes:
     return _json(answer) + b"\n"
 
 
@@ -92,11 +92,11 @@ def status_json(status: Status) -> bytes:
 
 @cache
 def adapter_of(kind: Any) -> TypeAdapter[Any]:
-    """Return what reads and writes Answer or Status, forty times as fast as `json` with `asdict`; it takes memory."""
+    """Return what reads and writes ControlAnswer or Status, forty times as fast as `json` with `asdict`."""
     return TypeAdapter(kind)
 
 
-def _json(message: Answer | Status) -> bytes:
+def _json(message: ControlAnswer | Status) -> bytes:
     kind: Any = type(message)
     adapter = adapter_of(kind)
     try:
@@ -105,11 +105,11 @@ def _json(message: Answer | Status) -> bytes:
         return json.dumps(adapter.dump_python(message), separators=(",", ":")).encode()
 
 
-def read_answer(line: bytes) -> Answer:
+def read_answer(line: bytes) -> ControlAnswer:
     """Return the answer in a line. Raises UnreadableLine, also for a status of an incompatible version."""
     message = _object(line)
     try:
-        answer: Answer = adapter_of(Answer).validate_python(message)
+        answer: ControlAnswer = adapter_of(ControlAnswer).validate_python(message)
         return answer
     except ValidationError as error:
         raise UnreadableLine(f"the daemon runs an incompatible version: {error.error_count()} fields differ") from error

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from lichessbot import __version__
-from lichessbot.control.commands import Answer, CannotDo, Command, ControlRequest
+from lichessbot.control.commands import CannotDo, Command, ControlAnswer, ControlRequest
 from lichessbot.control.counters import Counters
 from lichessbot.control.shutdown import Shutdown
 from lichessbot.control.status import Activity, ConnectionStatus, LobbyStatus, RunningGame, Status
@@ -126,31 +126,31 @@ class Desk:
 
     def handle(self, request: ControlRequest, grace: timedelta) -> None:
         """Do what the operator wants and answer; `grace`: how long `finish` lets games go on."""
-        answer = Answer(ok=False, text="an error of the bot: see its log")
+        answer = ControlAnswer(ok=False, text="internal error: see the log")
         try:
             answer = self._answer(request, grace)
         except CannotDo as error:
-            answer = Answer(ok=False, text=str(error))
+            answer = ControlAnswer(ok=False, text=str(error))
         finally:
             if request.command is not Command.STATUS:
                 argument = request.argument or None
                 self._log.info("control", command=request.command, argument=argument, answer=answer.text)
             request.answers.put(answer)
 
-    def _answer(self, request: ControlRequest, grace: timedelta) -> Answer:
+    def _answer(self, request: ControlRequest, grace: timedelta) -> ControlAnswer:
         match request.command:
             case Command.STATUS:
-                return Answer(ok=True, status=self.status())
+                return ControlAnswer(ok=True, status=self.status())
             case Command.QUIT:
                 self._shutdown.leave("the command quit")
-                return Answer(ok=True, text="the daemon ends now; games with time left continue at its next start")
+                return ControlAnswer(ok=True, text="the daemon ends now; games with time left go on at its next start")
             case Command.BLOCK:
-                return Answer(ok=True, text=self._block(request.argument))
+                return ControlAnswer(ok=True, text=self._block(request.argument))
             case Command.UNBLOCK:
-                return Answer(ok=True, text=self._unblock(request.argument))
+                return ControlAnswer(ok=True, text=self._unblock(request.argument))
         if self._shutdown.leave_at is not None:
             raise CannotDo("the daemon is finishing: it takes no new games, and ends after the running ones")
-        return Answer(ok=True, text=self._change(request, grace))
+        return ControlAnswer(ok=True, text=self._change(request, grace))
 
     def _change(self, request: ControlRequest, grace: timedelta) -> str:
         """Change how new games come about; return what was done."""
@@ -163,7 +163,7 @@ class Desk:
                 return "resumed: new games are taken again"
             case Command.FINISH:
                 games = self._shutdown.finish("the command finish", grace)
-                return f"finishing: no new games; the daemon ends after the running ones, of which there are {games}"
+                return f"finishing: no new games; the daemon ends after the running ones ({games})"
             case Command.MATCHMAKING:
                 return self._lobby.switch_matchmaking(on=request.argument == "on")
         if not self._connection.is_open:

@@ -16,7 +16,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Final
 
-from lichessbot.control.commands import Answer, ControlRequest, answer_line, read_request
+from lichessbot.control.commands import ControlAnswer, ControlRequest, answer_line, read_request
 from lichessbot.control.sockets import SOCKET_NAME, read_line, short_address
 from lichessbot.errors import UnreadableLine
 from lichessbot.log import EventLog
@@ -146,17 +146,17 @@ class ControlServer:
             line = read_line(connection, _MOST_BYTES, time.monotonic() + self._patience.request_s)
             answer = self._answer_of_main_thread(read_request(line))
         except UnreadableLine as error:
-            answer = Answer(ok=False, text=str(error))
+            answer = ControlAnswer(ok=False, text=str(error))
         except TimeoutError:
-            answer = Answer(ok=False, text=f"no request came within {self._patience.request_s:g} s")
+            answer = ControlAnswer(ok=False, text=f"no request came within {self._patience.request_s:g} s")
         connection.settimeout(self._patience.reading_s)
         connection.sendall(answer_line(answer))
 
-    def _answer_of_main_thread(self, request: ControlRequest) -> Answer:
+    def _answer_of_main_thread(self, request: ControlRequest) -> ControlAnswer:
         self._answering.add(threading.current_thread())
         self._emit(request)
         try:
             return request.answers.get(timeout=self._patience.main_thread_s)
         except Empty:
             text = f"the daemon is too busy: it may do this later, but not within {self._patience.main_thread_s:g} s"
-            return Answer(ok=False, text=text)
+            return ControlAnswer(ok=False, text=text)

@@ -21,7 +21,7 @@ from lichessbot.games.pgn import lacks_last_move
 from lichessbot.games.stream_monitor import StreamMonitor
 from lichessbot.games.takeback_claim import OpponentAbsence, Takebacks
 from lichessbot.games.time_budget import GameClock, Pace, longest_unread_s, with_known_clocks
-from lichessbot.inbox import Report, Standing
+from lichessbot.inbox import ListedGame, Report
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFinish, GameFull, GameInfo, GameState, OpponentGone
@@ -32,7 +32,7 @@ from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts, earliest, is_due
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 
-# A game can be aborted until both sides have moved. Lichess ends an idle one only days later.
+# A game can be aborted until both sides have moved. Lichess deletes one only after 24 hours.
 _ABORTABLE_PLIES: Final = 2
 NOTHING_DONE: Final[Mapping[LimitedAction, int]] = MappingProxyType(dict.fromkeys(LimitedAction, 0))
 # A state that our rules refuse is read this often before the game is resigned.
@@ -189,9 +189,9 @@ class Game:
                 if self._colour is None and self._monitor.is_refused_for_good:
                     # Only our records say that this game exists, and the list of games may be long in coming.
                     yield self._end(GameStatus.UNKNOWN_FINISH, None)
-            case Standing() if self._monitor.is_gone(report):
+            case ListedGame() if self._monitor.is_gone(report):
                 yield self._end(GameStatus.UNKNOWN_FINISH, None)
-            case Standing():
+            case ListedGame():
                 yield from self._monitor.compare(report, self._clock, now)
             case SourceAnswer() if self._search.awaits(report.search_id):
                 yield from self._take_source_answer(report, now)

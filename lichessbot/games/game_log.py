@@ -37,7 +37,7 @@ from lichessbot.lichess.models import (
 )
 from lichessbot.lichess.start_board import start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamRefused
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, counted
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.uci.search import BestMove, EngineDied, SearchSummary, centipawns
 
@@ -425,7 +425,7 @@ def time_control(full: GameFull) -> str:
     """Return the time control in words: `3+2`, `2 days per move` or `without a clock`."""
     if full.clock is not None:
         return str(ExactClock(full.clock.initial // 1000, full.clock.increment // 1000))
-    return "without a clock" if full.days_per_turn is None else f"{full.days_per_turn} days per move"
+    return "without a clock" if full.days_per_turn is None else f"{counted(full.days_per_turn, 'day')} per move"
 
 
 def log_rating(info: GameInfo) -> None:

@@ -15,7 +15,7 @@ from lichessbot.games.correspondence import CorrespondenceGames
 from lichessbot.games.game_log import log_rating
 from lichessbot.games.review.reviewer import Reviewer
 from lichessbot.games.session import GameContext, GameSession
-from lichessbot.inbox import Inbox, Report, Standing
+from lichessbot.inbox import Inbox, ListedGame, Report
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted
@@ -130,7 +130,7 @@ class GameManager:
             }
         for game_id in list(self._sessions):
             if game_id in listed or not self._list_is_incomplete:
-                self.tell(game_id, Standing(game_id, listed.get(game_id), asked_at))
+                self.tell(game_id, ListedGame(game_id, listed.get(game_id), asked_at))
 
     def tell(self, game_id: str | None, report: Report) -> None:
         """Give a report to the session of a game, if there is one."""
@@ -140,10 +140,10 @@ class GameManager:
         else:
             self._reviewer.take(report)
 
-    def others_got_through(self) -> None:
+    def retry_now(self) -> None:
         """Have streams that wait for Lichess retry at once, as another one was opened."""
         for session in self._sessions.values():
-            session.others_got_through()
+            session.retry_now()
 
     def finished(self, info: GameInfo, report: Report) -> None:
         """Handle the end of a game that the event stream reports."""

@@ -43,7 +43,7 @@ from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_game_event
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.start_board import holdings
-from lichessbot.lichess.streams import PlayingWanted, Source, StreamEvent, StreamLost, StreamReader
+from lichessbot.lichess.streams import PlayingWanted, StreamEndpoint, StreamEvent, StreamLost, StreamReader
 from lichessbot.log import EventLog
 from lichessbot.move_sources import Hosts, MoveResolver
 from lichessbot.move_sources.models import SourceAnswer
@@ -178,7 +178,7 @@ class GameSession:
         if self._reader is not None:
             self._reader.stop()
         api = context.open_api(context.timeouts.liveness)
-        source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
+        source = StreamEndpoint(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
         self._reader = StreamReader(source, context.inbox.put, context.timeouts, context.rate_limiter)
         self._reader.start()
 
@@ -230,10 +230,10 @@ class GameSession:
         if self.info.is_correspondence and not self._game.engine_wanted:
             self._engine.close()
 
-    def others_got_through(self) -> None:
+    def retry_now(self) -> None:
         """Retry at once: Lichess answers other streams again."""
         if self._reader is not None:
-            self._reader.others_got_through()
+            self._reader.retry_now()
 
     def tick(self) -> None:
         """Do what is due."""
@@ -412,7 +412,7 @@ class GameSession:
             is_chess960=board.chess960,
             moves=tuple(board.moves) if full else (),
             to_move=board.turn if full else None,
-            clock_runs=clock is not None and clock.runs,
+            clock_runs=clock is not None and clock.clock_runs,
             evaluation=self._described(self._chosen_by, colour) if self._chosen_by and colour else None,
             stream=StreamStatus.of(reader.open_since, reader.heard_at, now) if reader else None,
             joined_for_s=now - self.began_at,

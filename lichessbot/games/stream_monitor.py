@@ -13,7 +13,7 @@ from http import HTTPStatus
 from lichessbot.backoff import Backoff, doubled
 from lichessbot.games.actions import Action, ReopenStream
 from lichessbot.games.time_budget import GameClock
-from lichessbot.inbox import Standing
+from lichessbot.inbox import ListedGame
 from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamRefused
 from lichessbot.timeouts import Timeouts, earliest, is_due
 
@@ -108,11 +108,11 @@ class StreamMonitor:
         """Return whether the stream was refused so often in a row that it will not open any more."""
         return self._refusals >= _MAX_REFUSALS
 
-    def is_gone(self, standing: Standing) -> bool:
+    def is_gone(self, standing: ListedGame) -> bool:
         """Return whether a game whose stream is refused is over, or cannot be played."""
         return self._refused and (standing.info is None or self.is_refused_for_good)
 
-    def compare(self, standing: Standing, clock: GameClock | None, now: float) -> Iterator[Action]:
+    def compare(self, standing: ListedGame, clock: GameClock | None, now: float) -> Iterator[Action]:
         """Compare with a list of the games in progress, which may be older than the last state."""
         self._asked_in_vain = False
         if self._refused:

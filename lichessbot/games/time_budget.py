@@ -64,8 +64,7 @@ class GameClock:
 
     colour: Colour
     timed: bool
-    running: bool
-    """Whether our clock runs."""
+    our_clock_runs: bool
     state: GameState
     read_at: float
     timeouts: Timeouts
@@ -77,27 +76,27 @@ class GameClock:
         cls, full: GameFull, state: GameState, colour: Colour, to_move: str, received_at: float, timeouts: Timeouts
     ) -> Self:
         """Return the clocks of `state`; `to_move` is the side to move."""
-        running = to_move == colour and len(state.moves.split()) >= _FREE_PLIES
+        our_clock_runs = to_move == colour and len(state.moves.split()) >= _FREE_PLIES
         limited = full.days_per_turn is None and min(state.wtime, state.btime) < _UNLIMITED_MS
         by_days = full.days_per_turn is not None
-        return cls(colour, full.clock is not None or limited, running, state, received_at, timeouts, by_days)
+        return cls(colour, full.clock is not None or limited, our_clock_runs, state, received_at, timeouts, by_days)
 
     def remaining_s(self, now: float) -> float:
         """Return our remaining time; infinite without a clock, never negative."""
         if not (self.timed or self.by_days):
             return math.inf
-        elapsed_s = now - self.read_at if self.running else 0.0
+        elapsed_s = now - self.read_at if self.our_clock_runs else 0.0
         return max(0.0, self.state.time_ms(self.colour) / 1000 - elapsed_s)
 
     def shown_s(self, colour: Colour, to_move: str, now: float) -> float | None:
         """Return the clock of a side as spectators see it; None without a clock."""
         if not (self.timed or self.by_days):
             return None
-        elapsed_s = now - self.read_at if self.runs and colour == to_move else 0.0
+        elapsed_s = now - self.read_at if self.clock_runs and colour == to_move else 0.0
         return max(0.0, self.state.time_ms(colour) / 1000 - elapsed_s)
 
     @property
-    def runs(self) -> bool:
+    def clock_runs(self) -> bool:
         """Whether the clock of the side to move runs."""
         return (self.timed or self.by_days) and len(self.state.moves.split()) >= _FREE_PLIES
 
@@ -109,7 +108,7 @@ class GameClock:
             return Limits(depth=engine.depth, nodes=engine.nodes, move_time_ms=max(1, int(move_time_s * 1000)))
         white = self.colour is Colour.WHITE
         ours_ms = max(1, int(self.remaining_s(now) * 1000))
-        if not self.running:
+        if not self.our_clock_runs:
             ours_ms = min(ours_ms, _FIRST_MOVE_CLOCK_MS)
         return Limits(
             white_time_ms=ours_ms if white else self.state.wtime,
@@ -171,7 +170,7 @@ class GameClock:
                 limit_s = min(limit_s, longest_s + min(overrun_s, remaining_s * _SHARE_FOR_AN_OVERRUN))
         if limits.move_time_ms is not None:
             limit_s = min(limit_s, limits.move_time_ms / 1000 + overrun_s)
-        if self.timed and not self.running:
+        if self.timed and not self.our_clock_runs:
             # Our clock does not run yet, so that an engine may be given time to start.
             limit_s = min(limit_s, self.timeouts.first_move_pause.total_seconds())
             limit_s += self.timeouts.engine_handshake.total_seconds()
@@ -180,7 +179,7 @@ class GameClock:
     def start_limit_s(self, engine: EngineConfig, limits: Limits, now: float) -> float:
         """Return how long a move waits for a new engine to start."""
         limit_s = self.think_limit_s(engine, limits, now)
-        return min(limit_s, self.remaining_s(now) * _SHARE_FOR_A_START) if self.running else limit_s
+        return min(limit_s, self.remaining_s(now) * _SHARE_FOR_A_START) if self.our_clock_runs else limit_s
 
     def affords_engine_start(self, now: float) -> bool:
         """Return whether our move can wait for the start of an engine."""
@@ -227,7 +226,7 @@ class GameClock:
 
     def opening_s(self, planned_s: float, now: float) -> float:
         """Return how long to wait for the stream or its next line, while our clock may run unseen."""
-        share_s = replace(self, running=True).remaining_s(now) * _SHARE_FOR_A_RETRY
+        share_s = replace(self, our_clock_runs=True).remaining_s(now) * _SHARE_FOR_A_RETRY
         return min(planned_s, max(self.timeouts.stream_floor.total_seconds(), share_s))
 
     def refused_move_pause_s(self, asked_s: float, now: float) -> float:
@@ -237,7 +236,7 @@ class GameClock:
         """
         spacing_s = self.timeouts.rate_limit_spacing.total_seconds()
         remaining_s = self.remaining_s(now)
-        if self.timed and not self.running:
+        if self.timed and not self.our_clock_runs:
             return min(asked_s, self.timeouts.first_move_pause.total_seconds())
         if asked_s <= remaining_s * (1 - _SHARE_AFTER_A_PAUSE):
             return asked_s
@@ -248,8 +247,8 @@ class GameClock:
 
         `as_asked`: Lichess asked for the pause, so that it is shortened less.
         """
-        running = replace(self, running=True)
-        pause_s = running.refused_move_pause_s if as_asked else running.retry_pause_s
+        unseen = replace(self, our_clock_runs=True)
+        pause_s = unseen.refused_move_pause_s if as_asked else unseen.retry_pause_s
         return pause_s(wished_s, now)
 
 
@@ -323,7 +322,7 @@ def human_s(clock: GameClock, factor: float, initial_s: float, random: Random) -
     chance = random.lognormvariate(0.0, _HUMAN_SPREAD)
     wished_s = max(usual_s * factor, _REFLEX_S) * chance
     most_s = spare_s * _SHARE_OF_SPARE_TIME + increment_s * _SHARE_OF_INCREMENT_IN_TROUBLE
-    return min(wished_s, most_s) if clock.running else min(wished_s, most_s, _LONGEST_FIRST_MOVE_S)
+    return min(wished_s, most_s) if clock.our_clock_runs else min(wished_s, most_s, _LONGEST_FIRST_MOVE_S)
 
 
 class Pace:

@@ -27,8 +27,8 @@ from lichessbot.lichess.models import (
     BotUser,
     Challenge,
     ChatLine,
+    ExportedGame,
     GameInfo,
-    GameRecord,
     TokenInfo,
     UserStatus,
 )
@@ -113,10 +113,10 @@ class LichessClient:
         """Return the games in progress, most urgent first."""
         return self._ask(lambda: self._client.games.get_ongoing(_MOST_PLAYING), parse_playing)
 
-    def game_record(self, game_id: str) -> GameRecord:
+    def game_record(self, game_id: str) -> ExportedGame:
         """Return the status and result of a game."""
         export = self._client.games.export
-        return self._read(lambda: export(game_id, as_pgn=False, moves=False, evals=False), GameRecord)
+        return self._read(lambda: export(game_id, as_pgn=False, moves=False, evals=False), ExportedGame)
 
     def accept_challenge(self, challenge_id: str) -> None:
         self._ask(lambda: self._client.bots.accept_challenge(challenge_id), _nothing)

@@ -41,11 +41,15 @@ class Command:
     is_repeated: ClassVar[bool] = True
     """Whether it is sent again until its deadline while no answer comes."""
 
+    @classmethod
+    def kind(cls) -> str:
+        """Return the kind of command in plain words, such as `accept challenge`."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cls.__name__).lower()
+
     def __str__(self) -> str:
         """Return the command in plain words with what it is about, such as `accept challenge abcd1234`."""
-        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).lower()
         subjects = (getattr(self, name, "") for name in ("game_id", "challenge_id", "tournament_id", "opponent"))
-        return " ".join(filter(None, (words, *subjects)))
+        return " ".join(filter(None, (self.kind(), *subjects)))
 
     def deadline(self, due_at: float, timeouts: Timeouts) -> float:
         """Return until when sending is worth it, if it may be sent from `due_at` on; both monotonic seconds."""
@@ -55,7 +59,7 @@ class Command:
         """Return whether the command is useless without this game."""
         return False
 
-    def request(self, client: LichessClient) -> "Answer":
+    def request(self, client: LichessClient) -> "CommandResult":
         """Send the request once and return the answer, None if it says no more than success. Raises ApiError."""
         raise NotImplementedError
 
@@ -375,7 +379,9 @@ class Statuses:
 
 OutgoingCommand = MatchCommand | TournamentCommand
 Chat = tuple[ChatLine, ...]
-Answer = Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | TokenInfo | Chat | None
+CommandResult = (
+    Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | TokenInfo | Chat | None
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,7 +389,7 @@ class CommandDone:
     """Lichess carried out the command; `answer` holds what a read returned. Times are monotonic seconds."""
 
     command: Command
-    answer: Answer = None
+    answer: CommandResult = None
     sent_at: float = field(default=0.0, compare=False)
     answered_at: float = field(default=0.0, compare=False)
 

@@ -35,6 +35,7 @@ class Variant(StrEnum):
         return self is not Variant.FROM_POSITION
 
 
+PROPOSABLE_VARIANTS: Final = tuple(variant for variant in Variant if variant.can_be_proposed)
 # As Lichess and python-chess name them in PGN, which does not name standard chess.
 VARIANTS_IN_PGN: Final[Mapping[str, str]] = {
     Variant.CHESS960: "Chess960",
@@ -47,6 +48,9 @@ VARIANTS_IN_PGN: Final[Mapping[str, str]] = {
     Variant.HORDE: "Horde",
     Variant.RACING_KINGS: "Racing Kings",
 }
+
+
+LONGEST_INCREMENT_S: Final = 180
 
 
 class Odds(StrEnum):

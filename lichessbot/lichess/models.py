@@ -1,9 +1,9 @@
 """Typed models of what Lichess sends, one per shape; `parsing` reads them.
 
-Section numbers are those of the API contract. The models are lenient: unknown fields are ignored, null counts as
-absent, unknown events become `UnknownEvent`, only indispensable fields are required, and numbers are limited to a
-sensible range. The same thing has different shapes in different streams (status, clock, players); the docstrings say
-which one a model is.
+As in the documentation of the API (lichess.org/api), but lenient: unknown fields are ignored, null counts as absent,
+unknown events become `UnknownEvent`, only indispensable fields are required, and numbers are limited to a sensible
+range. The same thing has different shapes in different streams (status, clock, players); the docstrings say which one a
+model is.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, ConfigDict, Field, model_validator
 
 from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Speed
-from lichessbot.log import inert
+from lichessbot.log import counted, inert
 
 BOT_TITLE: Final = "BOT"
 STANDARD_START: Final = "startpos"
@@ -23,7 +23,7 @@ _LATEST_MS: Final = 253_402_300_799_000
 _LONGEST_S: Final = 10**9
 _LONGEST_WAIT_S: Final = timedelta(days=366).total_seconds()
 
-# Lichess sends this for "no limit" (section 5); only times are larger.
+# Lichess sends this for "no limit"; only times are larger.
 _LARGEST: Final = 2**31 - 1
 
 
@@ -37,7 +37,7 @@ Number = Annotated[int, AfterValidator(_sensible)]
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 
 
-# Section 12: exported games name their arena in another way since June 2026, and streams may follow.
+# Exported games name their arena in another way since June 2026, and streams may follow.
 _ARENA: Final = AliasChoices("tournamentId", AliasPath("arenaTour", "id"))
 
 _LONGEST_TEXT: Final = 300
@@ -66,7 +66,7 @@ class Payload(BaseModel):
 
 
 class User(Payload):
-    """Section 3.4: a user in a challenge. Compare ids, never names: a name may carry the title."""
+    """A user in a challenge. Compare ids, never names: a name may carry the title."""
 
     id: Shown
     name: Shown = ""
@@ -90,7 +90,7 @@ class VariantRef(Payload):
 
 
 class TimeControl(Payload):
-    """Section 3.4: clock in seconds; correspondence games have days instead, unlimited ones nothing."""
+    """Clock in seconds; correspondence games have days instead, unlimited ones nothing."""
 
     type: Shown
     limit: Number | None = None
@@ -106,19 +106,19 @@ class TimeControl(Payload):
 
     def __str__(self) -> str:
         if self.days_per_turn is not None:
-            return f"{self.days_per_turn} days"
+            return counted(self.days_per_turn, "day")
         return str(self.clock or self.type)
 
 
 class Perf(Payload):
-    """Section 3.1: one rating, which is absent for puzzles and the like."""
+    """One rating, which is absent for puzzles and the like."""
 
     games: Number = 0
     rating: Number | None = None
 
 
 class Challenge(Payload):
-    """Section 3.4: a challenge, in the stream and as a reply. `challenger` is null if anonymous."""
+    """A challenge, in the stream and as a reply. `challenger` is null if anonymous."""
 
     id: Id
     status: Shown = "created"
@@ -140,13 +140,13 @@ class Challenge(Payload):
 
 
 class Compat(Payload):
-    """Section 4: which APIs may play the game. Beside a challenge, inside a game."""
+    """Which APIs may play the game. Beside a challenge, inside a game."""
 
     bot: bool = True
 
 
 class Opponent(Payload):
-    """Section 4: the opponent in the event stream; the built-in AI has no id."""
+    """The opponent in the event stream; the built-in AI has no id."""
 
     id: Shown | None = None
     username: Shown = ""
@@ -155,18 +155,18 @@ class Opponent(Payload):
 
     @property
     def is_bot(self) -> bool:
-        """Whether the name carries the bot title; there is no other sign here (section 1)."""
+        """Whether the name carries the bot title; there is no other sign here."""
         return self.username.startswith(f"{BOT_TITLE} ")
 
 
 class StatusRef(Payload):
-    """Section 4: `{id, name}`; in the game stream the status is a bare name instead."""
+    """`{id, name}`; in the game stream the status is a bare name instead."""
 
     name: GameStatus
 
 
 class GameInfo(Payload):
-    """Section 4: a game in the event stream and in `/api/account/playing`, where `id` is missing."""
+    """A game in the event stream and in `/api/account/playing`, where `id` is missing."""
 
     game_id: Id = Field(alias="gameId")
     color: Colour | None = None
@@ -211,19 +211,19 @@ class GameInfo(Payload):
 
 
 class GameStart(Payload):
-    """Section 4: a game began, or is in progress when the stream opens."""
+    """A game began, or is in progress when the stream opens."""
 
     game: GameInfo
 
 
 class GameFinish(Payload):
-    """Section 4: a game ended, aborts included."""
+    """A game ended, aborts included."""
 
     game: GameInfo
 
 
 class ChallengeReceived(Payload):
-    """Section 4: a challenge to us or by us; without `compat` if sent because the stream opened."""
+    """A challenge to us or by us; without `compat` if sent because the stream opened."""
 
     challenge: Challenge
     compat: Compat = Compat()
@@ -235,26 +235,26 @@ class ChallengeReceived(Payload):
 
 
 class ChallengeCanceled(Payload):
-    """Section 4: a challenge was withdrawn."""
+    """A challenge was withdrawn."""
 
     challenge: Challenge
 
 
 class ChallengeDeclined(Payload):
-    """Section 4: a challenge was declined, by us or by the player we challenged."""
+    """A challenge was declined, by us or by the player we challenged."""
 
     challenge: Challenge
 
 
 class Clock(Payload):
-    """Section 5: the time control of a real-time game, in milliseconds."""
+    """The time control of a real-time game, in milliseconds."""
 
     initial: Number
     increment: Number
 
 
 class Player(Payload):
-    """Section 5: a player in the game stream; an AI has only `aiLevel`, an anonymous player nothing."""
+    """A player in the game stream; an AI has only `aiLevel`, an anonymous player nothing."""
 
     id: Shown | None = None
     name: Shown = ""
@@ -274,7 +274,7 @@ class Player(Payload):
 
 
 class GameState(Payload):
-    """Section 5: all moves since `initialFen`, and the clocks in ms at that moment."""
+    """All moves since `initialFen`, and the clocks in ms at that moment."""
 
     moves: str
     wtime: Number
@@ -301,7 +301,7 @@ class GameState(Payload):
 
 
 class GameFull(Payload):
-    """Section 5: the first line of every game stream, with the full state of the game."""
+    """The first line of every game stream, with the full state of the game."""
 
     id: Id
     variant: VariantRef
@@ -326,7 +326,7 @@ class GameFull(Payload):
 
 
 class ChatLine(Payload):
-    """Section 5: a line in one of the two chat rooms of a game, ours included."""
+    """A line in one of the two chat rooms of a game, ours included."""
 
     room: str = ""
     username: Shown = ""
@@ -334,7 +334,7 @@ class ChatLine(Payload):
 
 
 class OpponentGone(Payload):
-    """Section 5: the opponent left, or came back (`gone` is false)."""
+    """The opponent left, or came back (`gone` is false)."""
 
     gone: bool
     claim_win_in_s: int | None = Field(default=None, ge=0, le=_LONGEST_S, alias="claimWinInSeconds")
@@ -352,7 +352,7 @@ StreamLine = AccountEvent | GameEvent
 
 
 class Account(Payload):
-    """Section 3.1: the account of the token."""
+    """The account of the token."""
 
     id: Shown
     username: Shown
@@ -369,7 +369,7 @@ class Account(Payload):
 
 
 class BotUser(Account):
-    """Section 3.1: one of the bots that are online."""
+    """One of the bots that are online."""
 
     id: Id
     disabled: bool = False
@@ -377,15 +377,15 @@ class BotUser(Account):
 
 
 class UserStatus(Payload):
-    """Section 3.1: whether a user is online and playing; false values are absent."""
+    """Whether a user is online and playing; false values are absent."""
 
     id: Shown
     online: bool = False
     playing: bool = False
 
 
-class GameRecord(Payload):
-    """Section 3.5: an exported game, in progress or over."""
+class ExportedGame(Payload):
+    """An exported game, in progress or over."""
 
     id: Id
     status: GameStatus
@@ -404,7 +404,7 @@ class ArenaInfo(Payload):
 
 
 class TokenInfo(Payload):
-    """Section 3.1: one value of the token test; `scopes` is a comma-separated list."""
+    """One value of the token test; `scopes` is a comma-separated list."""
 
     user_id: Shown = Field(alias="userId")
     scopes: str = ""
@@ -421,7 +421,7 @@ class _RateLimitInfo(Payload):
 
 
 class ErrorBody(Payload):
-    """Section 1.1: a refusal. `error` is text, or an object of field names with lists of texts."""
+    """A refusal. `error` is text, or an object of field names with lists of texts."""
 
     error: str | dict[str, Any] = ""
     ratelimit: _RateLimitInfo | None = None

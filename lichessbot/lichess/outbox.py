@@ -5,7 +5,6 @@ line, an acceptance. Commands other than moves go one at a time, by priority, as
 not know: what a command does.
 """
 
-import re
 import threading
 import time
 from collections import Counter
@@ -84,7 +83,7 @@ class Outbox:
         """How many commands of each kind are due, and wait or are in flight, by the words of its name."""
         moves = sum(sender.unanswered for sender in self._move_senders.values())
         kinds = Counter(kind for sender in self._shared.values() for kind in sender.unanswered)
-        return Counter({**kinds, _words(SendMove): moves}) if moves else kinds
+        return Counter({**kinds, SendMove.kind(): moves}) if moves else kinds
 
     @property
     def is_talking(self) -> bool:
@@ -273,7 +272,7 @@ class _SharedSender(threading.Thread):
         """The kinds of the commands that are due, and wait or are in flight."""
         with self._changed:
             now = time.monotonic()
-            return [_words(type(it.command)) for it in (*self._pending, self._in_flight) if it and it.due_at <= now]
+            return [it.command.kind() for it in (*self._pending, self._in_flight) if it and it.due_at <= now]
 
     def _drop_old_chat_lines(self) -> None:
         """Keep only the newest chat lines if too many wait."""
@@ -345,11 +344,6 @@ class _SharedSender(threading.Thread):
             self._pending.append(pending)
 
 
-def _words(kind: type[Command]) -> str:
-    """Return the name of a kind of command as words, such as `accept challenge`."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower()
-
-
 def _await_record(recorded: threading.Event | None, timeouts: Timeouts) -> None:
     """Wait until a command was written down that must not be sent twice, but not for a disk that is slow."""
     if recorded is not None:
@@ -367,5 +361,5 @@ def _send(api: LichessClient, command: Command, rate_limiter: RateLimiter) -> Co
         return CommandFailed(command, error)
     except Exception as error:
         EventLog().crash("command.crashed", error, command=type(command).__name__)
-        return CommandFailed(command, Unreachable(f"an error of the bot: {error!r}"), perhaps_done=True)
+        return CommandFailed(command, Unreachable(f"internal error: {error!r}"), perhaps_done=True)
     return CommandDone(command, answer, api.sent_at, time.monotonic())

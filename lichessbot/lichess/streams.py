@@ -82,7 +82,7 @@ class Connection(Protocol):
 
 
 @dataclass(frozen=True)
-class Source:
+class StreamEndpoint:
     """How to open and parse a stream; `game_id` is None for the event stream."""
 
     game_id: str | None
@@ -94,7 +94,7 @@ class Source:
 class StreamReader(threading.Thread):
     """Reads one stream and reopens it whenever it ends, until stopped or refused."""
 
-    def __init__(self, source: Source, emit: Emit, timeouts: Timeouts, rate_limiter: RateLimiter) -> None:
+    def __init__(self, source: StreamEndpoint, emit: Emit, timeouts: Timeouts, rate_limiter: RateLimiter) -> None:
         super().__init__(name=f"stream-{source.game_id or 'events'}", daemon=True)
         self._source = source
         self._emit = emit
@@ -145,7 +145,7 @@ class StreamReader(threading.Thread):
             if self._stream is not None:
                 self._stream.interrupt()
 
-    def others_got_through(self) -> None:
+    def retry_now(self) -> None:
         """End a wait after a failure to open the stream, because another stream is read again.
 
         A stream that opened and ended keeps its own backoff: else two such streams would wake each other for ever.
@@ -188,7 +188,7 @@ class StreamReader(threading.Thread):
             return self._lost(str(error), self._delay())
         except Exception as error:
             self._log.crash("stream.crashed", error)
-            return self._lost(f"an error of the bot: {error!r}", self._delay())
+            return self._lost(f"internal error: {error!r}", self._delay())
 
     def _wait_for_turn(self) -> None:
         """Wait until the stream may be opened; the first opening of a game's stream never waits."""

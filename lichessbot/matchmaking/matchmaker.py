@@ -1,7 +1,7 @@
 """Challenge other bots, one at a time, while slots are free.
 
 For the main thread. An attempt reads our ratings, the bots that are online and whether they are playing, and then
-challenges one. `selection` decides whom, `limits` how often, and `outgoing_challenge` follows the open challenge.
+challenges one. `selection` decides whom, `quota` how often, and `outgoing_challenge` follows the open challenge.
 """
 
 import math

@@ -30,7 +30,10 @@ class Waits:
 def next_step(
     snapshot: Snapshot, open_challenge: OpenChallengeStatus | None, waits: Waits, now: float, *, is_choosing: bool
 ) -> str:
-    """Return it. `is_choosing`: the bots that are online are being read; `now`: monotonic seconds."""
+    """Return in words what matchmaking does next, or waits for.
+
+    `is_choosing`: the bots that are online are being read; `now`: monotonic seconds.
+    """
     config = snapshot.config.matchmaking
     if open_challenge is not None:
         return f"waits for the answer of {open_challenge.opponent}"
@@ -53,7 +56,7 @@ def _when(waits: Waits, now: float) -> str:
     until = waits.until
     if math.isinf(until) and until > 0:
         is_human = waits.human == until
-        return "waits: a human waits for the slot" if is_human else "none: the quota allows no challenges of ours"
+        return "keeps the slot for a waiting human" if is_human else "none: the quota allows no challenges of ours"
     if until <= now:
         return "challenges a bot now"
     wall = time.time()
@@ -63,5 +66,5 @@ def _when(waits: Waits, now: float) -> str:
     if until == waits.human:
         return f"keeps the slot until {at} for a human who may come back"
     if until == waits.vain:
-        return f"tries again at {at}, after an attempt in vain"
+        return f"tries again at {at}, after a failed attempt"
     return f"challenges a bot at {at}"

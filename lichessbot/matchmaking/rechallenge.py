@@ -7,12 +7,11 @@ from typing import Final
 
 from lichessbot.control.commands import CannotDo
 from lichessbot.lichess.challenge_terms import Days, Terms
-from lichessbot.lichess.enums import Colour, Variant
+from lichessbot.lichess.enums import PROPOSABLE_VARIANTS, Colour
 from lichessbot.lichess.models import Challenge
 from lichessbot.matchmaking.selection import Proposal
 
 _KIND: Final = "rechallenge"
-_VARIANTS: Final = tuple(variant for variant in Variant if variant.can_be_proposed)
 
 
 class LastChallenges:
@@ -53,7 +52,7 @@ def proposal_of(challenge: Challenge, our_id: str) -> Proposal | None:
     them, control = challenge.destination if is_ours else challenge.challenger, challenge.time_control
     days = None if control.days_per_turn is None else Days(control.days_per_turn)
     time_control = control.clock or days
-    variant = next((it for it in _VARIANTS if it == challenge.variant.key), None)
+    variant = next((it for it in PROPOSABLE_VARIANTS if it == challenge.variant.key), None)
     if them is None or time_control is None or variant is None:
         return None
     theirs = next((it for it in Colour if it == challenge.color), None)

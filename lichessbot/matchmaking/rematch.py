@@ -9,14 +9,19 @@ from typing import Final
 
 from lichessbot.config.matchmaking import RematchConfig, offered_base
 from lichessbot.lichess.challenge_terms import Terms
-from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Speed, Variant
+from lichessbot.lichess.enums import (
+    LONGEST_INCREMENT_S,
+    PROPOSABLE_VARIANTS,
+    Colour,
+    ExactClock,
+    GameStatus,
+    Speed,
+)
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.matchmaking.selection import Proposal
 from lichessbot.timeouts import Timeouts
 
 KIND: Final = "rematch"
-_LONGEST_INCREMENT_S: Final = 180
-_VARIANTS: Final = tuple(variant for variant in Variant if variant.can_be_proposed)
 # The opponent is gone, or something is wrong with the game.
 _NOT_AFTER: Final = (GameStatus.TIMEOUT, GameStatus.CHEAT, GameStatus.UNKNOWN_FINISH)
 
@@ -34,7 +39,7 @@ def rematch_of(game: FinishedGame, config: RematchConfig, played: int) -> Propos
     if full.state.status.is_over:
         return None  # it ended while we did not watch, perhaps long ago
     clock = _offered_clock(full.clock.initial, full.clock.increment) if full.clock else None
-    variant = next((it for it in _VARIANTS if it == full.variant.key), None)
+    variant = next((it for it in PROPOSABLE_VARIANTS if it == full.variant.key), None)
     if clock is None or variant is None:
         return None
     terms = Terms(variant, clock, full.rated, game.colour.other)
@@ -48,7 +53,7 @@ def _offered_clock(initial_ms: int, increment_ms: int) -> ExactClock | None:
         offered_base(base_s)
     except ValueError:
         return None
-    slow_enough = Speed.of_clock(base_s, increment_s) is not None and increment_s <= _LONGEST_INCREMENT_S
+    slow_enough = Speed.of_clock(base_s, increment_s) is not None and increment_s <= LONGEST_INCREMENT_S
     return ExactClock(base_s, increment_s) if slow_enough else None
 
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final, Self
 
+from lichessbot.log import counted
 from lichessbot.storage.database import Statement
 
 MATE_FROM_CP: Final = 90_000
@@ -120,7 +121,7 @@ class GameRecord:
         """The clock as on Lichess: minutes+seconds, or days for each move."""
         if self.base_s is not None:
             return f"{self.base_s / 60:g}+{self.increment_s}"
-        return "unlimited" if self.days_per_turn is None else f"{self.days_per_turn} days"
+        return "unlimited" if self.days_per_turn is None else counted(self.days_per_turn, "day")
 
     def is_ours(self, ply: int) -> bool:
         """Return whether we move at this ply."""

@@ -79,7 +79,7 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChallengeRecord:
     """One challenge. `received_at` is wall time, `rule` is `key = value`, `reason` empty unless declined."""
 
     id: str
@@ -112,7 +112,7 @@ class Entry:
         return SlotHolder(self.challenger, self.is_bot, self.has_clock)
 
 
-COLUMNS: Final = tuple(column.name for column in fields(Entry))
+COLUMNS: Final = tuple(column.name for column in fields(ChallengeRecord))
 SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM challenges"
 INSERT: Final = (
     f"INSERT OR REPLACE INTO challenges ({', '.join(COLUMNS)}) VALUES ({', '.join('?' for _ in COLUMNS)})"
@@ -122,21 +122,21 @@ INSERT: Final = (
 class ChallengeRecords:
     """The newest entries by challenge id, which is also the id of its game."""
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        self._entries: dict[str, Entry] = {}
+    def __init__(self, entries: Iterable[ChallengeRecord] = ()) -> None:
+        self._entries: dict[str, ChallengeRecord] = {}
         for entry in entries:
             self.write(entry)
 
-    def __getitem__(self, challenge_id: str) -> Entry | None:
+    def __getitem__(self, challenge_id: str) -> ChallengeRecord | None:
         return self._entries.get(challenge_id)
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: ChallengeRecord) -> None:
         """Add an entry or replace it."""
         self._entries[entry.id] = entry
         while len(self._entries) > _MOST_REMEMBERED:
             del self._entries[next(iter(self._entries))]
 
-    def newest(self, limit: int) -> list[Entry]:
+    def newest(self, limit: int) -> list[ChallengeRecord]:
         """Return the challenges that came last, the newest last."""
         return list(islice(reversed(self._entries.values()), limit))[::-1]
 

@@ -30,7 +30,7 @@ from lichessbot.storage.game_records import (
     Retention,
     Scores,
 )
-from lichessbot.storage.records import COLUMNS, INSERT, ChallengeRecords, Entry, LimitedAction, ListFetched
+from lichessbot.storage.records import COLUMNS, INSERT, ChallengeRecord, ChallengeRecords, LimitedAction, ListFetched
 
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
 RETRY_EVERY: Final = timedelta(minutes=1)
@@ -125,7 +125,7 @@ class Store:
             (challenge_id, None) for (challenge_id,) in self._newest("challenge_id", "answers", _MOST_REMEMBERED)
         )
         self.challenges = ChallengeRecords(
-            map(Entry.of_row, self._newest(", ".join(COLUMNS), "challenges", _MOST_REMEMBERED))
+            map(ChallengeRecord.of_row, self._newest(", ".join(COLUMNS), "challenges", _MOST_REMEMBERED))
         )
         for address, names, etag in self._newest("address, names, etag", "player_lists", _MOST_REMEMBERED):
             self.player_lists[address] = ListFetched.of_words(address, names.split(), etag)
@@ -218,7 +218,7 @@ class Store:
         """Forget the answer, which may not have arrived, so that it can be sent again."""
         self._answers.pop(challenge_id, None)
 
-    def note_challenge(self, entry: Entry) -> None:
+    def note_challenge(self, entry: ChallengeRecord) -> None:
         """Record a challenge in place of its earlier entry."""
         self.challenges.write(entry)
         self._put(INSERT, *entry.row)

@@ -275,7 +275,7 @@ class UciEngine:
                     self._take(line.decode("utf-8", "replace").split())
             except Exception as error:
                 self._log.crash("engine.crashed", error)
-                self.kill(f"an error of the bot: {error!r}")
+                self.kill(f"internal error: {error!r}")
         self.kill("too much output" if line else "ended by itself")
         # Waiting only here, after the kill, keeps the process id from being reused before.
         self._process.wait()

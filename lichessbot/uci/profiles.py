@@ -184,7 +184,7 @@ def describe_engine(facts: GameFacts, config: Config, machine: Machine) -> str:
     means = (
         f"plays with {' '.join(engine.command)}" if engine.command else "plays with our engine",
         f"at level {engine.level}{' by match_opponent' * follows}" if engine.level else "",
-        f"thinks within {', '.join(filter(None, limits)) or 'what its clock allows'}",
+        f"limits each search by {', '.join(filter(None, limits)) or 'the clock'}",
         f"{engine.hash_mb} MiB of hash",
         f"{engine.threads} {'thread' if engine.threads == 1 else 'threads'}",
         "ponders" if engine.ponder else "does not ponder",

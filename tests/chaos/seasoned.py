@@ -11,7 +11,7 @@ from lichessbot.cli.main import main
 from lichessbot.rehearsal.cli import rehearse as command
 from lichessbot.rehearsal.cli.bot_process import Daemon
 from lichessbot.storage.database import Database
-from lichessbot.storage.records import Answer, Entry, LimitedAction
+from lichessbot.storage.records import Answer, ChallengeRecord, LimitedAction
 from lichessbot.storage.store import Store
 
 REMEMBERED = 10_000             # of each kind: as many as a daemon keeps, or more
@@ -36,8 +36,8 @@ def fill_memories(folder: Path) -> None:
     store.close()
 
 
-def guest(challenge_id: str) -> Entry:
-    return Entry(
+def guest(challenge_id: str) -> ChallengeRecord:
+    return ChallengeRecord(
         id=challenge_id,
         received_at=time.time(),
         challenger="somebody",

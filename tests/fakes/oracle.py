@@ -1,7 +1,7 @@
 """Fakes of the opening and tablebase servers on a real socket, with answers in their documented forms.
 
-Each favours a move that no engine would play, so that tests see which source was asked. Built from the API contract;
-python-chess is the judge of what is legal.
+Each favours a move that no engine would play, so that tests see which source was asked. Built from the
+documentation of the servers; python-chess is the judge of what is legal.
 """
 
 import json

@@ -30,24 +30,24 @@ def link(clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Connection:
 
 
 def test_a_token_denied_for_a_minute_is_dead(link: Connection, clock: SimpleNamespace) -> None:
-    assert not link.is_dead_token("401")
+    assert not link.token_denied("401")
     clock.now = 59.0
     link.account_failed(Refused(401, "No such token"))
-    assert not link.is_dead_token("401")
+    assert not link.token_denied("401")
     clock.now = 60.0
-    assert link.is_dead_token("401")
+    assert link.token_denied("401")
 
 
 @pytest.mark.parametrize("outage", [Unreachable("502"), RateLimited(timedelta(minutes=1), "Too many requests")])
 def test_a_denial_before_an_outage_and_one_after_it_are_two_doubts(
     link: Connection, clock: SimpleNamespace, outage: Unreachable | RateLimited
 ) -> None:
-    assert not link.is_dead_token("401")
+    assert not link.token_denied("401")
     clock.now = 30.0
     link.account_failed(outage)
     clock.now = 90.0
-    assert not link.is_dead_token("401")
+    assert not link.token_denied("401")
     clock.now = 149.0
-    assert not link.is_dead_token("401")
+    assert not link.token_denied("401")
     clock.now = 150.0
-    assert link.is_dead_token("401")
+    assert link.token_denied("401")

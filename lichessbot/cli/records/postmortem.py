@@ -47,7 +47,7 @@ _MATED_CP: Final = -100_000
     type=click.FloatRange(0, 3600),
     default=10.0,
     show_default=True,
-    help="For the engine's deeper look, in all; 0 for none.",
+    help="Total time for the engine's deeper look; 0 skips it.",
 )
 @config_option
 def postmortem_command(game: str, seconds: float, config_file: Path | None) -> int:

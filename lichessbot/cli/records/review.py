@@ -40,7 +40,7 @@ _COUNTED: Final = tuple(reversed(accuracy.Judgement))
     type=click.IntRange(100, 100_000_000),
     default=NODES,
     show_default=True,
-    help="Search at least so many nodes in each position; a kept review with fewer is replaced.",
+    help="Least nodes per position; a stored review with fewer is replaced.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @config_option

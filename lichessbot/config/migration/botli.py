@@ -10,7 +10,7 @@ from lichessbot.config.yaml_file import YamlFile
 from lichessbot.lichess.enums import ExactClock, Mode, Speed, Variant
 
 _PRIORITY: Final = "the order of the sources is fixed: books, tablebases, chessdb, cloud, explorer"
-_TIMEOUT: Final = "each server gets 1/40 of the remaining clock, at most 3 s"
+_TIMEOUT: Final = "all sources together get 1/40 of the remaining clock, at most 3 s"
 _NO_EVALUATION: Final = "evaluations of servers decide about no draw and no resignation"
 _LATER: Final = "BotLi adds 10 s without an increment"
 _NO_TABLES: Final = "only the tables of standard chess are read"

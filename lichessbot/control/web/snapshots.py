@@ -12,7 +12,7 @@ from functools import cached_property
 from queue import SimpleQueue
 from typing import Final
 
-from lichessbot.control.commands import Answer, Command, ControlRequest, status_json
+from lichessbot.control.commands import Command, ControlAnswer, ControlRequest, status_json
 from lichessbot.control.status import PlayerStatus, RunningGame, Status, StreamStatus
 from lichessbot.errors import LichessBotError
 from lichessbot.log import EventLog
@@ -55,19 +55,19 @@ class _Follower:
     gone: bool = False
 
 
-class _Answers(SimpleQueue[Answer]):
+class _Answers(SimpleQueue[ControlAnswer]):
     """Where the main thread puts its answer, which then goes to a future of the event loop."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, answer: asyncio.Future[Answer]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, answer: asyncio.Future[ControlAnswer]) -> None:
         super().__init__()
         self._loop = loop
         self._answer = answer
 
-    def put(self, item: Answer, block: bool = True, timeout: float | None = None) -> None:
+    def put(self, item: ControlAnswer, block: bool = True, timeout: float | None = None) -> None:
         with suppress(RuntimeError):  # the loop has ended: nobody waits any more
             self._loop.call_soon_threadsafe(self._resolve, item)
 
-    def _resolve(self, item: Answer) -> None:
+    def _resolve(self, item: ControlAnswer) -> None:
         if not self._answer.done():
             self._answer.set_result(item)
 
@@ -113,7 +113,7 @@ class Snapshots:
 
     async def _ask(self) -> Status:
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Answer] = loop.create_future()
+        answer: asyncio.Future[ControlAnswer] = loop.create_future()
         self._emit(ControlRequest(Command.STATUS, answers=_Answers(loop, answer)))
         try:
             async with asyncio.timeout(PATIENCE_S):

@@ -14,7 +14,7 @@ from lichessbot.rehearsal.server.streams import Writing, encode
 UNKNOWN_LINE = encode({"type": "weatherReport", "outlook": ["sunny", {"later": "rain"}]})
 NOT_JSON = b"<html><body>nginx is having a moment</body></html>\n"
 
-# Optional keys by type of line (contract 4 and 5).
+# Optional keys by type of line.
 _OPTIONAL = {
     "gameStart": ("winner", "ratingDiff", "tournamentId", "swissId"),
     "gameFinish": ("winner", "ratingDiff", "tournamentId", "swissId"),

@@ -1,6 +1,6 @@
 """The kinds of requests, lines and events between a client and Lichess, and the game that each belongs to.
 
-Knows methods, paths and the JSON of lines (contract 3 to 5). Must not know: their effects.
+Knows methods, paths and the JSON of lines. Must not know: their effects.
 """
 
 import re

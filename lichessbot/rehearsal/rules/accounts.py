@@ -10,7 +10,7 @@ BOT_SCOPES = frozenset({Scope.BOT_PLAY, Scope.CHALLENGE_READ, Scope.CHALLENGE_WR
 
 @dataclass(eq=False)
 class Account:
-    """A user. The `id` is the lowercase name; compare ids, never names (contract 1)."""
+    """A user. The `id` is the lowercase name; compare ids, never names."""
 
     name: str
     created_at_ms: int
@@ -36,7 +36,7 @@ class Account:
         return self.wins + self.losses + self.draws
 
     def upgrade_to_bot(self) -> None:
-        """Take the BOT title; the upgrade also switches takebacks off (contract 6.4)."""
+        """Take the BOT title; the upgrade also switches takebacks off."""
         self.title = BOT_TITLE
         self.allows_takebacks = False
 

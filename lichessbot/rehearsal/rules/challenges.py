@@ -1,4 +1,4 @@
-"""Challenges: which are allowed, and how they change (contract 3.4 and 4).
+"""Challenges: which are allowed, and how they change.
 
 Pure: monotonic milliseconds, ids and random colours are passed in. Must not know: streams.
 """
@@ -91,7 +91,7 @@ class ChallengeBook:
         self._challenges: dict[str, Challenge] = {}
 
     def add(self, challenge: Challenge) -> None:
-        """Add a challenge. An older open one of the same pair ends without an event (contract 4)."""
+        """Add a challenge. An older open one of the same pair ends without an event."""
         for older in self._challenges.values():
             same_pair = older.challenger is challenge.challenger and older.target is challenge.target
             if same_pair and older.is_active:

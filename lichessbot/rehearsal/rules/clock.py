@@ -1,13 +1,13 @@
 """Time controls and the clock of one game. Pure: monotonic milliseconds are passed in.
 
-Bots get no lag compensation: all time at the server counts (contract 6.1).
+Bots get no lag compensation: all time at the server counts.
 """
 
 from dataclasses import dataclass
 
 from lichessbot.rehearsal.rules.enums import Color, Speed
 
-UNLIMITED_MS = 2_147_483_647     # shown in games without a clock (contract 5)
+UNLIMITED_MS = 2_147_483_647     # shown in games without a clock
 DAY_MS = 24 * 60 * 60 * 1000
 ZERO_LIMIT_START_S = 3           # a clock with base 0 starts with this, or with a larger increment
 TIMED_FROM_PLY = 2               # each side's first move is free
@@ -35,7 +35,7 @@ class RealTime:
 
     @property
     def estimate_s(self) -> int:
-        """Return the expected time of one side (contract 6.1)."""
+        """Return the expected time of one side."""
         return self.limit_s + 40 * self.increment_s
 
     @property
@@ -50,7 +50,7 @@ class RealTime:
 
     @property
     def is_offered(self) -> bool:
-        """Return whether challenges may ask for this base and for this increment (contract 3.4)."""
+        """Return whether challenges may ask for this base and for this increment."""
         limit_offered = self.limit_s in (15, 30, 45, 90) or self.limit_s % 60 == 0
         return limit_offered and 0 <= self.limit_s <= 10800 and 0 <= self.increment_s <= 180
 

@@ -26,7 +26,7 @@ class Color(StrEnum):
 
 
 class ColorChoice(StrEnum):
-    """The colour a challenger asks for (contract 3.4)."""
+    """The colour a challenger asks for."""
 
     WHITE = "white"
     BLACK = "black"
@@ -34,7 +34,7 @@ class ColorChoice(StrEnum):
 
 
 class Status(Enum):
-    """The status of a game: number and name (contract 6)."""
+    """The status of a game: number and name."""
 
     CREATED = (10, "created")
     STARTED = (20, "started")
@@ -65,7 +65,7 @@ class Status(Enum):
 
 
 class Variant(Enum):
-    """Variant key, name and short name (contract 5.1)."""
+    """Variant key, name and short name."""
 
     STANDARD = ("standard", "Standard", "Std")
     CHESS960 = ("chess960", "Chess960", "960")
@@ -106,7 +106,7 @@ class Variant(Enum):
 
 
 class Speed(StrEnum):
-    """Speed classes, slowest last (contract 6.1)."""
+    """Speed classes, slowest last."""
 
     ULTRA_BULLET = "ultraBullet"
     BULLET = "bullet"
@@ -121,14 +121,14 @@ class Speed(StrEnum):
 
 
 class Source(StrEnum):
-    """Where a game came from (contract 4)."""
+    """Where a game came from."""
 
     FRIEND = "friend"
     ARENA = "arena"
 
 
 class Rule(StrEnum):
-    """Restrictions that a challenge may set (contract 3.4)."""
+    """Restrictions that a challenge may set."""
 
     NO_ABORT = "noAbort"
     NO_REMATCH = "noRematch"
@@ -138,7 +138,7 @@ class Rule(StrEnum):
 
 
 class ChallengeStatus(StrEnum):
-    """The status of a challenge (contract 3.4)."""
+    """The status of a challenge."""
 
     CREATED = "created"
     OFFLINE = "offline"
@@ -148,7 +148,7 @@ class ChallengeStatus(StrEnum):
 
 
 class DeclineReason(Enum):
-    """The key in a request, and the sentence that the challenger reads (contract 3.4)."""
+    """The key in a request, and the sentence that the challenger reads."""
 
     GENERIC = ("generic", "I'm not accepting challenges at the moment.")
     LATER = ("later", "This is not the right time for me, please ask again later.")
@@ -170,7 +170,7 @@ class DeclineReason(Enum):
 
     @classmethod
     def of_key(cls, key: str) -> "DeclineReason":
-        """Return the reason of a key, in any case; unknown keys mean generic (contract 3.4)."""
+        """Return the reason of a key, in any case; unknown keys mean generic."""
         return next((reason for reason in cls if reason.wire_key == key.lower()), cls.GENERIC)
 
     @property
@@ -184,14 +184,14 @@ class DeclineReason(Enum):
 
 
 class ChatRoom(StrEnum):
-    """The room of a chat line (contract 3.3)."""
+    """The room of a chat line."""
 
     PLAYER = "player"
     SPECTATOR = "spectator"
 
 
 class Scope(StrEnum):
-    """What a token may do (contract 1)."""
+    """What a token may do."""
 
     BOT_PLAY = "bot:play"
     BOARD_PLAY = "board:play"
@@ -202,7 +202,7 @@ class Scope(StrEnum):
 
 
 class CastlingSpelling(StrEnum):
-    """How the game stream writes castling in standard games: Lichess has sent both (contract 5.1)."""
+    """How the game stream writes castling in standard games: Lichess has sent both."""
 
     KING_TO_TARGET = "e1g1"
     KING_TAKES_ROOK = "e1h1"

@@ -21,7 +21,7 @@ GLOBAL_FIELD = "global"
 
 
 class ApiError(Exception):
-    """An error answer (contract 1.1)."""
+    """An error answer."""
 
     status: ClassVar[int] = 400
 
@@ -41,7 +41,7 @@ class Refused(ApiError):
 
 
 class InvalidForm(ApiError):
-    """Invalid parameters: the texts of each field, repeated beside `error` (contract 1.1)."""
+    """Invalid parameters: the texts of each field, repeated beside `error`."""
 
     def __init__(self, problems: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"{field}: {text}" for field, text in problems.items()))
@@ -84,7 +84,7 @@ class NotFound(ApiError):
 
 
 class _BotGamesUsedUp(ApiError):
-    """The quota of games between bots is used up; with the seconds until it is not (contract 2)."""
+    """The quota of games between bots is used up; with the seconds until it is not."""
 
     def __init__(self, text: str, seconds: int) -> None:
         super().__init__(text)

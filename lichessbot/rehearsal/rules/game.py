@@ -1,4 +1,4 @@
-"""One game as a pure state machine: commands in, lines of the game stream out (contract 6).
+"""One game as a pure state machine: commands in, lines of the game stream out.
 
 Knows clocks, every end of a game, offers and chat; the rules of chess come from `engine.facade.Board`. Reads no clock
 and does no I/O: monotonic milliseconds are passed in.
@@ -27,7 +27,7 @@ _LINK = re.compile(r"https?://|www\.|\b[\w-]+\.(?:com|org|net|io|gg|tv|me|co)\b"
 _UCI = re.compile(r"[a-h][1-8][a-h][1-8][nbrqk]?|[PNBRQ]@[a-h][1-8]")
 
 
-# The status of a game that ends on the board; every other such end is a draw (contract 6).
+# The status of a game that ends on the board; every other such end is a draw.
 _ENDINGS = {
     Ending.CHECKMATE: Status.MATE,
     Ending.VARIANT_END: Status.VARIANT_END,
@@ -193,13 +193,13 @@ class Game:
         return self._finish(Status.OUT_OF_TIME, winner, now_ms)
 
     def settle_threefold(self, now_ms: int) -> list[Line]:
-        """Draw the game, some time after the move that repeated the position a third time (contract 6.3)."""
+        """Draw the game, some time after the move that repeated the position a third time."""
         if self.is_over or not self.threefold_pending:
             return []
         return self._finish(Status.DRAW, None, now_ms)
 
     def outlive_restart(self, timing: Timing, now_ms: int) -> None:
-        """Survive a restart of the site: clocks gain time, and for a while a flag aborts the game (contract 6.1)."""
+        """Survive a restart of the site: clocks gain time, and for a while a flag aborts the game."""
         if isinstance(self.setup.time_control, RealTime):
             self.clock.give(self.turn, round(1000 * timing.restart_gift_s), now_ms)
             self.clock.give(self.turn.other, round(1000 * timing.restart_other_gift_s), now_ms)
@@ -207,7 +207,7 @@ class Game:
         self._aborts_until_ms = now_ms + round(1000 * timing.restart_mercy_s)
 
     def check_start(self, ply: int, now_ms: int) -> list[Line]:
-        """End the game if the first move of ply number `ply` was not made in time (contract 6.1)."""
+        """End the game if the first move of ply number `ply` was not made in time."""
         if self.is_over or self.ply != ply:
             return []
         return self._finish(Status.NO_START, self.turn.other, now_ms)
@@ -245,7 +245,7 @@ class Game:
 
     @property
     def can_be_claimed(self) -> bool:
-        """Whether the game of an absent player can be claimed (contract 6.2)."""
+        """Whether the game of an absent player can be claimed."""
         return (
             not self.is_over
             and isinstance(self.setup.time_control, RealTime)
@@ -270,7 +270,7 @@ class Game:
         return [self._announce(f"{color.capitalize()} offers draw"), self.state(now_ms)]
 
     def decline_draw(self, color: Color) -> None:
-        """Decline the opponent's offer; streams show nothing (contract 5)."""
+        """Decline the opponent's offer; streams show nothing."""
         if self._draw_offer is color.other:
             self._draw_offer = None
 
@@ -298,7 +298,7 @@ class Game:
         return [self._announce(answer), self.state(now_ms)]
 
     def say(self, color: Color, room: ChatRoom, text: str) -> list[Line]:
-        """Post a chat line; lines of bots with links are dropped without an error (contract 3.3)."""
+        """Post a chat line; lines of bots with links are dropped without an error."""
         if not 1 <= len(text) <= MAX_CHAT_LENGTH:
             raise InvalidForm({"text": f"Must be between 1 and {MAX_CHAT_LENGTH} characters"})
         player = self.setup.player(color)
@@ -313,7 +313,7 @@ class Game:
         return Board(self.setup.initial_fen, chess960=variant.has_own_start, variant=variant.key)
 
     def _wire_spelling(self, uci: str) -> str:
-        """Return the move as the stream writes it; after other starts castling is king takes rook (contract 5.1)."""
+        """Return the move as the stream writes it; after other starts castling is king takes rook."""
         if self.setup.variant.has_own_start or self.setup.spelling is CastlingSpelling.KING_TAKES_ROOK:
             return self._board.king_takes_rook(uci)
         return self._board.normalise(uci)
@@ -330,12 +330,12 @@ class Game:
         else:
             self.threefold_pending = self._is_automatic_threefold()
             lines = [self.state(now_ms)]
-        # The state of this move still shows the offer that the move declines (contract 5).
+        # The state of this move still shows the offer that the move declines.
         self.decline_draw(mover)
         return lines
 
     def _is_automatic_threefold(self) -> bool:
-        """Return whether this threefold repetition needs no claim: with a bot, or after a draw offer (contract 6.3)."""
+        """Return whether this threefold repetition needs no claim: with a bot, or after a draw offer."""
         bot_plays = any(self.setup.player(color).is_bot for color in Color)
         return (bot_plays or any(map(self._offered_lately, Color))) and self._board.repetition_count() >= 3
 

@@ -1,4 +1,4 @@
-"""Which players are present, and when an opponent's absence can be claimed (contract 6.2).
+"""Which players are present, and when an opponent's absence can be claimed.
 
 Pure: monotonic milliseconds are passed in. A bot is present while its game stream is open.
 """

@@ -1,4 +1,4 @@
-"""The quotas of Lichess: games between bots, challenges, arenas (contract 2 and 12).
+"""The quotas of Lichess: games between bots, challenges, arenas.
 
 Pure: monotonic milliseconds are passed in. A quota counts in a sliding window; a refusal names the seconds until it
 allows the request.

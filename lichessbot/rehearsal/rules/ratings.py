@@ -1,4 +1,4 @@
-"""How much a rated game changes the ratings, as the event stream tells it or not (contract 4 and 12). Pure.
+"""How much a rated game changes the ratings, as the event stream tells it or not. Pure.
 
 The change is Elo's: how Lichess computes it is of no concern to a client. The players of a rehearsal keep their
 ratings, so that its games can be compared.

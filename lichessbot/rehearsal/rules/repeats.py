@@ -1,4 +1,4 @@
-"""Games that repeat an earlier one, which Lichess makes unrated without an event (contract 12). Pure."""
+"""Games that repeat an earlier one, which Lichess makes unrated without an event. Pure."""
 
 from collections import deque
 

@@ -52,5 +52,5 @@ class GameSetup:
 
     @property
     def is_bot_compatible(self) -> bool:
-        """Bots play at bullet or slower (contract 7)."""
+        """Bots play at bullet or slower."""
         return self.time_control.speed is not Speed.ULTRA_BULLET

@@ -1,6 +1,6 @@
 """Every wait of the embedded Lichess, by name, so that tests can shorten them.
 
-They come from sections 3 to 6 of the contract, unless a comment says that they are guesses. Also the two clocks: waits
+They are those of Lichess, unless a comment says that they are guesses. Also the two clocks: waits
 and games use the monotonic one, dates are wall time.
 """
 
@@ -37,18 +37,18 @@ class Timing:
 
     arena_waits_s: float = 60.0             # for which a request for an arena game counts
     arena_pairs_s: float = 1.0              # between pairings in an arena; a guess
-    arena_first_move_s: float = 16.0        # for each side's first move in an arena (contract 6.1, blitz)
+    arena_first_move_s: float = 16.0        # for each side's first move in an arena (blitz)
     restart_gift_s: float = 20.0            # added to the clock of the side to move by a restart of the site
     restart_other_gift_s: float = 10.0      # and to the other clock
     restart_mercy_s: float = 120.0          # after a restart in which a flag aborts, if the player has not moved since
-    day_s: float = 86_400.0                 # of correspondence games and of quotas (contract 2)
+    day_s: float = 86_400.0                 # of correspondence games and of quotas
     minute_s: float = 60.0                  # of the quota of challenges
 
     first_moves_in_trouble_s: float = 150.0  # the same with faults
     connect_in_trouble_s: float = 300.0     # more time for the bot to open its event stream, with faults
 
     # Durations of the faults: all of them guesses.
-    rate_limit_s: float = 60.0              # after a 429, with nothing but moves: "a full minute" (contract 2)
+    rate_limit_s: float = 60.0              # after a 429, with nothing but moves: "a full minute"
     named_pause_s: float = 30.0             # named by a 429, in whole seconds
     slow_answer_s: float = 5.0
     slow_headers_s: float = 5.0
@@ -59,8 +59,8 @@ class Timing:
     threefold_late_s: float = 1.0           # from the third repetition to a late draw
     notice_silence_s: float = 20.0          # before a correct client treats a silent stream as dead: nearly three ticks
     notice_asking_s: float = 30.0           # before a correct client asks for the games in progress
-    event_streams_window_s: float = 600.0   # with 30 openings of the event stream at most (contract 2)
-    account_window_s: float = 300.0         # with 30 requests for the account at most (contract 2)
+    event_streams_window_s: float = 600.0   # with 30 openings of the event stream at most
+    account_window_s: float = 300.0         # with 30 requests for the account at most
 
     @property
     def named_pause_seconds(self) -> int:

@@ -1,4 +1,4 @@
-"""Authorisation and parameters of requests (contract 1 and 1.1).
+"""Authorisation and parameters of requests.
 
 Knows Starlette's request and the accounts. Must not know: endpoints.
 """
@@ -62,7 +62,7 @@ def authorise(request: Request, accounts: Accounts, accepted: tuple[Scope, ...])
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """Return the parameters of the body, form-encoded or a flat JSON object; null is absent (contract 1)."""
+    """Return the parameters of the body, form-encoded or a flat JSON object; null is absent."""
     body = await request.body()
     if not body:
         return {}

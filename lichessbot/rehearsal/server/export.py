@@ -1,4 +1,4 @@
-"""Games as text: PGN and JSON of `/game/export` (contract 3.5), and the PGN of a rehearsal."""
+"""Games as text: PGN and JSON of `/game/export`, and the PGN of a rehearsal."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -42,7 +42,7 @@ def pgn(game: Game, site_url: str, *, round_name: str = "-", is_for_players: boo
 
 
 def game_json(game: Game, arena_name: str | None) -> dict[str, Any]:
-    """Return the game as GameJson (contract 3.5), with the arena as an object (contract 12)."""
+    """Return the game as GameJson, with the arena as an object."""
     setup = game.setup
     control = setup.time_control
     plies = _plies_shown(game)

@@ -71,7 +71,7 @@ class GameSession:
             self.game.outlive_restart(self._timing, monotonic_ms())
             self._arm_flag_timer()
 
-    # Commands of the players (contract 3.3).
+    # Commands of the players.
 
     def play(self, color: Color, uci: str, *, offering_draw: bool | None = None) -> None:
         """Play a move, after the draw offer or decline that comes with it."""

@@ -1,4 +1,4 @@
-"""Parse parameters of requests; an error names its field (contract 1.1 and 3.4).
+"""Parse parameters of requests; an error names its field.
 
 Both body encodings arrive as one flat mapping of texts, without nulls.
 """
@@ -25,7 +25,7 @@ _TRUE = frozenset({"true", "yes", "on", "1"})
 
 @dataclass(frozen=True)
 class ChatMessage:
-    """The parameters of a chat line (contract 3.3)."""
+    """The parameters of a chat line."""
 
     room: ChatRoom
     text: str

@@ -1,7 +1,7 @@
-"""The JSON that the embedded Lichess writes, with the sections of the API contract.
+"""The JSON that the embedded Lichess writes, as in the documentation of the API (lichess.org/api).
 
-Functions from state to dict. Lichess describes the same thing differently in different places (section 8), so code is
-shared only where the contract is.
+Functions from state to dict. Lichess describes the same thing differently in different places, so code is shared only
+where the documented form is the same.
 """
 
 from collections.abc import Iterable
@@ -27,13 +27,13 @@ _SHORT_LIMITS = {15: "¼", 30: "½", 45: "¾"}
 
 
 def perf_key(variant: Variant, speed: Speed) -> str:
-    """Return the rating category: the speed in standard chess, else the variant (section 3.1)."""
+    """Return the rating category: the speed in standard chess, else the variant."""
     own_rating = variant not in (Variant.STANDARD, Variant.FROM_POSITION)
     return variant.key if own_rating else speed.value
 
 
 def perf_title(variant: Variant, speed: Speed) -> str:
-    """Return the displayed name of the rating category (section 8)."""
+    """Return the displayed name of the rating category."""
     own_rating = variant not in (Variant.STANDARD, Variant.FROM_POSITION)
     return variant.display_name if own_rating else speed.display_name
 
@@ -42,7 +42,7 @@ def perf_title(variant: Variant, speed: Speed) -> str:
 
 
 def user(account: Account, site_url: str, playing_url: str | None = None) -> Json:
-    """Return a user (section 3.1)."""
+    """Return a user."""
     perf_keys = [*Speed, *(v.key for v in Variant if v not in (Variant.STANDARD, Variant.FROM_POSITION))]
     perf = {"games": 0, "rating": account.rating, "rd": NEW_RATING_DEVIATION, "prog": 0, "prov": True}
     shape: Json = {
@@ -64,7 +64,7 @@ def user(account: Account, site_url: str, playing_url: str | None = None) -> Jso
 
 
 def extended_user(account: Account, site_url: str, games_playing: int, playing_url: str | None) -> Json:
-    """Return a user with counts (section 3.1)."""
+    """Return a user with counts."""
     counts = {
         "all": account.games_played,
         "rated": 0,
@@ -86,7 +86,7 @@ def extended_user(account: Account, site_url: str, games_playing: int, playing_u
 
 
 def user_status(account: Account, *, online: bool, playing_id: str | None, with_game_id: bool) -> Json:
-    """Return the status of a user, without flags that are false (section 3.1)."""
+    """Return the status of a user, without flags that are false."""
     shape: Json = {"id": account.id, "name": account.name}
     if account.title is not None:
         shape["title"] = account.title
@@ -100,7 +100,7 @@ def user_status(account: Account, *, online: bool, playing_id: str | None, with_
 
 
 def token_test(grant: Grant | None) -> Json | None:
-    """Return the answer to the test of a token (section 3.1)."""
+    """Return the answer to the test of a token."""
     if grant is None:
         return None
     return {"userId": grant.account.id, "scopes": ",".join(sorted(grant.scopes)), "expires": None}
@@ -110,7 +110,7 @@ def token_test(grant: Grant | None) -> Json | None:
 
 
 def challenge(it: Challenge, status: ChallengeStatus, site_url: str, direction: str | None = None) -> Json:
-    """Return a challenge; `direction` is absent on streams (section 3.4)."""
+    """Return a challenge; `direction` is absent on streams."""
     terms = it.terms
     speed = terms.time_control.speed
     shape: Json = {
@@ -131,7 +131,7 @@ def challenge(it: Challenge, status: ChallengeStatus, site_url: str, direction: 
         shape["direction"] = direction
     if terms.fen is not None:
         shape["initialFen"] = terms.fen
-    elif terms.variant.has_unusual_start:          # the stream of the game says "startpos" (contract 5.1)
+    elif terms.variant.has_unusual_start:          # the stream of the game says "startpos"
         shape["initialFen"] = Board(variant=terms.variant.key).fen()
     if it.rematch_of is not None:
         shape["rematchOf"] = it.rematch_of
@@ -144,7 +144,7 @@ def challenge(it: Challenge, status: ChallengeStatus, site_url: str, direction: 
 
 
 def challenge_compat(terms: Terms) -> Json:
-    """Return what stands beside a challenge that is announced for the first time (section 4)."""
+    """Return what stands beside a challenge that is announced for the first time."""
     return {
         "bot": terms.time_control.speed is not Speed.ULTRA_BULLET,
         "board": terms.time_control.speed not in (Speed.ULTRA_BULLET, Speed.BULLET),
@@ -152,22 +152,22 @@ def challenge_compat(terms: Terms) -> Json:
 
 
 def challenge_event(shape: Json, compat: Json | None = None) -> Json:
-    """Return the event of a new challenge, or without `compat` of a replayed one (section 4)."""
+    """Return the event of a new challenge, or without `compat` of a replayed one."""
     return {"type": "challenge", "challenge": shape, **({} if compat is None else {"compat": compat})}
 
 
 def challenge_canceled(shape: Json) -> Json:
-    """Return the event of a withdrawn challenge (section 4)."""
+    """Return the event of a withdrawn challenge."""
     return {"type": "challengeCanceled", "challenge": shape}
 
 
 def challenge_declined(shape: Json) -> Json:
-    """Return the event of a declined challenge (section 4)."""
+    """Return the event of a declined challenge."""
     return {"type": "challengeDeclined", "challenge": shape}
 
 
 def challenge_done(status: ChallengeStatus) -> Json:
-    """Return the last line of a keepAliveStream (section 3.4)."""
+    """Return the last line of a keepAliveStream."""
     return {"done": status.value}
 
 
@@ -175,14 +175,14 @@ def challenge_done(status: ChallengeStatus) -> Json:
 
 
 def game_start(game: Game, color: Color, now_ms: int) -> Json:
-    """Return the event of a game that starts, or runs when the stream is opened (section 4)."""
+    """Return the event of a game that starts, or runs when the stream is opened."""
     return {"type": "gameStart", "game": game_event(game, color, now_ms)}
 
 
 def game_finish(game: Game, color: Color, now_ms: int) -> Json:
-    """Return the event of a game that ended or was aborted (section 4).
+    """Return the event of a game that ended or was aborted.
 
-    A missing `ratingDiff` means nothing (section 12).
+    A missing `ratingDiff` means nothing.
     """
     shape = game_event(game, color, now_ms)
     for place, side in ((shape, color), (shape["opponent"], color.other)):
@@ -193,14 +193,14 @@ def game_finish(game: Game, color: Color, now_ms: int) -> Json:
 
 
 def game_event(game: Game, color: Color, now_ms: int) -> Json:
-    """Return the `game` of an event (section 4)."""
+    """Return the `game` of an event."""
     setup = game.setup
     compat = {"bot": setup.is_bot_compatible, "board": setup.time_control.speed is not Speed.BULLET}
     return {**playing(game, color, now_ms), "compat": compat, "id": game.id}
 
 
 def playing(game: Game, color: Color, now_ms: int) -> Json:
-    """Return an entry of `nowPlaying`: as in an event, without `compat` and `id` (section 3.1)."""
+    """Return an entry of `nowPlaying`: as in an event, without `compat` and `id`."""
     setup = game.setup
     speed = setup.time_control.speed
     shape: Json = {
@@ -233,7 +233,7 @@ def playing(game: Game, color: Color, now_ms: int) -> Json:
 
 
 def game_full(game: Game, now_ms: int) -> Json:
-    """Return the first line of a game stream (section 5)."""
+    """Return the first line of a game stream."""
     setup = game.setup
     control = setup.time_control
     shape: Json = {
@@ -259,7 +259,7 @@ def game_full(game: Game, now_ms: int) -> Json:
 
 
 def game_state(state: GameState) -> Json:
-    """Return a state, without flags that are false (section 5)."""
+    """Return a state, without flags that are false."""
     shape: Json = {
         "type": "gameState",
         "moves": " ".join(state.moves),
@@ -278,12 +278,12 @@ def game_state(state: GameState) -> Json:
 
 
 def chat_line(line: ChatLine) -> Json:
-    """Return a chat line (section 5)."""
+    """Return a chat line."""
     return {"type": "chatLine", "room": line.room.value, "username": line.username, "text": line.text}
 
 
 def opponent_gone(line: OpponentGone) -> Json:
-    """Return the line about an opponent who left or is back (section 5)."""
+    """Return the line about an opponent who left or is back."""
     shape: Json = {"type": "opponentGone", "gone": line.gone}
     if line.claim_win_in_s is not None:
         shape["claimWinInSeconds"] = line.claim_win_in_s
@@ -291,7 +291,7 @@ def opponent_gone(line: OpponentGone) -> Json:
 
 
 def chat_history(lines: Iterable[ChatLine]) -> list[Json]:
-    """Return the lines of the players' room (section 3.3)."""
+    """Return the lines of the players' room."""
     return [{"text": line.text, "user": line.username} for line in lines if line.room is ChatRoom.PLAYER]
 
 
@@ -299,7 +299,7 @@ def chat_history(lines: Iterable[ChatLine]) -> list[Json]:
 
 
 def _status(status: Status) -> Json:
-    """Return a status as an object; the game stream has only its name (section 8)."""
+    """Return a status as an object; the game stream has only its name."""
     return {"id": status.number, "name": status.wire_name}
 
 
@@ -308,19 +308,19 @@ def _variant_with_short(variant: Variant) -> Json:
 
 
 def _challenge_user(account: Account) -> Json:
-    """Return a user of a challenge (section 3.4)."""
+    """Return a user of a challenge."""
     title = {} if account.title is None else {"title": account.title}
     return {"id": account.id, "name": account.name, **title, "rating": account.rating, "provisional": True}
 
 
 def _opponent(player: Player) -> Json:
-    """Return the opponent in an event (section 4). The name may start with the title (section 1)."""
+    """Return the opponent in an event. The name may start with the title."""
     title = f"{player.account.title} " if player.account.title else ""
     return {"id": player.account.id, "username": f"{title}{player.name}", "rating": player.account.rating}
 
 
 def _game_player(player: Player) -> Json:
-    """Return a player of the game stream (section 5)."""
+    """Return a player of the game stream."""
     account = player.account
     return {
         "id": account.id,

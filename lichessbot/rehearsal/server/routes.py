@@ -1,4 +1,4 @@
-"""The endpoints of section 3 of the contract, each a few lines in front of the site.
+"""The endpoints of the API, each a few lines in front of the site.
 
 Every authorised request passes through `_authorised`.
 """

@@ -100,7 +100,7 @@ class Site:
         self.accounts = Accounts()
         self.challenges = ChallengeBook(self.timing.challenge_expiry_s)
         self.quotas = Quotas(self.timing)
-        # By the first four fields of the FEN, as in contract 3.5 without `fen`.
+        # By the first four fields of the FEN, as in an exported game without `fen`.
         self.cloud_evaluations: dict[str, dict[str, object]] = {}
         self.teams: dict[str, Team] = {}
         self._repeats = Repeats()
@@ -124,7 +124,7 @@ class Site:
     # Accounts and games.
 
     def is_online(self, account: Account) -> bool:
-        """Return whether an event stream of the account is open (contract 4); house bots are always online."""
+        """Return whether an event stream of the account is open; house bots are always online."""
         return account.is_house or any(grant.account is account for grant, _ in self._event_streams)
 
     def session(self, game_id: str) -> GameSession:
@@ -146,7 +146,7 @@ class Site:
     # Streams of events and of challenges.
 
     def open_event_stream(self, grant: Grant) -> LineStream:
-        """Open an event stream, which first replays what runs and ends an older one of the token (contract 4)."""
+        """Open an event stream, which first replays what runs and ends an older one of the token."""
         account = grant.account
         now_ms = monotonic_ms()
         games = [
@@ -168,7 +168,7 @@ class Site:
         self._event_streams.close(grant, stream)
 
     def open_challenge_stream(self, challenge: Challenge) -> LineStream:
-        """Open a stream that keeps a challenge from expiring (contract 3.4)."""
+        """Open a stream that keeps a challenge from expiring."""
         challenge.kept_alive = True
         opening = self.challenge_shape(challenge, challenge.challenger)
         stream = LineStream(self.timing.challenge_keep_alive_s, [opening])
@@ -229,7 +229,7 @@ class Site:
         return self.announce(self._new_challenge(terms, challenger, target))
 
     def announce(self, challenge: Challenge) -> Challenge:
-        """Add a challenge and tell both players (contract 4)."""
+        """Add a challenge and tell both players."""
         self.challenges.add(challenge)
         event = payloads.challenge_event(
             self.challenge_shape(challenge), payloads.challenge_compat(challenge.terms)
@@ -243,7 +243,7 @@ class Site:
         return self.announce(self._new_challenge(terms, challenger, target))
 
     def offer_rematch(self, game: Game, by: Account) -> Challenge:
-        """Offer a rematch with swapped colours, which arrives as a challenge (contract 4)."""
+        """Offer a rematch with swapped colours, which arrives as a challenge."""
         setup, color = game.setup, game.setup.color_of(by)
         if color is None:
             raise NotFound("Not your game")
@@ -354,7 +354,7 @@ class Site:
         return control
 
     def _start_position(self, terms: Terms) -> tuple[Variant, str]:
-        """Return variant and start position; From Position with the standard start is standard (contract 5.1)."""
+        """Return variant and start position; From Position with the standard start is standard."""
         if terms.variant is Variant.CHESS960:
             return terms.variant, terms.fen or chess960_fen(self._random.randrange(CHESS960_STARTS))
         if terms.variant not in (Variant.STANDARD, Variant.FROM_POSITION):

@@ -1,4 +1,4 @@
-"""Open ndjson responses: lines, ticks, eviction, clean ends (contract 1, 4 and 5).
+"""Open ndjson responses: lines, ticks, eviction, clean ends.
 
 Every byte of every stream leaves through `LineStream.body`. Must not know: the content of lines.
 """

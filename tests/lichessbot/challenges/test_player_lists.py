@@ -87,7 +87,7 @@ def test_entries_survive_as_words(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("body", [b"<html><body>\n<p>404</p>\n</body></html>", b"\x89PNG\r\n\x1a\n" + bytes(99)])
 def test_a_page_is_no_list(body: bytes) -> None:
-    with pytest.raises(ListUnusable, match="no names of players"):
+    with pytest.raises(ListUnusable, match="not names of players"):
         parse(body)
 
 

@@ -13,7 +13,7 @@ from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
 from lichessbot.matchmaking.history import BotGame, BotGames, Opponents
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database, read_only
-from lichessbot.storage.records import Answer, Entry, ListFetched
+from lichessbot.storage.records import Answer, ChallengeRecord, ListFetched
 from lichessbot.storage.store import Store
 
 
@@ -45,13 +45,13 @@ def configure(folder: Path, challenge: str) -> None:
     (folder / "config.yml").write_text(f"state_dir: state\nchallenge: {{{challenge}}}\n")
 
 
-def entry(challenge_id: str, **changes: object) -> Entry:
+def entry(challenge_id: str, **changes: object) -> ChallengeRecord:
     values = {
         "id": challenge_id, "received_at": time.time(), "challenger": "rival", "is_bot": True, "rating": 1900,
         "our_rating": 2000, "variant": "standard", "speed": "blitz", "terms": "3+0 rated", "has_clock": True,
         "answer": Answer.ACCEPTED, "reason": "", "rule": "challenge.concurrency = 1", "because": "it meets every rule",
     }  # fmt: skip
-    return Entry(**{**values, **changes})  # type: ignore[arg-type]
+    return ChallengeRecord(**{**values, **changes})  # type: ignore[arg-type]
 
 
 def test_a_player_blocked_by_command_is_declined(tmp_path: Path, store: Store, ask: "Asked") -> None:
@@ -199,7 +199,7 @@ profiles:
 """
     config = tmp_path / "config.yml"
     config.write_text(config.read_text() + profiles)
-    human = "plays with our engine; thinks within depth 8; 1 MiB of hash; 1 thread; does not ponder"
+    human = "plays with our engine; limits each search by depth 8; 1 MiB of hash; 1 thread; does not ponder"
     human += "; first asks own_book"
     assert ask("--clock", "1+0")["engine"] == f"profile 1 and 2: {human}"
     assert ask("--clock", "3+0", "--from", "bot:2000")["engine"].startswith("no profile: plays with our engine")

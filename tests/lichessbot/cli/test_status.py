@@ -22,7 +22,7 @@ from rich.console import Console
 from engine.terminal.board_view import Theme
 from lichessbot.cli.main import main
 from lichessbot.cli.status import render
-from lichessbot.control.commands import Answer, Command
+from lichessbot.control.commands import Command, ControlAnswer
 from lichessbot.control.status import (
     Activity,
     Evaluation,
@@ -190,7 +190,7 @@ def test_the_last_line_says_how_many_games_are_not_shown() -> None:
 def answered(office: Office, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Office:
     """A daemon with the state folder that `lichessbot` finds by itself."""
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
-    office.answer = lambda request: Answer(True, status=STATUS) if request.command is Command.STATUS else None
+    office.answer = lambda request: ControlAnswer(True, status=STATUS) if request.command is Command.STATUS else None
     return office
 
 
@@ -253,7 +253,7 @@ def test_a_watcher_sees_changes_and_the_end_of_the_daemon_until_it_is_interrupte
     until("GM Ferdinand (2412)")
     until("depth 12")
     game: RunningGame = replace(GAME, game_id="another1")
-    answered.answer = lambda request: Answer(True, status=replace(STATUS, games=(game,)))
+    answered.answer = lambda request: ControlAnswer(True, status=replace(STATUS, games=(game,)))
     until("another1")
     answered.server.close()
     until("waiting ...")

@@ -24,7 +24,7 @@ def test_no_token_anywhere_is_a_problem(file: Path) -> None:
 def test_an_empty_token_file_is_a_problem(file: Path) -> None:
     (file.parent / "empty").write_text("\nlip_abc\n")
     (problem,) = problems(file, "token_file: empty\n", {})
-    assert problem == f"1: token_file: the first line of {file.parent / 'empty'} is empty; it is to be the token"
+    assert problem == f"1: token_file: the first line of {file.parent / 'empty'} is empty; it must hold the token"
 
 
 def test_a_missing_token_file_is_a_problem(file: Path) -> None:

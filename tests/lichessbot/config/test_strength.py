@@ -96,7 +96,7 @@ def test_a_strength_that_follows_the_opponent_is_refused_where_games_may_be_rate
          "matchmaking.challenge_mode proposes rated games"),
         (CASUAL + "matchmaking: {allow_matchmaking: true, overrides: {hard: {challenge_mode: rated}}}\n",
          "matchmaking.overrides.hard.challenge_mode proposes rated games"),
-        (CASUAL + "tournaments: [{id: hL7vMrFQ}]\n", "games of tournaments are rated"),
+        (CASUAL + "tournaments: [{id: hL7vMrFQ}]\n", "tournament games are rated"),
         (profiles("{when: {rated: true, speed: blitz}, engine: {strength: full}}"), "challenge.modes accepts"),
         (profiles("{when: {rated: true}, engine: {depth: 5}}"), "challenge.modes accepts rated games"),
         (profiles("{when: {rated: true, rating: [2000, 4000]}, engine: {depth: 5}}"), "challenge.modes accepts"),

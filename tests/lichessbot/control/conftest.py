@@ -7,17 +7,21 @@ from queue import SimpleQueue
 
 import pytest
 
-from lichessbot.control.commands import Answer, ControlRequest
+from lichessbot.control.commands import ControlAnswer, ControlRequest
 from lichessbot.control.server import ControlServer, Patience
 
 QUICK = Patience(request_s=0.5, main_thread_s=0.5, reading_s=0.5)
+
+
+def _done(request: ControlRequest) -> ControlAnswer:
+    return ControlAnswer(True, f"did {request.command}")
 
 
 class Office:
     """Stands in for the main thread: answers with `answer`, or not at all while that is None."""
 
     def __init__(self, folder: Path) -> None:
-        self.answer: Callable[[ControlRequest], Answer | None] = lambda request: Answer(True, f"did {request.command}")
+        self.answer: Callable[[ControlRequest], ControlAnswer | None] = _done
         self.seen: list[ControlRequest] = []
         self._inbox: SimpleQueue[ControlRequest | None] = SimpleQueue()
         self.server = ControlServer(folder, self._inbox.put, QUICK)

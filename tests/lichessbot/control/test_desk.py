@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from lichessbot.control.commands import (
-    Answer,
     CannotDo,
     Command,
+    ControlAnswer,
     ControlRequest,
     answer_line,
     read_answer,
@@ -91,7 +91,7 @@ class Room:
         self.shutdown = Shutdown(self.games, self.lobby, ServiceManager({}), Timeouts())
         self.desk = Desk(self.connection, games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
 
-    def ask(self, command: Command, argument: str = "") -> Answer:
+    def ask(self, command: Command, argument: str = "") -> ControlAnswer:
         request = ControlRequest(command, argument)
         self.desk.handle(request, GRACE)
         return request.answers.get_nowait()
@@ -122,7 +122,7 @@ def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
     room.ask(Command.RESUME)
     assert not room.lobby.is_paused
     answer = room.ask(Command.FINISH)
-    assert answer.text.endswith("the running ones, of which there are 3")
+    assert answer.text.endswith("the running ones (3)")
     status = room.desk.status()
     assert status.activity is Activity.FINISHING
     assert status.ends_in_s == pytest.approx(GRACE.total_seconds(), abs=60)
@@ -148,7 +148,7 @@ def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
     ],
 )
 def test_each_command_is_done_and_answered(room: Room, command: Command, argument: str, ok: bool, text: str) -> None:
-    assert room.ask(command, argument) == Answer(ok, text)
+    assert room.ask(command, argument) == ControlAnswer(ok, text)
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,13 @@ def test_a_daemon_that_finishes_changes_its_mind_no_more(room: Room, command: Co
 
 def test_what_cannot_be_done_is_answered_with_the_reason(room: Room) -> None:
     room.lobby.failure = CannotDo("every slot is taken")
-    assert room.ask(Command.RECHALLENGE) == Answer(ok=False, text="every slot is taken")
+    assert room.ask(Command.RECHALLENGE) == ControlAnswer(ok=False, text="every slot is taken")
 
 
 def test_nobody_is_challenged_again_while_lichess_is_out_of_reach(room: Room) -> None:
     room.connection.is_open = False
-    assert room.ask(Command.RECHALLENGE) == Answer(False, "Lichess cannot be reached now: try again when it answers")
+    answer = room.ask(Command.RECHALLENGE)
+    assert answer == ControlAnswer(False, "Lichess cannot be reached now: try again when it answers")
 
 
 def test_a_bug_is_answered_too(room: Room) -> None:
@@ -177,7 +178,7 @@ def test_a_bug_is_answered_too(room: Room) -> None:
     request = ControlRequest(Command.RECHALLENGE)
     with pytest.raises(ZeroDivisionError):
         room.desk.handle(request, GRACE)
-    assert request.answers.get_nowait() == Answer(ok=False, text="an error of the bot: see its log")
+    assert request.answers.get_nowait() == ControlAnswer(ok=False, text="internal error: see the log")
 
 
 def test_quitting_leaves_the_games(room: Room) -> None:
@@ -263,7 +264,7 @@ def test_a_limit_says_when_it_resumes() -> None:
 
 def test_a_request_and_an_answer_arrive_as_they_were_sent() -> None:
     assert read_request(request_line(Command.BLOCK, "Ann")) == ControlRequest(Command.BLOCK, "Ann")
-    answer = Answer(ok=True, text="\ud800 \x1b[2J", status=STATUS)
+    answer = ControlAnswer(ok=True, text="\ud800 \x1b[2J", status=STATUS)
     line = answer_line(answer)
     assert line.isascii()
     assert line.count(b"\n") == 1
@@ -271,7 +272,7 @@ def test_a_request_and_an_answer_arrive_as_they_were_sent() -> None:
 
 
 def test_a_newer_daemon_may_tell_more_and_another_less() -> None:
-    message = json.loads(answer_line(Answer(ok=True, status=STATUS)))
+    message = json.loads(answer_line(ControlAnswer(ok=True, status=STATUS)))
     message["status"]["weather"] = "fine"
     assert read_answer(json.dumps(message).encode()).status == STATUS
     del message["status"]["games"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.control.client import NoAnswer, NoDaemon, ask
-from lichessbot.control.commands import Answer, Command
+from lichessbot.control.commands import Command, ControlAnswer
 from lichessbot.control.server import ControlServer
 from lichessbot.control.sockets import SOCKET_NAME
 from tests.lichessbot.control.conftest import QUICK, Office
@@ -40,7 +40,7 @@ def told(folder: Path, sent: bytes) -> dict[str, object]:
 
 
 def test_a_command_is_done_and_answered(office: Office, tmp_path: Path) -> None:
-    assert ask(tmp_path, Command.BLOCK, "Somebody") == Answer(ok=True, text="did block")
+    assert ask(tmp_path, Command.BLOCK, "Somebody") == ControlAnswer(ok=True, text="did block")
     assert [(request.command, request.argument) for request in office.seen] == [(Command.BLOCK, "Somebody")]
 
 
@@ -124,7 +124,7 @@ def test_many_clients_at_once_are_all_answered(office: Office, tmp_path: Path) -
 
 
 def test_a_client_that_goes_or_does_not_read_costs_only_its_answer(office: Office, tmp_path: Path) -> None:
-    office.answer = lambda request: Answer(True, "long " * 1_000_000)
+    office.answer = lambda request: ControlAnswer(True, "long " * 1_000_000)
     for _ in range(3):
         connected(tmp_path).close()
     deaf = connected(tmp_path)
@@ -234,9 +234,9 @@ def test_what_stands_in_the_way_is_told_once_and_costs_only_the_commands(
 def test_an_answer_given_just_before_the_end_still_arrives(office: Office, tmp_path: Path) -> None:
     closing = threading.Thread(target=office.server.close)
 
-    def leave(request: object) -> Answer:
+    def leave(request: object) -> ControlAnswer:
         closing.start()
-        return Answer(ok=True, text="the daemon ends")
+        return ControlAnswer(ok=True, text="the daemon ends")
 
     office.answer = leave
     assert ask(tmp_path, Command.QUIT).text == "the daemon ends"

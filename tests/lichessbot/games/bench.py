@@ -11,7 +11,7 @@ from lichessbot.games.actions import (
     StartSearch,
 )
 from lichessbot.games.game import NOTHING_DONE, Game
-from lichessbot.inbox import Report, Standing
+from lichessbot.inbox import ListedGame, Report
 from lichessbot.lichess.commands import SendMove
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import GameFinish, GameFull, GameInfo, GameState, OpponentGone
@@ -120,7 +120,7 @@ class Bench:
         info = None
         if our_turn is not None:
             info = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}, "isMyTurn": our_turn})
-        return self.hear(Standing(GAME, info, self.now - asked_ago))
+        return self.hear(ListedGame(GAME, info, self.now - asked_ago))
 
     def wait_until_due(self) -> list[Action]:
         assert self.game.wake_at is not None

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.parsing import parse_game_event
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import Source, StreamReader
+from lichessbot.lichess.streams import StreamEndpoint, StreamReader
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
@@ -20,7 +20,7 @@ def test_a_stream_knows_its_age_and_its_silence(lichess: ScriptedLichess) -> Non
     lichess.answer(f"/api/bot/game/stream/{GAME}", Reply(lines=[b"\n"], end=End.STALL))
     timeouts = Timeouts()
     api = LichessClient(Access(lichess.url, SecretStr("lip_x"), timeouts), timeouts.liveness)
-    source = Source(GAME, api, lambda: api.game_stream(GAME), parse_game_event)
+    source = StreamEndpoint(GAME, api, lambda: api.game_stream(GAME), parse_game_event)
     reader = StreamReader(source, SimpleQueue().put, timeouts, RateLimiter(timeouts))
     assert (reader.open_since, reader.heard_at) == (None, None)
     began = time.monotonic()

@@ -19,7 +19,7 @@ from lichessbot.lichess.parsing import parse_account_event, parse_game_event
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import (
     PlayingWanted,
-    Source,
+    StreamEndpoint,
     StreamEvent,
     StreamLost,
     StreamOpened,
@@ -71,9 +71,9 @@ def read(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Read]:
     def begin(game_id: str | None = GAME, timeouts: Timeouts = TIMEOUTS) -> StreamReader:
         api = LichessClient(Access(lichess.url, SecretStr("lip_x"), timeouts), timeouts.liveness)
         if game_id is None:
-            source = Source(None, api, api.event_stream, parse_account_event)
+            source = StreamEndpoint(None, api, api.event_stream, parse_account_event)
         else:
-            source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
+            source = StreamEndpoint(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
         readers.append(StreamReader(source, inbox.put, timeouts, RateLimiter(timeouts)))
         readers[-1].start()
         return readers[-1]
@@ -324,7 +324,7 @@ def test_a_wait_chosen_by_the_reader_ends_when_another_request_succeeds(
     lost(inbox)
     assert lost(inbox).retry_in > timedelta(seconds=20)
     began = time.monotonic()
-    reader.others_got_through()
+    reader.retry_now()
     assert texts(inbox, 1) == ["at last"]
     assert time.monotonic() - began < 20.0
 
@@ -336,9 +336,9 @@ def test_other_waits_are_not_shortened_by_other_requests(
     lichess.answer(GAME_PATH, Reply(502), Reply(502), reply)
     reader = read(timeouts=replace(PATIENT, liveness=timedelta(seconds=60)))
     lost(inbox), lost(inbox)
-    reader.others_got_through()
+    reader.retry_now()
     heard(inbox)
-    reader.others_got_through()
+    reader.retry_now()
     time.sleep(0.3)
     assert len(lichess.requests) == 3
 

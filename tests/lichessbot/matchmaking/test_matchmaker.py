@@ -28,7 +28,7 @@ from lichessbot.lichess.models import ChallengeDeclined, ChallengeReceived, Game
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import Source, StreamEvent, StreamOpened, StreamReader
+from lichessbot.lichess.streams import StreamEndpoint, StreamEvent, StreamOpened, StreamReader
 from lichessbot.matchmaking.matchmaker import Matchmaker
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
@@ -131,7 +131,7 @@ class Desk:
         api = LichessClient(self._access, TIMEOUTS.liveness)
         self.matchmaker.introduce(api.account())
         self._events = StreamReader(
-            Source(None, api, api.event_stream, parse_account_event), self.inbox.put, TIMEOUTS, rate_limiter
+            StreamEndpoint(None, api, api.event_stream, parse_account_event), self.inbox.put, TIMEOUTS, rate_limiter
         )
         self._events.start()
         assert isinstance(self.inbox.get(timeout=PATIENCE_S), StreamOpened)

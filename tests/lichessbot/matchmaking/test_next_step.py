@@ -50,9 +50,9 @@ def test_what_must_happen_first_is_named(now: Snapshot, told: str) -> None:
     ("waits", "told"),
     [
         (Waits(NOW + 60, -math.inf, -math.inf, NOW), "challenges a bot at hh:mm"),
-        (Waits(NOW + 60, NOW + 90, -math.inf, NOW), "tries again at hh:mm, after an attempt in vain"),
+        (Waits(NOW + 60, NOW + 90, -math.inf, NOW), "tries again at hh:mm, after a failed attempt"),
         (Waits(NOW, NOW, NOW + 60, NOW), "keeps the slot until hh:mm for a human who may come back"),
-        (Waits(NOW, NOW, math.inf, NOW), "waits: a human waits for the slot"),
+        (Waits(NOW, NOW, math.inf, NOW), "keeps the slot for a waiting human"),
         (Waits(NOW, NOW, NOW, NOW + 60), "challenges a bot at hh:mm, when the day's quota allows it"),
         (Waits(NOW, NOW, NOW, math.inf), "none: the quota allows no challenges of ours"),
     ],

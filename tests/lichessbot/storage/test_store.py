@@ -16,7 +16,7 @@ from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
 from lichessbot.storage.game_records import MoveRecord, Result, Retention, played
-from lichessbot.storage.records import Answer, Entry, LimitedAction, ListFetched, SlotHolder
+from lichessbot.storage.records import Answer, ChallengeRecord, LimitedAction, ListFetched, SlotHolder
 from lichessbot.storage.store import ROUND_TRIPS_KEPT, Store, Table
 
 QUICKLY = timedelta(milliseconds=20)
@@ -293,8 +293,8 @@ def test_a_file_that_is_too_large_loses_its_oldest_games_at_startup(tmp_path: Pa
         assert count(tmp_path, "games WHERE id = 'game000'") == 0
 
 
-def entry(challenge_id: str, received_at: float, answer: Answer = Answer.ACCEPTED) -> Entry:
-    return Entry(
+def entry(challenge_id: str, received_at: float, answer: Answer = Answer.ACCEPTED) -> ChallengeRecord:
+    return ChallengeRecord(
         challenge_id, received_at, "rival", True, 1900, None, "standard", "blitz", "3+0 rated", True, answer,
         "", "challenge.concurrency = 1", "half a \ud83d character",
     )  # fmt: skip

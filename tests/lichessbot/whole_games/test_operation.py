@@ -16,7 +16,7 @@ from lichessbot.errors import Refused, Unreachable
 from lichessbot.lichess.client import LineStream
 from lichessbot.lichess.parsing import parse_game_event
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import Source, StreamReader
+from lichessbot.lichess.streams import StreamEndpoint, StreamReader
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence
 from lichessbot.rehearsal.rules.enums import Color, Variant
@@ -215,7 +215,7 @@ def test_a_stream_that_hangs_is_overdue_and_one_that_is_refused_is_not() -> None
     freed = threading.Event()
 
     def reader(open_stream: Callable[[], LineStream]) -> StreamReader:
-        source = Source("game1", Nothing(), open_stream, parse_game_event)
+        source = StreamEndpoint("game1", Nothing(), open_stream, parse_game_event)
         return StreamReader(source, SimpleQueue().put, timeouts, RateLimiter(timeouts))
 
     def hang() -> LineStream:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lichessbot.control.commands import Answer, ControlRequest
+from lichessbot.control.commands import ControlAnswer, ControlRequest
 from lichessbot.control.status import Status
 from lichessbot.control.web.server import WebServer
 from lichessbot.control.web.site import Site
@@ -59,7 +59,7 @@ class Daemon:
             self.asked += 1
             found = self.describe()
             if found is not None:
-                request.answers.put(Answer(ok=True, status=found))
+                request.answers.put(ControlAnswer(ok=True, status=found))
 
     def close(self) -> None:
         self.web.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lichessbot.control.commands import Answer, ControlRequest
+from lichessbot.control.commands import ControlAnswer, ControlRequest
 from lichessbot.control.status import PlayedMove, Status, StreamStatus
 from lichessbot.control.web.snapshots import NoStatus, Snapshots, without_time
 from tests.lichessbot.control.status_of import GAME, STATUS
@@ -71,7 +71,7 @@ class MainThread:
     def emit(self, request: ControlRequest) -> None:
         self.asked += 1
         if self.status is not None:
-            request.answers.put(Answer(ok=True, status=self.status))
+            request.answers.put(ControlAnswer(ok=True, status=self.status))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Account, users, tokens, authorisation and error shapes, over real sockets (contract 1 and 3.1)."""
+"""Account, users, tokens, authorisation and error shapes, over real sockets."""
 
 import json
 from collections.abc import Callable

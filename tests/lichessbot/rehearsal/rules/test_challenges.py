@@ -1,4 +1,4 @@
-"""Creating, answering and losing challenges, over real sockets (contract 3.4 and 4)."""
+"""Creating, answering and losing challenges, over real sockets."""
 
 import threading
 import time

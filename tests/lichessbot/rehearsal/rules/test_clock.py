@@ -1,4 +1,4 @@
-"""Time controls and game clocks (contract 6.1)."""
+"""Time controls and game clocks."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""One game as a state machine, judged by python-chess (contract 5 and 6)."""
+"""One game as a state machine, judged by python-chess."""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Draw offers, takebacks, claims and chat in one game, by the contract."""
+"""Draw offers, takebacks, claims and chat in one game, as on Lichess."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Who is at the board, and when the game of an absent player can be claimed (contract 6.2)."""
+"""Who is at the board, and when the game of an absent player can be claimed."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Rematches, the clocks of house players, and the quotas of challenges (contract 2 and 3)."""
+"""Rematches, the clocks of house players, and the quotas of challenges."""
 
 from collections.abc import Callable
 
@@ -62,7 +62,7 @@ def test_too_many_games_at_once_create_no_challenge(
     assert (status, body) == (400, {"error": "Challenge not created"})
 
 
-# Quotas (contract 2).
+# Quotas.
 
 
 def test_games_between_bots_are_counted_for_both_and_refused_with_the_seconds(

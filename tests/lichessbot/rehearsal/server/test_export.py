@@ -1,4 +1,4 @@
-"""Exported games, read back by python-chess (contract 3.5)."""
+"""Exported games, read back by python-chess."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""The game commands over real sockets: what each answers and what it writes (contract 3.3, 5 and 6)."""
+"""The game commands over real sockets: what each answers and what it writes."""
 
 
 import pytest

@@ -1,4 +1,4 @@
-"""Event and game streams on real sockets: order, ticks, eviction, ends (contract 4 and 5)."""
+"""Event and game streams on real sockets: order, ticks, eviction, ends."""
 
 import asyncio
 import socket
