@@ -32,6 +32,7 @@ LOG = """\
 {"event": "chat", "game": "abcd1234", "text": "chat, Rival: my secret"}
 2026-11-24 12:00:02 WARNING command.failed reason="lip_otherTokenOfMine and lip_0123456789abcdef, \x1b[2J"
 2026-11-24 12:00:03 INFO list.fetched villain=1 stranger=2 rivals=3
+2026-11-24 12:00:04 INFO control command=block argument=Troll answer="Troll is blocked"
 """
 
 
@@ -46,6 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         store.note_game("abcd1234", "BOT Rival")
         store.put("INSERT INTO account (single, url, id) VALUES (1, 'https://lichess.org', 'testbot')")
         BotGames(store).note(BotGame("abcd1234", "rival", "blitz", None, ours=True, began_at=1.0))
+        store.put("INSERT INTO blocked_players (id, blocked_at) VALUES ('troll', 1.0)")
         store.note_player_list(ListFetched.of_words("https://example.com/list", ["villain", "knave@2030-01-01"]))
     return tmp_path
 
@@ -83,7 +85,7 @@ def test_no_secret_is_in_the_archive(folder: Path) -> None:
 def test_other_players_are_shown_only_on_demand(folder: Path) -> None:
     files = report(folder)
     everything = "\n".join(files.values())
-    for name in ("rival", "villain", "knave"):
+    for name in ("rival", "villain", "knave", "troll"):
         assert not re.search(rf"\b{name}\b", everything, re.IGNORECASE)
     assert "block_list:\n  - player" in files["config.yml"]
     assert 'opponent="BOT player' in files["log.txt"]

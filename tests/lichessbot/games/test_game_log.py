@@ -260,8 +260,8 @@ def test_an_opponent_who_leaves_and_what_follows(caplog: pytest.LogCaptureFixtur
     assert game.told() == [
         "claiming the draw, as the opponent has left",
         "aborting the game: no move",
-        "resigns: lost",
-        "denies the takeback",
+        "resigning: lost",
+        "denying the takeback",
     ]
 
 

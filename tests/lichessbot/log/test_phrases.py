@@ -134,6 +134,8 @@ def test_a_phrase_is_one_harmless_line_whatever_the_values_are(event: str, data:
         ("nodes", 2_345_678, "2.35M nodes"),
         ("nth", 1, "first occurrence"),
         ("nth", 64, "occurrence 64"),
+        ("days", 1, "in 1 day"),
+        ("days", 30, "in 30 days"),
         ("pawns", "cp -34", "-0.34"),
         ("pawns", "mate 3", "#3"),
         ("pawns", "mate -2", "#-2"),

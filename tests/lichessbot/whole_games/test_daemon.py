@@ -310,6 +310,7 @@ def test_a_token_without_the_scope_ends_the_daemon(arena: Arena) -> None:
     arena.spawn()
     assert arena.wait_for_exit() == 3
     assert "Missing scope" in arena.log()
+    assert "token.denied" not in arena.log(), "with no game to save it does not ask again"
 
 
 def test_the_token_is_on_no_command_line(arena: Arena) -> None:
