@@ -317,9 +317,9 @@ class Board:
         pawns, knights, bishops, rooks, queens = pieces[us : us + 5]
         if pawns or rooks or queens:
             return False
-        their_men = pieces[them] | pieces[them + 1] | pieces[them + 2] | pieces[them + 3]
+        their_others = pieces[them] | pieces[them + 1] | pieces[them + 2] | pieces[them + 3]
         if knights:                # a knight mates only if own pieces block the king; a queen cannot block it
-            return knights.bit_count() == 1 and not bishops and not their_men
+            return knights.bit_count() == 1 and not bishops and not their_others
         all_bishops = bishops | pieces[them + 2]
         one_colour = not all_bishops & DARK_SQUARES or not all_bishops & ~DARK_SQUARES
         return not bishops or (one_colour and not pieces[them] and not pieces[them + 1])

@@ -1,4 +1,4 @@
-"""The engine's only door: the rules as `Board`, the search as `Engine`, and the file formats.
+"""The public API of the engine: the rules as `Board`, the search as `Engine`, and the file formats.
 
     engine = Engine()
     engine.set_position(Board())

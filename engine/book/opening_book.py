@@ -39,7 +39,7 @@ BLOCK_ENTRIES = 4096               # read at a time
 
 
 class InvalidBook(ValueError):
-    """The file is no book; the message says why."""
+    """The file is not a Polyglot book; the message says why."""
 
 
 @dataclass(frozen=True)

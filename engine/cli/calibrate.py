@@ -52,13 +52,13 @@ def _time_control(text: str) -> TimeControl:
 @click.option("--step", type=POSITIVE, default=150, help="Rating between neighbours.")
 @click.option("--skills", is_flag=True, help="Play skills of the model instead of ratings.")
 @click.option("--anchor", "anchors", multiple=True, metavar="TEXT", help="A rated engine: COMMAND NAME=VALUE ...")
-@click.option("--stockfish", metavar="COMMAND", help="Stockfish's skill levels 0 to 12 are anchors.")
+@click.option("--stockfish", metavar="COMMAND", help="Command of Stockfish: its skill levels 0 to 10 are anchors.")
 @click.option("--reach", type=POSITIVE, default=250, help="Levels play the anchors within this many points.")
 @click.option("--pairs", type=POSITIVE, default=20, help="Openings of each pairing, played with both colours.")
 @click.option("--clock", type=parsed(_time_control), metavar="S+S", help="Seconds per game and move; none without it.")
 @click.option("--write", type=FILE, metavar="FILE", help="Write the skill of each rating to this new file.")
 @click.option("--games", type=FILE, metavar="PGN", help="Instead compare the levels with people's games: .pgn, .zst.")
-@click.option("--every", type=POSITIVE, default=1, help="Of these games, use one in so many.")
+@click.option("--every", type=POSITIVE, default=1, help="Use only every Nth game.")
 @processes_option
 def calibrate(
     results: Path | None, least: int, most: int, step: int, skills: bool, anchors: Sequence[str], stockfish: str | None,

@@ -1,7 +1,7 @@
 """The command `spsa`: tunes numbers of the search by games.
 
     lichessbot-engine spsa tuning --games 30000                    # writes spsa.json and spsa.svg into the folder
-    lichessbot-engine spsa tuning --games 30000 --only 'LATE_MOVE_*' --only SPARE_PV
+    lichessbot-engine spsa tuning --games 30000 --only 'LATE_MOVE_*' --only LESS_ON_PV
 
 It compiles a copy of the engine in which these numbers are variables, so the checkout may change during the run.
 """
@@ -36,8 +36,8 @@ LOW_ELO, HIGH_ELO = 0, 10          # of the sequential test
 @click.option(
     "--only", "patterns", multiple=True, metavar="NAME", help="Tune these parameters; `*` stands for anything."
 )
-@click.option("--step", type=number(0.001, 1), default=SpsaPlan.step, help="Last step, as a share of a range.")
-@click.option("--rate", type=number(0, 1), default=SpsaPlan.rate, help="Last move, as a share of the step.")
+@click.option("--step", type=number(0.001, 1), default=SpsaPlan.step, help="Last change tried, as a share of a range.")
+@click.option("--rate", type=number(0, 1), default=SpsaPlan.rate, help="Last update, as a share of the step.")
 @click.option("--verify", "verifying", type=click.IntRange(min=0), default=2000, help="Games of the final match.")
 @click.option("--seed", type=int, default=SpsaPlan.seed, help="Seed of the openings and of the steps.")
 @workers_option

@@ -132,7 +132,7 @@ def _fit_wdl(paths: Sequence[Path], target: Path) -> None:
 @click.option("--epochs", type=POSITIVE, default=TunerSettings.epochs, help="Times that each position is seen.")
 @click.option("--step", type=number(0, 100), default=TunerSettings.step_cp, help="Step at the start, in centipawns.")
 @click.option("--trust", type=SHARE, default=TunerSettings.trust, help=TRAINING_OPTIONS["trust"][1])
-@click.option("--pull", type=SHARE, default=TunerSettings.pull, help="Penalty for leaving the present weights.")
+@click.option("--pull", type=SHARE, default=TunerSettings.pull, help="Penalty for leaving the current weights.")
 @click.option("--seed", type=int, default=TunerSettings.seed, help="Seed of the order of positions.")
 @output_options("tuned.py", "The module to write; in engine/evaluation/ the engine uses it.")
 def tune(

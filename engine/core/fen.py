@@ -47,7 +47,7 @@ def _parse(fields: list[str]) -> tuple[Position, int]:
     if not 4 <= len(fields) <= 6:
         raise Problem(f"expected 4 to 6 fields (board, side, castling, en passant, clocks), found {len(fields)}")
     board = parse_board(fields[0])
-    _check_men(board)
+    _check_piece_counts(board)
     if fields[1] not in ("w", "b"):
         raise Problem(f"expected w or b as the side to move, found {quoted(fields[1])}")
     us = SIDES.index(fields[1])
@@ -86,7 +86,7 @@ def parse_board(text: str) -> list[int]:
     return board
 
 
-def _check_men(board: list[int]) -> None:
+def _check_piece_counts(board: list[int]) -> None:
     """Refuse more pieces than a game can bring about; this also bounds the number of legal moves."""
     for first, name in ((0, "White"), (6, "Black")):
         count = [board.count(first + kind) for kind in range(6)]

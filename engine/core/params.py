@@ -35,32 +35,32 @@ FIFTY_MOVES_FADING = 200           # half-moves without progress that would leav
 
 # --- Search --------------------------------------------------------------------------------------------------------
 # Numbers whose range is 20 or wider were tuned together by 16,000 games (2026-11-25 in the log). LATE_MOVE_COUNT and
-# MULTIPLE_REDUCTION were chosen by games (2026-11-24).
+# NEGATIVE_EXTENSION were chosen by games (2026-11-24).
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
 ASPIRATION_WINDOW = 17             # cp to each side, doubled on every failure; sane 10..60
 ASPIRATION_LIMIT = 1006            # cp: wider than this, the window is opened at once; sane 300..2000
 
 EXCHANGE_VALUE = [100, 320, 330, 500, 950, 0]      # cp, [kind, pawn to king]: what counts in an exchange
 
-REDUCTION_DEPTH = 4                # plies: from here on a node without a table move is searched one ply less; sane 2..6
+INTERNAL_REDUCTION_DEPTH = 4       # plies: from here on a node without a table move is searched 1 ply less; sane 2..6
 
 REVERSE_FUTILITY_DEPTH = 8         # plies: not tried above; sane 3..9
 REVERSE_FUTILITY_MARGIN = 73       # cp per ply of depth, one ply less when improving; sane 50..200
 
 NULL_MOVE_DEPTH = 3                # plies: not tried below; sane 2..4
 NULL_MOVE_REDUCTION = 3            # plies; sane 2..4
-NULL_MOVE_DIVISOR = 4              # one ply more for every so many plies of depth; sane 3..8
+NULL_MOVE_DIVISOR = 4              # one ply more per this many plies of depth; sane 3..8
 NULL_MOVE_SURPLUS = 213            # cp above beta for one ply more, three at most; sane 100..300
 NULL_MOVE_CHECKED_DEPTH = 12       # plies: from here on a null move's answer is checked by a search; sane 8..16
 NULL_MOVE_EVALUATION = 165         # cp that the evaluation must be above beta ...; sane 0..400
-NULL_MOVE_SLOPE = 23               # ... less so many for each ply of depth; sane 10..40
+NULL_MOVE_SLOPE = 23               # ... less this for each ply of depth; sane 10..40
 
 PROBCUT_DEPTH = 5                  # plies: not tried below; sane 4..7
 PROBCUT_MARGIN = 188               # cp above beta; sane 100..250
 
 SINGULAR_DEPTH = 7                 # plies: not tried below; sane 5..9
 SINGULAR_MARGIN = 2                # cp per ply of depth that all other moves must stay below; sane 1..4
-MULTIPLE_REDUCTION = 2             # plies for a table move above beta that is not singular; sane 1..3
+NEGATIVE_EXTENSION = 2             # plies for a table move above beta that is not singular; sane 1..3
 
 HINDSIGHT_MARGIN = 175             # cp that both evaluations differ after a reduced move that was bad; sane 100..300
 
@@ -69,16 +69,16 @@ LATE_MOVE_COUNT = 1                # moves searched in full before any is reduce
 LATE_MOVE_BASE = 1597              # 1/1024 ply; sane 0..2000
 LATE_MOVE_SLOPE = 543              # 1/1024 ply, times ln(depth) ln(move number); sane 200..800
 REDUCE_CUT_NODE = 1192             # 1/1024 ply more where a cutoff is expected; sane 0..2500
-REDUCE_WORSENING = 886             # ... where the evaluation does not improve; sane 0..2000
+REDUCE_NOT_IMPROVING = 886         # ... where the evaluation does not improve; sane 0..2000
 REDUCE_TACTICAL = 742              # ... if the table's move is a capture or promotion; sane 0..1500
-SPARE_PV = 465                     # 1/1024 ply less on the principal variation; sane 0..2000
-SPARE_FORMER_PV = 762              # ... where an earlier principal variation came by; sane 0..2000
-SPARE_CHECKED = 1195               # ... in check; sane 0..2000
+LESS_ON_PV = 465                   # 1/1024 ply less on the principal variation; sane 0..2000
+LESS_ON_TT_PV = 762                # ... where an earlier principal variation came by; sane 0..2000
+LESS_IN_CHECK = 1195               # ... in check; sane 0..2000
 DEEPER_MARGIN = 65                 # cp above alpha: a reduced move is searched again a ply deeper; sane 30..120
 LATE_MOVE_HISTORY = 12930          # history points that change a reduction by one ply; sane 4000..20000
 
 MOVE_COUNT_DEPTH = 8               # plies: quiet moves are not counted above; sane 4..10
-MOVE_COUNT_BASE = 5                # quiet moves tried at depth 0, to which depth squared is added; sane 2..6
+MOVE_COUNT_BASE = 5                # quiet moves are skipped after this + depth² moves, half if not improving; sane 2..6
 FUTILITY_DEPTH = 8                 # plies, after reduction; sane 5..10
 FUTILITY_BASE = 84                 # cp; sane 50..150
 FUTILITY_MARGIN = 68               # cp per ply; sane 60..150
@@ -90,7 +90,7 @@ PROBE_DEPTH = 2                    # plies left: nearer to the leaves the search
 
 DELTA_MARGIN = 190                 # cp: a capture that stays this far below alpha is not tried; sane 100..300
 
-HISTORY_LIMIT = 10279              # move statistics stay within +- this; sane 4096..32000
+HISTORY_LIMIT = 10279              # move statistics stay within +- this; below killers up to 25777; sane 4096..25000
 HISTORY_BONUS = 235                # points per ply of depth; sane 80..300
 HISTORY_BONUS_LIMIT = 2206         # sane 1000..2500
 HISTORY_MALUS = 172                # the same for moves tried before in vain; sane 80..300
@@ -99,11 +99,11 @@ GOOD_CAPTURE_HISTORY = 93          # points of capture history for which a good 
 HISTORY_RISE = 8                   # points for a quiet move per cp that the evaluation rose; sane 2..20
 HISTORY_RISE_LIMIT = 1131          # and no more than these; sane 500..2000
 CORRECTION_LIMIT = 74              # cp: none of the three corrections is larger; sane 30..120
-CORRECTION_SCALE = 256             # corrections are kept in so many parts of a centipawn
-CORRECTION_WEIGHT = 296            # one error changes a correction by up to 16 such parts of itself; sane 128..512
+CORRECTION_SCALE = 256             # corrections are kept in parts of a centipawn, this many to one
+CORRECTION_WEIGHT = 296            # a correction moves by error * min(depth + 1, 16) / this; sane 128..512
 
 # --- WDL: how search scores turn into wins, draws and losses, see wdl.py ------------------------------
-# Fitted on 2026-11-23 by `lichessbot-engine records --wdl` to 11,790,939 positions of 205,844 games of ours, 1,000
+# Fitted on 2026-11-23 by `lichessbot-engine records --wdl` to 11,790,939 positions of 205,844 our games, 1,000
 # nodes a move by the network 2026-11-22f.
 WDL_EVEN = 275                     # cp that win half of the games with 16 pieces and pawns; sane 100..500
 WDL_EVEN_PIECES = -135                # cp more with 32 pieces and pawns, as many less with none; sane -250..250
@@ -113,7 +113,7 @@ WDL_LIMIT = 1420                   # cp that a boundless lead counts as; sane 50
 
 # --- Time ----------------------------------------------------------------------------------------------------------
 MOVES_TO_GO = 18                   # moves we expect to play with what is on the clock; sane 15..40
-MOVES_TO_GO_UNPAID = 36            # the same without an increment that pays for the overhead; sane 25..60
+MOVES_TO_GO_NO_INCREMENT = 36      # the same without an increment that pays for the overhead; sane 25..60
 HARD_FACTOR = 4                    # the hard deadline, in soft deadlines; sane 2..6
 HARD_PERCENT = 35                  # part of the clock one move may cost at most; sane 10..60
 SCRAMBLE_MOVES = 200               # moves that must fit into a clock too short for their overhead; sane 100..400
@@ -125,5 +125,5 @@ SCORE_TREND_LIMIT = 50             # cp: a bigger rise or drop counts as this mu
 SCORE_TREND_PERCENT = 80           # for each centipawn of drop, in hundredths; sane 0..150
 SHARE_BASE = 150                   # for a best move that took no nodes at all; sane 120..200
 SHARE_PERCENT = 80                 # less for each percent of the nodes, in hundredths; sane 0..150
-BEND_LEAST = 40                    # sane 20..80
-BEND_MOST = 300                    # sane 150..400
+SOFT_PERCENT_MIN = 40              # bounds of the adapted soft deadline, in percent; sane 20..80
+SOFT_PERCENT_MAX = 300             # sane 150..400

@@ -353,7 +353,7 @@ class Position:
         return self.colours[colour] != self.pieces[first + PAWN] | self.pieces[first + KING]
 
     @cython.final
-    def has_one_piece(self, colour: cython.int) -> cython.bint:
+    def has_at_most_one_piece(self, colour: cython.int) -> cython.bint:
         """Return whether the side has at most one piece besides king and pawns; zugzwang is likely."""
         first: cython.int = colour * KINDS
         pieces: u64 = self.colours[colour] ^ self.pieces[first + PAWN] ^ self.pieces[first + KING]

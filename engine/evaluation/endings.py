@@ -35,7 +35,7 @@ from cython.cimports.engine.core.score import DRAW, NO_SCORE, endgame_of
 from cython.cimports.engine.evaluation.kpk import is_won
 from cython.cimports.engine.evaluation.pawns import distance, relative
 
-MINOR = cython.declare(cython.int, 3)               # pawns, see `pieces_worth`
+MINOR = cython.declare(cython.int, 3)               # pawns, see `piece_material`
 FEW_PAWNS = cython.declare(cython.int, 4)           # with fewer, each exchange brings the draw nearer
 
 
@@ -69,7 +69,7 @@ def strong_side_verdict(position: Position, us: cython.int) -> cython.int:
     if pawns:
         if not knights and not bishops and popcount(pawns) == 1:
             return king_and_pawn(position, us)
-        return DRAW if not knights and corner_is_shut(position, us) else NO_SCORE
+        return DRAW if not knights and is_wrong_bishop_draw(position, us) else NO_SCORE
     if knights and bishops:
         return drive_to_the_corner(position, us)
     return NO_SCORE if popcount(knights) > 2 else DRAW     # two knights cannot force mate
@@ -92,7 +92,7 @@ def king_and_pawn(position: Position, us: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def corner_is_shut(position: Position, us: cython.int) -> cython.bint:
+def is_wrong_bishop_draw(position: Position, us: cython.int) -> cython.bint:
     """Return whether all our pawns promote in a corner that no bishop of ours attacks and their king guards.
 
     The king cannot be driven out of that corner.
@@ -148,11 +148,11 @@ def to_the_edge(square: cython.int) -> cython.int:
     return (file if file < 4 else 7 - file) + (rank if rank < 4 else 7 - rank)
 
 
-def tempered(position: Position, guess: cython.int) -> cython.int:
+def scaled_for_drawishness(position: Position, score: cython.int) -> cython.int:
     """Scale a score for the side to move by how drawish the ending is."""
     if popcount(position.occupied) > ENDGAME_PIECES:
-        return guess
-    return guess * drawish_scale(position, position.side_to_move ^ (guess < DRAW)) // SCALE_NORMAL
+        return score
+    return score * drawish_scale(position, position.side_to_move ^ (score < DRAW)) // SCALE_NORMAL
 
 
 def endgame_scale(position: Position, strong: cython.int) -> cython.int:
@@ -170,9 +170,9 @@ def endgame_scale(position: Position, strong: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def drawish_scale(position: Position, strong: cython.int) -> cython.int:
-    """Return the same for endings that are rare in the network's training games, which end before."""
+    """Return the scale of drawish endings. The network hardly knows them, as its training games end before."""
     pawns: cython.int = popcount(position.pieces[strong * KINDS + PAWN])
-    if pawns == 0 and pieces_worth(position, strong) - pieces_worth(position, strong ^ 1) <= MINOR:
+    if pawns == 0 and piece_material(position, strong) - piece_material(position, strong ^ 1) <= MINOR:
         return SCALE_NO_PAWNS      # a piece more does not win without pawns
     bare: cython.bint = popcount(position.occupied) == pawn_count(position) + 4
     if bare and are_opposite(position.pieces[BISHOP], position.pieces[KINDS + BISHOP]):
@@ -193,7 +193,7 @@ def are_opposite(ours: u64, theirs: u64) -> cython.bint:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def pieces_worth(position: Position, us: cython.int) -> cython.int:
+def piece_material(position: Position, us: cython.int) -> cython.int:
     """Return the value of our pieces in pawns: minor pieces 3, rook 5, queen 9."""
     first: cython.int = us * KINDS
     return (

@@ -2,7 +2,7 @@
 """The static evaluation: a sum of named terms, blended from midgame to endgame as pieces leave the board.
 
 Each term is a function written for "us", called once per side, that returns a packed score. Attack sets that several
-terms need are computed first, in an array called the survey. The sum is linear in the weights; the tuner relies on it.
+terms need are computed first, in the array `attacked_by`. The sum is linear in the weights; the tuner relies on it.
 (chessprogramming wiki: Evaluation, Tapered Eval, Mobility, King Safety)
 """
 
@@ -42,32 +42,32 @@ from cython.cimports.engine.evaluation.weights import MATERIAL, WEIGHTS
 from engine.evaluation import pawns, weights
 from engine.evaluation.weights import first_weight
 
-# The survey: [piece] holds what all pieces of that kind attack, and from 12 on stands, [+ colour],
-ATTACKED = cython.declare(cython.int, 12)           # what a side attacks, its king left out
-SAFE = cython.declare(cython.int, 14)               # where its pieces may go: no enemy pawn attacks it, no own pawn
-UNITS = cython.declare(cython.int, 17)              # or king stands there; no set but a number, its attack on the
-                                                    # enemy king; and, at PASSED_PAWNS, the passed pawns of both sides
+# `attacked_by`: [piece] the squares that all pieces of that kind attack. Further entries:
+ATTACKED = cython.declare(cython.int, 12)           # [+ colour] squares that a side attacks, its king left out
+SAFE = cython.declare(cython.int, 14)               # [+ colour] mobility area: no own pawn or king, no attack by a pawn
+UNITS = cython.declare(cython.int, 17)              # [+ colour] a number, not a set: units of attack on the enemy king
+# and at PASSED_PAWNS (16) the passed pawns of both sides.
 
 MOST_UNITS = cython.declare(cython.int, 31)
 
 
-# --- The survey ------------------------------------------------------------------------------------------------------
+# --- Attacks ---------------------------------------------------------------------------------------------------------
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def begin_survey(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.void:
+def begin_attacks(position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.void:
     """Record what our pawns and king attack, and the squares safe for our pieces."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
     ours: u64 = position.pieces[first + PAWN]
     theirs: u64 = position.pieces[them * KINDS + PAWN]
-    survey[first + PAWN] = pawn_attacks(ours, us)
-    survey[first + KING] = KING_ATTACKS[position.king_square(us)]
-    survey[ATTACKED + us] = survey[first + PAWN]
-    survey[SAFE + us] = ~(ours | position.pieces[first + KING] | pawn_attacks(theirs, them))
-    survey[UNITS + us] = 0
+    attacked_by[first + PAWN] = pawn_attacks(ours, us)
+    attacked_by[first + KING] = KING_ATTACKS[position.king_square(us)]
+    attacked_by[ATTACKED + us] = attacked_by[first + PAWN]
+    attacked_by[SAFE + us] = ~(ours | position.pieces[first + KING] | pawn_attacks(theirs, them))
+    attacked_by[UNITS + us] = 0
 
 
 @cython.cfunc
@@ -89,15 +89,15 @@ def reach(kind: cython.int, square: cython.int, occupied: u64) -> u64:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def survey_kind(
-    position: Position, survey: cython.p_ulonglong, us: cython.int, kind: cython.int, weight: cython.int
+def kind_mobility(
+    position: Position, attacked_by: cython.p_ulonglong, us: cython.int, kind: cython.int, weight: cython.int
 ) -> cython.int:
     """Record what our pieces of one kind attack; return their mobility."""
     them: cython.int = us ^ 1
     pieces: u64 = position.pieces[us * KINDS + kind]
-    zone: u64 = survey[them * KINDS + KING]
+    zone: u64 = attacked_by[them * KINDS + KING]
     zone |= advance(zone, them)
-    safe: u64 = survey[SAFE + us]
+    safe: u64 = attacked_by[SAFE + us]
     all_attacks: u64 = 0
     score: cython.int = 0
     while pieces:
@@ -105,10 +105,10 @@ def survey_kind(
         all_attacks |= attacks
         score += WEIGHTS[weight + popcount(attacks & safe)]
         if attacks & zone:
-            survey[UNITS + us] += ATTACK_UNITS[kind]
+            attacked_by[UNITS + us] += ATTACK_UNITS[kind]
         pieces &= pieces - 1
-    survey[us * KINDS + kind] = all_attacks
-    survey[ATTACKED + us] |= all_attacks
+    attacked_by[us * KINDS + kind] = all_attacks
+    attacked_by[ATTACKED + us] |= all_attacks
     return score
 
 
@@ -124,13 +124,13 @@ QUEEN_MOBILITY = cython.declare(cython.int, first_weight("queen_mobility"))
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def mobility(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Score the safe squares that each of our pieces attacks; this completes the survey."""
+def mobility(position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
+    """Score the safe squares that each of our pieces attacks; this completes `attacked_by`."""
     return (
-        survey_kind(position, survey, us, KNIGHT, KNIGHT_MOBILITY)
-        + survey_kind(position, survey, us, BISHOP, BISHOP_MOBILITY)
-        + survey_kind(position, survey, us, ROOK, ROOK_MOBILITY)
-        + survey_kind(position, survey, us, QUEEN, QUEEN_MOBILITY)
+        kind_mobility(position, attacked_by, us, KNIGHT, KNIGHT_MOBILITY)
+        + kind_mobility(position, attacked_by, us, BISHOP, BISHOP_MOBILITY)
+        + kind_mobility(position, attacked_by, us, ROOK, ROOK_MOBILITY)
+        + kind_mobility(position, attacked_by, us, QUEEN, QUEEN_MOBILITY)
     )
 
 
@@ -151,7 +151,7 @@ def outpost_ranks(us: cython.int) -> u64:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def minor_pieces(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+def minor_pieces(position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
     """Score the bishop pair, pawns on a bishop's colour, and outposts no enemy pawn can attack."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
@@ -165,7 +165,7 @@ def minor_pieces(position: Position, survey: cython.p_ulonglong, us: cython.int)
         score += popcount(ours & ~DARK_SQUARES) * WEIGHTS[BISHOP_PAWNS]
         if bishops & DARK_SQUARES:
             score += WEIGHTS[BISHOP_PAIR]
-    supported: u64 = (knights | bishops) & survey[first + PAWN] & outpost_ranks(us)
+    supported: u64 = (knights | bishops) & attacked_by[first + PAWN] & outpost_ranks(us)
     if supported:
         supported &= ~ahead(beside(position.pieces[them * KINDS + PAWN]), them)
         score += popcount(supported & knights) * WEIGHTS[OUTPOST]
@@ -198,30 +198,30 @@ KING_ATTACK = cython.declare(cython.int, first_weight("king_attack"))
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def king_attack(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+def king_attack(position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
     """Score our attack on the enemy king from a table: two attackers are worth more than twice one.
 
     Units count the attackers, the squares that only the king guards, and the safe checks. Without an attacker the
     score is 0.
     """
-    if survey[UNITS + us] == 0:
+    if attacked_by[UNITS + us] == 0:
         return 0
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
     king: cython.int = position.king_square(them)
-    guarded: u64 = survey[ATTACKED + them]
-    units: cython.int = cython.cast(cython.int, survey[UNITS + us])
-    units += WEAK_SQUARE_UNITS * popcount(survey[them * KINDS + KING] & survey[ATTACKED + us] & ~guarded)
-    free: u64 = ~(guarded | survey[them * KINDS + KING] | position.colours[us])
+    guarded: u64 = attacked_by[ATTACKED + them]
+    units: cython.int = cython.cast(cython.int, attacked_by[UNITS + us])
+    units += WEAK_SQUARE_UNITS * popcount(attacked_by[them * KINDS + KING] & attacked_by[ATTACKED + us] & ~guarded)
+    free: u64 = ~(guarded | attacked_by[them * KINDS + KING] | position.colours[us])
     diagonals: u64 = bishop_attacks(king, position.occupied) & free
     lines: u64 = rook_attacks(king, position.occupied) & free
-    if KNIGHT_ATTACKS[king] & free & survey[first + KNIGHT]:
+    if KNIGHT_ATTACKS[king] & free & attacked_by[first + KNIGHT]:
         units += CHECK_UNITS[KNIGHT]
-    if diagonals & survey[first + BISHOP]:
+    if diagonals & attacked_by[first + BISHOP]:
         units += CHECK_UNITS[BISHOP]
-    if lines & survey[first + ROOK]:
+    if lines & attacked_by[first + ROOK]:
         units += CHECK_UNITS[ROOK]
-    if (diagonals | lines) & survey[first + QUEEN]:
+    if (diagonals | lines) & attacked_by[first + QUEEN]:
         units += CHECK_UNITS[QUEEN]
     return WEIGHTS[KING_ATTACK + (units if units < MOST_UNITS else MOST_UNITS)]
 
@@ -235,27 +235,27 @@ HANGING = cython.declare(cython.int, first_weight("hanging"))
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def threats(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+def threats(position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
     """Score enemy pieces attacked by cheaper ones, and hanging pieces."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
-    guarded: u64 = survey[ATTACKED + them] | survey[them * KINDS + KING]
-    loose: u64 = position.colours[them] & (survey[ATTACKED + us] | survey[first + KING]) & ~guarded
+    guarded: u64 = attacked_by[ATTACKED + them] | attacked_by[them * KINDS + KING]
+    loose: u64 = position.colours[them] & (attacked_by[ATTACKED + us] | attacked_by[first + KING]) & ~guarded
     loose &= ~position.pieces[them * KINDS + PAWN]
-    minors: u64 = survey[first + KNIGHT] | survey[first + BISHOP]
+    minors: u64 = attacked_by[first + KNIGHT] | attacked_by[first + BISHOP]
     score: cython.int = popcount(loose) * WEIGHTS[HANGING] if loose else 0
     kind: cython.int
     for kind in range(KNIGHT, KING):
         targets: u64 = position.pieces[them * KINDS + kind]
-        if targets & survey[ATTACKED + us]:
-            score += popcount(targets & survey[first + PAWN]) * WEIGHTS[THREAT_BY_PAWN + kind]
+        if targets & attacked_by[ATTACKED + us]:
+            score += popcount(targets & attacked_by[first + PAWN]) * WEIGHTS[THREAT_BY_PAWN + kind]
             score += popcount(targets & minors) * WEIGHTS[THREAT_BY_MINOR + kind]
-            score += popcount(targets & survey[first + ROOK]) * WEIGHTS[THREAT_BY_ROOK + kind]
-    pawns_at_risk: u64 = position.pieces[them * KINDS + PAWN] & survey[ATTACKED + us] & ~guarded
+            score += popcount(targets & attacked_by[first + ROOK]) * WEIGHTS[THREAT_BY_ROOK + kind]
+    pawns_at_risk: u64 = position.pieces[them * KINDS + PAWN] & attacked_by[ATTACKED + us] & ~guarded
     if pawns_at_risk == 0:
         return score
     score += popcount(pawns_at_risk & minors) * WEIGHTS[THREAT_BY_MINOR + PAWN]
-    score += popcount(pawns_at_risk & survey[first + ROOK]) * WEIGHTS[THREAT_BY_ROOK + PAWN]
+    score += popcount(pawns_at_risk & attacked_by[first + ROOK]) * WEIGHTS[THREAT_BY_ROOK + PAWN]
     return score
 
 
@@ -266,12 +266,12 @@ PASSED_SAFE = cython.declare(cython.int, first_weight("passed_safe"))
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def advances(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+def advances(position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
     """Score our passed pawns that are blocked or may safely advance."""
     score: cython.int = 0
     them: cython.int = us ^ 1
-    danger: u64 = survey[ATTACKED + them] | survey[them * KINDS + KING]
-    passed: u64 = survey[PASSED_PAWNS] & position.pieces[us * KINDS + PAWN]
+    danger: u64 = attacked_by[ATTACKED + them] | attacked_by[them * KINDS + KING]
+    passed: u64 = attacked_by[PASSED_PAWNS] & position.pieces[us * KINDS + PAWN]
     while passed:
         square: cython.int = lsb(passed)
         rank: cython.int = relative(square, us) >> 3
@@ -288,24 +288,24 @@ def advances(position: Position, survey: cython.p_ulonglong, us: cython.int) -> 
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def side_score(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Return the sum of one side's terms that need the whole survey."""
+def side_score(position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
+    """Return the sum of one side's terms that need the whole of `attacked_by`."""
     return (
-        minor_pieces(position, survey, us)
+        minor_pieces(position, attacked_by, us)
         + rooks(position, us)
-        + king_attack(position, survey, us)
-        + threats(position, survey, us)
-        + advances(position, survey, us)
+        + king_attack(position, attacked_by, us)
+        + threats(position, attacked_by, us)
+        + advances(position, attacked_by, us)
     )
 
 
 def _side_terms(position: Position, side: cython.int) -> dict[str, int]:
     """Return the terms of one side by name, packed. Every summand of `side_score` needs a row here."""
-    survey = cython.declare(cython.ulonglong[19])
-    pawns_and_kings(position, survey)
-    begin_survey(position, survey, WHITE)
-    begin_survey(position, survey, BLACK)
-    moves = (mobility(position, survey, WHITE), mobility(position, survey, BLACK))
+    attacked_by = cython.declare(cython.ulonglong[19])
+    pawns_and_kings(position, attacked_by)
+    begin_attacks(position, attacked_by, WHITE)
+    begin_attacks(position, attacked_by, BLACK)
+    moves = (mobility(position, attacked_by, WHITE), mobility(position, attacked_by, BLACK))
     material: cython.int = 0
     kind: cython.int
     for kind in range(KING):
@@ -320,11 +320,11 @@ def _side_terms(position: Position, side: cython.int) -> dict[str, int]:
         "squares": (squares if side == WHITE else -squares) - material,
         "mobility": moves[side],
         **pawns.pawn_terms(position, side),
-        "passed advance": advances(position, survey, side),
-        "minor pieces": minor_pieces(position, survey, side),
+        "passed advance": advances(position, attacked_by, side),
+        "minor pieces": minor_pieces(position, attacked_by, side),
         "rooks": rooks(position, side),
-        "king attack": king_attack(position, survey, side),
-        "threats": threats(position, survey, side),
+        "king attack": king_attack(position, attacked_by, side),
+        "threats": threats(position, attacked_by, side),
         "tempo": WEIGHTS[TEMPO] if position.side_to_move == side else 0,
     }
 
@@ -337,12 +337,12 @@ TEMPO = cython.declare(cython.int, first_weight("tempo"))
 
 def balance(position: Position) -> cython.int:
     """Return the sum of all terms, White's less Black's, packed. It is linear in the weights."""
-    survey = cython.declare(cython.ulonglong[19])
-    score: cython.int = position.piece_square + pawns_and_kings(position, survey)
-    begin_survey(position, survey, WHITE)
-    begin_survey(position, survey, BLACK)
-    score += mobility(position, survey, WHITE) - mobility(position, survey, BLACK)
-    score += side_score(position, survey, WHITE) - side_score(position, survey, BLACK)
+    attacked_by = cython.declare(cython.ulonglong[19])
+    score: cython.int = position.piece_square + pawns_and_kings(position, attacked_by)
+    begin_attacks(position, attacked_by, WHITE)
+    begin_attacks(position, attacked_by, BLACK)
+    score += mobility(position, attacked_by, WHITE) - mobility(position, attacked_by, BLACK)
+    score += side_score(position, attacked_by, WHITE) - side_score(position, attacked_by, BLACK)
     return score + (WEIGHTS[TEMPO] if position.side_to_move == WHITE else -WEIGHTS[TEMPO])
 
 

@@ -114,7 +114,7 @@ def weigh(
     first: cython.Py_ssize_t,
     count: cython.Py_ssize_t,
 ) -> cython.longlong:
-    """The sum of so many values from `begin` on, clamped and squared, times the weights from `first` on.
+    """The sum of `count` values from `begin` on, clamped and squared, times the weights from `first` on.
 
     Value times weight stays within 16 bits and SUMMABLE terms within 32, for which processors have instructions.
     """

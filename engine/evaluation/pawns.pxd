@@ -12,4 +12,4 @@ cdef int PASSED_PAWNS
 cdef int distance(int a, int b) noexcept nogil
 cdef int relative(int square, int us) noexcept nogil
 cdef u64 pawn_attacks(u64 pawns, int colour) noexcept nogil
-cdef int pawns_and_kings(Position position, unsigned long long* survey) noexcept nogil
+cdef int pawns_and_kings(Position position, unsigned long long* attacked_by) noexcept nogil

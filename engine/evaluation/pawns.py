@@ -34,7 +34,7 @@ if not cython.compiled:
     TABLE = [_PawnEntry() for _ in range(8192)]
 
 SLOTS = cython.declare(cython.int, 8192)
-PASSED_PAWNS = 16                  # where `pawns_and_kings` leaves them in a survey, see evaluate.py
+PASSED_PAWNS = 16                  # where `pawns_and_kings` leaves them in `attacked_by`, see evaluate.py
 KINGS_MATTER = cython.declare(cython.int, 3)        # passed pawns from this rank on, counted from 0, draw the kings
 
 
@@ -174,8 +174,8 @@ def side_score(position: Position, passed: u64, us: cython.int) -> cython.int:
     return structure(ours, theirs, us) + race(position, passed & ours, us) + shelter(position, us)
 
 
-def pawns_and_kings(position: Position, survey: cython.p_ulonglong) -> cython.int:
-    """Return White's score less Black's, packed; store all passed pawns in `survey[PASSED_PAWNS]`.
+def pawns_and_kings(position: Position, attacked_by: cython.p_ulonglong) -> cython.int:
+    """Return White's score less Black's, packed; store all passed pawns in `attacked_by[PASSED_PAWNS]`.
 
     Threads share the table without a lock: an entry that two threads wrote at once fails its check and is computed
     again.
@@ -194,7 +194,7 @@ def pawns_and_kings(position: Position, survey: cython.p_ulonglong) -> cython.in
         TABLE[slot].passed = passed
         TABLE[slot].score = score
         TABLE[slot].check = key ^ passed ^ cython.cast(u64, score)
-    survey[PASSED_PAWNS] = passed
+    attacked_by[PASSED_PAWNS] = passed
     return score
 
 

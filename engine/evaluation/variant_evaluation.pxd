@@ -6,12 +6,12 @@ cdef class VariantEvaluation:
     cdef bint goes_up
     cdef int evaluate(self, Position position, u64 extra) noexcept nogil
     cdef int balance(self, Position position, u64 extra) noexcept nogil
-    cdef void begin_survey(self, Position position, unsigned long long *survey) noexcept nogil
+    cdef void begin_attacks(self, Position position, unsigned long long *attacked_by) noexcept nogil
     cdef int place(self, int square, int us) noexcept nogil
-    cdef int pieces(self, Position position, unsigned long long *survey, int us) noexcept nogil
+    cdef int pieces(self, Position position, unsigned long long *attacked_by, int us) noexcept nogil
     cdef int pawns(self, Position position, int us) noexcept nogil
-    cdef int kings(self, Position position, unsigned long long *survey, int us) noexcept nogil
-    cdef int threats(self, Position position, unsigned long long *survey, int us) noexcept nogil
-    cdef int own_terms(self, Position position, u64 extra, unsigned long long *survey, int us) noexcept nogil
+    cdef int kings(self, Position position, unsigned long long *attacked_by, int us) noexcept nogil
+    cdef int threats(self, Position position, unsigned long long *attacked_by, int us) noexcept nogil
+    cdef int own_terms(self, Position position, u64 extra, unsigned long long *attacked_by, int us) noexcept nogil
 
 cdef int PAWN_ATTACKED, ATTACKED, ZONE, UNITS, OWN

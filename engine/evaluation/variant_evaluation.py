@@ -35,7 +35,7 @@ SIZES = {
 }
 LIMIT = cython.declare(cython.int, 9000)            # cp of any evaluation, far from a mate
 
-# The survey: [+ colour] what a side's pawns attack, all it attacks, and the squares around its king; how strongly it
+# `attacked_by`: [+ colour] what a side's pawns attack, all it attacks, the squares around its king; how strongly it
 # attacks the enemy's king.
 PAWN_ATTACKED = 0
 ATTACKED = 2
@@ -122,16 +122,16 @@ class VariantEvaluation:
 
     def terms(self, position: Position, extra: int) -> dict[str, tuple[int, int, int, int]]:
         """Return each term: White's midgame and endgame values, then Black's, all from their owner's view."""
-        survey = cython.declare(cython.ulonglong[8])
-        self.begin_survey(position, survey)
-        sums = (self.pieces(position, survey, WHITE), self.pieces(position, survey, BLACK))
+        attacked_by = cython.declare(cython.ulonglong[8])
+        self.begin_attacks(position, attacked_by)
+        sums = (self.pieces(position, attacked_by, WHITE), self.pieces(position, attacked_by, BLACK))
         sides = [self._piece_terms(position, us, sums[us]) for us in range(2)]
         for us, terms in enumerate(sides):
             side: cython.int = us
             terms["pawns"] = self.pawns(position, side)
-            terms["kings"] = self.kings(position, survey, side)
-            terms["threats"] = self.threats(position, survey, side)
-            terms["the variant's own"] = self.own_terms(position, extra, survey, side)
+            terms["kings"] = self.kings(position, attacked_by, side)
+            terms["threats"] = self.threats(position, attacked_by, side)
+            terms["the variant's own"] = self.own_terms(position, extra, attacked_by, side)
             terms["tempo"] = self.weights[TEMPO] if position.side_to_move == us else 0
         white, black = sides
         return {
@@ -153,25 +153,25 @@ class VariantEvaluation:
 
     def balance(self, position: Position, extra: u64) -> cython.int:
         """Return the sum of all terms, White's less Black's, packed."""
-        survey = cython.declare(cython.ulonglong[8])
+        attacked_by = cython.declare(cython.ulonglong[8])
         us: cython.int
-        self.begin_survey(position, survey)
-        score: cython.int = self.pieces(position, survey, WHITE) - self.pieces(position, survey, BLACK)
+        self.begin_attacks(position, attacked_by)
+        score: cython.int = self.pieces(position, attacked_by, WHITE) - self.pieces(position, attacked_by, BLACK)
         for us in range(2):
-            side: cython.int = self.pawns(position, us) + self.kings(position, survey, us)
-            side += self.threats(position, survey, us) + self.own_terms(position, extra, survey, us)
+            side: cython.int = self.pawns(position, us) + self.kings(position, attacked_by, us)
+            side += self.threats(position, attacked_by, us) + self.own_terms(position, extra, attacked_by, us)
             score += side if us == WHITE else -side
         return score + (self.weights[TEMPO] if position.side_to_move == WHITE else -self.weights[TEMPO])
 
-    def begin_survey(self, position: Position, survey: cython.p_ulonglong) -> cython.void:
+    def begin_attacks(self, position: Position, attacked_by: cython.p_ulonglong) -> cython.void:
         """Record what pawns attack, and the squares around the kings."""
         us: cython.int
         for us in range(2):
             king: u64 = position.pieces[us * KINDS + KING]
-            survey[PAWN_ATTACKED + us] = pawn_attacks(position.pieces[us * KINDS + PAWN], us)
-            survey[ATTACKED + us] = survey[PAWN_ATTACKED + us]
-            survey[ZONE + us] = KING_ATTACKS[lsb(king)] | king if king else 0
-            survey[UNITS + us] = 0
+            attacked_by[PAWN_ATTACKED + us] = pawn_attacks(position.pieces[us * KINDS + PAWN], us)
+            attacked_by[ATTACKED + us] = attacked_by[PAWN_ATTACKED + us]
+            attacked_by[ZONE + us] = KING_ATTACKS[lsb(king)] | king if king else 0
+            attacked_by[UNITS + us] = 0
 
     def place(self, square: cython.int, us: cython.int) -> cython.int:
         """Return the square as its owner numbers it for the weights, files mirrored."""
@@ -181,11 +181,11 @@ class VariantEvaluation:
             rank = 7 - rank
         return rank * 4 + (file if file < 4 else 7 - file)
 
-    def pieces(self, position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+    def pieces(self, position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
         """Score material, squares and mobility; record what we attack."""
         score: cython.int = 0
         left: u64 = position.colours[us]
-        safe: u64 = ~(position.colours[us] | survey[PAWN_ATTACKED + (us ^ 1)])
+        safe: u64 = ~(position.colours[us] | attacked_by[PAWN_ATTACKED + (us ^ 1)])
         while left:
             square: cython.int = lsb(left)
             kind: cython.int = KIND_OF[position.board[square]]
@@ -203,9 +203,9 @@ class VariantEvaluation:
                         attacks |= rook_attacks(square, position.occupied)
                 if kind != KING:
                     score += popcount(attacks & safe) * self.weights[MOBILITY + kind]
-                    if attacks & survey[ZONE + (us ^ 1)]:
-                        survey[UNITS + us] += 2 if kind in (KNIGHT, BISHOP) else 3
-                survey[ATTACKED + us] |= attacks
+                    if attacks & attacked_by[ZONE + (us ^ 1)]:
+                        attacked_by[UNITS + us] += 2 if kind in (KNIGHT, BISHOP) else 3
+                attacked_by[ATTACKED + us] |= attacks
             left &= left - 1
         return score
 
@@ -223,31 +223,32 @@ class VariantEvaluation:
             passed &= passed - 1
         return score
 
-    def kings(self, position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+    def kings(self, position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
         """Score the shelter of our king, and our attack on the enemy's: two attackers are worth more than twice one."""
         them: cython.int = us ^ 1
         score: cython.int = 0
-        if survey[ZONE + us]:
-            front: u64 = survey[ZONE + us] | advance(survey[ZONE + us], us)
+        if attacked_by[ZONE + us]:
+            front: u64 = attacked_by[ZONE + us] | advance(attacked_by[ZONE + us], us)
             pawns: cython.int = popcount(front & position.pieces[us * KINDS + PAWN])
             score = self.weights[SHELTER + (pawns if pawns < 3 else 3)]
-        if survey[UNITS + us]:
-            units: cython.int = cython.cast(cython.int, survey[UNITS + us])
+        if attacked_by[UNITS + us]:
+            units: cython.int = cython.cast(cython.int, attacked_by[UNITS + us])
             king: u64 = position.pieces[them * KINDS + KING]
-            units += popcount(survey[ZONE + them] & ~king & survey[ATTACKED + us] & ~survey[PAWN_ATTACKED + them])
+            zone: u64 = attacked_by[ZONE + them] & ~king & ~attacked_by[PAWN_ATTACKED + them]
+            units += popcount(zone & attacked_by[ATTACKED + us])
             score += self.weights[KING_ATTACK + (units if units < 15 else 15)]
         return score
 
-    def threats(self, position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+    def threats(self, position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
         """Score enemy pieces that our pawns attack, and those that nothing guards."""
         them: cython.int = us ^ 1
-        targets: u64 = position.colours[them] & survey[ATTACKED + us] & ~position.pieces[them * KINDS + KING]
+        targets: u64 = position.colours[them] & attacked_by[ATTACKED + us] & ~position.pieces[them * KINDS + KING]
         pieces: u64 = targets & ~position.pieces[them * KINDS + PAWN]
-        score: cython.int = popcount(targets & ~survey[ATTACKED + them]) * self.weights[HANGING]
-        return score + popcount(pieces & survey[PAWN_ATTACKED + us]) * self.weights[ATTACKED_BY_PAWN]
+        score: cython.int = popcount(targets & ~attacked_by[ATTACKED + them]) * self.weights[HANGING]
+        return score + popcount(pieces & attacked_by[PAWN_ATTACKED + us]) * self.weights[ATTACKED_BY_PAWN]
 
     def own_terms(
-        self, position: Position, extra: u64, survey: cython.p_ulonglong, us: cython.int
+        self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
         """Score what matters in this variant only."""
         return 0

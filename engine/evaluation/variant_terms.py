@@ -24,9 +24,9 @@ UNREACHABLE = cython.declare(cython.int, 9)
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def steps_to(position: Position, survey: cython.p_ulonglong, us: cython.int, goal: u64) -> cython.int:
+def steps_to(position: Position, attacked_by: cython.p_ulonglong, us: cython.int, goal: u64) -> cython.int:
     """Return how many steps our king needs to the goal over squares that the enemy does not attack now."""
-    free: u64 = ~(survey[ATTACKED + (us ^ 1)] | position.colours[us])
+    free: u64 = ~(attacked_by[ATTACKED + (us ^ 1)] | position.colours[us])
     reached: u64 = position.pieces[us * KINDS + KING]
     steps: cython.int = 0
     while not reached & goal:
@@ -53,9 +53,9 @@ class KingOfTheHillEvaluation(VariantEvaluation):
     """Own weights: [steps of the king to the centre], 10: the next step wins."""
 
     def own_terms(
-        self, position: Position, extra: u64, survey: cython.p_ulonglong, us: cython.int
+        self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
-        steps: cython.int = steps_to(position, survey, us, 0x0000001818000000)
+        steps: cython.int = steps_to(position, attacked_by, us, 0x0000001818000000)
         score: cython.int = self.weights[OWN + steps]
         return score + self.weights[OWN + 10] if steps == 1 and position.side_to_move == us else score
 
@@ -66,10 +66,10 @@ class ThreeCheckEvaluation(VariantEvaluation):
     """Own weights: [checks given], 8 + [checks given, half the units of the attack on the king]."""
 
     def own_terms(
-        self, position: Position, extra: u64, survey: cython.p_ulonglong, us: cython.int
+        self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
         given: cython.int = cython.cast(cython.int, extra >> 4 * us & 3)
-        units: cython.int = cython.cast(cython.int, survey[UNITS + us])
+        units: cython.int = cython.cast(cython.int, attacked_by[UNITS + us])
         return self.weights[OWN + given] + self.weights[OWN + 8 + given * 8 + at_most(units // 2, 7)]
 
 
@@ -81,7 +81,7 @@ class CrazyhouseEvaluation(VariantEvaluation):
     """
 
     def own_terms(
-        self, position: Position, extra: u64, survey: cython.p_ulonglong, us: cython.int
+        self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
         them: cython.int = us ^ 1
         score: cython.int = 0
@@ -92,8 +92,8 @@ class CrazyhouseEvaluation(VariantEvaluation):
             if number:
                 score += number * self.weights[OWN + kind] + self.weights[OWN + 8 + kind]
                 pocketed += number
-        holes: cython.int = popcount(survey[ZONE + them] & ~position.colours[them] & ~survey[ATTACKED + them])
-        holes += popcount(survey[ZONE + them] & survey[ATTACKED + us])
+        holes: cython.int = popcount(attacked_by[ZONE + them] & ~position.colours[them] & ~attacked_by[ATTACKED + them])
+        holes += popcount(attacked_by[ZONE + them] & attacked_by[ATTACKED + us])
         return score + self.weights[OWN + 16 + at_most(pocketed, 5) * 8 + at_most(holes, 7)]
 
 
@@ -105,11 +105,12 @@ class AtomicEvaluation(VariantEvaluation):
     """
 
     def own_terms(
-        self, position: Position, extra: u64, survey: cython.p_ulonglong, us: cython.int
+        self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
         them: cython.int = us ^ 1
-        ours: u64 = survey[ZONE + us] & position.colours[us]
-        bombs: u64 = survey[ZONE + them] & ~survey[ZONE + us] & position.colours[them] & survey[ATTACKED + us]
+        ours: u64 = attacked_by[ZONE + us] & position.colours[us]
+        zone: u64 = attacked_by[ZONE + them] & ~attacked_by[ZONE + us]
+        bombs: u64 = zone & position.colours[them] & attacked_by[ATTACKED + us]
         number: cython.int = at_most(popcount(bombs), 3)
         score: cython.int = self.weights[OWN + at_most(popcount(ours), 7)] + self.weights[OWN + 8 + number]
         return score + self.weights[OWN + 12 + number] if position.side_to_move == us else score
@@ -121,7 +122,7 @@ class AntichessEvaluation(VariantEvaluation):
     """Own weights: [pieces left]."""
 
     def own_terms(
-        self, position: Position, extra: u64, survey: cython.p_ulonglong, us: cython.int
+        self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
         return self.weights[OWN + at_most(popcount(position.colours[us]), 16)]
 
@@ -132,7 +133,7 @@ class HordeEvaluation(VariantEvaluation):
     """Own weights: [rank] for each pawn of White, 8 + [a quarter of their number], 24 + [pieces of Black]."""
 
     def own_terms(
-        self, position: Position, extra: u64, survey: cython.p_ulonglong, us: cython.int
+        self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
         pawns: u64 = position.pieces[PAWN]
         if us != WHITE:
@@ -150,12 +151,13 @@ class RacingKingsEvaluation(VariantEvaluation):
     """Own weights: [steps of the king to the goal], 10: the next step wins, as Black cannot draw."""
 
     def own_terms(
-        self, position: Position, extra: u64, survey: cython.p_ulonglong, us: cython.int
+        self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
         goal: u64 = 0xFF00000000000000
-        steps: cython.int = steps_to(position, survey, us, goal)
+        steps: cython.int = steps_to(position, attacked_by, us, goal)
         score: cython.int = self.weights[OWN + steps]
-        if steps == 1 and position.side_to_move == us and (us == BLACK or steps_to(position, survey, BLACK, goal) > 1):
+        wins_at_once: cython.bint = steps == 1 and position.side_to_move == us
+        if wins_at_once and (us == BLACK or steps_to(position, attacked_by, BLACK, goal) > 1):
             score += self.weights[OWN + 10]
         return score
 

@@ -207,7 +207,7 @@ class MovePicker:
         rank: cython.int = 8 * self.rules.gain(move) + (self.capture_history(move) >> 2)
         if is_promotion(move):
             rank += 8 * EXCHANGE_VALUE[promoted_kind(move)]
-        return rank
+        return rank if rank < 32767 else 32767     # a variant's largest gains would not fit into 16 bits
 
     def capture_history(self, move: cython.int) -> cython.int:
         """Return the history score of a capture or promotion."""

@@ -5,9 +5,9 @@ from engine.search.search_stack cimport SearchStack
 
 cdef int internal_reduction(u64 entry, int depth) noexcept nogil
 cdef int null_move_reduction(int depth, int surplus) noexcept nogil
-cdef int cautious(int score, int beta, int depth) noexcept nogil
+cdef int fail_high_score(int score, int beta, int depth) noexcept nogil
 cdef int singular_beta(int table_score, int depth) noexcept nogil
-cdef int late_move_limit(int depth, bint improving) noexcept nogil
+cdef int move_count_limit(int depth, bint improving) noexcept nogil
 cdef int futility_margin(int depth) noexcept nogil
 cdef int late_move_reduction(int depth, int move_number, int history_score) noexcept nogil
 
@@ -18,5 +18,5 @@ cdef class MovePruning:
     cdef bint can_prune(self, int move, int number, int alpha, int depth, int ply) noexcept nogil
     cdef bint is_futile_or_losing(self, int number, int alpha, int depth, int ply, int move) noexcept nogil
     cdef int reduction(self, int move, int number, int depth, int ply, bint on_pv) noexcept nogil
-    cdef bint was_reduced_in_vain(self, int depth, int ply) noexcept nogil
+    cdef bint hindsight_reduction(self, int depth, int ply) noexcept nogil
     cdef bint is_reverse_futile(self, int static_eval, int beta, int depth, int ply) noexcept nogil

@@ -16,11 +16,15 @@ from cython.cimports.engine.core.params import (
     FUTILITY_DEPTH,
     FUTILITY_MARGIN,
     HINDSIGHT_MARGIN,
+    INTERNAL_REDUCTION_DEPTH,
     LATE_MOVE_BASE,
     LATE_MOVE_COUNT,
     LATE_MOVE_DEPTH,
     LATE_MOVE_HISTORY,
     LATE_MOVE_SLOPE,
+    LESS_IN_CHECK,
+    LESS_ON_PV,
+    LESS_ON_TT_PV,
     MOVE_COUNT_BASE,
     MOVE_COUNT_DEPTH,
     NULL_MOVE_DIVISOR,
@@ -28,15 +32,11 @@ from cython.cimports.engine.core.params import (
     NULL_MOVE_SURPLUS,
     QUIET_EXCHANGE_MARGIN,
     REDUCE_CUT_NODE,
+    REDUCE_NOT_IMPROVING,
     REDUCE_TACTICAL,
-    REDUCE_WORSENING,
-    REDUCTION_DEPTH,
     REVERSE_FUTILITY_DEPTH,
     REVERSE_FUTILITY_MARGIN,
     SINGULAR_MARGIN,
-    SPARE_CHECKED,
-    SPARE_FORMER_PV,
-    SPARE_PV,
 )
 from cython.cimports.engine.core.score import NO_SCORE, is_decided
 from cython.cimports.engine.search.move_picker import MovePicker
@@ -64,7 +64,7 @@ def internal_reduction(entry: u64, depth: cython.int) -> cython.int:
 
     (chessprogramming wiki: Internal Iterative Reductions)
     """
-    return depth >= REDUCTION_DEPTH and (entry == 0 or entry_move(entry) == NO_MOVE)
+    return depth >= INTERNAL_REDUCTION_DEPTH and (entry == 0 or entry_move(entry) == NO_MOVE)
 
 
 def null_move_reduction(depth: cython.int, surplus: cython.int) -> cython.int:
@@ -73,7 +73,7 @@ def null_move_reduction(depth: cython.int, surplus: cython.int) -> cython.int:
     return NULL_MOVE_REDUCTION + depth // NULL_MOVE_DIVISOR + (extra if extra < 3 else 3)
 
 
-def cautious(score: cython.int, beta: cython.int, depth: cython.int) -> cython.int:
+def fail_high_score(score: cython.int, beta: cython.int, depth: cython.int) -> cython.int:
     """Return a score above beta moved towards it, a shallow one more: how far it is above is not certain."""
     if is_decided(score) or is_decided(beta):
         return score
@@ -85,7 +85,7 @@ def singular_beta(table_score: cython.int, depth: cython.int) -> cython.int:
     return table_score - SINGULAR_MARGIN * depth
 
 
-def late_move_limit(depth: cython.int, improving: cython.bint) -> cython.int:
+def move_count_limit(depth: cython.int, improving: cython.bint) -> cython.int:
     """Return the number of moves after which quiet moves are pruned."""
     limit: cython.int = MOVE_COUNT_BASE + depth * depth
     return limit if improving else limit // 2
@@ -129,7 +129,7 @@ class MovePruning:
                 and self.picker.is_bad_capture(ply)
                 and not self.rules.exchange_wins(move, -CAPTURE_EXCHANGE_MARGIN * depth)
             )
-        is_late: cython.bint = depth <= MOVE_COUNT_DEPTH and number > late_move_limit(depth, self.stack.improving[ply])
+        is_late: cython.bint = depth <= MOVE_COUNT_DEPTH and number > move_count_limit(depth, self.stack.improving[ply])
         if not is_late and not self.is_futile_or_losing(number, alpha, depth, ply, move):
             return False
         if self.rules.is_forcing(move):
@@ -166,15 +166,15 @@ class MovePruning:
         if self.stack.cut_node[ply]:
             plies += REDUCE_CUT_NODE
         if not self.stack.improving[ply]:
-            plies += REDUCE_WORSENING
+            plies += REDUCE_NOT_IMPROVING
         if self.stack.table_tactical[ply]:
             plies += REDUCE_TACTICAL
         if on_pv:
-            plies -= SPARE_PV
-        if self.stack.former_pv[ply]:
-            plies -= SPARE_FORMER_PV
+            plies -= LESS_ON_PV
+        if self.stack.tt_pv[ply]:
+            plies -= LESS_ON_TT_PV
         if self.stack.in_check[ply]:
-            plies -= SPARE_CHECKED
+            plies -= LESS_IN_CHECK
         plies >>= 10
         if plies > depth - 2:
             plies = depth - 2
@@ -191,7 +191,7 @@ class MovePruning:
             return False
         return static_eval - REVERSE_FUTILITY_MARGIN * (depth - self.stack.improving[ply]) >= beta
 
-    def was_reduced_in_vain(self, depth: cython.int, ply: cython.int) -> cython.bint:
+    def hindsight_reduction(self, depth: cython.int, ply: cython.int) -> cython.bint:
         """Return whether to reduce the answer to a reduced move, as the evaluation says that the move was bad."""
         if ply == 0 or depth < 2 or self.stack.reductions[ply - 1] < 2:
             return False

@@ -103,6 +103,6 @@ class Quiescence:
                         break
             move = self.picker.next(ply)
         bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor and best_move else UPPER_BOUND
-        self.stack.former_pv[ply] = entry != 0 and entry_pv(entry)
+        self.stack.tt_pv[ply] = entry != 0 and entry_pv(entry)
         self.stack.store(best_move, best, 0, bound, ply)
         return best

@@ -11,7 +11,7 @@ from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.core.move import NO_MOVE, is_tactical
 from cython.cimports.engine.core.params import (
     DEEPER_MARGIN,
-    MULTIPLE_REDUCTION,
+    NEGATIVE_EXTENSION,
     NULL_MOVE_CHECKED_DEPTH,
     NULL_MOVE_DEPTH,
     NULL_MOVE_EVALUATION,
@@ -37,7 +37,7 @@ from cython.cimports.engine.search.history import NO_STEP, History
 from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.pruning import (
     MovePruning,
-    cautious,
+    fail_high_score,
     internal_reduction,
     null_move_reduction,
     singular_beta,
@@ -197,7 +197,7 @@ class Search:
         entry: u64 = self.table.probe(self.position.key)
         in_check: cython.bint = self.rules.is_forced()
         self.stack.cut_node[ply] = False
-        self.stack.former_pv[ply] = True
+        self.stack.tt_pv[ply] = True
         self.stack.set_evaluation(entry, in_check, ply)
         depth -= internal_reduction(entry, depth)
         return self.tablebase_bounded(tb_score, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
@@ -226,11 +226,11 @@ class Search:
         in_check: cython.bint = self.rules.is_forced()
         self.stack.cut_node[ply] = cut_node
         if self.stack.excluded[ply] == NO_MOVE:
-            self.stack.former_pv[ply] = entry != 0 and entry_pv(entry)
+            self.stack.tt_pv[ply] = entry != 0 and entry_pv(entry)
         self.stack.set_evaluation(entry, in_check, ply)
         if not in_check and self.stack.excluded[ply] == NO_MOVE:
             self.stack.update_by_evaluation(ply)
-            depth -= self.pruning.was_reduced_in_vain(depth, ply)
+            depth -= self.pruning.hindsight_reduction(depth, ply)
             score = self.prune(self.stack.refined_evaluation(entry, ply), beta, depth, ply)
             if score != NO_SCORE:
                 return score
@@ -281,7 +281,7 @@ class Search:
             return NO_SCORE
         if is_decided(score):
             score = beta
-        zugzwang_likely: cython.bint = self.position.has_one_piece(self.position.side_to_move)
+        zugzwang_likely: cython.bint = self.position.has_at_most_one_piece(self.position.side_to_move)
         if (depth < NULL_MOVE_CHECKED_DEPTH and not zugzwang_likely) or self.null_move_from > 0:
             return score
         self.null_move_from = ply + reduced * 3 // 4 + 1
@@ -377,7 +377,7 @@ class Search:
         if number == 0:
             return alpha if excluded else self.rules.score_without_moves(ply)
         if best >= beta and beta - floor == 1:
-            best = cautious(best, beta, depth)
+            best = fail_high_score(best, beta, depth)
         if excluded == NO_MOVE and (ply > 0 or not self.root_restricted):
             bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor else UPPER_BOUND
             self.stack.update_correction(best, best_move, bound, depth, ply)
@@ -405,7 +405,7 @@ class Search:
             return 1
         if lower_beta >= beta and not is_decided(lower_beta):
             return MULTICUT
-        return -MULTIPLE_REDUCTION if score >= beta else 0
+        return -NEGATIVE_EXTENSION if score >= beta else 0
 
     def search_move(
         self, move: cython.int, number: cython.int,
@@ -413,8 +413,8 @@ class Search:
     ) -> cython.int:
         """Return the score of a move for the side that makes it.
 
-        All moves but the first get a null window, late ones also a reduced depth; a move that beats alpha is searched
-        again without.
+        All moves but the first get a null window, late ones also a reduced depth. A move that beats alpha is searched
+        again at full depth, and on the principal variation with the full window.
         """
         on_pv: cython.bint = beta - alpha > 1
         cut_node: cython.bint = self.stack.cut_node[ply]

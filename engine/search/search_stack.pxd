@@ -33,7 +33,7 @@ cdef class SearchStack:
     cdef bint in_check[130]
     cdef bint improving[130]
     cdef bint cut_node[130]
-    cdef bint former_pv[130]
+    cdef bint tt_pv[130]
     cdef bint table_tactical[130]
     cdef int reductions[130]
     cdef int history_score[130]             # of the move being searched

@@ -11,7 +11,7 @@ from cython.cimports.engine.core.params import FIFTY_MOVES_FADING, HISTORY_RISE,
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided, to_table
-from cython.cimports.engine.evaluation.endings import tempered
+from cython.cimports.engine.evaluation.endings import scaled_for_drawishness
 from cython.cimports.engine.evaluation.evaluate import evaluate, known_score
 from cython.cimports.engine.evaluation.network import Accumulators, Network
 from cython.cimports.engine.evaluation.style_bonus import StyleBonus
@@ -41,7 +41,7 @@ def evaluate_by_network(position: Position, accumulators: Accumulators, ply: cyt
     """
     known: cython.int = known_score(position)
     if known == NO_SCORE:
-        return tempered(position, accumulators.score(position, ply))
+        return scaled_for_drawishness(position, accumulators.score(position, ply))
     if known == DRAW:
         return DRAW
     return known + NETWORK_LIMIT if known > DRAW else known - NETWORK_LIMIT
@@ -87,7 +87,7 @@ class SearchStack:
             self.in_check = [False] * (MAX_PLY + 2)
             self.improving = [False] * (MAX_PLY + 2)
             self.cut_node = [False] * (MAX_PLY + 2)
-            self.former_pv = [False] * (MAX_PLY + 2)
+            self.tt_pv = [False] * (MAX_PLY + 2)
             self.table_tactical = [False] * (MAX_PLY + 2)
             self.reductions = [0] * (MAX_PLY + 2)
             self.moves = [0] * (MAX_PLY + 2)
@@ -216,7 +216,7 @@ class SearchStack:
     ) -> cython.void:
         """Store the node's result in the table."""
         self.table.store(
-            self.position.key, move, to_table(score, ply), depth, bound, self.raw_evals[ply], self.former_pv[ply]
+            self.position.key, move, to_table(score, ply), depth, bound, self.raw_evals[ply], self.tt_pv[ply]
         )
 
     def quiet_score(self, move: cython.int, ply: cython.int) -> cython.int:

@@ -68,7 +68,7 @@ def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
     if limits.infinite or remaining is None:
         return FOREVER_US, FOREVER_US
     usable = max(LEAST_US, (remaining - overhead_ms) * 1000)
-    expected = params.MOVES_TO_GO if increment > overhead_ms else params.MOVES_TO_GO_UNPAID
+    expected = params.MOVES_TO_GO if increment > overhead_ms else params.MOVES_TO_GO_NO_INCREMENT
     moves = max(1, min(limits.moves_to_go or expected, expected))
     soft = (remaining + increment * (moves - 1) - overhead_ms * moves) * 1000 // moves
     scramble = min(usable, max(LEAST_US, remaining * 1000 // params.SCRAMBLE_MOVES))
@@ -90,7 +90,7 @@ def soft_percent(steady_depths: int, score_drop_cp: int, best_move_share: int) -
     trend = 100 + drop * params.SCORE_TREND_PERCENT // 100
     share = params.SHARE_BASE - best_move_share * params.SHARE_PERCENT // 100
     percent = stability * trend * share // 10000
-    return max(params.BEND_LEAST, min(percent, params.BEND_MOST))
+    return max(params.SOFT_PERCENT_MIN, min(percent, params.SOFT_PERCENT_MAX))
 
 
 @cython.final

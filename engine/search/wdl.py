@@ -58,7 +58,7 @@ OURS = WdlModel(params.WDL_EVEN, params.WDL_EVEN_PIECES, params.WDL_SPREAD, para
 
 
 def wdl_of(score: int, pieces: int) -> Wdl:
-    """Return the chances for a score of the search; mates and known wins are certain."""
+    """Return the chances for a score of the search; mates and tablebase wins are certain."""
     decided = winner(score)
     if decided:
         return Wdl(1000, 0, 0) if decided > 0 else Wdl(0, 0, 1000)

@@ -43,7 +43,7 @@ class Result(IntEnum):
 
 
 class InvalidRecord(ValueError):
-    """The bytes or the line are no record; the message says where and why."""
+    """The bytes or the line are not a record; the message says where and why."""
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class WatchedGame:
 
 
 def king_attacks(game: WatchedGame) -> float | None:
-    """Return the share of our moves 8 to 40 after which three pieces or more attack the squares of the enemy king."""
+    """Return the share of our moves 8 to 40 after which three or more of our pieces attack around the enemy king."""
     return _attacks(game.ours, game.own_moves(ATTACK_MOVES))
 
 

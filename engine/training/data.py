@@ -87,7 +87,7 @@ def pack_shard(content: bytes, path: Path) -> array[int]:
     words = pack(content)
     wrong = first_invalid(words)
     if wrong >= 0:
-        raise InvalidRecord(f"{path}: record {wrong} is no chess position with a score and a result")
+        raise InvalidRecord(f"{path}: record {wrong} is not a chess position with a score and a result")
     return words
 
 

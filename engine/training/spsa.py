@@ -106,7 +106,7 @@ class Tuning:
             values = {str(name): float(value) for name, value in content["values"].items()}
             return cls(values, int(content["pairs"]), [(pairs, point) for pairs, point in content["curve"]])
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise InvalidRecord(f"{path} is damaged: remove it to begin anew, or restore a copy") from None
+            raise InvalidRecord(f"{path} is damaged: remove it to start over, or restore a copy") from None
 
     def save(self, path: Path) -> None:
         """Write the state whole or not at all."""

@@ -87,7 +87,7 @@ class Training:
         return max(1, round(self.settings.epochs * self.steps_an_epoch))
 
     def seen(self, step: int) -> int:
-        """Return the number of positions trained on after so many steps."""
+        """Return the number of positions trained on after `step` steps."""
         epochs, steps = divmod(step, self.steps_an_epoch)
         return epochs * self.data.training_count + min(steps * self.settings.batch, self.data.training_count)
 
@@ -200,7 +200,7 @@ def hand_written_loss(data: Data, settings: TrainingSettings) -> tuple[float, in
 
 
 def split_range(begin: int, end: int, count: int) -> list[tuple[int, int]]:
-    """Split a range into so many parts."""
+    """Split a range into `count` parts."""
     cuts = [begin + (end - begin) * number // count for number in range(count + 1)]
     return list(pairwise(cuts))
 

@@ -83,7 +83,7 @@ class FitProgress:
             progress._check()
             return progress
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise records.InvalidRecord(f"{path} is damaged: remove it to begin anew") from None
+            raise records.InvalidRecord(f"{path} is damaged: remove it to start over") from None
 
     def _check(self) -> None:
         """Refuse what no fit has: compiled code does not look at lengths. Raises ValueError or TypeError."""

@@ -26,7 +26,7 @@ PAWN, KING, KINDS = 0, 5, 6
 UNDECIDED = 3                      # as `VariantPosition.result` numbers it
 CHECKS_TO_WIN = 3
 POCKET_BITS = 5                    # of each count in `extra`
-MOST_MEN = 32                      # in crazyhouse, with the pockets
+MOST_PIECES = 32                      # in crazyhouse, with the pockets
 DROPPED = "PNBRQpnbrq"             # in the order of the pockets in `extra`
 
 
@@ -62,7 +62,7 @@ def _parse(variant: Variant, fields: list[str]) -> tuple[VariantPosition, int]:
         fields[0], extra = _take_pockets(fields[0])
         fields[0], promoted = _take_promoted(fields[0])
     board = parse_board(fields[0])
-    _check_men(variant, board)
+    _check_piece_counts(variant, board)
     if fields[1] not in ("w", "b"):
         raise Problem(f"expected w or b as the side to move, found {quoted(fields[1])}")
     us = SIDES.index(fields[1])
@@ -70,8 +70,8 @@ def _parse(variant: Variant, fields: list[str]) -> tuple[VariantPosition, int]:
     en_passant = parse_en_passant(fields[3], board, us)
     halfmove_clock = parse_count(fields[4], "halfmove clock", 0) if len(fields) > 4 else 0
     fullmove_number = parse_count(fields[5], "fullmove number", 0) if len(fields) > 5 else 1
-    if extra and variant.key == "crazyhouse" and _pocketed(extra) + 64 - board.count(NO_PIECE) > MOST_MEN:
-        raise Problem(f"more than {MOST_MEN} pieces on the board and in the pockets")
+    if extra and variant.key == "crazyhouse" and _pocketed(extra) + 64 - board.count(NO_PIECE) > MOST_PIECES:
+        raise Problem(f"more than {MOST_PIECES} pieces on the board and in the pockets")
     position = variant.position()
     position.set_up(board, us, rooks, en_passant, halfmove_clock)
     position.begin(extra, promoted)
@@ -82,7 +82,7 @@ def _parse(variant: Variant, fields: list[str]) -> tuple[VariantPosition, int]:
     return position, max(1, fullmove_number)
 
 
-def _check_men(variant: Variant, board: list[int]) -> None:
+def _check_piece_counts(variant: Variant, board: list[int]) -> None:
     """Refuse set-ups that the variant cannot have."""
     for side, name in enumerate(("White", "Black")):
         kings = board.count(KINDS * side + KING)
@@ -122,8 +122,8 @@ def _take_pockets(board: str) -> tuple[str, int]:
     else:
         pockets = ""
     letters = pockets.replace("-", "")
-    if len(letters) >= MOST_MEN:       # there is a king on the board; and no count may leave its bits
-        raise Problem(f"more than {MOST_MEN - 1} pieces in the pockets")
+    if len(letters) >= MOST_PIECES:       # there is a king on the board; and no count may leave its bits
+        raise Problem(f"more than {MOST_PIECES - 1} pieces in the pockets")
     extra = 0
     for letter in letters:
         if letter not in DROPPED:

@@ -44,7 +44,7 @@ class Level:
             nodes=max(1.0, self.nodes / more**2) if self.nodes else 0,
         )
 
-    def amid(self, tension: int) -> "Level":
+    def in_complexity(self, tension: int) -> "Level":
         """Return the level where so many pieces are attacked: the more goes on, the more quiet moves he overlooks."""
         more = 1 + (tension - USUAL_TENSION) / 10
         return replace(self, blindness=self.blindness * more, misjudgement_cp=self.misjudgement_cp * more)

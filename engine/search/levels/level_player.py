@@ -124,7 +124,7 @@ class LevelPlayer:
 
     def _present_level(self, board: Board, time_us: int) -> Level:
         """Return how well the player sees and judges this position, with this time for it."""
-        level = self._level.hurried(_hurry(time_us)).amid(tension(board.position))
+        level = self._level.hurried(_hurry(time_us)).in_complexity(tension(board.position))
         if static_score(board.position) <= LOSING_CP:
             level = level.careful()
         if level.skill >= PRACTISED_FROM and has_bare_king(board.position):

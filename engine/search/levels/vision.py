@@ -133,7 +133,7 @@ class Vision:
         return [move for move in moves if self.sees(position, move, previous, 0)] or moves
 
     def seen_in_variant(self, moves: list) -> list[int]:
-        """Return the same in a variant, where only captures and promotions catch the eye more than other moves."""
+        """Return the moves of the root that the player considers in a variant; captures are overlooked less often."""
         found: list[int] = []
         move: cython.int
         for move in moves:

@@ -17,7 +17,7 @@ MODULES = [str(path.relative_to(SOURCES.parent)) for path in compiled_sources(SO
 # Functions that cannot raise but hold something that could: the error would be printed as "Exception ignored" and 0
 # returned. Each with the reason why it never comes to that.
 HARMLESS = {
-    "engine.evaluation.endings.tempered": "divides by SCALE_NORMAL, which is not 0",
+    "engine.evaluation.endings.scaled_for_drawishness": "divides by SCALE_NORMAL, which is not 0",
     "engine.search.history.gravity": "divides by HISTORY_LIMIT, which is not 0",
     "engine.search.history.History.correction": "divides by CORRECTION_SCALE, which is not 0",
     "engine.search.history.History.update_correction": "divides by CORRECTION_WEIGHT, which is not 0",
@@ -27,7 +27,7 @@ HARMLESS = {
     "engine.evaluation.network.Accumulators.score": "divides by CLAMP and by OUTPUT_UNIT, which are not 0",
     "engine.search.move_picker.MovePicker.next_good_tactical": "divides by GOOD_CAPTURE_HISTORY, which is not 0",
     "engine.search.levels.vision.Vision.chance_to_overlook": "divides by 300 and the value of a piece, which is not 0",
-    "engine.search.pruning.cautious": "divides by the depth and one, which is not 0",
+    "engine.search.pruning.fail_high_score": "divides by the depth and one, which is not 0",
     "engine.search.pruning.null_move_reduction": "divides by NULL_MOVE_DIVISOR, which is not 0",
     "engine.search.pruning.late_move_reduction": "divides by LATE_MOVE_HISTORY, which is not 0",
     "engine.training.features.expected": "divides by 1 + exp(x), which is not 0",

@@ -140,7 +140,7 @@ def test_a_player_overlooks_more_where_more_is_attacked() -> None:
     assert [tension(board.position) for board in (quiet, exchange)] == [0, 5]
     for rating in (900, 1500):
         level = level_of(rating)
-        errors = [(it.blindness, it.misjudgement_cp) for it in map(level.amid, (0, USUAL_TENSION, 5))]
+        errors = [(it.blindness, it.misjudgement_cp) for it in map(level.in_complexity, (0, USUAL_TENSION, 5))]
         assert errors[0] < errors[1] == (level.blindness, level.misjudgement_cp) < errors[2]
 
 

@@ -116,7 +116,7 @@ depths, scores, shares = st.integers(0, 60), st.integers(-32000, 32000), st.inte
 
 @given(depths, scores, shares)
 def test_the_soft_deadline_adapts_within_its_limits(steady: int, drop: int, share: int) -> None:
-    assert params.BEND_LEAST <= soft_percent(steady, drop, share) <= params.BEND_MOST
+    assert params.SOFT_PERCENT_MIN <= soft_percent(steady, drop, share) <= params.SOFT_PERCENT_MAX
 
 
 @given(depths, scores, shares)

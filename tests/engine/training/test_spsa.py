@@ -91,7 +91,7 @@ def test_an_interrupted_run_learns_the_same(tmp_path: Path) -> None:
 def test_a_damaged_state_is_one_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "spsa.json"
     path.write_text(text)
-    with pytest.raises(InvalidRecord, match=r"spsa\.json is damaged: remove it to begin anew"):
+    with pytest.raises(InvalidRecord, match=r"spsa\.json is damaged: remove it to start over"):
         Tuning.load(path)
 
 

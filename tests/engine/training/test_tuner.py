@@ -111,7 +111,7 @@ def test_fitting_lowers_the_loss_and_resumes(samples: Samples, tmp_path: Path) -
 def test_a_damaged_state_is_named(content: str, tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
     path.write_text(content)
-    with pytest.raises(InvalidRecord, match=r"progress\.json is damaged: remove it to begin anew"):
+    with pytest.raises(InvalidRecord, match=r"progress\.json is damaged: remove it to start over"):
         FitProgress.load(path)
 
 
@@ -123,7 +123,7 @@ def test_a_state_with_damaged_numbers_is_named(damage: dict[str, object], tmp_pa
     path = tmp_path / "progress.json"
     FitProgress.begin(TunerSettings(), UNIT, 100).save(path)
     path.write_text(json.dumps(json.loads(path.read_text()) | damage))
-    with pytest.raises(InvalidRecord, match=r"progress\.json is damaged: remove it to begin anew"):
+    with pytest.raises(InvalidRecord, match=r"progress\.json is damaged: remove it to start over"):
         FitProgress.load(path)
 
 
@@ -172,7 +172,7 @@ def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidRecord, match="ends within a record"):
         load([path], 1000)
     path.write_bytes(b"".join(good) + b"\xff" * len(good[0]))
-    with pytest.raises(InvalidRecord, match="is no chess position"):
+    with pytest.raises(InvalidRecord, match="is not a chess position"):
         load([path], 1000)
 
 
