@@ -1,45 +1,31 @@
 """A UCI engine as a child process: searches in, reports out.
 
-Runs any UCI engine, by default ours. The child has a process group of its own, so that a Ctrl-C in the terminal does
-not reach it, a lower priority than the daemon, and no token in its environment. It does not outlive the daemon: it
-quits when its input closes, and where the system supports it, it is killed with the thread that started it.
+Runs any UCI engine, by default ours.
 """
 
 import os
-import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 from typing import IO
 from weakref import WeakMethod
 
 from lichessbot.backoff import doubled
 from lichessbot.config import EngineKeys
-from lichessbot.config.credentials import TOKEN_VARIABLE
-from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
+from lichessbot.uci.engine_process import MAX_LOGGED_PER_S, MAX_OUTPUT_PER_S, OutputRate, start
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, VARIANT, Options
 from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary, ending
 from lichessbot.uci.variants import announced_variants, position_command, uci_name
 
-OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
 NO_GAME = "no-game"  # longer than any id of Lichess
-_NICENESS = 5
 _MAX_LINE_BYTES = 1 << 16
-# An engine is killed above ten thousand lines or two mebibytes a second.
-_MAX_OUTPUT_PER_S = 1 << 21
-_COST_OF_A_LINE = 200
-# Of the error output: it goes to the log, which must not fill the disk.
-_MAX_LOGGED_PER_S = 100 * _COST_OF_A_LINE
 _MAX_NAME_LENGTH = 60
 _MOST_ITERATIONS = 256
 # Many engines that start at once on a small machine are all slow: killing them too early would start none.
@@ -97,7 +83,7 @@ class UciEngine:
         self._asked_at = 0.0
         self._told_to_stop_at: float | None = None
         self._stopping_s = timeouts.engine_stop.total_seconds()
-        self._process = _start(config)
+        self._process = start(config)
         handshake_s = timeouts.engine_handshake.total_seconds()
         patience_s = doubled(handshake_s, failed_starts, _LONGEST_PATIENCE * handshake_s)
         # A weak reference: in a reference cycle the pipes would stay open until a garbage collection.
@@ -267,7 +253,7 @@ class UciEngine:
 
     def _read_output(self) -> None:
         """Read the output of the engine until it ends. Runs in a thread."""
-        rate = _OutputRate(_MAX_OUTPUT_PER_S)
+        rate = OutputRate(MAX_OUTPUT_PER_S)
         line = b""
         with _pipe(self._process.stdout) as output:
             try:
@@ -334,7 +320,7 @@ class UciEngine:
 
     def _read_errors(self) -> None:
         """Log the first lines of error output of each second, and drop the others. Runs in a thread."""
-        rate, logged = _OutputRate(_MAX_OUTPUT_PER_S), _OutputRate(_MAX_LOGGED_PER_S)
+        rate, logged = OutputRate(MAX_OUTPUT_PER_S), OutputRate(MAX_LOGGED_PER_S)
         with _pipe(self._process.stderr) as errors:
             while (line := errors.readline(_MAX_LINE_BYTES)) and rate.allows(line):
                 with self._lock:
@@ -361,53 +347,6 @@ class UciEngine:
 def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:
     if (call := method()) is not None:
         call()
-
-
-class _OutputRate:
-    """Limits the output of a child process per second."""
-
-    def __init__(self, max_per_s: int) -> None:
-        self._max_per_s = max_per_s
-        self._since = time.monotonic()
-        self._heard = 0
-
-    def allows(self, line: bytes) -> bool:
-        now = time.monotonic()
-        if now - self._since > 1.0:
-            self._since, self._heard = now, 0
-        self._heard += len(line) + _COST_OF_A_LINE
-        return self._heard <= self._max_per_s
-
-
-def _start(config: EngineKeys) -> subprocess.Popen[bytes]:
-    command = config.command or OUR_ENGINE
-    if shutil.which(command[0]) is None:
-        raise EngineMissing(f"the engine does not start: no program {command[0]} that may be run")
-    environment = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
-    try:
-        return subprocess.Popen(
-            [*_wrappers(), *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if config.silence_stderr else subprocess.PIPE,
-            env=environment,
-            cwd=config.working_dir,
-            # Not a session of its own: a kernel that schedules by session would ignore the lower priority.
-            process_group=0,
-        )
-    except OSError as error:
-        raise EngineError(f"the engine does not start: {error}") from error
-
-
-@cache
-def _wrappers() -> Sequence[str]:
-    """Return the programs for the lower priority and the death with us, as far as this system has them."""
-    nice, setpriv = shutil.which("nice"), shutil.which("setpriv")
-    lower_priority = (nice, "-n", str(_NICENESS)) if nice else ()
-    dies_with_us = (setpriv, "--pdeathsig", "KILL") if setpriv else ()
-    if dies_with_us and subprocess.run([*dies_with_us, "true"], capture_output=True).returncode != 0:
-        dies_with_us = ()  # an implementation without this option
-    return (*lower_priority, *dies_with_us)
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -14,7 +14,7 @@ from lichessbot.config.engine import Profile
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Variant
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci import engine as engine_process
+from lichessbot.uci import engine_process
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 from lichessbot.uci.startup_check import GAME_ID, StartupCheck
 

@@ -1,0 +1,74 @@
+"""The process of a UCI engine: how it is started, and how much it may print.
+
+The child has a process group of its own, so that a Ctrl-C in the terminal does not reach it, a lower priority than the
+daemon, and no token in its environment. It does not outlive the daemon: it quits when its input closes, and where the
+system supports it, it is killed with the thread that started it.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from functools import cache
+
+from lichessbot.config import EngineKeys
+from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.errors import EngineError, EngineMissing
+
+OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
+_NICENESS = 5
+# An engine is killed above ten thousand lines or two mebibytes a second.
+MAX_OUTPUT_PER_S = 1 << 21
+_COST_OF_A_LINE = 200
+# Of the error output: it goes to the log, which must not fill the disk.
+MAX_LOGGED_PER_S = 100 * _COST_OF_A_LINE
+
+
+def start(config: EngineKeys) -> subprocess.Popen[bytes]:
+    """Start the engine. Raises EngineMissing or EngineError."""
+    command = config.command or OUR_ENGINE
+    if shutil.which(command[0]) is None:
+        raise EngineMissing(f"the engine does not start: no program {command[0]} that may be run")
+    environment = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
+    try:
+        return subprocess.Popen(
+            [*_wrappers(), *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if config.silence_stderr else subprocess.PIPE,
+            env=environment,
+            cwd=config.working_dir,
+            # Not a session of its own: a kernel that schedules by session would ignore the lower priority.
+            process_group=0,
+        )
+    except OSError as error:
+        raise EngineError(f"the engine does not start: {error}") from error
+
+
+@cache
+def _wrappers() -> Sequence[str]:
+    """Return the programs for the lower priority and the death with us, as far as this system has them."""
+    nice, setpriv = shutil.which("nice"), shutil.which("setpriv")
+    lower_priority = (nice, "-n", str(_NICENESS)) if nice else ()
+    dies_with_us = (setpriv, "--pdeathsig", "KILL") if setpriv else ()
+    if dies_with_us and subprocess.run([*dies_with_us, "true"], capture_output=True).returncode != 0:
+        dies_with_us = ()  # an implementation without this option
+    return (*lower_priority, *dies_with_us)
+
+
+class OutputRate:
+    """Limits the output of a child process per second."""
+
+    def __init__(self, max_per_s: int) -> None:
+        self._max_per_s = max_per_s
+        self._since = time.monotonic()
+        self._heard = 0
+
+    def allows(self, line: bytes) -> bool:
+        now = time.monotonic()
+        if now - self._since > 1.0:
+            self._since, self._heard = now, 0
+        self._heard += len(line) + _COST_OF_A_LINE
+        return self._heard <= self._max_per_s
