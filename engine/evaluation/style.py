@@ -46,7 +46,7 @@ _BONUSES = {
 
 @cache
 def bonus_of(name: Name) -> StyleBonus:
-    """Return the bonus of a named style. That of the swindler counts only while he is worse."""
+    """Return the bonus of a named style. That of the swindler counts only in bad positions."""
     return StyleBonus(_BONUSES[name], name is Name.SWINDLER)
 
 

@@ -151,7 +151,7 @@ def _mates(board: Board, move: str) -> bool:
 
 
 def _observe_shuffle(board: Board, move: str, tally: Tally) -> None:
-    """Count a quiet move of king, queen or rook that takes back the player's own last move along his first rank."""
+    """Count a quiet move of king, queen or rook that takes back the player's own last move along its first rank."""
     if len(board.moves) >= SHUFFLE_PLIES:
         return
     rank = "1" if board.turn == "white" else "8"

@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""How a player of limited strength judges a position: material for certain, the rest the better the stronger he is.
+"""How a player of limited strength judges a position: material for certain, the rest by its strength.
 
-He has a taste, fixed for the game: a bonus or malus for each kind of piece on each square, so that he follows plans of
-his own. Besides he misjudges each position by a number of its own, always the same within a game. He may also have a
+It has a taste, fixed for the game: a bonus or malus for each kind of piece on each square, so that it follows plans of
+its own. Besides it misjudges each position by a number of its own, always the same within a game. It may also have a
 named style, see `engine/evaluation/style.py`.
 """
 

@@ -17,23 +17,23 @@ PRACTISED_FROM = 450               # skill of a player who has learnt the basic 
 class Level:
     """A player of limited strength.
 
-    Up to `FULL_SEARCH_FROM` he thinks with a small search of his own; beyond it the engine's full search plays, with
-    few nodes, and only among the candidate moves that he sees.
+    Up to `FULL_SEARCH_FROM` it thinks with a small search of its own; beyond it the engine's full search plays, with
+    few nodes, and only among the candidate moves that it sees.
     """
 
     skill: float
-    plies: float               # how far he looks ahead; 2.3: three plies at 30 % of his moves, two at the others
-    blindness: float           # ordinary quiet replies that he overlooks, per mille, see `vision.py`
-    capture_blindness: float   # captures, per mille; recaptures he always sees
-    exchange_plies: float      # captures in a row that he follows on different squares
+    plies: float               # how far it looks ahead; 2.3: three plies at 30 % of its moves, two at the others
+    blindness: float           # ordinary quiet replies that it overlooks, per mille, see `vision.py`
+    capture_blindness: float   # captures, per mille; recaptures it always sees
+    exchange_plies: float      # captures in a row that it follows on different squares
     understanding: float       # percent: weight of position against material
-    taste_cp: float            # largest bonus or malus for a piece on a square, by his taste
-    misjudgement_cp: float     # standard deviation of his error about a position
-    nodes: float               # of the full search per move; 0: his own search
-    book_plies: float          # plies of opening that he knows
+    taste_cp: float            # largest bonus or malus for a piece on a square, by its taste
+    misjudgement_cp: float     # standard deviation of its error about a position
+    nodes: float               # of the full search per move; 0: its own search
+    book_plies: float          # plies of opening that it knows
 
     def hurried(self, hurry: float) -> "Level":
-        """Return the level of a player who hurries: 0 is all the time he wants, 1 is none."""
+        """Return the level in a hurry: 0 is all the time that the player wants, 1 is none."""
         more = 1 + hurry / 2
         return replace(
             self,
@@ -45,7 +45,7 @@ class Level:
         )
 
     def in_complexity(self, tension: int) -> "Level":
-        """Return the level where so many pieces are attacked: the more goes on, the more quiet moves he overlooks."""
+        """Return the level where this many pieces are attacked: the more, the more quiet moves are overlooked."""
         more = 1 + (tension - USUAL_TENSION) / 10
         return replace(self, blindness=self.blindness * more, misjudgement_cp=self.misjudgement_cp * more)
 
@@ -62,7 +62,7 @@ class Level:
         )
 
     def careful(self) -> "Level":
-        """Return the level of a player who is losing: what is attacked he sees, and he weighs what is left to him."""
+        """Return the level in a losing position: attacked pieces are always seen, and judgement is better."""
         return replace(self, capture_blindness=0.0, misjudgement_cp=self.misjudgement_cp / 2)
 
 

@@ -30,9 +30,9 @@ from engine.syzygy.tablebase import Tablebase
 
 HASH_MB = 4
 OPENING_BLINDNESS = 400            # per mille, in variants, for which there is no book: games open differently
-LOSING_CP = -200                   # a player who thinks that he is losing takes care
+LOSING_CP = -200                   # a player who thinks that it is losing takes care
 COMFORT_US = 500_000               # a player with less time for a move hurries
-# The most centipawns, up or down, that a player who searches in full likes a feature, see `style_bonus.py`: his taste.
+# The most centipawns, up or down, that a player who searches in full likes a feature, see `style_bonus.py`: its taste.
 TASTE = {"attackers": 5, "storm": 2, "danger": 5, "pieces_off": 2, "queens_off": 15, "centre": 6, "development": 5}
 
 
@@ -113,9 +113,9 @@ class LevelPlayer:
         tablebase: Tablebase,
         style: StyleBonus | None,
     ) -> RunningSearch:
-        """Return a search of the moves that he sees, with few nodes."""
+        """Return a search of the moves that it sees, with few nodes."""
         nodes = min(round(most_nodes), task.limits.nodes or round(most_nodes))
-        # Complete, as far as he knows: else the table would not keep the best move of a depth for the next one.
+        # Complete, as far as it knows: else the table would not keep the best move of a depth for the next one.
         limited = replace(task, moves=seen, complete=True, lines=1, limits=replace(task.limits, nodes=nodes))
         self._table = self._table or TranspositionTable(HASH_MB)
         self._table.clear()

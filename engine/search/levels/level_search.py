@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The search of a player of limited strength: alpha-beta to a small depth, with only the moves that he sees.
+"""The search of a player of limited strength: alpha-beta to a small depth, with only the moves that it sees.
 
-Where he overlooks moves, he trusts that the side to move has something quiet: its score is at least his judgement of
+Where it overlooks moves, it trusts that the side to move has something quiet: its score is at least its judgement of
 the position. Captures are followed until they end; after some plies only recaptures are.
 """
 
@@ -64,7 +64,7 @@ class LevelSearch:
         self.root_moves = len(moves)
 
     def remember_theory(self, moves: list) -> None:
-        """Like these moves of the root, which the player knows from his openings."""
+        """Like these moves of the root, which the player knows from its openings."""
         index: cython.int
         for index in range(len(moves)):
             self.theory[index] = moves[index]

@@ -2,7 +2,7 @@
 """Which moves a player of limited strength sees.
 
 A move that catches the eye is seen: a recapture, then checks, promotions and captures, those of a queen before those of
-a pawn. Quiet moves are overlooked above all if they are long, go backwards, or are far from the last move. His own
+a pawn. Quiet moves are overlooked above all if they are long, go backwards, or are far from the last move. Its own
 candidates a player sees better than the replies to them, and those better than what follows.
 
 Whether a move is seen is settled for one thought, the choice of one move: a blind spot is a piece, its square and the
@@ -129,7 +129,7 @@ class Vision:
         return chance if chance < MOST else MOST
 
     def seen(self, position: Position, moves: list, previous: int) -> list[int]:
-        """Return the moves of the root that the player considers; all of them if he sees none."""
+        """Return the moves of the root that the player considers; all of them if it sees none."""
         return [move for move in moves if self.sees(position, move, previous, 0)] or moves
 
     def seen_in_variant(self, moves: list) -> list[int]:
