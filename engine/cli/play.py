@@ -23,6 +23,7 @@ from engine.cli.parameters import (
     variant_option,
 )
 from engine.core.fen import STARTING_FEN, chess960_fen
+from engine.facade import NAMED_STYLES
 from engine.lessons.styles import Style, parse_style
 from engine.pgn.game import Game
 from engine.pgn.pgn import game_text, read_games
@@ -38,13 +39,17 @@ KIND = click.Choice(("human", "computer"))
 
 @dataclass(frozen=True)
 class NamedStyle:
-    """A style and how the user spelt it."""
+    """A style and how the user spelt it: one of the engine's by name, or terms of the articles."""
 
     text: str
-    style: Style
+    style: str | Style
 
 
-NAMED_STYLE = parsed(lambda text: NamedStyle(text, parse_style(text)))
+def _style(text: str) -> NamedStyle:
+    return NamedStyle(text, text if text in NAMED_STYLES else parse_style(text, NAMED_STYLES))
+
+
+NAMED_STYLE = parsed(_style)
 
 
 @click.command()
@@ -52,8 +57,12 @@ NAMED_STYLE = parsed(lambda text: NamedStyle(text, parse_style(text)))
 @click.option("--black", type=KIND, show_default="the computer against a human, else a human", help="Who plays Black.")
 @click.option("--white-style", type=NAMED_STYLE, help="Style of a computer that plays White.")
 @click.option("--black-style", type=NAMED_STYLE, help="Style of a computer that plays Black.")
-@click.option("--style", type=NAMED_STYLE, help=f"Style of every computer: {STYLE_NAMES}. Without it: full strength.")
-@click.option("--level", type=RATING, help="Rating that every computer without a style plays at.")
+@click.option(
+    "--style",
+    type=NAMED_STYLE,
+    help=f"Style of every computer: {', '.join(NAMED_STYLES)}, or a weak one: {STYLE_NAMES}.",
+)
+@click.option("--level", type=RATING, help="Rating that every computer plays at, unless its style is a weak one.")
 @click.option("--depth", type=DEPTH, help="Plies that the computer searches.")
 @click.option("--seconds", type=SECONDS, show_default="by the clock, or 1", help="The computer's time per move.")
 @click.option("--clock", type=parsed(parse_minutes), metavar="M+S", help="Minutes per side and seconds per move: 5+3.")
@@ -144,7 +153,9 @@ def _players(
                 raise click.ClickException(f"--{side}-style is for a computer, but {side} is played by a human")
             players[side] = Player("Human")
         elif (chosen := own_style or style) is not None:
-            players[side] = Player(f"Engine ({chosen.text})", limits, chosen.style)
+            rating = level if isinstance(chosen.style, str) else None
+            at_level = f", level {rating}" if rating is not None else ""
+            players[side] = Player(f"Engine ({chosen.text}{at_level})", limits, chosen.style, rating)
         elif level is not None:
             players[side] = Player(f"Engine (level {level})", limits, rating=level)
         else:

@@ -1,6 +1,6 @@
 """Styles of play, written as a name or as coefficients: 'loser', 'material=1,mobility=-0.5'."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -36,18 +36,19 @@ STYLES = {
 }
 
 
-def parse_style(text: str) -> Style:
-    """Parse a style's name, or terms with coefficients from -10 to 10. Raises InvalidStyle."""
+def parse_style(text: str, others: Sequence[str] = ()) -> Style:
+    """Parse a style's name, or terms with coefficients from -10 to 10. Raises InvalidStyle, naming `others` too."""
     if text in STYLES:
         return STYLES[text]
     if "=" not in text:
-        raise InvalidStyle(f"unknown style {text[:40]!r}{_nearest(text, STYLES)}; known: {', '.join(STYLES)}")
+        known = (*others, *STYLES)
+        raise InvalidStyle(f"unknown style {text[:40]!r}{_nearest(text, known)}; known: {', '.join(known)}")
     coefficients: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = (piece.strip() for piece in part.partition("="))
         if name not in (*TERM_NAMES, MATE):
-            known = ", ".join((*TERM_NAMES, MATE))
-            raise InvalidStyle(f"unknown term {name[:40]!r}{_nearest(name, (*TERM_NAMES, MATE))}; known: {known}")
+            terms = (*TERM_NAMES, MATE)
+            raise InvalidStyle(f"unknown term {name[:40]!r}{_nearest(name, terms)}; known: {', '.join(terms)}")
         coefficients[name] = _coefficient(name, number)
     return Style(coefficients, coefficients.pop(MATE, 1.0))
 
@@ -62,6 +63,6 @@ def _coefficient(name: str, text: str) -> float:
     return value
 
 
-def _nearest(text: str, known: "Mapping[str, object] | tuple[str, ...]") -> str:
-    close = get_close_matches(text, list(known), 1)
+def _nearest(text: str, known: Sequence[str]) -> str:
+    close = get_close_matches(text, known, 1)
     return f", did you mean {close[0]!r}?" if close else ""

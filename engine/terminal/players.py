@@ -30,11 +30,11 @@ class SearchDone:
 
 @dataclass(frozen=True)
 class Player:
-    """One side: a person if there are no limits, else the engine, or a plain search if there is a style."""
+    """One side: a person if there are no limits, else the engine, perhaps in a named style, or a plain search."""
 
     name: str
     limits: Limits | None = None
-    style: Style | None = None
+    style: str | Style | None = None
     rating: int | None = None      # None: full strength
 
     @property
@@ -48,19 +48,23 @@ class BackgroundSearch:
     def __init__(self, queue: "Queue[object]") -> None:
         self._queue = queue
         self._engine = Engine()
+        self._style: str | Style | None = None
         self._seed = secrets.randbits(62)          # of the players of limited strength
         self._number = 0
         self._search: AnySearch | StyledThinking | None = None
         self._thread: Thread | None = None
 
-    def start(self, board: Board, limits: Limits, style: Style | None, rating: int | None = None) -> int:
+    def start(self, board: Board, limits: Limits, style: str | Style | None, rating: int | None = None) -> int:
         """Cancel the search under way, start another and return its number; `rating` limits the strength."""
         self.cancel()
         self._number += 1
         number, white = self._number, board.turn == "white"
+        if style != self._style:
+            self._style = style
+            self._engine.set_named_style(style if isinstance(style, str) else None)
         self._engine.limit_strength(rating, self._seed + white)
         self._engine.set_position(board)
-        search = self._engine.begin(limits) if style is None else StyledThinking(board, style, limits)
+        search = StyledThinking(board, style, limits) if isinstance(style, Style) else self._engine.begin(limits)
         self._search = search
 
         def run() -> None:

@@ -111,12 +111,13 @@ def test_what_a_variant_cannot_have_is_refused(run: Run, arguments: tuple[str, .
 def test_two_computers_finish_a_game(tmp_path: Path) -> None:
     path = tmp_path / "game.pgn"
     answer = process("play", "--white", "computer", "--black", "computer", "--depth", "4", "--black-style", "loser",
-                 "--fen", "4k3/8/8/8/8/8/4P3/QR2K3 w - - 0 1", "--save", str(path))  # fmt: skip
+                 "--white-style", "attacker", "--level", "2500", "--fen", "4k3/8/8/8/8/8/4P3/QR2K3 w - - 0 1",
+                 "--save", str(path))  # fmt: skip
     assert answer.returncode == 0, answer.stderr
     assert "1-0  checkmate, white wins" in answer.stdout
     game = chess.pgn.read_game(io.StringIO(path.read_text()))
     assert game is not None
-    assert game.headers["Black"] == "Engine (loser)"
+    assert (game.headers["White"], game.headers["Black"]) == ("Engine (attacker, level 2500)", "Engine (loser)")
     assert game.end().board().is_checkmate()
 
 
@@ -283,6 +284,7 @@ def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
         (("play", "--seconds", "never"), "expected a number from 0.01 to 86400, found 'never'"),
         (("play", "--clock", "soon"), "expected minutes and seconds per move such as 5+3"),
         (("play", "--style", "losar"), "did you mean 'loser'"),
+        (("play", "--style", "ataccker"), "did you mean 'attacker'"),
         (("play", "--white-style", "loser"), "white is played by a human"),
         (("play", "--pgn", "nowhere.pgn"), "cannot read nowhere.pgn: No such file or directory"),
         (("play", "--fen", "startpos", "--chess960", "5"), "only one of"),
