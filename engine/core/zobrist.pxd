@@ -1,5 +1,15 @@
 from engine.core.bitboard cimport u64
 
+cdef extern from *:
+    """
+    static inline unsigned long long engine_mix64(unsigned long long number) {
+        number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9ULL;
+        number = (number ^ (number >> 27)) * 0x94D049BB133111EBULL;
+        return number ^ (number >> 31);
+    }
+    """
+    u64 mix64 "engine_mix64"(u64 number) noexcept nogil
+
 cdef u64 PIECE_KEY[832]
 cdef u64 CASTLING_KEY[16]
 cdef u64 EN_PASSANT_KEY[65]

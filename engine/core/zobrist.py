@@ -7,11 +7,18 @@ The random numbers are seeded, so that every run is reproducible.
 import random
 
 import cython
+from cython.cimports.engine.core.bitboard import ALL_SQUARES
 
 if not cython.compiled:
     PIECE_KEY = [0] * 832          # [piece * 64 + square]; 0 for NO_PIECE, which is the last
     CASTLING_KEY = [0] * 16        # [castling rights]
     EN_PASSANT_KEY = [0] * 65      # [en passant square]; the last, "none", is 0
+
+    def mix64(number: int) -> int:
+        """Return a hash of 64 bits, 0 for 0. (the finalizer of splitmix64: Steele, Lea, Flood 2014)"""
+        number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & ALL_SQUARES
+        number = (number ^ number >> 27) * 0x94D049BB133111EB & ALL_SQUARES
+        return number ^ number >> 31
 
 NUMBERS = random.Random("lichessbot")
 

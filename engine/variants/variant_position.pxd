@@ -4,15 +4,9 @@ from engine.core.position cimport Position
 cdef extern from *:
     """
     enum { ENGINE_DRAWN = 2, ENGINE_UNDECIDED };
-    static inline unsigned long long engine_mix(unsigned long long x) {
-        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ULL;
-        x = (x ^ x >> 27) * 0x94D049BB133111EBULL;
-        return x ^ x >> 31;
-    }
     """
     const int DRAWN "ENGINE_DRAWN"
     const int UNDECIDED "ENGINE_UNDECIDED"
-    u64 mix "engine_mix"(u64 number) noexcept nogil
 
 cdef class VariantPosition(Position):
     cdef u64 extra

@@ -13,7 +13,7 @@ from typing import Any
 
 import cython
 from cython.cimports.engine.core.attacks import KING_ATTACKS
-from cython.cimports.engine.core.bitboard import ALL_SQUARES, advance, lsb, u64
+from cython.cimports.engine.core.bitboard import advance, lsb, u64
 from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.move import CAPTURE, QUIET, from_square, to_square
 from cython.cimports.engine.core.movegen import generate, is_legal
@@ -21,17 +21,12 @@ from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_SQUARE, PAWN
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.see import exchange_wins
+from cython.cimports.engine.core.zobrist import mix64
 
 from engine.core.position import STACK
 
 if not cython.compiled:
     DRAWN, UNDECIDED = 2, 3        # beside WHITE and BLACK: how a game stands
-
-    def mix(number: int) -> int:
-        """Return 64 bits that depend on each bit of the number, 0 for 0. (the finalizer of splitmix64)"""
-        number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & ALL_SQUARES
-        number = (number ^ number >> 27) * 0x94D049BB133111EB & ALL_SQUARES
-        return number ^ number >> 31
 
 
 @cython.cclass
@@ -151,7 +146,7 @@ class VariantPosition(Position):
 
     def extra_key(self) -> u64:
         """Return the part of the key that is not about the board."""
-        return mix(self.extra ^ mix(self.promoted))
+        return mix64(self.extra ^ mix64(self.promoted))
 
     def remember(self) -> cython.void:
         """Store `extra` and `promoted` for `recall`, before a move."""

@@ -37,6 +37,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.startup_check import playable_now
 
 _OPEN: Final = ("created", "offline")
+_VARIANTS: Final = [variant.value for variant in PROPOSABLE_VARIANTS]
 _MOST_FAILURES: Final = 10  # of one look, in a row
 
 T = TypeVar("T")
@@ -79,7 +80,7 @@ def _days(text: str) -> Days:
     type=click.Choice([colour.value for colour in Colour]),
     help="Our colour in every game. Default: white first, then alternating.",
 )
-@click.option("--variant", type=click.Choice(list(PROPOSABLE_VARIANTS)), default="standard", show_default=True)
+@click.option("--variant", type=click.Choice(_VARIANTS), default="standard", show_default=True)
 def command(
     config_file: Path | None,
     opponent: str,

@@ -11,9 +11,9 @@ from cython.cimports.engine.core.bitboard import lsb, popcount, u64
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import BLACK, KIND_OF, KINDS, KING
 from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.zobrist import mix64
 from cython.cimports.engine.evaluation.evaluate import evaluate
 from cython.cimports.engine.evaluation.style_bonus import StyleBonus
-from cython.cimports.engine.search.levels.vision import mixed
 
 FULL = cython.declare(cython.int, 1000)
 
@@ -37,7 +37,7 @@ class Judgement:
         self.us = us
         spread: cython.int = 2 * taste_cp + 1
         for index in range(KINDS * 64):
-            self.taste[index] = cython.cast(cython.int, mixed(self.game + index) % cython.cast(u64, spread)) - taste_cp
+            self.taste[index] = cython.cast(cython.int, mix64(self.game + index) % cython.cast(u64, spread)) - taste_cp
 
     def score(self, position: Position) -> cython.int:
         """Return the player's score of a position in centipawns for the side to move."""
@@ -52,7 +52,7 @@ class Judgement:
             material, judged = -material, -judged
         judged += material + (evaluate(position) - material) * self.understanding // 100
         # Two uniform numbers make a triangle, whose standard deviation is 0.41 times its half width.
-        noise: u64 = mixed(self.game ^ position.key)
+        noise: u64 = mix64(self.game ^ position.key)
         parts: cython.int = cython.cast(cython.int, noise % 1001 + (noise >> 32) % 1001) - FULL
         judged += parts * self.misjudgement // 408
         return judged if self.style is None else self.style.added_to(judged, position, self.us)

@@ -11,7 +11,7 @@ hash of seed and position: a repeated search has the same, another game has othe
 """
 
 import cython
-from cython.cimports.engine.core.bitboard import ALL_SQUARES, popcount, u64
+from cython.cimports.engine.core.bitboard import popcount, u64
 from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.move import (
     CASTLING,
@@ -26,35 +26,17 @@ from cython.cimports.engine.core.movegen import attacked_squares
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import BLACK, KIND_OF, NO_SQUARE, WHITE
 from cython.cimports.engine.core.position import Position
-from cython.cimports.engine.core.zobrist import PIECE_KEY
+from cython.cimports.engine.core.zobrist import PIECE_KEY, mix64
+from cython.cimports.engine.evaluation.pawns import distance
 
 MOST = cython.declare(cython.int, 950)             # per mille: no legal move is overlooked more often
 CANDIDATE_PERCENT = cython.declare(cython.int, 60)        # own candidates are overlooked less than replies to them,
 LATER_PERCENT = cython.declare(cython.int, 130)           # what follows more
 
 
-if not cython.compiled:
-    def mixed(number: int) -> int:
-        """Return a hash of 64 bits. (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators)"""
-        number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 & ALL_SQUARES
-        number = (number ^ (number >> 27)) * 0x94D049BB133111EB & ALL_SQUARES
-        return number ^ (number >> 31)
-
-
 def hashed(number: int) -> int:
-    """Return `mixed` to Python callers."""
-    return mixed(number)
-
-
-def distance(first: cython.int, second: cython.int) -> cython.int:
-    """Return the number of king steps between two squares."""
-    files: cython.int = (first & 7) - (second & 7)
-    ranks: cython.int = (first >> 3) - (second >> 3)
-    if files < 0:
-        files = -files
-    if ranks < 0:
-        ranks = -ranks
-    return files if files > ranks else ranks
+    """Return `mix64` to Python callers."""
+    return mix64(number)
 
 
 def tension(position: Position) -> int:
@@ -88,7 +70,7 @@ class Vision:
             return True
         origin: cython.int = from_square(move)
         spot: u64 = PIECE_KEY[position.board[origin] * 64 + origin] ^ to_square(move)
-        return mixed(self.thought ^ spot) % 1000 >= cython.cast(u64, chance)
+        return mix64(self.thought ^ spot) % 1000 >= cython.cast(u64, chance)
 
     def chance_to_overlook(
         self, position: Position, move: cython.int, previous: cython.int, ply: cython.int
@@ -142,6 +124,6 @@ class Vision:
                 chance = self.capture_blindness >> 1
             if chance > MOST:
                 chance = MOST
-            if mixed(self.thought ^ cython.cast(u64, move)) % 1000 >= cython.cast(u64, chance):
+            if mix64(self.thought ^ cython.cast(u64, move)) % 1000 >= cython.cast(u64, chance):
                 found.append(move)
         return found or moves
