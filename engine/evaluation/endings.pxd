@@ -1,5 +1,5 @@
 from engine.core.position cimport Position
 
-cdef int verdict(Position position) noexcept nogil
+cdef int known_result(Position position) noexcept nogil
 cdef int scaled_for_drawishness(Position position, int score) noexcept nogil
 cdef int endgame_scale(Position position, int strong) noexcept nogil

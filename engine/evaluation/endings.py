@@ -44,7 +44,7 @@ def has_bare_king(position: Position) -> bool:
     return popcount(position.colours[WHITE]) == 1 or popcount(position.colours[BLACK]) == 1
 
 
-def verdict(position: Position) -> cython.int:
+def known_result(position: Position) -> cython.int:
     """Return White's score if one king is bare and the result is known, else NO_SCORE."""
     if position.colours[BLACK] == position.pieces[KINDS + KING]:
         return strong_side_verdict(position, WHITE)

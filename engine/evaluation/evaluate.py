@@ -35,7 +35,7 @@ from cython.cimports.engine.core.pieces import (
 )
 from cython.cimports.engine.core.position import PIECE_SQUARE, Position
 from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
-from cython.cimports.engine.evaluation.endings import endgame_scale, verdict
+from cython.cimports.engine.evaluation.endings import endgame_scale, known_result
 from cython.cimports.engine.evaluation.pawns import PASSED_PAWNS, pawn_attacks, pawns_and_kings, relative
 from cython.cimports.engine.evaluation.weights import MATERIAL, WEIGHTS
 
@@ -353,7 +353,7 @@ def endgame_part(position: Position, score: cython.int) -> cython.int:
 
 def known_score(position: Position) -> cython.int:
     """Return the score of a known ending for the side to move, else NO_SCORE."""
-    score: cython.int = verdict(position)
+    score: cython.int = known_result(position)
     return -score if position.side_to_move == BLACK and score != NO_SCORE else score
 
 
@@ -384,7 +384,7 @@ def phase_of(position: Position) -> tuple[int, int]:
 
 def is_known(position: Position) -> bool:
     """Return whether the position is a known ending, which is scored without the terms."""
-    return verdict(position) != NO_SCORE
+    return known_result(position) != NO_SCORE
 
 
 def static_score(position: Position) -> int:
@@ -410,7 +410,7 @@ def terms(position: Position) -> dict[str, tuple[int, int, int, int]]:
     }
     midgame = sum(part[0] - part[2] for part in parts.values())
     endgame = sum(part[1] - part[3] for part in parts.values())
-    known = verdict(position)
+    known = known_result(position)
     if known != NO_SCORE:
         parts["known ending"] = (known - midgame, known - endgame, 0, 0)
         return parts

@@ -75,7 +75,7 @@ class Quiescence:
                 return best
             if best > alpha:
                 alpha = best
-            if self.rules.has_plain_exchanges and self.rules.can_wait():
+            if self.rules.has_plain_exchanges and self.rules.is_zugzwang_unlikely():
                 delta_base = self.stack.static_eval(ply) + DELTA_MARGIN
             self.picker.begin_tactical(ply, tactical_move(entry), 0)
         best_move: cython.int = NO_MOVE

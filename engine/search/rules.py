@@ -72,11 +72,11 @@ class Rules:
             return self.position.in_check()
         return self.variant.is_forced()
 
-    def can_wait(self) -> cython.bint:
+    def is_zugzwang_unlikely(self) -> cython.bint:
         """Return whether the side to move is unlikely to be in zugzwang."""
         if self.variant is None:
             return self.position.has_pieces(self.position.side_to_move)
-        return self.variant.can_wait()
+        return self.variant.is_zugzwang_unlikely()
 
     # --- Exchanges ---------------------------------------------------------------------------------------------------
 

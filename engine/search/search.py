@@ -271,7 +271,7 @@ class Search:
             return NO_SCORE
         if self.stack.static_eval(ply) < beta + NULL_MOVE_EVALUATION - NULL_MOVE_SLOPE * depth:
             return NO_SCORE
-        if ply < self.null_move_from or not self.rules.allows_null_move or not self.rules.can_wait():
+        if ply < self.null_move_from or not self.rules.allows_null_move or not self.rules.is_zugzwang_unlikely():
             return NO_SCORE
         reduced: cython.int = depth - 1 - null_move_reduction(depth, static_eval - beta)
         self.stack.make_null(ply)
@@ -337,7 +337,7 @@ class Search:
         best: cython.int = -INFINITE
         best_move: cython.int = NO_MOVE
         number: cython.int = 0
-        may_prune: cython.bint = ply > 0 and self.rules.can_wait()
+        may_prune: cython.bint = ply > 0 and self.rules.is_zugzwang_unlikely()
         self.stack.table_tactical[ply] = table_move != NO_MOVE and is_tactical(table_move)
         self.stack.begin_moves(ply)
         self.picker.begin(ply, table_move)

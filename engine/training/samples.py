@@ -14,7 +14,7 @@ from cython.cimports.engine.core.params import PHASE_SHIFT, SCALE_NORMAL
 from cython.cimports.engine.core.pieces import BLACK, KINDS, KING, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
-from cython.cimports.engine.evaluation.endings import endgame_scale, verdict
+from cython.cimports.engine.evaluation.endings import endgame_scale, known_result
 from cython.cimports.engine.evaluation.evaluate import balance
 from cython.cimports.engine.evaluation.weights import MATERIAL, WEIGHTS, weight_of_square
 from cython.cimports.engine.training.linear_samples import LinearSamples
@@ -57,7 +57,7 @@ class Samples(LinearSamples):
             return False
         occupied, packed, score, result, side, _ = RECORD.unpack(record)
         self.place(occupied, packed, side & 1)
-        if verdict(self.position) != NO_SCORE:
+        if known_result(self.position) != NO_SCORE:
             return False
         self.scores[self.count] = score
         self.results[self.count] = result

@@ -99,7 +99,7 @@ class AntichessPosition(VariantPosition):
         """Return whether the opponent must capture the piece that moves."""
         return self.is_attacked(to_square(move), self.side_to_move ^ 1)
 
-    def can_wait(self) -> cython.bint:
+    def is_zugzwang_unlikely(self) -> cython.bint:
         """Return whether the side to move has more than two pieces: with fewer, zugzwang decides."""
         return popcount(self.colours[self.side_to_move]) > 2
 

@@ -101,7 +101,7 @@ class CrazyhousePosition(VariantPosition):
             return True
         return kind != BISHOP and rook_attacks(king, self.occupied) & target != 0
 
-    def can_wait(self) -> cython.bint:
+    def is_zugzwang_unlikely(self) -> cython.bint:
         """Return True: zugzwang is all but unknown."""
         return True
 

@@ -53,7 +53,7 @@ class HordePosition(VariantPosition):
         """Return whether a legal move of White gives check."""
         return self.side_to_move == WHITE and gives_check(self, move)
 
-    def can_wait(self) -> cython.bint:
+    def is_zugzwang_unlikely(self) -> cython.bint:
         """Return whether the side to move has a piece, or White some pawns that can advance."""
         return self.has_pieces(self.side_to_move) or (self.side_to_move == WHITE and popcount(self.free_pawns()) > 2)
 

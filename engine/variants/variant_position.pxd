@@ -24,7 +24,7 @@ cdef class VariantPosition(Position):
     cdef bint is_legal(self, int move) noexcept nogil
     cdef bint is_forced(self) noexcept nogil
     cdef bint is_forcing(self, int move) noexcept nogil
-    cdef bint can_wait(self) noexcept nogil
+    cdef bint is_zugzwang_unlikely(self) noexcept nogil
     cdef int gain(self, int move) noexcept nogil
     cdef bint exchange_wins(self, int move, int threshold) noexcept nogil
 

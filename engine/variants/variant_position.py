@@ -88,7 +88,7 @@ class VariantPosition(Position):
         """Return whether a legal quiet move gives check, or threatens as much."""
         return gives_check(self, move)
 
-    def can_wait(self) -> cython.bint:
+    def is_zugzwang_unlikely(self) -> cython.bint:
         """Return whether the side to move is unlikely to be in zugzwang."""
         return self.has_pieces(self.side_to_move)
 
@@ -142,7 +142,7 @@ class VariantPosition(Position):
 
     def is_stuck(self) -> cython.bint:
         """Return whether a side that is likely to be in zugzwang has no legal move at all."""
-        return not self.can_wait() and not self.can_move()
+        return not self.is_zugzwang_unlikely() and not self.can_move()
 
     def extra_key(self) -> u64:
         """Return the part of the key that is not about the board."""
