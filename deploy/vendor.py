@@ -82,7 +82,7 @@ def unpack(package: Package) -> dict[str, bytes]:
 
 
 def fetch(vendor: Path) -> None:
-    """Fetch every package anew. Nothing is written unless all checksums are as listed."""
+    """Fetch every package again. Nothing is written unless all checksums are as listed."""
     fetched = [(package, unpack(package)) for package in read_list(vendor)]
     for package, contents in fetched:
         for name, content in contents.items():
@@ -134,7 +134,7 @@ def main() -> int:
     try:
         if arguments.check:
             if wrong := compare(arguments.folder):
-                raise VendorError("\n".join(wrong) + "\nFetch them anew: python deploy/vendor.py")
+                raise VendorError("\n".join(wrong) + "\nFetch them again: python deploy/vendor.py")
         elif arguments.take:
             take(arguments.folder, *arguments.take)
         else:

@@ -59,7 +59,7 @@ class Connection:
             self.outbox.send(ReadAccount(), self._backoff.next_delay())
 
     def account_failed(self, error: ApiError) -> None:
-        """Ask for the account again. An outage says nothing of our token: a doubt about it begins anew."""
+        """Ask for the account again. An outage says nothing of our token: the minute for it starts over."""
         self._asking = False
         if isinstance(error, Unreachable | RateLimited):
             self._denied_since = None

@@ -2,7 +2,7 @@
 
 A game is named after its last position that has a name, so that transpositions count. The data are facts in the
 public domain, from https://github.com/lichess-org/chess-openings (CC0 1.0), at commit 51b8862 of 2026-07-22. To make
-the file anew from that repository:
+the file again from that repository:
 
     python -m engine.book.opening_names a.tsv b.tsv c.tsv d.tsv e.tsv
 """
@@ -38,7 +38,7 @@ class Opening:
 def opening_of(moves: Sequence[str]) -> Opening | None:
     """Return the opening of a game from the ordinary starting position; None if its first moves have no name.
 
-    Raises InvalidMove. The file is read anew each time, which takes some milliseconds and keeps no memory.
+    Raises InvalidMove. The file is read each time, which takes some milliseconds and keeps no memory.
     """
     board, plies = Board(), {}
     for ply, move in enumerate(moves[:LONGEST_LINE], 1):

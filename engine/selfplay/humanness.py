@@ -57,7 +57,7 @@ def _players(text: str) -> tuple[Player, Player, Player]:
 
 
 class Judge:
-    """The full search, which starts anew for each position."""
+    """The full search, with an empty table for each position."""
 
     def __init__(self, nodes: int) -> None:
         self._engine = Engine(HASH_MB)

@@ -117,7 +117,7 @@ class ChallengeHandler:
                 self._wait(received, decision, received_at, now.config.challenge)
 
     def serve_queue(self) -> None:
-        """Give free slots to the challenges that wait, and decline those that waited in vain."""
+        """Give free slots to the challenges that wait, and decline those that waited too long."""
         for expired in self._queue.drop_expired(time.monotonic()):
             because = f"no slot became free within {self._timeouts.challenge_wait.total_seconds():g} s"
             self._decline_later(expired.challenge, expired.rule, because)

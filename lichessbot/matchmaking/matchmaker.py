@@ -239,7 +239,7 @@ class Matchmaker:
         self._log.info("match.none", reason=reason)
 
     def _pause(self, now: float, *, in_vain: bool) -> None:
-        """Wait before the next attempt: the longer, the more attempts in a row were in vain."""
+        """Wait before the next attempt: the longer, the more attempts in a row failed."""
         self._failures = self._failures + 1 if in_vain else 0
         ceiling = self._timeouts.challenge_spacing_ceiling
         self._not_before = now + doubled(self._timeouts.challenge_spacing, self._failures - 1, ceiling).total_seconds()

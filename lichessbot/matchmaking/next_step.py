@@ -16,7 +16,7 @@ class Waits:
     quiet: float
     """So long after the last game or attempt."""
     vain: float
-    """A pause after attempts in vain."""
+    """A pause after failed attempts."""
     human: float
     """The slot is kept for a human who may come back."""
     quota: float

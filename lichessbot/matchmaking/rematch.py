@@ -77,7 +77,7 @@ class RematchOffers:
         return None if self._next is None else self._next.due_at
 
     def add(self, proposal: Proposal, now: float) -> None:
-        """Offer this soon. Whoever had Black waits a moment, so that two bots do not offer each other a rematch."""
+        """Offer this soon. The side that had Black waits, so that two bots do not offer each other a rematch."""
         had_white = proposal.terms.colour is Colour.BLACK
         self._next = _Offer(proposal, now if had_white else now + self._black_waits_s)
 

@@ -110,7 +110,7 @@ class ClientChecks:
                 self._offend(game_id, slip, now_ms)
 
     def _other_try(self, move: Arrival) -> Arrival | None:
-        """Return another move for the same position, unless the game was read anew in between."""
+        """Return another move for the same position, unless the game was read again in between."""
         earlier = self._tries.get(move.game_id)
         if earlier is not None and earlier.uci == move.uci:
             return None     # repeated, it is still meant for the position it was found for
