@@ -109,7 +109,8 @@ def test_a_main_thread_that_does_not_answer_is_reported_and_asked_again(main: Ma
         for _ in range(10):
             with pytest.raises(NoStatus):
                 await snapshots.latest()
-        assert (time.monotonic() - began < 0.1, main.asked) == (True, 1), "who comes meanwhile need not wait again"
+        # At most one question per period of 0.1 s: callers in between get the last answer.
+        assert main.asked <= 1 + (time.monotonic() - began) / 0.1
         main.status = STATUS
         await asyncio.sleep(0.11)
         assert (await snapshots.latest()).status is STATUS
