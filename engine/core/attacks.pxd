@@ -15,6 +15,8 @@ cdef u64 PAWN_ATTACKS[128]
 cdef u64 BETWEEN[4096]
 cdef u64 LINE[4096]
 
+cdef int distance(int a, int b) noexcept nogil
+
 cdef inline u64 bishop_attacks(int square, u64 occupied) noexcept nogil:
     return SLIDER_ATTACKS[BISHOP_MAGIC[square].offset + (
         ((occupied & BISHOP_MAGIC[square].mask) * BISHOP_MAGIC[square].number) >> BISHOP_MAGIC[square].shift)]

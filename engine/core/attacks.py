@@ -183,3 +183,12 @@ def slider_attacks(square: int, occupied: int, diagonal: bool) -> tuple[int, int
     """Return the attacks of a bishop (diagonal) or rook by table and by walking, for the test that compares them."""
     table: u64 = bishop_attacks(square, occupied) if diagonal else rook_attacks(square, occupied)
     return table, _walk(square, diagonal, occupied, True)
+
+
+def distance(a: cython.int, b: cython.int) -> cython.int:
+    """Return how many moves a king needs between two squares on an empty board."""
+    files: cython.int = (a & 7) - (b & 7)
+    ranks: cython.int = (a >> 3) - (b >> 3)
+    files = files if files >= 0 else -files
+    ranks = ranks if ranks >= 0 else -ranks
+    return files if files > ranks else ranks

@@ -5,6 +5,7 @@
 """
 
 import cython
+from cython.cimports.engine.core.attacks import distance
 from cython.cimports.engine.core.bitboard import DARK_SQUARES, FILE_A, FILE_H, lsb, popcount, u64
 from cython.cimports.engine.core.params import (
     ENDGAME_PIECES,
@@ -33,7 +34,7 @@ from cython.cimports.engine.core.pieces import (
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, NO_SCORE, endgame_of
 from cython.cimports.engine.evaluation.kpk import is_won
-from cython.cimports.engine.evaluation.pawns import distance, relative
+from cython.cimports.engine.evaluation.pawns import relative
 
 MINOR = cython.declare(cython.int, 3)               # pawns, see `piece_material`
 FEW_PAWNS = cython.declare(cython.int, 4)           # with fewer, each exchange brings the draw nearer

@@ -9,7 +9,6 @@ cdef struct PawnEntry:
 cdef PawnEntry[8192] TABLE
 cdef int PASSED_PAWNS
 
-cdef int distance(int a, int b) noexcept nogil
 cdef int relative(int square, int us) noexcept nogil
 cdef u64 pawn_attacks(u64 pawns, int colour) noexcept nogil
 cdef int pawns_and_kings(Position position, unsigned long long* attacked_by) noexcept nogil

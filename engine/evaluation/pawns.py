@@ -6,6 +6,7 @@ Pawn Hash Table, King Safety: Pawn Shield)
 """
 
 import cython
+from cython.cimports.engine.core.attacks import distance
 from cython.cimports.engine.core.bitboard import (
     advance,
     ahead,
@@ -36,15 +37,6 @@ if not cython.compiled:
 SLOTS = cython.declare(cython.int, 8192)
 PASSED_PAWNS = 16                  # where `pawns_and_kings` leaves them in `attacked_by`, see evaluate.py
 KINGS_MATTER = cython.declare(cython.int, 3)        # passed pawns from this rank on, counted from 0, draw the kings
-
-
-def distance(a: cython.int, b: cython.int) -> cython.int:
-    """Return how many moves a king needs between two squares on an empty board."""
-    files: cython.int = (a & 7) - (b & 7)
-    ranks: cython.int = (a >> 3) - (b >> 3)
-    files = files if files >= 0 else -files
-    ranks = ranks if ranks >= 0 else -ranks
-    return files if files > ranks else ranks
 
 
 def pawn_attacks(pawns: u64, colour: cython.int) -> u64:

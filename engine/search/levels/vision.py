@@ -11,6 +11,7 @@ hash of seed and position: a repeated search has the same, another game has othe
 """
 
 import cython
+from cython.cimports.engine.core.attacks import distance
 from cython.cimports.engine.core.bitboard import popcount, u64
 from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.move import (
@@ -27,7 +28,6 @@ from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import BLACK, KIND_OF, NO_SQUARE, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.zobrist import PIECE_KEY, mix64
-from cython.cimports.engine.evaluation.pawns import distance
 
 MOST = cython.declare(cython.int, 950)             # per mille: no legal move is overlooked more often
 CANDIDATE_PERCENT = cython.declare(cython.int, 60)        # own candidates are overlooked less than replies to them,
