@@ -22,23 +22,23 @@ class Rehearsal:
 
     code: int
     output: str
-    ledger: Sequence[dict[str, Any]]
+    fault_log: Sequence[dict[str, Any]]
 
     @property
     def struck(self) -> set[str]:
         """The faults that struck, by name."""
-        return {entry["fault"] for entry in self.ledger}
+        return {entry["fault"] for entry in self.fault_log}
 
     @property
     def struck_cards(self) -> set[str]:
-        return {f"{entry['fault']}@{entry['place']}" for entry in self.ledger}
+        return {f"{entry['fault']}@{entry['place']}" for entry in self.fault_log}
 
 
 def rehearse(folder: Path, *words: str) -> Rehearsal:
     """Run to the end; its files stay in `folder`."""
-    config, ledger = folder / "config.yml", folder / "ledger.jsonl"
+    config, fault_log = folder / "config.yml", folder / "faults.jsonl"
     config.write_text(CONFIG)
-    command = [*REHEARSE, "--config", str(config), "--ledger", str(ledger), *words]
+    command = [*REHEARSE, "--config", str(config), "--fault-log", str(fault_log), *words]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    entries = [json.loads(line) for line in ledger.read_text().splitlines()] if ledger.exists() else []
+    entries = [json.loads(line) for line in fault_log.read_text().splitlines()] if fault_log.exists() else []
     return Rehearsal(done.returncode, done.stdout, entries)

@@ -63,7 +63,7 @@ def configure(arena: Arena, *, seeks: bool, tournaments: str = "") -> None:
 
 
 def struck_places(injector: FaultInjector) -> set[Place]:
-    return {strike.card.place for strike in injector.ledger.strikes}
+    return {strike.card.place for strike in injector.accounting.strikes}
 
 
 def test_a_challenge_is_made_in_spite_of_refusals(arena: Arena) -> None:

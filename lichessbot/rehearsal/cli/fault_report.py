@@ -49,7 +49,7 @@ def show_costs(console: Console, summaries: Sequence[FaultSummary]) -> None:
     console.print(table)
 
 
-def write_ledger(path: Path, entries: Iterable[Mapping[str, object]]) -> None:
+def write_fault_log(path: Path, entries: Iterable[Mapping[str, object]]) -> None:
     """Write one JSON object per line."""
     path.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries))
 

@@ -51,7 +51,7 @@ class Plan:
     opponent: OpponentKind
     depth: int
     seed: int
-    company: float = 0.0        # probability that opponents chat, offer or request something after a move
+    opponent_actions: float = 0.0   # probability that opponents chat, offer or request something after a move
     may_resign: bool = False    # the bot's configuration allows it
     rated_by_bots: bool = False     # the bot's configuration accepts no casual games from bots
     rated_by_humans: bool = False
@@ -106,7 +106,7 @@ class Match:
         self._site = site
         self._bot = bot
         self._schedule = injector.schedule
-        self._ledger = injector.ledger
+        self._accounting = injector.accounting
         self._say = say
         self._opponents = [
             self._hire(house_bots, number) for number in range(1, max(plan.concurrency, len(plan.levels)) + 1)
@@ -315,13 +315,13 @@ class Match:
     def _judged(self, game: Game, bot_color: Color) -> tuple[Outcome, str]:
         """Return the outcome of a finished game and the reason, with regard to its faults."""
         outcome, reason = judge(game, bot_color, may_resign=self.plan.may_resign)
-        savable = self._ledger.close(game, lost=outcome is Outcome.FAILED)
+        savable = self._accounting.close(game, lost=outcome is Outcome.FAILED)
         return (outcome, reason) if savable else (Outcome.EXCUSED, f"{reason}, faults left no time for a move")
 
     def _on_end_beside(self, game: Game, bot_color: Color) -> None:
         """Judge a game outside the series, if both sides have moved."""
         if game.ply < BOTH_MOVED_PLIES:
-            self._ledger.close(game, lost=False)
+            self._accounting.close(game, lost=False)
             return
         outcome, reason = self._judged(game, bot_color)
         opponent = game.setup.player(bot_color.other).name

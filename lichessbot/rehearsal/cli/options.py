@@ -24,7 +24,7 @@ CLOCK_WITH_FAULTS = RealTime(180, 0, hurried=True)
 GAMES = 2
 ALL, LIST, AT = "all", "list", "@"
 STRENGTH = re.compile(r"full|match_opponent|\d{3,4}", re.ASCII)
-_FOR_OPPONENTS = ("concurrency", "clock", "variant", "odds", "opponent", "depth", "faults", "chaos", "company")
+_FOR_OPPONENTS = ("concurrency", "clock", "variant", "odds", "opponent", "depth", "faults", "chaos", "opponent_actions")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]
@@ -62,8 +62,8 @@ class Options:
     no_open: bool = False
     faults: tuple[Card, ...] | None = None
     chaos: float | None = None
-    company: float | None = None
-    ledger: Path | None = None
+    opponent_actions: float | None = None
+    fault_log: Path | None = None
     time_scale: float = 1.0
 
 
@@ -118,9 +118,9 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
             "--time-scale", type=_scale, default="1", metavar="X",
             help="Multiply every wait except the clocks, at Lichess and in the bot. 0.001-1000. Default: 1.",
         ),
-        click.option("--ledger", type=_new_file, metavar="FILE", help="Write what each fault cost to this file."),
+        click.option("--fault-log", type=_new_file, metavar="FILE", help="Write the cost of each fault, as JSON."),
         click.option(
-            "--company", type=_chance, metavar="P",
+            "--opponent-actions", type=_chance, metavar="P",
             help="Probability that an opponent chats, offers a draw, asks for a takeback or leaves after a move. "
             "Default: 0.",
         ),
@@ -167,7 +167,7 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
         levels=options.opponent.levels,
         depth=options.depth,
         seed=options.seed,
-        company=options.company or 0.0,
+        opponent_actions=options.opponent_actions or 0.0,
         may_resign=_resigns(config),
         rated_by_bots=_wants_rated(config, "bot"),
         rated_by_humans=_wants_rated(config, "human"),
@@ -210,7 +210,7 @@ def _inside(section: object, *keys: str) -> object:
 def refuse_contradictions(options: Options) -> None:
     """Raise click.UsageError for options that contradict each other."""
     beside_the_list = options.serve or options.browser
-    if options.faults == () and (options.chaos is not None or beside_the_list or options.ledger is not None):
+    if options.faults == () and (options.chaos is not None or beside_the_list or options.fault_log is not None):
         raise click.UsageError(f"`--faults {LIST}` only explains: it goes with no other option")
     if options.serve and options.config is not None:
         raise click.UsageError("--config is for the bot, and --serve starts none")
@@ -225,9 +225,10 @@ def refuse_contradictions(options: Options) -> None:
     if options.browser and options.games is None:
         for name in _FOR_OPPONENTS:
             if getattr(options, name) != getattr(Options(), name):
-                raise click.UsageError(f"--{name} is for games against opponents: with --browser it needs --games")
-    if options.ledger is not None and options.faults is None and options.chaos is None:
-        raise click.UsageError("--ledger has nothing to tell without --faults or --chaos")
+                option = name.replace("_", "-")
+                raise click.UsageError(f"--{option} is for games against opponents: with --browser it needs --games")
+    if options.fault_log is not None and options.faults is None and options.chaos is None:
+        raise click.UsageError("--fault-log has nothing to tell without --faults or --chaos")
 
 
 def fault_plan(options: Options, config: Mapping[str, object] | None = None) -> FaultPlan:

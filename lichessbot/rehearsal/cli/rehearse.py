@@ -36,7 +36,7 @@ from lichessbot.rehearsal.cli.display import (
     show_scores,
     view,
 )
-from lichessbot.rehearsal.cli.fault_report import show_catalogue, show_costs, write_ledger
+from lichessbot.rehearsal.cli.fault_report import show_catalogue, show_costs, write_fault_log
 from lichessbot.rehearsal.cli.match import Match, Outcome, Plan
 from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, own_config, refuse_contradictions
 from lichessbot.rehearsal.faults.connection_faults import Proxy
@@ -86,7 +86,7 @@ def run(options: Options) -> int:
                     return rehearsal.browse(terms, opens=not options.no_open)
                 return rehearsal.play(terms)
             finally:
-                rehearsal.close(options.pgn, options.ledger)
+                rehearsal.close(options.pgn, options.fault_log)
     except ServerDidNotStart as error:
         say(console, f"the embedded Lichess did not start: {error}")
         return EXIT_BAD
@@ -164,12 +164,12 @@ class _Rehearsal:
         self._problems += [f"the client misbehaved: {offence}" for offence in self._injector.offences]
         return self._conclude(may_be_unfinished=not ends)
 
-    def close(self, pgn_path: Path | None, ledger_path: Path | None) -> None:
+    def close(self, pgn_path: Path | None, fault_log_path: Path | None) -> None:
         """Write the files that the options name, and stop the proxy and the house bots."""
         if pgn_path is not None:
             pgn_path.write_text(self._server.call(self._pgn))
-        if ledger_path is not None:
-            write_ledger(ledger_path, self._server.call(self._injector.ledger.entries))
+        if fault_log_path is not None:
+            write_fault_log(fault_log_path, self._server.call(self._injector.accounting.entries))
         if self._proxy is not None:
             self._server.wait_for(self._proxy.close())
         self._server.call(self._house_bots.close)
@@ -198,7 +198,7 @@ class _Rehearsal:
             created_at_ms=wall_ms(),
             title=BOT_TITLE,
             bio="The bot of a rehearsal.",
-            allows_takebacks=plan.company > 0,
+            allows_takebacks=plan.opponent_actions > 0,
         )
         site.accounts.add(bot)
         house_bots = HouseBots(site)
@@ -207,8 +207,8 @@ class _Rehearsal:
         assert grant is not None
         injector = FaultInjector(site, bot, grant, faults)
         match = Match(site, house_bots, bot, plan, injector, self._display.say)
-        if plan.company:
-            Behaviour(site, bot, injector.schedule, plan.company, plan.seed)
+        if plan.opponent_actions:
+            Behaviour(site, bot, injector.schedule, plan.opponent_actions, plan.seed)
 
         def on(happening: Happening) -> None:
             if isinstance(happening, EventStreamOpened) and happening.account is bot:
@@ -296,7 +296,7 @@ class _Rehearsal:
 
     def _show_costs(self) -> None:
         if self._injector.schedule.is_on:
-            show_costs(self._console, self._server.call(self._injector.ledger.summary))
+            show_costs(self._console, self._server.call(self._injector.accounting.summary))
 
     def _show_log(self, daemon: Daemon) -> None:
         say(self._console, f"the last lines of the daemon's log, {daemon.log_path}:")

@@ -15,9 +15,9 @@ class FaultInjector:
     """Injects the planned faults; an empty plan only checks the client."""
 
     def __init__(self, site: Site, bot: Account, grant: Grant, plan: FaultPlan) -> None:
-        self.ledger = FaultAccounting(site, bot)
-        self.schedule = FaultSchedule(plan, self.ledger.record)
-        self.http_faults = HttpFaults(site, bot, self.schedule, self.ledger)
+        self.accounting = FaultAccounting(site, bot)
+        self.schedule = FaultSchedule(plan, self.accounting.record)
+        self.http_faults = HttpFaults(site, bot, self.schedule, self.accounting)
         self.event_faults = EventFaults(site, bot, grant, self.schedule)
         site.write_with(partial(tampered_writing, self.schedule))
 

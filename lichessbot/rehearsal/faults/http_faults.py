@@ -30,12 +30,12 @@ HTTP_REFUSED = range(400, 500)
 class HttpFaults:
     """Stands before the site's application and injects faults into requests of `bot`."""
 
-    def __init__(self, site: Site, bot: Account, schedule: FaultSchedule, ledger: FaultAccounting) -> None:
+    def __init__(self, site: Site, bot: Account, schedule: FaultSchedule, accounting: FaultAccounting) -> None:
         self.checks = ClientChecks(site.timing)
         self._site = site
         self._bot = bot
         self._schedule = schedule
-        self._ledger = ledger
+        self._accounting = accounting
         self._down_until_ms = 0.0
 
     async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,7 +83,7 @@ class HttpFaults:
                 status = message["status"]
                 self._check(traffic, arrival, is_refused=status in HTTP_REFUSED)
                 if status in HTTP_OK:
-                    self._ledger.carried_out(traffic)
+                    self._accounting.carried_out(traffic)
             await send(message)
 
         return note
@@ -140,7 +140,7 @@ class HttpFaults:
         if session is None or arrival is None:
             return
         game = session.game
-        slips_allowed = self._ledger.strikes_in(game.id) + game.takebacks + game.is_over
+        slips_allowed = self._accounting.strikes_in(game.id) + game.takebacks + game.is_over
         self.checks.hear_move(arrival, monotonic_ms(), is_refused=is_refused, slips_allowed=slips_allowed)
 
 

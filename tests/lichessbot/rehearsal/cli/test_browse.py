@@ -107,7 +107,7 @@ def test_a_dead_daemon_ends_the_page_with_a_failure(rehearsal: list[subprocess.P
         (["--browser", "--clock", "60+0"], "--clock is for games against opponents: with --browser it needs --games"),
         (["--browser", "--variant", "chess960"], "--variant is for games against opponents"),
         (["--browser", "--depth", "5"], "--depth is for games against opponents"),
-        (["--browser", "--company", "0.1"], "--company is for games against opponents"),
+        (["--browser", "--opponent-actions", "0.1"], "--opponent-actions is for games against opponents"),
         (["--browser", "--faults", "stall"], "--faults is for games against opponents"),
         (["--browser", "--chaos", "0.1"], "--chaos is for games against opponents"),
         (["--browser", "--faults", "list"], "only explains: it goes with no other option"),

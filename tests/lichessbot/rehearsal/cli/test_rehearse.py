@@ -164,7 +164,7 @@ def test_levels_are_those_of_opponents_and_of_the_bot() -> None:
         ["--serve", "--strength", "1500"],
         ["--faults", "list", "--chaos", "0.1"],
         ["--faults", "list", "--serve"],
-        ["--ledger", "ledger.jsonl"],
+        ["--fault-log", "faults.jsonl"],
         ["--serve", "--config", EXAMPLE_CONFIG],
         ["--config", "no-such-file.yml"],
     ],

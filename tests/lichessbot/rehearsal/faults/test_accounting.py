@@ -23,8 +23,8 @@ EVICTION = Card(Fault.EVICTION, Place.GAME_START)
 
 
 def record(lichess: RehearsalServer, it: FaultInjector, card: Card, game_id: str | None) -> Strike:
-    lichess.call(lambda: it.ledger.record(card, game_id))
-    return it.ledger.strikes[-1]
+    lichess.call(lambda: it.accounting.record(card, game_id))
+    return it.accounting.strikes[-1]
 
 
 def only_cost(strike: Strike) -> Cost:
@@ -104,11 +104,11 @@ def test_an_outage_as_long_as_the_clock_excuses_a_loss(
     play(game_id, E4_E5, ada, bob)
     strike = record(lichess, it, card, game_id)
     assert ada.game(game_id).rest()[-1]["status"] == "outoftime"
-    assert lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=True)) is savable
-    (summary,) = it.ledger.summary()
+    assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True)) is savable
+    (summary,) = it.accounting.summary()
     assert (summary.struck, summary.games_touched, summary.games_lost) == (1, 1, 1)
     assert summary.own_fault == int(savable)
-    (entry,) = it.ledger.entries()
+    (entry,) = it.accounting.entries()
     assert (entry["game"], entry["lost"], entry["own_fault"]) == (game_id, True, savable)
 
 
@@ -124,7 +124,7 @@ def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
     time.sleep(DELAY_S)
     play(game_id, "g1f3 g8f6", ada, bob)
     assert stream.rest()[-1]["status"] == "outoftime"
-    assert lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=True)) is savable
+    assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True)) is savable
 
 
 def test_game_lost_without_any_fault_could_have_been_saved(
@@ -132,7 +132,7 @@ def test_game_lost_without_any_fault_could_have_been_saved(
 ) -> None:
     it = injector(lichess, ada)
     game = lichess.site.session(start_game(ada, bob)).game
-    assert lichess.call(lambda: it.ledger.close(game, lost=True))
+    assert lichess.call(lambda: it.accounting.close(game, lost=True))
 
 
 def test_no_fault_excuses_a_resignation(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
@@ -141,7 +141,7 @@ def test_no_fault_excuses_a_resignation(lichess: RehearsalServer, ada: Client, b
     play(game_id, E4_E5, ada, bob)
     strike = record(lichess, it, RESTART, game_id)
     ada.do(game_id, "resign")
-    assert lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=True))
+    assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True))
     assert only_cost(strike).own_fault
 
 
@@ -150,6 +150,6 @@ def test_a_game_that_is_not_lost_ends_its_open_strikes(lichess: RehearsalServer,
     game_id = start_game(ada, bob)
     strike = record(lichess, it, STATE_LOST, game_id)
     bob.do(game_id, "abort")
-    lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=False))
+    lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=False))
     assert strike.delay_ms is not None
     assert not only_cost(strike).lost

@@ -103,7 +103,7 @@ def test_late_threefold_looks_like_our_turn_and_refuses_our_move(
     assert ada.command(game_id, "move/e2e4").status_code == 400
     states = [line for line in stream.rest() if line["type"] == "gameState"]
     assert [state["status"] for state in states[-2:]] == ["started", "draw"]
-    assert [strike.fault for strike in it.ledger.strikes] == [Fault.THREEFOLD]
+    assert [strike.fault for strike in it.accounting.strikes] == [Fault.THREEFOLD]
     assert it.offences == []
     assert timing.threefold_late_s > timing.threefold_settle_s
 
@@ -116,7 +116,7 @@ def test_threefold_is_late_exactly_where_the_accounting_says(
     game_id = start_numbered_game(lichess, it, ada, bob)
     play(game_id, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", ada, bob)
     late = lichess.site.session(game_id).threefold_settle_s == timing.threefold_late_s
-    assert [strike.fault for strike in it.ledger.strikes] == [Fault.THREEFOLD] * late
+    assert [strike.fault for strike in it.accounting.strikes] == [Fault.THREEFOLD] * late
 
 
 def test_no_fault_strikes_challenges_outside_the_rehearsal(
@@ -125,4 +125,4 @@ def test_no_fault_strikes_challenges_outside_the_rehearsal(
     it = injector(lichess, ada, *cards_of(Fault.CHALLENGE_CANCELED))
     challenge_id = hal.challenge(ada)["id"]
     assert ada.post(f"/api/challenge/{challenge_id}/accept").status_code == 200
-    assert it.ledger.strikes == []
+    assert it.accounting.strikes == []

@@ -48,7 +48,7 @@ def test_refused_move_is_not_played(fault: Fault, lichess: RehearsalServer, ada:
     assert answer.headers.get("content-type", "").startswith(content_type)
     assert bool(answer.content) is bool(content_type)
     assert moves(ada, game_id) == ""
-    assert [strike.fault for strike in it.ledger.strikes] == [fault]
+    assert [strike.fault for strike in it.accounting.strikes] == [fault]
 
 
 def test_pauses_that_are_named_stand_in_whole_seconds(
