@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.rehearsal.faults.catalogue import Card, Fault
+from lichessbot.rehearsal.faults.catalogue import Fault, PlacedFault
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.faults.traffic import Place
@@ -44,8 +44,8 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
         assert arena.token not in arena.log()
 
 
-def be_cruel(arena: Arena, *deck: Card) -> FaultInjector:
-    """Each card strikes once, at one of the first requests of its kind."""
+def be_cruel(arena: Arena, *deck: PlacedFault) -> FaultInjector:
+    """Each fault strikes once at each place, at one of the first requests of its kind."""
 
     def begin() -> FaultInjector:
         grant = arena.site.accounts.grant(arena.token)
@@ -63,13 +63,13 @@ def configure(arena: Arena, *, seeks: bool, tournaments: str = "") -> None:
 
 
 def struck_places(injector: FaultInjector) -> set[Place]:
-    return {strike.card.place for strike in injector.accounting.strikes}
+    return {strike.placed.place for strike in injector.accounting.strikes}
 
 
 def test_a_challenge_is_made_in_spite_of_refusals(arena: Arena) -> None:
     places = (Place.ACCOUNT, Place.ONLINE, Place.STATUS, Place.CREATE, Place.CLOUD)
     shapes = (Fault.REFUSED_BARE, *LIMITS, *BREAKDOWNS, Fault.REFUSED_FORM)
-    injector = be_cruel(arena, *(Card(shape, place) for shape in shapes for place in places))
+    injector = be_cruel(arena, *(PlacedFault(shape, place) for shape in shapes for place in places))
     for number in range(3):
         arena.teach(arena.player(f"Rival{number}", title="BOT"))
     configure(arena, seeks=True)
@@ -80,7 +80,7 @@ def test_a_challenge_is_made_in_spite_of_refusals(arena: Arena) -> None:
 
 
 def test_a_tournament_is_played_in_spite_of_faults_at_joining(arena: Arena) -> None:
-    injector = be_cruel(arena, *(Card(shape, Place.TOURNAMENT) for shape in (*LIMITS, *BREAKDOWNS)))
+    injector = be_cruel(arena, *(PlacedFault(shape, Place.TOURNAMENT) for shape in (*LIMITS, *BREAKDOWNS)))
     arena_runner, terms = arena.site.arena_runner, ArenaTerms("Bots at Noon", RealTime(60, 0))
     arena_id = arena.server.call(lambda: arena_runner.open(terms, starts_in_s=0.0, lasts_s=PATIENCE_S)).id
     rival = arena.teach(arena.player("Rival", title="BOT"))

@@ -21,7 +21,7 @@ from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, Unlimited
 from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason, Status, Variant
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
-from lichessbot.rehearsal.server.site import GameEnded, GameStarted, Happening
+from lichessbot.rehearsal.server.site import GameEnded, GameStarted, SiteEvent
 from tests.fakes import forked
 
 PATIENCE_S = 90.0   # a busy machine may be slow; only a failure waits so long
@@ -89,7 +89,7 @@ class Arena:
         self.configure()
         server.call(lambda: self.site.observe(self._note))
 
-    def _note(self, happening: Happening) -> None:
+    def _note(self, happening: SiteEvent) -> None:
         if isinstance(happening, GameStarted):
             self.started.append(happening.session)
             self.most_at_once = max(self.most_at_once, len(self.started) - len(self.ended))
@@ -200,7 +200,7 @@ class Arena:
         """From now on the house plays for `account`, in this way."""
         chosen: type[Opponent] = mind
         return self.server.call(
-            lambda: self._house_bots.hire(account, lambda game_id: chosen(game_id), policy)  # type: ignore[call-arg]
+            lambda: self._house_bots.add(account, lambda game_id: chosen(game_id), policy)  # type: ignore[call-arg]
         )
 
     def challenge(

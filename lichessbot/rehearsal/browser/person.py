@@ -29,8 +29,8 @@ from lichessbot.rehearsal.server.site import (
     GameChanged,
     GameEnded,
     GameStarted,
-    Happening,
     Site,
+    SiteEvent,
 )
 
 NAME: Final = "You"
@@ -239,7 +239,7 @@ class Person:
             raise Refused(f"strength: {error}") from error
         self._strength = strength
 
-    def _on(self, happening: Happening) -> None:
+    def _on(self, happening: SiteEvent) -> None:
         match happening:
             case EventStreamOpened(account) if account is self._opponent:
                 self._tell(LOBBY)

@@ -28,12 +28,12 @@ def show_catalogue(console: Console) -> None:
     """Print every fault, where it strikes, and what it costs on the clock of a correct client."""
     timing = Timing()
     for fault in Fault:
-        nature = fault.nature
+        spec = fault.spec
         costs_s = fault.holds_up_s(timing, clock_left_s=float("inf"))
         cost = f"costs {costs_s:g} s" if costs_s else "costs no time"
-        places = " ".join(place.value for place in nature.places)
-        console.print(Text.assemble((f"{fault.label:<19}", "bold"), nature.says), soft_wrap=True)
-        say(console, f"{'':<19}{cost}{_NOTICED[nature.notice]}; at: {places}", style="dim")
+        places = " ".join(place.value for place in spec.places)
+        console.print(Text.assemble((f"{fault.label:<19}", "bold"), spec.description), soft_wrap=True)
+        say(console, f"{'':<19}{cost}{_NOTICED[spec.notice]}; at: {places}", style="dim")
 
 
 def show_costs(console: Console, summaries: Sequence[FaultSummary]) -> None:

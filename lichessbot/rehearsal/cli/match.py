@@ -33,7 +33,7 @@ from lichessbot.rehearsal.rules.quotas import BOT_GAMES_PER_DAY
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server import export
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, GameEnded, GameStarted, Happening, Site
+from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, GameEnded, GameStarted, Site, SiteEvent
 
 MAX_TRIES = 10                  # a bot may decline with "later" shortly after a game
 MAX_TRIES_IN_TROUBLE = 100      # one fault after the other may prevent an answer
@@ -185,7 +185,7 @@ class Match:
         if levels:
             account.rating = levels[(number - 1) % len(levels)]
         self._site.accounts.add(account)
-        return house_bots.hire(account, lambda game_id: self._opponent_of(game_id, account.rating))
+        return house_bots.add(account, lambda game_id: self._opponent_of(game_id, account.rating))
 
     def _games_of(self, opponent: Account) -> int:
         return sum(pairing.opponent is opponent for pairing in self.pairings)
@@ -258,7 +258,7 @@ class Match:
             case _:
                 return None
 
-    def _on(self, happening: Happening) -> None:
+    def _on(self, happening: SiteEvent) -> None:
         match happening:
             case ChallengeMade(challenge) if pairing := self._pairing_against(challenge.challenger):
                 self._on_challenge(pairing, challenge)

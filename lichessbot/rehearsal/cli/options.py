@@ -12,7 +12,7 @@ import click
 import yaml
 
 from lichessbot.rehearsal.cli.match import Plan
-from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Card, Fault, cards
+from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault, placed_faults
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.players.opponents import LEVELS, MAX_ENGINE_DEPTH, OpponentKind
 from lichessbot.rehearsal.players.start_positions import ODDS
@@ -60,7 +60,7 @@ class Options:
     serve: bool = False
     browser: bool = False
     no_open: bool = False
-    faults: tuple[Card, ...] | None = None
+    faults: tuple[PlacedFault, ...] | None = None
     chaos: float | None = None
     opponent_actions: float | None = None
     fault_log: Path | None = None
@@ -237,7 +237,7 @@ def fault_plan(options: Options, config: Mapping[str, object] | None = None) -> 
         return FaultPlan()
     faults = options.faults or _faults(ALL)
     if not _takes_positions(config):
-        faults = tuple(card for card in faults if card != LATE_THREEFOLD)
+        faults = tuple(placed for placed in faults if placed != LATE_THREEFOLD)
     if not faults:
         raise click.UsageError(f"{LATE_THREEFOLD.fault.label} needs fromPosition in the variants of {options.config}")
     return FaultPlan(faults, options.chaos, options.seed, options.games or GAMES, options.concurrency)
@@ -250,25 +250,25 @@ def _takes_positions(config: Mapping[str, object] | None) -> bool:
     return all(Variant.FROM_POSITION.key in it for it in allowed if isinstance(it, list))
 
 
-def _faults(text: str) -> tuple[Card, ...]:
+def _faults(text: str) -> tuple[PlacedFault, ...]:
     """Return the faults that `text` names, at the places that it names; none for `list`."""
     if text == LIST:
         return ()
     if text == ALL:
-        return tuple(card for fault in Fault for card in cards(fault))
-    return tuple(card for name in text.split(",") for card in _named_cards(name.strip()))
+        return tuple(placed for fault in Fault for placed in placed_faults(fault))
+    return tuple(placed for name in text.split(",") for placed in _named_faults(name.strip()))
 
 
-def _named_cards(name: str) -> tuple[Card, ...]:
+def _named_faults(name: str) -> tuple[PlacedFault, ...]:
     label, _, place = name.partition(AT)
     fault = Fault.of_label(label)
     if fault is None:
         labels = [fault.label for fault in Fault]
         nearest = difflib.get_close_matches(label, labels, cutoff=0.3) or labels
         raise click.BadParameter(f"there is no fault {label!r}; perhaps {', '.join(nearest)}; see `{LIST}`")
-    found = tuple(card for card in cards(fault) if place in ("", card.place.value))
+    found = tuple(placed for placed in placed_faults(fault) if place in ("", placed.place.value))
     if not found:
-        places = ", ".join(card.place.value for card in cards(fault))
+        places = ", ".join(placed.place.value for placed in placed_faults(fault))
         raise click.BadParameter(f"{label} cannot strike at {place!r}, only at {places}")
     return found
 

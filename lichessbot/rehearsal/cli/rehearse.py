@@ -49,7 +49,7 @@ from lichessbot.rehearsal.rules.enums import BOT_TITLE
 from lichessbot.rehearsal.rules.timing import Timing, wall_ms
 from lichessbot.rehearsal.server import export
 from lichessbot.rehearsal.server.server import RehearsalServer, ServerDidNotStart
-from lichessbot.rehearsal.server.site import EventStreamOpened, Happening, Site
+from lichessbot.rehearsal.server.site import EventStreamOpened, Site, SiteEvent
 
 EXIT_GOOD = 0
 EXIT_BAD = 1
@@ -210,7 +210,7 @@ class _Rehearsal:
         if plan.opponent_actions:
             Behaviour(site, bot, injector.schedule, plan.opponent_actions, plan.seed)
 
-        def on(happening: Happening) -> None:
+        def on(happening: SiteEvent) -> None:
             if isinstance(happening, EventStreamOpened) and happening.account is bot:
                 self._display.say("the bot's event stream is open")
                 self._connected.set()

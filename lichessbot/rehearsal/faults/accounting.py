@@ -7,13 +7,13 @@ could have been saved: any client loses in an outage that is longer than its clo
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lichessbot.rehearsal.faults.catalogue import Card, Fault, Notice, Remedy
+from lichessbot.rehearsal.faults.catalogue import Fault, Notice, PlacedFault, Remedy
 from lichessbot.rehearsal.faults.traffic import Place, Traffic
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import Color, Status
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import monotonic_ms
-from lichessbot.rehearsal.server.site import GameChanged, Happening, Site
+from lichessbot.rehearsal.server.site import GameChanged, Site, SiteEvent
 
 MOVE_NEEDS_MS = 1000        # undisturbed time on the clock that suffices for a move
 
@@ -39,7 +39,7 @@ class Cost:
 class Strike:
     """One fault that struck."""
 
-    card: Card
+    placed: PlacedFault
     at_ms: int
     game_id: str | None
     costs: list[Cost] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Strike:
 
     @property
     def fault(self) -> Fault:
-        return self.card.fault
+        return self.placed.fault
 
     @property
     def delay_ms(self) -> int | None:
@@ -77,14 +77,14 @@ class FaultAccounting:
         self._bot = bot
         site.observe(self._on)
 
-    def record(self, card: Card, game_id: str | None) -> None:
-        """Record that `card` strikes now. `game_id`: the game concerned, or the challenge that may become one."""
+    def record(self, placed: PlacedFault, game_id: str | None) -> None:
+        """Record that `placed` strikes now. `game_id`: the game concerned, or the challenge that may become one."""
         now_ms = monotonic_ms()
-        strike = Strike(card, now_ms, game_id)
-        strike.costs = [self._cost(card, game, now_ms) for game in self._touched(card, game_id)]
+        strike = Strike(placed, now_ms, game_id)
+        strike.costs = [self._cost(placed, game, now_ms) for game in self._touched(placed, game_id)]
         self.strikes.append(strike)
         self._open.append(strike)
-        if card.fault.nature.remedy is Remedy.NOTHING:
+        if placed.fault.spec.remedy is Remedy.NOTHING:
             _recover(strike, strike.costs, now_ms)
 
     def carried_out(self, traffic: Traffic) -> None:
@@ -130,16 +130,16 @@ class FaultAccounting:
             entries += [_entry(strike, cost, self.strikes[0].at_ms) for cost in costs]
         return entries
 
-    def _touched(self, card: Card, game_id: str | None) -> list[Game]:
+    def _touched(self, placed: PlacedFault, game_id: str | None) -> list[Game]:
         games = [session.game for session in self._site.games_of(self._bot)]
-        return games if card.fault.nature.is_general else [game for game in games if game.id == game_id]
+        return games if placed.fault.spec.is_general else [game for game in games if game.id == game_id]
 
-    def _cost(self, card: Card, game: Game, now_ms: int) -> Cost:
+    def _cost(self, placed: PlacedFault, game: Game, now_ms: int) -> Cost:
         color = game.setup.color_of(self._bot)
         assert color is not None, "only games of the bot are touched"
         left_ms = game.clock.remaining_ms(color, now_ms)
-        by_asking = card.fault.nature.notice is Notice.BY_ASKING
-        held_up_ms = 1000 * card.fault.holds_up_s(self._site.timing, left_ms / 1000)
+        by_asking = placed.fault.spec.notice is Notice.BY_ASKING
+        held_up_ms = 1000 * placed.fault.holds_up_s(self._site.timing, left_ms / 1000)
         return Cost(game, color, now_ms, left_ms, _moves_made(game, color), by_asking, now_ms + held_up_ms)
 
     def _could_move(self, costs: Sequence[Cost], game: Game, now_ms: int) -> bool:
@@ -156,15 +156,15 @@ class FaultAccounting:
 
     def _pauses(self) -> list[tuple[float, float]]:
         """Return the spans in which a 429 forbids requests."""
-        limits = [strike for strike in self.strikes if strike.fault.nature.is_a_limit]
-        return [(it.at_ms, it.at_ms + 1000 * it.fault.nature.lasts_s(self._site.timing)) for it in limits]
+        limits = [strike for strike in self.strikes if strike.fault.spec.is_a_limit]
+        return [(it.at_ms, it.at_ms + 1000 * it.fault.spec.lasts_s(self._site.timing)) for it in limits]
 
     def _pending(self) -> list[Strike]:
         """Return the strikes without recovery, and drop the others."""
         self._open = [strike for strike in self._open if strike.recovered_ms is None]
         return self._open
 
-    def _on(self, happening: Happening) -> None:
+    def _on(self, happening: SiteEvent) -> None:
         if isinstance(happening, GameChanged):
             self._follow(happening.session.game)
 
@@ -172,16 +172,16 @@ class FaultAccounting:
         """Note that the bot has recovered in a game in which it moved."""
         now_ms = monotonic_ms()
         for strike in self._pending():
-            if strike.fault.nature.remedy is Remedy.MOVED:
+            if strike.fault.spec.remedy is Remedy.MOVED:
                 moved = [cost for cost in strike.costs if cost.game is game and _has_moved(cost)]
                 _recover(strike, moved, now_ms)
 
 
 def _is_remedy(traffic: Traffic, strike: Strike) -> bool:
     concerned = {cost.game.id for cost in strike.costs} | {strike.game_id}
-    match strike.fault.nature.remedy:
+    match strike.fault.spec.remedy:
         case Remedy.REPEATED:
-            return traffic.place is strike.card.place and traffic.game_id in concerned
+            return traffic.place is strike.placed.place and traffic.game_id in concerned
         case Remedy.REOPENED:
             return traffic.place is Place.GAME_STREAM and traffic.game_id in concerned
         case Remedy.LISTENING:
@@ -253,7 +253,7 @@ def _summed(fault: Fault, strikes: Sequence[Strike]) -> FaultSummary:
 def _entry(strike: Strike, cost: Cost | None, began_ms: int) -> dict[str, object]:
     entry: dict[str, object] = {
         "fault": strike.fault.label,
-        "place": strike.card.place.value,
+        "place": strike.placed.place.value,
         "at_ms": strike.at_ms - began_ms,
         "game": strike.game_id if cost is None else cost.game.id,
         "delay_ms": strike.delay_ms,

@@ -44,11 +44,11 @@ def _a_moment(_timing: Timing) -> float:
 
 
 @dataclass(frozen=True)
-class Nature:
+class FaultSpec:
     """The properties of a fault."""
 
     name: str
-    says: str
+    description: str
     layer: Layer
     places: tuple[Place, ...]
     remedy: Remedy = Remedy.NOTHING
@@ -63,49 +63,55 @@ class Nature:
         return self.is_general or self.is_a_limit
 
 
-def _limit(shape: str, says: str, *, named: bool = False) -> Nature:
+def _limit(shape: str, description: str, *, named: bool = False) -> FaultSpec:
     """Return a 429 that names its pause, or means a minute."""
 
     def lasts_s(timing: Timing) -> float:
         return float(timing.named_pause_seconds) if named else timing.rate_limit_s
 
-    return Nature(
-        f"429-{shape}", f"429 {says}", Layer.REQUESTS, REQUESTS, Remedy.REPEATED, lasts_s=lasts_s, is_a_limit=True
+    return FaultSpec(
+        f"429-{shape}",
+        f"429 {description}",
+        Layer.REQUESTS,
+        REQUESTS,
+        Remedy.REPEATED,
+        lasts_s=lasts_s,
+        is_a_limit=True,
     )
 
 
-def _refusal(shape: str, says: str) -> Nature:
-    return Nature(f"400-{shape}", f"400 {says}", Layer.REQUESTS, REQUESTS, Remedy.REPEATED)
+def _refusal(shape: str, description: str) -> FaultSpec:
+    return FaultSpec(f"400-{shape}", f"400 {description}", Layer.REQUESTS, REQUESTS, Remedy.REPEATED)
 
 
-def _breakdown(name: str, says: str) -> Nature:
-    return Nature(name, says, Layer.REQUESTS, REQUESTS, Remedy.REPEATED)
+def _breakdown(name: str, description: str) -> FaultSpec:
+    return FaultSpec(name, description, Layer.REQUESTS, REQUESTS, Remedy.REPEATED)
 
 
 class Fault(Enum):
     """Every fault."""
 
-    LINE_DOUBLED = Nature("line-doubled", "a line comes twice", Layer.LINES, LINES)
-    LINE_UNKNOWN = Nature("line-unknown", "a line of an unknown type comes first", Layer.LINES, LINES)
-    LINE_NOT_JSON = Nature("line-not-json", "a line that is not JSON comes first", Layer.LINES, LINES)
-    LINE_NULLS = Nature(
+    LINE_DOUBLED = FaultSpec("line-doubled", "a line comes twice", Layer.LINES, LINES)
+    LINE_UNKNOWN = FaultSpec("line-unknown", "a line of an unknown type comes first", Layer.LINES, LINES)
+    LINE_NOT_JSON = FaultSpec("line-not-json", "a line that is not JSON comes first", Layer.LINES, LINES)
+    LINE_NULLS = FaultSpec(
         "line-nulls", "a line of nulls comes first; the true line has null for each missing key", Layer.LINES, LINES
     )
-    CLOCKS_ZERO = Nature(
+    CLOCKS_ZERO = FaultSpec(
         "clocks-zero", "the first line of a game's stream shows zero on both clocks", Layer.LINES, (Place.FULL_LINE,)
     )
-    CHALLENGE_LOST = Nature(
+    CHALLENGE_LOST = FaultSpec(
         "challenge-lost", "the line of a challenge is lost", Layer.LINES, (Place.CHALLENGE_LINE,)
     )
-    START_LOST = Nature(
+    START_LOST = FaultSpec(
         "start-lost", "the line gameStart is lost", Layer.LINES, (Place.START_LINE,), Remedy.REOPENED, Notice.BY_ASKING
     )
-    FINISH_LOST = Nature("finish-lost", "the line gameFinish is lost", Layer.LINES, (Place.FINISH_LINE,))
-    STATE_LOST = Nature(
+    FINISH_LOST = FaultSpec("finish-lost", "the line gameFinish is lost", Layer.LINES, (Place.FINISH_LINE,))
+    STATE_LOST = FaultSpec(
         "state-lost", "a line with a move is lost", Layer.LINES, (Place.STATE_LINE,), Remedy.MOVED,
         Notice.BY_ASKING,
     )
-    FINAL_LOST = Nature(
+    FINAL_LOST = FaultSpec(
         "final-lost", "the last state of a game is lost, its stream just ends", Layer.LINES, (Place.FINAL_LINE,)
     )
 
@@ -120,7 +126,7 @@ class Fault(Enum):
     REFUSED_RATELIMIT = _refusal("ratelimit", "with seconds to wait, the opponent's quota; nothing was done")
     REFUSED_TEXT = _refusal("text", "with plain text; nothing was done")
     REFUSED_BARE = _refusal("bare", "without any body; nothing was done")
-    SCOPE_MISSING = Nature(
+    SCOPE_MISSING = FaultSpec(
         "403-scope", "403 for a missing scope that was not needed before; nothing was done", Layer.REQUESTS,
         (Place.PLAYING,),
     )
@@ -128,81 +134,81 @@ class Fault(Enum):
     GATEWAY_HTML = _breakdown("502-html", "502 with a page; nothing was done")
     UNAVAILABLE_TEXT = _breakdown("503-text", "503 with plain text; nothing was done")
     GATEWAY_BARE = _breakdown("504-bare", "504 without any body; nothing was done")
-    DONE_BUT_502 = Nature(
+    DONE_BUT_502 = FaultSpec(
         "done-but-502", "a command is carried out, but answered with 502", Layer.REQUESTS, COMMANDS, Remedy.NOTHING
     )
-    ANSWER_SLOW = Nature(
+    ANSWER_SLOW = FaultSpec(
         "answer-slow", "a request is carried out and answered late", Layer.REQUESTS, REQUESTS,
         Remedy.REPEATED, lasts_s=lambda timing: timing.slow_answer_s,
     )
-    MAINTENANCE = Nature(
+    MAINTENANCE = FaultSpec(
         "maintenance", "all streams end, and for a while every request is answered with 502", Layer.REQUESTS,
         (Place.MOVE,), Remedy.REOPENED, lasts_s=lambda timing: timing.restart_s, is_general=True,
     )
-    TAKEBACK = Nature(
+    TAKEBACK = FaultSpec(
         "takeback", "a takeback crosses the bot's move: the game is a ply shorter, the move is refused",
         Layer.PEOPLE, (Place.MOVE,), Remedy.MOVED,
     )
 
-    CHALLENGE_CANCELED = Nature(
+    CHALLENGE_CANCELED = FaultSpec(
         "challenge-canceled", "a challenge is withdrawn at once", Layer.PEOPLE, (Place.CHALLENGE,)
     )
-    CHALLENGE_REPLACED = Nature(
+    CHALLENGE_REPLACED = FaultSpec(
         "challenge-replaced", "a challenge is replaced by another one without an event", Layer.PEOPLE,
         (Place.CHALLENGE,),
     )
-    CHALLENGE_EXPIRED = Nature(
+    CHALLENGE_EXPIRED = FaultSpec(
         "challenge-expired", "a challenge goes offline at once, and can still be accepted", Layer.PEOPLE,
         (Place.CHALLENGE,),
     )
-    FLOOD = Nature("flood", "a hundred strangers challenge at once", Layer.PEOPLE, (Place.GAME_START,))
-    EVICTION = Nature(
+    FLOOD = FaultSpec("flood", "a hundred strangers challenge at once", Layer.PEOPLE, (Place.GAME_START,))
+    EVICTION = FaultSpec(
         "eviction", "another client with the same token opens the event stream and leaves again", Layer.PEOPLE,
         (Place.GAME_START,), Remedy.LISTENING,
     )
-    EVENTS_ENDED = Nature(
+    EVENTS_ENDED = FaultSpec(
         "events-ended", "the event stream ends cleanly", Layer.PEOPLE, (Place.GAME_START,), Remedy.LISTENING
     )
-    GAME_STREAM_ENDED = Nature(
+    GAME_STREAM_ENDED = FaultSpec(
         "game-stream-ended", "the stream of a running game ends cleanly", Layer.PEOPLE, (Place.TURN,), Remedy.REOPENED
     )
-    THREEFOLD = Nature(
+    THREEFOLD = FaultSpec(
         "threefold", "a position repeats a third time, and the draw is shown late", Layer.PEOPLE,
         (Place.THREEFOLD,),
     )
 
-    RESET = Nature(
+    RESET = FaultSpec(
         "reset", "a connection is reset", Layer.WIRE, (*STREAMS, *COMMANDS, Place.ACCOUNT, Place.PLAYING),
         Remedy.REPEATED,
     )
-    CLOSED = Nature(
+    CLOSED = FaultSpec(
         "closed", "a connection is closed too early", Layer.WIRE,
         (*STREAMS, *COMMANDS, Place.ACCOUNT, Place.PLAYING), Remedy.REPEATED,
     )
-    STALL = Nature(
+    STALL = FaultSpec(
         "stall", "a stream falls silent, its connection stays open", Layer.WIRE, STREAMS, Remedy.REPEATED,
         Notice.BY_SILENCE,
     )
-    CUT = Nature("cut", "a stream breaks off in the middle of a line", Layer.WIRE, STREAMS, Remedy.REPEATED)
-    TRICKLE = Nature(
+    CUT = FaultSpec("cut", "a stream breaks off in the middle of a line", Layer.WIRE, STREAMS, Remedy.REPEATED)
+    TRICKLE = FaultSpec(
         "trickle", "an answer, its head first, or a line of a stream trickles in byte by byte", Layer.WIRE, REQUESTS,
         Remedy.NOTHING,
         lasts_s=lambda timing: timing.slow_headers_s,
     )
-    ANSWER_LOST = Nature(
+    ANSWER_LOST = FaultSpec(
         "answer-lost", "a command is carried out, and the connection closes before the answer", Layer.WIRE, COMMANDS,
     )
-    REFUSED = Nature(
+    REFUSED = FaultSpec(
         "refused", "for a while no new connection is accepted; open ones stay", Layer.WIRE, (Place.MOVE,),
         Remedy.MOVED, lasts_s=lambda timing: timing.outage_s, is_general=True,
     )
-    RESTART = Nature(
+    RESTART = FaultSpec(
         "restart", "all connections end, and for a while no new one is accepted", Layer.WIRE,
         (Place.MOVE,), Remedy.REOPENED, lasts_s=lambda timing: timing.restart_s, is_general=True,
     )
 
     @property
-    def nature(self) -> Nature:
+    def spec(self) -> FaultSpec:
         return self.value
 
     @property
@@ -215,10 +221,10 @@ class Fault(Enum):
 
     def holds_up_s(self, timing: Timing, clock_left_s: float) -> float:
         """Return for how long a correct client with that much time left cannot move."""
-        lasts_s = self.nature.lasts_s(timing)
-        if self.nature.is_a_limit:
+        lasts_s = self.spec.lasts_s(timing)
+        if self.spec.is_a_limit:
             lasts_s = min(lasts_s, clock_left_s / 2)
-        match self.nature.notice:
+        match self.spec.notice:
             case Notice.AT_ONCE:
                 return lasts_s
             case Notice.BY_SILENCE:
@@ -228,7 +234,7 @@ class Fault(Enum):
 
 
 @dataclass(frozen=True)
-class Card:
+class PlacedFault:
     """A fault at one of its places."""
 
     fault: Fault
@@ -238,8 +244,8 @@ class Card:
         return f"{self.fault.label}@{self.place.value}"
 
 
-LATE_THREEFOLD = Card(Fault.THREEFOLD, Place.THREEFOLD)
+LATE_THREEFOLD = PlacedFault(Fault.THREEFOLD, Place.THREEFOLD)
 
 
-def cards(fault: Fault) -> tuple[Card, ...]:
-    return tuple(Card(fault, place) for place in fault.nature.places)
+def placed_faults(fault: Fault) -> tuple[PlacedFault, ...]:
+    return tuple(PlacedFault(fault, place) for place in fault.spec.places)

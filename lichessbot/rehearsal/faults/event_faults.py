@@ -13,7 +13,7 @@ from lichessbot.rehearsal.rules.challenges import Challenge, Terms
 from lichessbot.rehearsal.rules.enums import Variant
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameStarted, Happening, Site
+from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameStarted, Site, SiteEvent
 
 STRANGERS = 100
 
@@ -29,7 +29,7 @@ class EventFaults:
         self._strangers: list[Account] = []
         site.observe(self._on)
 
-    def _on(self, happening: Happening) -> None:
+    def _on(self, happening: SiteEvent) -> None:
         """Act in a later turn of the event loop, so that other observers come first."""
         match happening:
             case ChallengeMade(challenge):

@@ -93,9 +93,9 @@ class HttpFaults:
     ) -> None:
         """Answer instead of the application."""
         self._check(traffic, self._arrival(traffic), is_refused=False)
-        if fault.nature.is_a_limit and fault is not Fault.LIMIT_RATELIMIT:
+        if fault.spec.is_a_limit and fault is not Fault.LIMIT_RATELIMIT:
             # A named quota forbids nothing else. Noted before the answer is sent, as the proxy may lose it.
-            self.checks.was_limited(traffic, fault.nature.lasts_s(self._site.timing), monotonic_ms())
+            self.checks.was_limited(traffic, fault.spec.lasts_s(self._site.timing), monotonic_ms())
         answer = refusal(fault, self._site.timing)
         assert answer is not None, f"{fault} has no answer"
         await answer(scope, receive, send)

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lichessbot.rehearsal.faults.catalogue import Card, Fault, Layer
+from lichessbot.rehearsal.faults.catalogue import Fault, Layer, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
 
 SPACING = 3         # opportunities between two faults of a game at the same place
 
-_Strike = Callable[[Card, str | None], None]
+_Strike = Callable[[PlacedFault, str | None], None]
 # Requests that belong to no game.
 _REQUESTS_WITHOUT_GAME = (
     Place.ACCOUNT, Place.PLAYING, Place.EVENT_STREAM, Place.CREATE, Place.CANCEL, Place.SHOW, Place.ONLINE,
@@ -35,12 +35,12 @@ _FREQUENT = (
 class FaultPlan:
     """Which faults, how often, and the seed of everything else.
 
-    Without a `chance` each card is assigned to one of the games and strikes once, early in it. With a `chance` a fault
+    Without a `chance` each fault is assigned to one of the games and strikes once, early in it. With a `chance` a fault
     strikes at each opportunity with that probability, divided by the games `at_once` if it stops all games: otherwise
     Lichess would be less available the more games there are.
     """
 
-    cards: tuple[Card, ...] = ()
+    placed_faults: tuple[PlacedFault, ...] = ()
     chance: float | None = None
     seed: int = 0
     games: int = 1
@@ -49,14 +49,14 @@ class FaultPlan:
     @property
     def needs_a_proxy(self) -> bool:
         """Whether faults of connections are planned, which need the proxy."""
-        return any(card.fault.nature.layer is Layer.WIRE for card in self.cards)
+        return any(placed.fault.spec.layer is Layer.WIRE for placed in self.placed_faults)
 
 
 @dataclass
 class _Assigned:
     """A fault assigned to a game (None: to none), which strikes from opportunity `due` on."""
 
-    card: Card
+    placed: PlacedFault
     number: int | None
     due: int
     struck: bool = False
@@ -74,7 +74,7 @@ class FaultSchedule:
 
     @property
     def is_on(self) -> bool:
-        return bool(self.plan.cards)
+        return bool(self.plan.placed_faults)
 
     def enter(self, game_id: str, number: int) -> None:
         """Note that the game or challenge `game_id` belongs to game `number` of the rehearsal."""
@@ -86,48 +86,51 @@ class FaultSchedule:
 
     def strike(self, layer: Layer, place: Place, game_id: str | None = None) -> Fault | None:
         """Return the fault that strikes now, if any."""
-        candidates = [card for card in self.plan.cards if card.place is place and card.fault.nature.layer is layer]
+        here = (placed for placed in self.plan.placed_faults if placed.place is place)
+        candidates = [placed for placed in here if placed.fault.spec.layer is layer]
         if not candidates:
             return None
         number = self.number(game_id)
         self._opportunities[layer, place, number] += 1
         opportunity = self._opportunities[layer, place, number]
-        card = self._choose(candidates, number, opportunity)
-        if card is None:
+        placed = self._choose(candidates, number, opportunity)
+        if placed is None:
             return None
-        self.on_strike(card, game_id)
-        return card.fault
+        self.on_strike(placed, game_id)
+        return placed.fault
 
-    def carry_out(self, card: Card, game_id: str) -> None:
-        """Note that `card` strikes in the game that was prepared for it."""
+    def carry_out(self, placed: PlacedFault, game_id: str) -> None:
+        """Note that `placed` strikes in the game that was prepared for it."""
         number = self.number(game_id)
         for assigned in self._assigned:
-            assigned.struck = assigned.struck or (assigned.card == card and assigned.number == number)
-        self.on_strike(card, game_id)
+            assigned.struck = assigned.struck or (assigned.placed == placed and assigned.number == number)
+        self.on_strike(placed, game_id)
 
-    def plans(self, card: Card, number: int) -> bool:
-        """Return whether `card` is planned for game `number`, which has to be prepared for it."""
-        if card not in self.plan.cards:
+    def plans(self, placed: PlacedFault, number: int) -> bool:
+        """Return whether `placed` is planned for game `number`, which has to be prepared for it."""
+        if placed not in self.plan.placed_faults:
             return False
         if self.plan.chance is not None:
-            return self._dice("arrange", card, number).random() < self.plan.chance
-        return any(it.card == card and it.number == number for it in self._assigned)
+            return self._dice("arrange", placed, number).random() < self.plan.chance
+        return any(it.placed == placed and it.number == number for it in self._assigned)
 
-    def _choose(self, candidates: Sequence[Card], number: int | None, opportunity: int) -> Card | None:
+    def _choose(self, candidates: Sequence[PlacedFault], number: int | None, opportunity: int) -> PlacedFault | None:
         if self.plan.chance is None:
             return self._next_assigned(candidates, number, opportunity)
-        dice = self._dice(candidates[0].fault.nature.layer.name, candidates[0].place.value, number, opportunity)
+        dice = self._dice(candidates[0].fault.spec.layer.name, candidates[0].place.value, number, opportunity)
         if dice.random() >= self.plan.chance:
             return None
-        card = dice.choice(candidates)
-        shares = self.plan.at_once if card.fault.nature.stops_all and number is not None else 1
-        return card if dice.randrange(shares) == 0 else None
+        placed = dice.choice(candidates)
+        shares = self.plan.at_once if placed.fault.spec.stops_all and number is not None else 1
+        return placed if dice.randrange(shares) == 0 else None
 
-    def _next_assigned(self, candidates: Sequence[Card], number: int | None, opportunity: int) -> Card | None:
+    def _next_assigned(
+        self, candidates: Sequence[PlacedFault], number: int | None, opportunity: int
+    ) -> PlacedFault | None:
         for it in self._assigned:
-            if not it.struck and it.number == number and it.due <= opportunity and it.card in candidates:
+            if not it.struck and it.number == number and it.due <= opportunity and it.placed in candidates:
                 it.struck = True
-                return it.card
+                return it.placed
         return None
 
     def _dice(self, *what: object) -> random.Random:
@@ -135,18 +138,18 @@ class FaultSchedule:
 
 
 def _assign(plan: FaultPlan) -> list[_Assigned]:
-    """Assign the cards of each place to the games in turn; those of requests without a game to none."""
+    """Assign the faults of each place to the games in turn; those of requests without a game to none."""
     assigned: list[_Assigned] = []
     assigned_at: Counter[tuple[Layer, Place]] = Counter()
-    for card in plan.cards:
-        spot = card.fault.nature.layer, card.place
-        rounds, turn = divmod(assigned_at[spot], 1 if _belongs_to_no_game(card) else plan.games)
-        number = None if _belongs_to_no_game(card) else 1 + (turn + plan.seed) % plan.games
-        late = random.Random(f"{plan.seed}/{card}").randrange(SPACING) if spot in _FREQUENT else 0
-        assigned.append(_Assigned(card, number, 1 + late + SPACING * rounds))
+    for placed in plan.placed_faults:
+        spot = placed.fault.spec.layer, placed.place
+        rounds, turn = divmod(assigned_at[spot], 1 if _belongs_to_no_game(placed) else plan.games)
+        number = None if _belongs_to_no_game(placed) else 1 + (turn + plan.seed) % plan.games
+        late = random.Random(f"{plan.seed}/{placed}").randrange(SPACING) if spot in _FREQUENT else 0
+        assigned.append(_Assigned(placed, number, 1 + late + SPACING * rounds))
         assigned_at[spot] += 1
     return sorted(assigned, key=lambda it: it.due)
 
 
-def _belongs_to_no_game(card: Card) -> bool:
-    return card.place in _REQUESTS_WITHOUT_GAME
+def _belongs_to_no_game(placed: PlacedFault) -> bool:
+    return placed.place in _REQUESTS_WITHOUT_GAME

@@ -15,7 +15,7 @@ from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.params import ChatMessage
-from lichessbot.rehearsal.server.site import GameChanged, GameEnded, GameStarted, Happening, Site
+from lichessbot.rehearsal.server.site import GameChanged, GameEnded, GameStarted, Site, SiteEvent
 
 LINES: Final = ("!help", "!name", "!eval", "!wait", "!queue", "!", "hello", "{me} {0}", "x" * 140)
 LEAVING: Final = 0.1                 # of the games end with an absent opponent
@@ -23,7 +23,7 @@ LEAVING_PLIES: Final = (4, 40)
 SHORT_SEARCH_S: Final = 0.05
 
 
-class _Deed(Enum):
+class _Action(Enum):
     TALK = auto()
     DRAW = auto()
     NO_DRAW = auto()
@@ -44,7 +44,7 @@ class Behaviour:
         self._leaving_ply: dict[str, int] = {}
         site.observe(self._on)
 
-    def _on(self, happening: Happening) -> None:
+    def _on(self, happening: SiteEvent) -> None:
         """Act in a later turn of the event loop, so that other observers come first."""
         match happening:
             case GameStarted(session) if (number := self._schedule.number(session.game.id)) is not None:
@@ -70,16 +70,16 @@ class Behaviour:
         if session.game.is_over:
             return
         color = self._color(session)
-        match dice.choice(tuple(_Deed)):
-            case _Deed.TALK:
+        match dice.choice(tuple(_Action)):
+            case _Action.TALK:
                 session.say(color, ChatMessage(dice.choice(tuple(ChatRoom)), dice.choice(LINES)))
-            case _Deed.DRAW:
+            case _Action.DRAW:
                 session.answer_draw(color, accept=True)
-            case _Deed.NO_DRAW:
+            case _Action.NO_DRAW:
                 session.answer_draw(color, accept=False)
-            case _Deed.TAKEBACK:
+            case _Action.TAKEBACK:
                 session.answer_takeback(color, accept=True)
-            case _Deed.NO_TAKEBACK:
+            case _Action.NO_TAKEBACK:
                 session.answer_takeback(color, accept=False)
 
     def _color(self, session: GameSession) -> Color:

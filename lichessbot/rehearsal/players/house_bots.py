@@ -18,11 +18,11 @@ from lichessbot.rehearsal.rules.enums import Color, DeclineReason
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameEnded, GameStarted, Happening, Site
+from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameEnded, GameStarted, Site, SiteEvent
 
 THINKING_THREADS = 4
 
-Hiring = Callable[[str], Opponent]      # from the id of a game to its opponent
+OpponentFactory = Callable[[str], Opponent]      # from the id of a game to its opponent
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class HouseBots:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._hirings: dict[Account, Hiring] = {}
+        self._factories: dict[Account, OpponentFactory] = {}
         self._policies: dict[Account, AnswerPolicy] = {}
         self._opponents: dict[tuple[str, Color], Opponent] = {}
         self._threads = ThreadPoolExecutor(THINKING_THREADS, thread_name_prefix="house")
@@ -49,10 +49,10 @@ class HouseBots:
         self._busy: set[Opponent] = set()
         site.observe(self._on)
 
-    def hire(self, account: Account, hiring: Hiring, policy: AnswerPolicy = OBLIGING) -> Account:
+    def add(self, account: Account, factory: OpponentFactory, policy: AnswerPolicy = OBLIGING) -> Account:
         """Play for `account` from now on; a second call replaces opponent and policy."""
         account.is_house = True
-        self._hirings[account] = hiring
+        self._factories[account] = factory
         self._policies[account] = policy
         return account
 
@@ -62,9 +62,9 @@ class HouseBots:
             task.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _on(self, happening: Happening) -> None:
+    def _on(self, happening: SiteEvent) -> None:
         match happening:
-            case ChallengeMade(challenge) if challenge.target in self._hirings:
+            case ChallengeMade(challenge) if challenge.target in self._factories:
                 asyncio.get_running_loop().call_soon(self._answer, challenge)
             case GameStarted(session) | GameChanged(session):
                 self._move_if_on_turn(session)
@@ -100,10 +100,10 @@ class HouseBots:
         """Return the opponent of that side; None if no house bot plays it."""
         key = (game.id, color)
         if key not in self._opponents:
-            hiring = self._hirings.get(game.setup.player(color).account)
-            if hiring is None:
+            factory = self._factories.get(game.setup.player(color).account)
+            if factory is None:
                 return None
-            self._opponents[key] = hiring(game.id)
+            self._opponents[key] = factory(game.id)
         return self._opponents[key]
 
     async def _move(self, session: GameSession, opponent: Opponent) -> None:

@@ -81,7 +81,7 @@ class GameEnded:
     session: GameSession
 
 
-Happening = EventStreamOpened | ChallengeMade | ChallengeSettled | GameStarted | GameChanged | GameEnded
+SiteEvent = EventStreamOpened | ChallengeMade | ChallengeSettled | GameStarted | GameChanged | GameEnded
 
 
 class Site:
@@ -110,10 +110,10 @@ class Site:
         self.arena_runner = ArenaRunner(self.timing, self.quotas, self._start_arena_game)
         self._event_streams: StreamBook[Grant] = StreamBook()
         self._challenge_streams: StreamBook[str] = StreamBook()
-        self._observers: list[Callable[[Happening], None]] = []
+        self._observers: list[Callable[[SiteEvent], None]] = []
         self._writing: Callable[[str | None], Writing] = lambda _game_id: one_line
 
-    def observe(self, observer: Callable[[Happening], None]) -> None:
+    def observe(self, observer: Callable[[SiteEvent], None]) -> None:
         """Call `observer` with everything that happens from now on."""
         self._observers.append(observer)
 
@@ -397,7 +397,7 @@ class Site:
             if grant.account is account:
                 stream.write(event)
 
-    def _notify(self, happening: Happening) -> None:
+    def _notify(self, happening: SiteEvent) -> None:
         for observer in self._observers:
             observer(happening)
 

@@ -38,7 +38,7 @@ from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import ChallengeStatus, DeclineReason, Variant
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
-from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, Happening
+from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, SiteEvent
 from lichessbot.storage.database import Database
 from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store
@@ -94,7 +94,7 @@ class Desk:
         self.limits = 0
         self.open()
 
-    def _note(self, happening: Happening) -> None:
+    def _note(self, happening: SiteEvent) -> None:
         match happening:
             case ChallengeMade(challenge):
                 self.made.append(challenge)
@@ -116,7 +116,7 @@ class Desk:
         account = self.site.accounts.get(name)
         if account is None:
             account = self.site.accounts.add(Account(name, 0, title="BOT", bio="Plays.", rating=rating))
-        return self.server.call(lambda: self._context.hire(account, lambda game_id: mind(game_id), policy))
+        return self.server.call(lambda: self._context.add(account, lambda game_id: mind(game_id), policy))
 
     def open(self) -> None:
         """A new process, as far as the matchmaker can tell."""

@@ -1,6 +1,6 @@
-"""An embedded Lichess with faults, for a hand-written client: named cards, one game, a seed."""
+"""An embedded Lichess with faults, for a hand-written client: named faults, one game, a seed."""
 
-from lichessbot.rehearsal.faults.catalogue import Card, Fault, cards
+from lichessbot.rehearsal.faults.catalogue import Fault, PlacedFault, placed_faults
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.faults.traffic import Place
@@ -13,13 +13,13 @@ CERTAIN = 1.0
 E4_E5 = "e2e4 e7e5"
 
 
-def cards_of(fault: Fault, *places: Place) -> tuple[Card, ...]:
-    """The cards of a fault, at all its places unless some are named."""
-    return tuple(card for card in cards(fault) if not places or card.place in places)
+def cards_of(fault: Fault, *places: Place) -> tuple[PlacedFault, ...]:
+    """A fault, at all its places unless some are named."""
+    return tuple(placed for placed in placed_faults(fault) if not places or placed.place in places)
 
 
 def injector(
-    lichess: RehearsalServer, client: Client, *deck: Card, chance: float | None = CERTAIN, seed: int = 0
+    lichess: RehearsalServer, client: Client, *deck: PlacedFault, chance: float | None = CERTAIN, seed: int = 0
 ) -> FaultInjector:
     """From now on the server is cruel to `client`; by default at every opportunity."""
     site = lichess.site

@@ -18,7 +18,7 @@ from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, ColorChoice
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from lichessbot.rehearsal.server.site import ChallengeMade, Happening
+from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
 from lichessbot.storage.database import read_only
 from tests.fakes import variant_engine
 from tests.fakes.arena import Arena
@@ -44,7 +44,7 @@ class Match(Arena):
     def environment(self) -> dict[str, str]:
         return super().environment() | {"LICHESSBOT_TIME_SCALE": str(SCALE)}
 
-    def _note(self, happening: Happening) -> None:
+    def _note(self, happening: SiteEvent) -> None:
         if isinstance(happening, ChallengeMade):
             self.made.append(happening.challenge)
         super()._note(happening)

@@ -54,14 +54,14 @@ class Scene:
         server.serve_beside(is_page, self.page)
 
     def hire(self, policy: AnswerPolicy | None = None) -> None:
-        self.house.hire(self.account, self.hiring, policy or AnswerPolicy())
+        self.house.add(self.account, self.hiring, policy or AnswerPolicy())
 
     def start_another(self, name: str = "Greedy") -> str:
         """Let an account of the house play the bot; return the id of the game."""
         site = self.server.site
 
         def begin() -> str:
-            other = self.house.hire(site.accounts.add(Account(name, wall_ms())), self.hiring)
+            other = self.house.add(site.accounts.add(Account(name, wall_ms())), self.hiring)
             return site.challenge(other, self.account.name, Terms(Variant.STANDARD, RealTime(180, 0))).id
 
         return self.server.call(begin)

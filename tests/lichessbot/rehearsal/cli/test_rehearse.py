@@ -20,7 +20,7 @@ from engine.facade import build_mode
 from lichessbot.cli.rehearse import command as rehearse_command
 from lichessbot.rehearsal.cli import rehearse as command
 from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, own_config
-from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Card, Fault
+from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
 from tests.lichessbot.rehearsal.client import Client
 
@@ -185,17 +185,17 @@ def test_an_unknown_fault_is_reported_with_the_nearest_names() -> None:
 def test_catalogue_explains_every_fault(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.run(arguments("--faults", "list")) == command.EXIT_GOOD
     listed = capsys.readouterr().out
-    assert all(fault.label in listed and fault.nature.says in listed for fault in Fault)
+    assert all(fault.label in listed and fault.spec.description in listed for fault in Fault)
 
 
 def test_faults_and_chaos_settle_the_plan() -> None:
     named = fault_plan(arguments("--faults", "stall@game-stream,502-html", "--seed", "7", "--games", "3"))
-    assert Card(Fault.STALL, Place.GAME_STREAM) in named.cards
-    assert Card(Fault.STALL, Place.EVENT_STREAM) not in named.cards
+    assert PlacedFault(Fault.STALL, Place.GAME_STREAM) in named.placed_faults
+    assert PlacedFault(Fault.STALL, Place.EVENT_STREAM) not in named.placed_faults
     assert (named.chance, named.seed, named.games) == (None, 7, 3)
     chaos = fault_plan(arguments("--chaos", "0.2"))
-    assert {card.fault for card in chaos.cards} == set(Fault)
-    assert fault_plan(arguments()).cards == ()
+    assert {placed.fault for placed in chaos.placed_faults} == set(Fault)
+    assert fault_plan(arguments()).placed_faults == ()
     assert match_plan(arguments()).clock.limit_s < match_plan(arguments("--chaos", "0.2")).clock.limit_s
 
 
@@ -213,7 +213,7 @@ def test_a_bot_without_from_position_is_not_challenged_to_one(
 ) -> None:
     """The late repetition begins from a position."""
     config = {"challenge": challenge}
-    assert (LATE_THREEFOLD in fault_plan(arguments("--faults", "all"), config).cards) is takes_positions
+    assert (LATE_THREEFOLD in fault_plan(arguments("--faults", "all"), config).placed_faults) is takes_positions
     if not takes_positions:
         with pytest.raises(click.UsageError, match="threefold needs fromPosition"):
             fault_plan(arguments("--faults", "threefold"), config)

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from lichessbot.rehearsal.faults.accounting import Cost, Strike
-from lichessbot.rehearsal.faults.catalogue import Card, Fault
+from lichessbot.rehearsal.faults.catalogue import Fault, PlacedFault
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.server.server import RehearsalServer
@@ -13,17 +13,17 @@ from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hu
 from tests.lichessbot.rehearsal.cruel import E4_E5, injector
 
 DELAY_S = 0.3
-RESTART = Card(Fault.RESTART, Place.MOVE)
-STALL = Card(Fault.STALL, Place.GAME_STREAM)
-STATE_LOST = Card(Fault.STATE_LOST, Place.STATE_LINE)
-LINE_NULLS = Card(Fault.LINE_NULLS, Place.STATE_LINE)
-LINE_DOUBLED = Card(Fault.LINE_DOUBLED, Place.STATE_LINE)
-BAD_GATEWAY = Card(Fault.GATEWAY_HTML, Place.MOVE)
-EVICTION = Card(Fault.EVICTION, Place.GAME_START)
+RESTART = PlacedFault(Fault.RESTART, Place.MOVE)
+STALL = PlacedFault(Fault.STALL, Place.GAME_STREAM)
+STATE_LOST = PlacedFault(Fault.STATE_LOST, Place.STATE_LINE)
+LINE_NULLS = PlacedFault(Fault.LINE_NULLS, Place.STATE_LINE)
+LINE_DOUBLED = PlacedFault(Fault.LINE_DOUBLED, Place.STATE_LINE)
+BAD_GATEWAY = PlacedFault(Fault.GATEWAY_HTML, Place.MOVE)
+EVICTION = PlacedFault(Fault.EVICTION, Place.GAME_START)
 
 
-def record(lichess: RehearsalServer, it: FaultInjector, card: Card, game_id: str | None) -> Strike:
-    lichess.call(lambda: it.accounting.record(card, game_id))
+def record(lichess: RehearsalServer, it: FaultInjector, placed: PlacedFault, game_id: str | None) -> Strike:
+    lichess.call(lambda: it.accounting.record(placed, game_id))
     return it.accounting.strikes[-1]
 
 
@@ -92,17 +92,17 @@ def test_restart_touches_every_running_game_and_waits_for_all_their_streams(
 
 
 @pytest.mark.parametrize(
-    ("card", "savable"),
+    ("placed", "savable"),
     [(RESTART, False), (BAD_GATEWAY, True)],      # one lasts as long as the clock, the other is over at once
     ids=str,
 )
 def test_an_outage_as_long_as_the_clock_excuses_a_loss(
-    card: Card, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
+    placed: PlacedFault, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = injector(lichess, ada)
     game_id = start_hurried_game(lichess, ada, bob)
     play(game_id, E4_E5, ada, bob)
-    strike = record(lichess, it, card, game_id)
+    strike = record(lichess, it, placed, game_id)
     assert ada.game(game_id).rest()[-1]["status"] == "outoftime"
     assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True)) is savable
     (summary,) = it.accounting.summary()
@@ -112,14 +112,14 @@ def test_an_outage_as_long_as_the_clock_excuses_a_loss(
     assert (entry["game"], entry["lost"], entry["own_fault"]) == (game_id, True, savable)
 
 
-@pytest.mark.parametrize(("card", "savable"), [(RESTART, False), (LINE_DOUBLED, True)], ids=str)
+@pytest.mark.parametrize(("placed", "savable"), [(RESTART, False), (LINE_DOUBLED, True)], ids=str)
 def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
-    card: Card, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
+    placed: PlacedFault, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = injector(lichess, ada)
     game_id = start_hurried_game(lichess, ada, bob)
     play(game_id, E4_E5, ada, bob)
-    strike = record(lichess, it, card, game_id)
+    strike = record(lichess, it, placed, game_id)
     stream = ada.game(game_id)
     time.sleep(DELAY_S)
     play(game_id, "g1f3 g8f6", ada, bob)

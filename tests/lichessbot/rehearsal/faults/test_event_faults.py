@@ -9,7 +9,7 @@ from lichessbot.rehearsal.faults.event_faults import STRANGERS
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from lichessbot.rehearsal.server.site import ChallengeMade, Happening
+from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
 from tests.lichessbot.rehearsal.client import Client, play
 from tests.lichessbot.rehearsal.cruel import cards_of, injector, start_numbered_game
 
@@ -18,7 +18,7 @@ def challenged(lichess: RehearsalServer, ada: Client, hal: Client, fault: Fault)
     """Hal challenges Ada in game 1 of the rehearsal, and the prank is played."""
     begun: list[FaultInjector] = []
 
-    def number(happening: Happening) -> None:
+    def number(happening: SiteEvent) -> None:
         """Whoever observes first can enter the challenge before the pranks hear of it."""
         if isinstance(happening, ChallengeMade) and begun:
             begun.pop().schedule.enter(happening.challenge.id, 1)

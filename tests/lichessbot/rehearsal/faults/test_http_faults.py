@@ -97,7 +97,7 @@ def test_every_command_can_be_refused(command: str, lichess: RehearsalServer, ad
 
 def test_every_fault_of_a_request_can_strike_every_request() -> None:
     for fault in REFUSALS:
-        assert {card.place for card in cards_of(fault)} == set(REQUESTS)
+        assert {placed.place for placed in cards_of(fault)} == set(REQUESTS)
 
 
 @pytest.mark.parametrize("path", ["bob", "abcdefgh/cancel"])

@@ -5,12 +5,12 @@ from collections import Counter
 
 import pytest
 
-from lichessbot.rehearsal.faults.catalogue import Card, Fault, Layer, Notice, cards
+from lichessbot.rehearsal.faults.catalogue import Fault, Layer, Notice, PlacedFault, placed_faults
 from lichessbot.rehearsal.faults.schedule import FaultPlan, FaultSchedule
 from lichessbot.rehearsal.faults.traffic import Place, Traffic, line_traffic, request_traffic
 from lichessbot.rehearsal.rules.timing import Timing
 
-EVERY_CARD = tuple(card for fault in Fault for card in cards(fault))
+EVERY_CARD = tuple(placed for fault in Fault for placed in placed_faults(fault))
 
 
 def moves_struck(plan: FaultPlan, games: list[str], order: list[int]) -> list[tuple[int, Fault]]:
@@ -30,7 +30,7 @@ def test_fault_names_are_unique_and_readable() -> None:
     labels = [fault.label for fault in Fault]
     assert len(labels) == len(set(labels))
     assert all(Fault.of_label(label) is not None for label in labels)
-    assert all(fault.nature.places and fault.nature.says for fault in Fault)
+    assert all(fault.spec.places and fault.spec.description for fault in Fault)
 
 
 def test_the_same_seed_plans_the_same_chaos_for_any_ids_and_order() -> None:
@@ -53,7 +53,7 @@ def test_faults_that_stop_all_games_do_not_strike_more_often_with_more_games() -
     for at_once in (1, 10):
         plan = FaultPlan(EVERY_CARD, chance=0.2, seed=3, games=10, at_once=at_once)
         faults = [fault for _, fault in moves_struck(plan, games, list(range(10)) * 500)]
-        struck[at_once] = Counter(fault.nature.stops_all for fault in faults)
+        struck[at_once] = Counter(fault.spec.stops_all for fault in faults)
     assert struck[10][False] == struck[1][False]
     assert struck[10][True] == pytest.approx(struck[1][True] / 10, rel=0.3)
 
@@ -61,13 +61,13 @@ def test_faults_that_stop_all_games_do_not_strike_more_often_with_more_games() -
 def test_without_chaos_each_card_strikes_once_in_one_of_the_games() -> None:
     plan = FaultPlan(tuple(c for c in EVERY_CARD if c.place is Place.MOVE), seed=5, games=4)
     struck = moves_struck(plan, ["a", "b", "c", "d"], [0, 1, 2, 3] * 40)
-    on_moves = [card.fault for card in plan.cards if card.fault.nature.layer is Layer.REQUESTS]
+    on_moves = [placed.fault for placed in plan.placed_faults if placed.fault.spec.layer is Layer.REQUESTS]
     assert sorted(fault.label for _, fault in struck) == sorted(fault.label for fault in on_moves)
     assert {game for game, _ in struck} == {0, 1, 2, 3}
 
 
 def test_requests_of_no_game_are_struck_too() -> None:
-    schedule = FaultSchedule(FaultPlan((Card(Fault.LIMIT_HTML, Place.ACCOUNT),), games=9))
+    schedule = FaultSchedule(FaultPlan((PlacedFault(Fault.LIMIT_HTML, Place.ACCOUNT),), games=9))
     assert schedule.strike(Layer.REQUESTS, Place.ACCOUNT) is Fault.LIMIT_HTML
     assert schedule.strike(Layer.REQUESTS, Place.ACCOUNT) is None
 
@@ -95,7 +95,7 @@ def test_faults_hold_up_a_correct_client_for(fault: Fault, clock_left_s: float, 
 
 
 def test_what_streams_do_not_show_is_noticed_by_asking_only() -> None:
-    by_asking = {fault for fault in Fault if fault.nature.notice is Notice.BY_ASKING}
+    by_asking = {fault for fault in Fault if fault.spec.notice is Notice.BY_ASKING}
     assert by_asking == {Fault.START_LOST, Fault.STATE_LOST}
 
 

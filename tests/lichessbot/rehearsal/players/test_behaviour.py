@@ -19,7 +19,7 @@ from lichessbot.rehearsal.rules.game import SYSTEM_NAME
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
-from lichessbot.rehearsal.server.site import GameEnded, Happening
+from lichessbot.rehearsal.server.site import GameEnded, SiteEvent
 
 Play = Callable[[int], GameSession]
 SEEDS = range(1000)
@@ -38,7 +38,7 @@ def play(timing: Timing) -> Iterator[Play]:
         site = lichess.site
         ended: list[GameSession] = []
 
-        def note(happening: Happening) -> None:
+        def note(happening: SiteEvent) -> None:
             if isinstance(happening, GameEnded):
                 ended.append(happening.session)
 
@@ -46,7 +46,7 @@ def play(timing: Timing) -> Iterator[Play]:
             bot, other = (site.accounts.add(Account(name, 0)) for name in ("Bot", "Other"))
             house_bots = HouseBots(site)
             for account in (bot, other):
-                house_bots.hire(account, lambda game_id: RandomOpponent("1"))
+                house_bots.add(account, lambda game_id: RandomOpponent("1"))
             grant = site.accounts.grant(site.accounts.issue_token(bot))
             assert grant is not None
             schedule = FaultInjector(site, bot, grant, FaultPlan()).schedule

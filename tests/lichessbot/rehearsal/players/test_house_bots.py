@@ -28,7 +28,7 @@ def house_bots(lichess: RehearsalServer) -> Iterator[Client]:
         site = lichess.site
         house_bots = HouseBots(site)
         account = site.accounts.add(Account(NAME, wall_ms(), "BOT", bio="Takes everything."))
-        house_bots.hire(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1))
+        house_bots.add(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1))
         return house_bots
 
     it = lichess.call(open_house)
@@ -109,7 +109,7 @@ def test_a_house_bot_declines_or_ignores_challenges_by_policy(
             ("Sleepy", AnswerPolicy(ignores=True)),
         ):
             account = site.accounts.add(Account(name, wall_ms(), "BOT", bio="Sits."))
-            house_bots.hire(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1), policy)
+            house_bots.add(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1), policy)
         return house_bots
 
     house_bots = lichess.call(open_house)
