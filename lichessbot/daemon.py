@@ -240,7 +240,7 @@ class Daemon:
             case PlayingWanted(reason):
                 self._want_playing(reason)
             case ListFetched() | FinishedGame():
-                self._lobby.take(report)
+                self._lobby.handle(report)
             case StreamLost(game_id=None):
                 self._connection.stream_lost(report)
             case StreamRefused(game_id=None, status=status, text=text):

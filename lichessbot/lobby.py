@@ -258,19 +258,19 @@ class Lobby:
     def game_finished(self, game_id: str) -> None:
         self._tournaments.game_finished(game_id)
 
-    def take(self, report: ListFetched | FinishedGame) -> None:
+    def handle(self, report: ListFetched | FinishedGame) -> None:
         """Take note of a new version of a block list, or of the end of a game."""
         if isinstance(report, ListFetched):
-            self._lists.heard(report)
+            self._lists.update(report)
         else:
             self._matchmaker.game_over(report)
 
     def command_answered(self, command: LobbyCommand, report: CommandDone | CommandFailed) -> None:
         """Go on with the answer to a command that was sent here."""
         if isinstance(command, MatchCommand):
-            self._matchmaker.answered(report)
+            self._matchmaker.handle(report)
         elif isinstance(command, TournamentCommand):
-            self._tournaments.hear(report)
+            self._tournaments.handle(report)
         elif isinstance(report, CommandDone):
             self._challenges.answer_arrived(command)
         else:

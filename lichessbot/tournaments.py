@@ -168,7 +168,7 @@ class Tournaments:
                 entry.games.discard(game_id)
                 entry.due_at = time.monotonic()
 
-    def hear(self, report: CommandDone | CommandFailed) -> None:
+    def handle(self, report: CommandDone | CommandFailed) -> None:
         """Go on with the answer to a command that was sent here."""
         command = report.command
         assert isinstance(command, JoinTournament | LeaveTournament | ReadTournament)

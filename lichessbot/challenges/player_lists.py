@@ -66,7 +66,7 @@ class PlayerLists:
                 self._readers[address] = reader = _ListReader(source, self._emit, self._timeouts)
                 reader.start()
 
-    def heard(self, fetched: ListFetched) -> None:
+    def update(self, fetched: ListFetched) -> None:
         """Keep a new version."""
         EventLog().info("list.fetched", address=fetched.address, players=len(fetched.words))
         self._store.note_player_list(fetched)

@@ -138,7 +138,7 @@ class GameManager:
         if session is not None:
             self._guarded(session, lambda: session.handle(report))
         else:
-            self._reviewer.take(report)
+            self._reviewer.handle(report)
 
     def retry_now(self) -> None:
         """Have streams that wait for Lichess retry at once, as another one was opened."""

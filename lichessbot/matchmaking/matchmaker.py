@@ -148,7 +148,7 @@ class Matchmaker:
         self._begun_at = now
         self._outbox.send(ReadBots() if now < self._ratings_until else ReadRatings())
 
-    def answered(self, report: CommandDone | CommandFailed) -> None:
+    def handle(self, report: CommandDone | CommandFailed) -> None:
         """Go on with the answer to a command that was sent here."""
         now = time.monotonic()
         match report:
@@ -163,7 +163,7 @@ class Matchmaker:
             case CommandFailed(command=ReadRatings() | ReadBots() | ReadStatuses()):
                 self._give_up("no answer", now)
             case _ if self._open is not None:
-                self._follow(self._open.hear(report, now), now)
+                self._follow(self._open.handle(report, now), now)
 
     def _choose(self, bots: Sequence[BotUser], now: float) -> None:
         if self._us is None:
@@ -374,7 +374,7 @@ class Matchmaker:
 
     def rate_limited(self, error: RateLimited, config: Config) -> None:
         """Take note that a challenge or an acceptance was answered with a 429."""
-        self._quota.hear(error, time.time())
+        self._quota.rate_limited(error, time.time())
         self._log.warning("quota", text=error.text, status=self.status(config) or None)
 
     def objection_to_bots(self, config: Config, human_expected_until: float, starting: int = 0) -> Decline | None:

@@ -126,7 +126,7 @@ class OpenChallenge:
         self._stage = _Stage.LOOKING
         return ReadChallenge(self.challenge_id or "")
 
-    def hear(self, report: CommandDone | CommandFailed, now: float) -> MatchCommand | Outcome | None:
+    def handle(self, report: CommandDone | CommandFailed, now: float) -> MatchCommand | Outcome | None:
         """Go on with the answer to a command of this challenge."""
         match report:
             case CommandDone(command=CreateChallenge(), answer=Challenge() as challenge):

@@ -66,7 +66,7 @@ class Quota:
         sql = "INSERT OR IGNORE INTO sent_challenges (id, sent_at, cost) VALUES (?, ?, ?)"
         self._store.put(sql, challenge_id, now, cost)
 
-    def hear(self, error: RateLimited, now: float) -> None:
+    def rate_limited(self, error: RateLimited, now: float) -> None:
         """Take note that Lichess refused a challenge or an acceptance because a quota is used up."""
         if error.quota == BOT_GAMES:
             told = _NUMBER_PLAYED.search(error.text)

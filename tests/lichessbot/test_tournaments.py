@@ -60,7 +60,7 @@ class Desk:
         self.tournaments.tick(self.played.__contains__)
 
     def answer(self, answer: ArenaInfo | None = None) -> None:
-        self.tournaments.hear(CommandDone(self.sent[-1], answer))
+        self.tournaments.handle(CommandDone(self.sent[-1], answer))
         self.tick()
 
     def enter(self, *, lasts_s: float = 600.0) -> None:
@@ -74,7 +74,7 @@ class Desk:
         self.answer()
 
     def fail(self, error: ApiError) -> None:
-        self.tournaments.hear(CommandFailed(self.sent[-1], error))
+        self.tournaments.handle(CommandFailed(self.sent[-1], error))
         self.tick()
 
     def leave(self) -> None:
@@ -202,7 +202,7 @@ def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:
     desk.enter()
     desk.hand.now += 50
     desk.tick()
-    desk.tournaments.hear(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
+    desk.tournaments.handle(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
     assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
     assert desk.forgotten == []
 

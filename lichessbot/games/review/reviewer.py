@@ -77,7 +77,7 @@ class Reviewer:
             now, look_s = time.monotonic(), context.timeouts.review_look.total_seconds()
             self._listening[record.id] = _Listening(game, [now + number * look_s for number in _LOOKS])
 
-    def take(self, report: Report) -> None:
+    def handle(self, report: Report) -> None:
         """Handle a report about a game that is over."""
         match report:
             case CommandDone(command=ReadChat(game_id=game_id), answer=tuple() as lines):

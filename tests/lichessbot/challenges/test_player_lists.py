@@ -181,7 +181,7 @@ def hear(lists: PlayerLists, inbox: Inbox, fact: Callable[[], object]) -> None:
         while not inbox.empty():
             report = inbox.get()
             assert isinstance(report, ListFetched)
-            lists.heard(report)
+            lists.update(report)
         time.sleep(0.01)
 
 

@@ -178,7 +178,7 @@ class Desk:
         match report:
             case CommandDone() | CommandFailed():
                 self.limits += isinstance(report, CommandFailed) and isinstance(report.error, RateLimited)
-                self.matchmaker.answered(report)
+                self.matchmaker.handle(report)
             case StreamEvent(event=event) if not self.deaf:
                 self._hear(event)
 

@@ -47,7 +47,7 @@ def fresh() -> OpenChallenge:
 
 def created(now: float = 0.0) -> OpenChallenge:
     it = fresh()
-    assert it.hear(CommandDone(it.creation, challenge()), now) is None
+    assert it.handle(CommandDone(it.creation, challenge()), now) is None
     return it
 
 
@@ -64,8 +64,8 @@ def test_an_unanswered_challenge_is_read_and_then_withdrawn() -> None:
     assert it.tick(OPEN_S - 0.1) is None
     assert it.tick(OPEN_S) == LOOK
     assert it.wake_at is None
-    assert it.hear(CommandDone(LOOK, challenge("offline")), OPEN_S) == CANCEL
-    assert it.hear(CommandDone(CANCEL), OPEN_S) == Withdrawn(unanswered=True)
+    assert it.handle(CommandDone(LOOK, challenge("offline")), OPEN_S) == CANCEL
+    assert it.handle(CommandDone(CANCEL), OPEN_S) == Withdrawn(unanswered=True)
 
 
 @pytest.mark.parametrize(
@@ -79,20 +79,20 @@ def test_an_unanswered_challenge_is_read_and_then_withdrawn() -> None:
 def test_reading_the_challenge_shows_a_lost_event(seen: Challenge, outcome: object) -> None:
     it = created()
     it.tick(OPEN_S)
-    assert it.hear(CommandDone(LOOK, seen), OPEN_S) == outcome
+    assert it.handle(CommandDone(LOOK, seen), OPEN_S) == outcome
 
 
 def test_a_look_that_is_refused_does_not_keep_it_from_being_withdrawn() -> None:
     it = created()
     it.tick(OPEN_S)
-    assert it.hear(failed(LOOK, Refused(403, "Missing scope")), OPEN_S) == CANCEL
+    assert it.handle(failed(LOOK, Refused(403, "Missing scope")), OPEN_S) == CANCEL
 
 
 @pytest.mark.parametrize("error", [NO_ANSWER, RateLimited(TIMEOUTS.rate_limit, "slow down")])
 def test_a_look_without_an_answer_is_repeated(error: ApiError) -> None:
     it = created()
     it.tick(OPEN_S)
-    assert it.hear(failed(LOOK, error), OPEN_S) is None
+    assert it.handle(failed(LOOK, error), OPEN_S) is None
     assert it.wake_at == OPEN_S + RETRY_S
     assert it.tick(OPEN_S + RETRY_S) == LOOK
 
@@ -100,31 +100,31 @@ def test_a_look_without_an_answer_is_repeated(error: ApiError) -> None:
 def test_a_withdrawal_that_is_refused_leaves_a_doubt() -> None:
     it = created()
     it.tick(OPEN_S)
-    it.hear(CommandDone(LOOK, challenge()), OPEN_S)
-    assert it.hear(failed(CANCEL, GONE), OPEN_S) == Withdrawn(unanswered=True, certain=False)
+    it.handle(CommandDone(LOOK, challenge()), OPEN_S)
+    assert it.handle(failed(CANCEL, GONE), OPEN_S) == Withdrawn(unanswered=True, certain=False)
 
 
 def test_in_a_long_outage_the_challenge_is_given_up() -> None:
     it, now = created(), OPEN_S
     assert it.withdraw() == CANCEL
     for _ in range(2):
-        assert it.hear(failed(CANCEL, NO_ANSWER), now) is None
+        assert it.handle(failed(CANCEL, NO_ANSWER), now) is None
         now += RETRY_S
         assert it.tick(now) == CANCEL
-    assert it.hear(failed(CANCEL, NO_ANSWER), now) == Withdrawn(unanswered=False, certain=False, out_of_reach=True)
+    assert it.handle(failed(CANCEL, NO_ANSWER), now) == Withdrawn(unanswered=False, certain=False, out_of_reach=True)
 
 
 def test_a_queued_challenge_has_it_withdrawn_once_and_at_once() -> None:
     it = created()
     assert it.withdraw() == CANCEL
     assert it.withdraw() is None
-    assert it.hear(CommandDone(CANCEL), 1.0) == Withdrawn(unanswered=False)
+    assert it.handle(CommandDone(CANCEL), 1.0) == Withdrawn(unanswered=False)
 
 
 def test_a_challenge_unwanted_before_it_exists_is_withdrawn_when_it_does() -> None:
     it = fresh()
     assert it.withdraw() is None
-    assert it.hear(CommandDone(it.creation, challenge()), 1.0) == CANCEL
+    assert it.handle(CommandDone(it.creation, challenge()), 1.0) == CANCEL
 
 
 @pytest.mark.parametrize(
@@ -132,24 +132,24 @@ def test_a_challenge_unwanted_before_it_exists_is_withdrawn_when_it_does() -> No
 )
 def test_a_refused_challenge_takes_no_slot(error: ApiError) -> None:
     it = fresh()
-    assert it.hear(failed(it.creation, error), 1.0) == NotSent(error)
+    assert it.handle(failed(it.creation, error), 1.0) == NotSent(error)
 
 
 def test_a_challenge_without_a_reply_is_looked_for() -> None:
     it = fresh()
-    assert it.hear(failed(it.creation, NO_ANSWER), 1.0) is None
+    assert it.handle(failed(it.creation, NO_ANSWER), 1.0) is None
     assert it.tick(1.0 + RETRY_S) == ReadOutgoing()
     theirs, ours = challenge(target="somebody"), challenge()
-    assert it.hear(CommandDone(ReadOutgoing(), Outgoing((theirs, ours))), 7.0) == CANCEL
+    assert it.handle(CommandDone(ReadOutgoing(), Outgoing((theirs, ours))), 7.0) == CANCEL
 
 
 def test_a_challenge_that_is_not_found_is_over() -> None:
     it = fresh()
-    it.hear(failed(it.creation, NO_ANSWER), 1.0)
+    it.handle(failed(it.creation, NO_ANSWER), 1.0)
     it.tick(1.0 + RETRY_S)
-    assert it.hear(failed(ReadOutgoing(), NO_ANSWER), 8.0) is None
+    assert it.handle(failed(ReadOutgoing(), NO_ANSWER), 8.0) is None
     assert it.tick(8.0 + RETRY_S) == ReadOutgoing()
-    assert it.hear(CommandDone(ReadOutgoing(), Outgoing(())), 14.0) == NotSent(None)
+    assert it.handle(CommandDone(ReadOutgoing(), Outgoing(())), 14.0) == NotSent(None)
 
 
 def test_its_echo_proves_that_it_arrived() -> None:
@@ -158,7 +158,7 @@ def test_its_echo_proves_that_it_arrived() -> None:
     assert it.challenge_id is None
     it.echo(challenge(), 1.0)
     assert it.challenge_id == "abcd1234"
-    assert it.hear(failed(it.creation, NO_ANSWER), 2.0) is None
+    assert it.handle(failed(it.creation, NO_ANSWER), 2.0) is None
     assert it.wake_at == 1.0 + OPEN_S
 
 
@@ -166,17 +166,17 @@ def test_an_answer_to_a_look_that_came_too_late_changes_nothing() -> None:
     it = created()
     it.tick(OPEN_S)
     assert it.withdraw() == CANCEL
-    assert it.hear(CommandDone(LOOK, challenge()), OPEN_S) is None
+    assert it.handle(CommandDone(LOOK, challenge()), OPEN_S) is None
 
 
 def test_a_queued_challenge_does_not_wait_for_a_lost_one_for_ever() -> None:
     it = fresh()
-    assert it.hear(failed(it.creation, NO_ANSWER), 0.0) is None
+    assert it.handle(failed(it.creation, NO_ANSWER), 0.0) is None
     assert it.withdraw() is None
     now = 0.0
     for _ in range(2):
         now += RETRY_S
         assert it.tick(now) == ReadOutgoing()
-        assert it.hear(failed(ReadOutgoing(), NO_ANSWER), now) is None
+        assert it.handle(failed(ReadOutgoing(), NO_ANSWER), now) is None
     assert it.tick(now + RETRY_S) == ReadOutgoing()
-    assert it.hear(failed(ReadOutgoing(), NO_ANSWER), now + RETRY_S) == NotSent(None, out_of_reach=True)
+    assert it.handle(failed(ReadOutgoing(), NO_ANSWER), now + RETRY_S) == NotSent(None, out_of_reach=True)

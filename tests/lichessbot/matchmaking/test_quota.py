@@ -130,7 +130,7 @@ def test_zero_bot_games_can_be_configured(books: Books) -> None:
 
 
 def test_what_lichess_allows_and_for_how_long_not_is_learnt_from_its_refusal(tmp_path: Path, books: Books) -> None:
-    books.quota.hear(RateLimited(timedelta(hours=3), USED_UP, BOT_GAMES), NOW)
+    books.quota.rate_limited(RateLimited(timedelta(hours=3), USED_UP, BOT_GAMES), NOW)
     assert books.quota.most_bot_games(config()) == 64
     assert books.quota.bot_game_at(config(), NOW) == NOW + 3 * HOUR_S
     resumes = clock_time(NOW + 3 * HOUR_S, NOW)
@@ -143,7 +143,7 @@ def test_what_lichess_allows_and_for_how_long_not_is_learnt_from_its_refusal(tmp
 
 
 def test_a_refusal_in_unknown_words_still_names_its_seconds(books: Books) -> None:
-    books.quota.hear(RateLimited(timedelta(hours=3), "Enough for today.", BOT_GAMES), NOW)
+    books.quota.rate_limited(RateLimited(timedelta(hours=3), "Enough for today.", BOT_GAMES), NOW)
     assert books.quota.most_bot_games(config()) == 100
     assert books.quota.challenge_at(config(), NOW) == NOW + 3 * HOUR_S
 
@@ -151,13 +151,13 @@ def test_a_refusal_in_unknown_words_still_names_its_seconds(books: Books) -> Non
 def test_refusals_without_a_name_hold_up_only_our_challenges_and_longer_each_time(books: Books) -> None:
     pauses = []
     for _ in range(9):
-        books.quota.hear(RateLimited(timedelta(seconds=60), "Too many requests."), NOW)
+        books.quota.rate_limited(RateLimited(timedelta(seconds=60), "Too many requests."), NOW)
         pauses.append(books.quota.challenge_at(config(), NOW) - NOW)
     assert pauses[:3] == [60, 120, 240]
     assert pauses[-1] == HOUR_S
     assert books.quota.bot_game_at(config(), NOW) == NOW
     books.quota.note_challenge("abcd1234", NOW, to_a_bot=True)
-    books.quota.hear(RateLimited(timedelta(seconds=60), "Too many requests."), NOW)
+    books.quota.rate_limited(RateLimited(timedelta(seconds=60), "Too many requests."), NOW)
     assert books.quota.challenge_at(config(), NOW) == NOW + 60
 
 

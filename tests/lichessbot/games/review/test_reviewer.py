@@ -61,7 +61,7 @@ class Bench:
 
     def hears(self, text: str, username: str = "Ada") -> None:
         line = ChatLine(room="player", username=username, text=text)
-        self.reviewer.take(CommandDone(ReadChat(GAME.id), (line,)))
+        self.reviewer.handle(CommandDone(ReadChat(GAME.id), (line,)))
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_wanted_review_is_made_by_our_engine_recorded_and_said(bench: Bench) -
     assert done.game_id == GAME.id
     assert "5. Nxf7 (your chances fell from" in done.lines[0]
     assert next(sql.split("(")[0] for sql, _ in bench.store.statements) == "INSERT OR REPLACE INTO reviews "
-    bench.reviewer.take(done)
+    bench.reviewer.handle(done)
     assert bench.sent == [Say(GAME.id, ChatRoom.PLAYER, line) for line in done.lines]
 
 
@@ -198,7 +198,7 @@ def test_only_the_opponent_can_ask_and_once(bench: Bench, analysed: list[str]) -
     bench.over(is_wanted=False)
     bench.hears("!review", username="TestBot")
     bench.hears("review?")
-    bench.reviewer.take(CommandDone(ReadChat(GAME.id), ()))
+    bench.reviewer.handle(CommandDone(ReadChat(GAME.id), ()))
     assert bench.is_silent
     bench.hears("!Review please")
     assert bench.report().game_id == GAME.id
