@@ -68,6 +68,8 @@ class Proxy:
         self._timing = timing
         self._on_loss = on_loss
         self._listener: socket.socket | None = None
+        self._reserved: socket.socket | None = None
+        """Bound to the port but never listening, so that nobody else gets the port while connections are refused."""
         self._is_closed = False
         self._own_port = 0
         self._comeback: asyncio.TimerHandle | None = None
@@ -80,9 +82,13 @@ class Proxy:
 
     def open(self, port: int = 0) -> None:
         """Listen; port 0 chooses a free one. Raises OSError if the port is taken."""
-        self._listener = socket.create_server((LOOPBACK, port))
+        self._reserved = _bound(port)
+        self._own_port = self._reserved.getsockname()[1]
+        self._start_listening()
+
+    def _start_listening(self) -> None:
+        self._listener = socket.create_server((LOOPBACK, self._own_port))
         self._listener.setblocking(False)
-        self._own_port = self._listener.getsockname()[1]
         asyncio.get_running_loop().add_reader(self._listener, self._accept, self._listener)
 
     async def close(self) -> None:
@@ -91,6 +97,8 @@ class Proxy:
         if self._comeback is not None:
             self._comeback.cancel()
         self._stop_listening()
+        if self._reserved is not None:
+            self._reserved.close()
         self._end_connections()
         await asyncio.gather(*self._served)
 
@@ -105,7 +113,7 @@ class Proxy:
         self._stop_listening()
         if self._comeback is not None:
             self._comeback.cancel()
-        self._comeback = asyncio.get_running_loop().call_later(pause_s, self.open, self._own_port)
+        self._comeback = asyncio.get_running_loop().call_later(pause_s, self._start_listening)
 
     def _end_connections(self) -> None:
         for connection in self._connections:
@@ -236,6 +244,18 @@ async def _send(writer: asyncio.StreamWriter, data: bytes) -> bool:
     writer.write(data)
     await writer.drain()
     return True
+
+
+def _bound(port: int) -> socket.socket:
+    """Return a socket that has this port without listening, so that another one can listen at it."""
+    reserved = socket.socket()
+    try:
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserved.bind((LOOPBACK, port))
+    except OSError:
+        reserved.close()
+        raise
+    return reserved
 
 
 async def _closed(writer: asyncio.StreamWriter) -> None:
