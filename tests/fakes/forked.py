@@ -109,6 +109,7 @@ def _serve(requests: socket.socket) -> list[str]:
                 continue
             message, descriptors, *_ = socket.recv_fds(requests, 1, 3)
             if not message:
+                _kill_all(selector, requests)
                 sys.exit()
             client = socket.socket(fileno=descriptors.pop(0))
             with client.makefile("rb") as request:
@@ -133,6 +134,13 @@ def _tell_the_end(pid: int, client: socket.socket) -> None:
     _, status = os.waitpid(pid, 0)
     with client:
         client.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
+
+
+def _kill_all(selector: selectors.BaseSelector, requests: socket.socket) -> None:
+    """End the copies: tests that were killed leave no daemon that looks for its server for ever."""
+    for key in selector.get_map().values():
+        if key.fileobj is not requests:
+            os.kill(key.data[0], signal.SIGKILL)
 
 
 def _close_all(selector: selectors.BaseSelector, requests: socket.socket, client: socket.socket) -> None:

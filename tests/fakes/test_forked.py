@@ -1,0 +1,43 @@
+"""Copies of a daemon end with the tests that started them, however those end."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TESTS = """\
+import os, sys, time
+from tests.fakes import forked
+with open(os.devnull, "wb") as nowhere:
+    print(forked.start(["run", "--config", sys.argv[1]], os.environ, nowhere, nowhere).pid, flush=True)
+time.sleep(600)
+"""
+
+
+def runs(pid: int) -> bool:
+    """Whether a process is neither gone nor dead and waited for by nobody."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="copies need pidfd_open")
+def test_tests_that_are_killed_leave_no_daemon(tmp_path: Path) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text(f"url: http://127.0.0.1:9\nstate_dir: {tmp_path}/state\n")
+    environment = {**os.environ, "LICHESS_BOT_TOKEN": "lip_secret0123456789"}
+    words = [sys.executable, "-c", TESTS, str(config)]
+    with subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as tests:
+        assert tests.stdout is not None
+        daemon = int(tests.stdout.readline())
+        assert runs(daemon)
+        tests.kill()
+    deadline = time.monotonic() + 30.0
+    while runs(daemon):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
