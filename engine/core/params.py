@@ -103,7 +103,7 @@ CORRECTION_SCALE = 256             # corrections are kept in parts of a centipaw
 CORRECTION_WEIGHT = 296            # a correction moves by error * min(depth + 1, 16) / this; sane 128..512
 
 # --- WDL: how search scores turn into wins, draws and losses, see wdl.py ------------------------------
-# Fitted on 2026-11-23 by `lichessbot-engine records --wdl` to 11,790,939 positions of 205,844 our games, 1,000
+# Fitted on 2026-11-23 by `lichessbot-engine records --wdl` to 11,790,939 positions of 205,844 of our games, 1,000
 # nodes a move by the network 2026-11-22f.
 WDL_EVEN = 275                     # cp that win half of the games with 16 pieces and pawns; sane 100..500
 WDL_EVEN_PIECES = -135                # cp more with 32 pieces and pawns, as many less with none; sane -250..250

@@ -108,11 +108,11 @@ class StreamMonitor:
         """Return whether the stream was refused so often in a row that it will not open any more."""
         return self._refusals >= _MAX_REFUSALS
 
-    def is_gone(self, standing: ListedGame) -> bool:
+    def is_gone(self, listed: ListedGame) -> bool:
         """Return whether a game whose stream is refused is over, or cannot be played."""
-        return self._refused and (standing.info is None or self.is_refused_for_good)
+        return self._refused and (listed.info is None or self.is_refused_for_good)
 
-    def compare(self, standing: ListedGame, clock: GameClock | None, now: float) -> Iterator[Action]:
+    def compare(self, listed: ListedGame, clock: GameClock | None, now: float) -> Iterator[Action]:
         """Compare with a list of the games in progress, which may be older than the last state."""
         self._asked_in_vain = False
         if self._refused:
@@ -121,12 +121,12 @@ class StreamMonitor:
         if awaiting and clock is not None:
             self._looks += 1
             self._wait_for_opponent(clock, now)
-        if self._heard_at is None or standing.asked_at <= self._heard_at:
+        if self._heard_at is None or listed.asked_at <= self._heard_at:
             return
-        if standing.info is None:
+        if listed.info is None:
             self._heard_at = None  # no list is newer until the stream stands again
             yield ReopenStream("the game is not among those in progress")
-        elif awaiting and standing.info.is_my_turn:
+        elif awaiting and listed.info.is_my_turn:
             self._heard_at = None
             yield ReopenStream("the opponent's move did not arrive")
 
