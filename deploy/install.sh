@@ -52,8 +52,9 @@ version_name() {
     if [ -n "$wheels" ]; then
         cat "$wheels"/*.whl
     else
-        cd "$checkout" && find pyproject.toml engine lichessbot -name '*.py' -o -name '*.pxd' -o -name '*.toml' \
-            -o -path 'engine/data/*' | LC_ALL=C sort | xargs cat
+        # Everything but what a build leaves behind: a list of what ships would miss a new kind of file.
+        cd "$checkout" && find pyproject.toml config.example.yml engine lichessbot -type f ! -path '*/__pycache__/*' \
+            ! -name '*.so' ! -name '*.c' -print0 | LC_ALL=C sort -z | xargs -0 cat
     fi | sha256sum | cut -c1-12
 }
 

@@ -17,7 +17,11 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "deploy" / "install.sh"
 TOKEN = "lip_secret0123456789"
-SOURCES = ("engine/search.py", "engine/search.pxd", "engine/data/2026.net", "lichessbot/game.py", "pyproject.toml")
+SOURCES = (
+    "engine/search.py", "engine/search.pxd", "engine/data/2026.net", "lichessbot/game.py", "pyproject.toml",
+    "config.example.yml", "lichessbot/config/personalities/coach.yml", "lichessbot/static/play/my page.html",
+)  # fmt: skip
+BUILT = ("engine/search.abi3.so", "engine/search.c", "lichessbot/__pycache__/game.cpython-311.pyc")
 # Says what it was asked, and passes its check unless it is a bad one.
 PROGRAM = """\
 #!/bin/sh
@@ -173,9 +177,11 @@ def test_each_installed_file_changes_the_version(
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_text("before")
     shutil.copytree(SCRIPT.parent, checkout / "deploy")
-    shutil.copy(SCRIPT.parents[1] / "config.example.yml", checkout)
     installation.script = checkout / "deploy" / "install.sh"
     assert "is in use\n" in installation.install().stdout
+    for name in BUILT:
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text("built")
     assert installation.install().stdout.endswith("was in use already\n")
     (checkout / changed).write_text("after")
     assert "is in use\n" in installation.install().stdout
