@@ -91,19 +91,21 @@ class Host:
             try:
                 found = self._try(request, parse)
             except RateLimited as error:
-                self._pause(error.pause, error)
-                if self._rate_limiter is not None:
+                is_first = self._note_failure(error)
+                # Only the first one: the quota of this source alone may be used up for a day.
+                if is_first and self._rate_limiter is not None:
                     self._rate_limiter.hold_back(error.pause)
                 raise
             except Refused as error:
                 if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
                     self._pause(self._access.timeouts.source_rest_ceiling, error)
+                else:
+                    self._note_answer()
                 raise
             except Unreachable as error:
                 self._note_failure(error)
                 raise
-            with self._lock:
-                self._failures = 0
+            self._note_answer()
             return found
 
     def _try(self, request: Request, parse: Callable[[bytes], T]) -> T:
@@ -118,15 +120,25 @@ class Host:
                     raise
         raise AssertionError("the last try returns or raises")
 
-    def _note_failure(self, error: ApiError) -> None:
-        """Pause the server, longer with each failure in a row; simultaneous failures of several games count once."""
-        timeouts = self._access.timeouts
+    def _note_answer(self) -> None:
         with self._lock:
-            if time.monotonic() < self._paused_until:
-                return
-            self._failures += 1
-            pause = doubled(timeouts.source_rest, self._failures - 1, timeouts.source_rest_ceiling)
-        self._pause(pause, error)
+            self._failures = 0
+
+    def _note_failure(self, error: ApiError) -> bool:
+        """Pause the server, longer with each failure in a row, and return whether this is the first one.
+
+        Simultaneous failures of several games count once.
+        """
+        timeouts = self._access.timeouts
+        requested = error.pause if isinstance(error, RateLimited) else timedelta()
+        with self._lock:
+            is_new = time.monotonic() >= self._paused_until
+            self._failures += is_new
+            failures = self._failures
+        if is_new or requested:
+            growing = doubled(max(timeouts.source_rest, requested), failures - 1, timeouts.source_rest_ceiling)
+            self._pause(max(requested, growing), error)
+        return failures == 1
 
     def _pause(self, pause: timedelta, reason: ApiError) -> None:
         with self._lock:

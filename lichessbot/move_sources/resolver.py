@@ -16,7 +16,7 @@ from typing import Final, Protocol, Self
 from engine.facade import OWN_BOOK
 from lichessbot.config import EngineConfig
 from lichessbot.config.sources import OpeningSource, PolyglotConfig, TableSource
-from lichessbot.errors import ApiError, Refused
+from lichessbot.errors import ApiError, RateLimited, Refused
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import HostPaused, Hosts
@@ -173,7 +173,7 @@ class MoveResolver:
         return not used_up and source.allows(question)
 
     def _find(self, limited: LimitedSource, question: Question, until: float) -> tuple[Suggestion | None, bool]:
-        """Return what may be played of a source's suggestion, and whether the source answered."""
+        """Return what may be played of a source's suggestion, and whether the source answered, if only with a 429."""
         name = limited.source.name
         try:
             found = limited.source.find(question, until)
@@ -184,7 +184,7 @@ class MoveResolver:
             return None, True
         except ApiError as error:
             self._log.debug("source.failed", source=name, reason=error)
-            return None, False
+            return None, isinstance(error, RateLimited)
         except Exception as error:
             self._log.crash("source.crashed", error, source=name)
             return None, False

@@ -108,6 +108,31 @@ def test_a_429_of_lichess_itself_holds_everything_else_back_too(oracle: Oracle) 
     assert rate_limiter.ask(Purpose.OTHER) > 30
 
 
+def test_the_pause_doubles_with_each_429_in_a_row(oracle: Oracle) -> None:
+    host = host_at(oracle.url)
+    pauses = []
+    for _ in range(12):
+        host._paused_until = now = time.monotonic()
+        host._note_failure(RateLimited(timedelta(seconds=2), "slow down"))
+        pauses.append(host._paused_until - now)
+    assert pauses[:3] == pytest.approx([2, 4, 8], abs=0.05)
+    assert pauses[-1] == pytest.approx(TIMEOUTS.source_rest_ceiling.total_seconds(), abs=0.05)
+
+
+def test_only_the_first_429_in_a_row_holds_everything_else_back(oracle: Oracle) -> None:
+    rate_limiter = RateLimiter(TIMEOUTS)
+    host = Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), rate_limiter).at(oracle.url)
+    unknown = replace(request(5.0), path="/unknown")
+    held_back = []
+    for manner in (Manner.LIMITED, Manner.LIMITED, Manner.HELPFUL, Manner.LIMITED):
+        oracle.manner = manner
+        host._paused_until = rate_limiter._not_before = time.monotonic()
+        with pytest.raises(Refused if manner is Manner.HELPFUL else RateLimited):
+            host.ask(unknown, parse_explorer)
+        held_back.append(rate_limiter.ask(Purpose.OTHER) > 0)
+    assert held_back == [True, False, False, True]
+
+
 def test_during_a_pause_of_lichess_no_evaluation_is_requested(oracle: Oracle) -> None:
     rate_limiter = RateLimiter(TIMEOUTS)
     rate_limiter.hold_back(timedelta(seconds=60))

@@ -123,6 +123,10 @@ def test_a_failure_does_not_count_as_an_unknown_position() -> None:
     assert asked_after([HostPaused("rests")] * 9, 3, Kind.ONLINE_OPENINGS) == 9
 
 
+def test_a_429_counts_as_an_unknown_position() -> None:
+    assert asked_after([RateLimited(timedelta(minutes=1), "slow")] * 9, 3, Kind.ONLINE_OPENINGS) == 3
+
+
 def test_one_position_unknown_to_several_counts_once() -> None:
     first, second = Sayer("a"), Sayer("b")
     them = resolver(limited(first), limited(second), max_misses=2)
