@@ -26,7 +26,7 @@ from lichessbot import __version__
 from lichessbot.cli.check import Check
 from lichessbot.cli.options import config_option
 from lichessbot.config import Config, LoadedConfig, load_config
-from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.config.credentials import HIDDEN, TOKEN_VARIABLE, without_password
 from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.log import inert, silenced
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
@@ -38,8 +38,9 @@ _PACKAGES: Final = ("berserk", "requests", "urllib3", "pydantic", "PyYAML", "cli
 _LONGEST_LOG_BYTES: Final = 1 << 20
 _JOURNAL_LINES: Final = 5000
 _JOURNAL_ANSWERS_IN_S: Final = 20
-_HIDDEN: Final = "[hidden]"
 _TOKEN: Final = re.compile(r"\blip_\w+")
+# The query of an address, which may contain a key.
+_QUERY: Final = re.compile(r"""(?<=\?)[^\s?'"]*=[^\s'"]*""")
 # A line of chat in each format of the log.
 _CHAT: Final = re.compile(r"""(?:^|\s)(?:spectators' )?chat, \S|\bINFO chat |\bDEBUG chat |"event": ?"chat\"""")
 _WORD: Final = re.compile(r"[\w-]{2,30}")
@@ -57,7 +58,8 @@ _ABOUT: Final = """\
 What `lichessbot bugreport` collected on {moment}. Look through it before you send it.
 
 versions.txt  the versions of the bot, Python, its packages and the system
-config.yml    every configuration key in force; tokens, passwords and arguments of notify.command are hidden
+config.yml    every configuration key in force, but tokens, passwords, arguments of notify.command and queries of
+              addresses are hidden
 check.txt     what `lichessbot check` says
 log.txt       the end of the log, without chat
 records.txt   the sizes and the structure of the records, but none of their content
@@ -144,7 +146,7 @@ class Redactor:
             secrets += [it.password.get_secret_value() for it in loaded.config.tournaments if it.password is not None]
             secrets += (loaded.config.notify.command or ())[1:]
             players = set() if names else {*_players(loaded.state_dir), *_listed(loaded.config)}
-        self._replaced = {secret: _HIDDEN for secret in secrets if len(secret) > 3}
+        self._replaced = {secret: HIDDEN for secret in secrets if len(secret) > 3}
         self._replaced |= {home: "~" for home in (environment.get("HOME", ""),) if len(home) > 1}
         self._pseudonyms = {name: f"player{number}" for number, name in enumerate(sorted(players), 1)}
 
@@ -153,7 +155,7 @@ class Redactor:
         text = "\n".join(map(inert, text.split("\n")))
         for secret, shown in self._replaced.items():
             text = text.replace(secret, shown)
-        return _TOKEN.sub(_HIDDEN, text)
+        return _QUERY.sub(HIDDEN, _TOKEN.sub(HIDDEN, without_password(text)))
 
     def log(self, text: str) -> str:
         """Return a log that can be shown: without chat, and with pseudonyms."""
@@ -218,7 +220,7 @@ def _config(loaded: LoadedConfig | None, problems: Sequence[str], redact: "Redac
     values = loaded.config.model_dump(mode="json")
     if loaded.config.notify.command is not None:
         program, *arguments = loaded.config.notify.command
-        values["notify"]["command"] = [program, *(_HIDDEN for _ in arguments)]
+        values["notify"]["command"] = [program, *(HIDDEN for _ in arguments)]
     return text + yaml.safe_dump(redact.config(values), sort_keys=False, allow_unicode=True)
 
 

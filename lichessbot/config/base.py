@@ -153,6 +153,8 @@ def server_address(text: str) -> str:
         good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
     except ValueError:
         good = False
-    if not good or parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc:
+    if good and "@" in parts.netloc:
+        raise ValueError("Input should be an address without a user name and password")
+    if not good or parts.path not in ("", "/") or parts.query or parts.fragment:
         raise ValueError("Input should be an address such as https://lichess.org, without a path")
     return text.rstrip("/")

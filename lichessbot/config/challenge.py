@@ -73,9 +73,11 @@ def _user_id(name: str) -> str:
 def _list_address(text: str) -> str:
     try:
         parts = urlsplit(text)
-        good = bool(parts.hostname) and (parts.port is None or parts.port > 0) and "@" not in parts.netloc
+        good = bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         good = False
+    if good and "@" in parts.netloc:
+        raise ValueError("Input should be an address without a user name and password")
     if not good or (parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK)):
         raise ValueError("Input should be an address such as https://example.com/list.txt")
     return text

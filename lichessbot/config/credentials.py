@@ -1,4 +1,4 @@
-"""The token: reading it from a file, checking its characters and the permissions of the file."""
+"""Secrets: reading the token from a file, checking its characters and permissions, and passwords in addresses."""
 
 import os
 import re
@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Final
 
 TOKEN_VARIABLE: Final = "LICHESS_BOT_TOKEN"
+HIDDEN: Final = "[hidden]"
 _TOKEN_SYNTAX: Final = re.compile(r"[A-Za-z0-9_]{1,1024}")
 # What examples show in the place of a token, lichess-bot's among them: a real one is a random text.
 _PLACEHOLDER: Final = re.compile(r"(lip_)?(x{3,}|\.{3,}|your\w*|my_?token|token)", re.IGNORECASE)
+# A user name and password in an address, which need no scheme; the password may contain / and @.
+_USER: Final = re.compile(r"(?<=://)[^\s/]*@|[^\s/:@'\"]+:(?!//)\S*@")
 # A token file holds one short line; a huge file given by mistake is not read to its end.
 _LONGEST_FILE: Final = 1 << 16
 
@@ -24,6 +27,11 @@ def read_token(path: Path) -> str:
 def looks_like_token(text: str) -> bool:
     """Return whether the text starts like a Lichess token."""
     return text.startswith("lip_")
+
+
+def without_password(text: str) -> str:
+    """Return a text with the user names and passwords of addresses hidden."""
+    return _USER.sub(f"{HIDDEN}@", text)
 
 
 def token_problem(text: str) -> str | None:

@@ -23,6 +23,7 @@ from lichessbot.config.credentials import (
     password_problem,
     read_token,
     token_problem,
+    without_password,
 )
 from lichessbot.config.engine import EngineConfig, EngineKeys
 from lichessbot.config.lichess_bot_keys import BOOKS, engine_command, instead_of, protocol_problem, without_limits
@@ -378,7 +379,7 @@ def _shown(value: Any) -> str:
         return f"[{', '.join(map(_shown, value))}]"
     if value is None or isinstance(value, bool):
         return "nothing" if value is None else str(value).lower()
-    return str(value) if isinstance(value, date) else repr(value)
+    return str(value) if isinstance(value, date) else without_password(repr(value))
 
 
 def _nearest_value(details: ErrorDetails) -> str:

@@ -20,7 +20,10 @@ TOKEN = "lip_0123456789abcdef"
 CONFIG = """\
 state_dir: state
 token: lip_0123456789abcdef
-challenge: {block_list: [Villain], bot: {allow_list: [rival]}}
+challenge:
+  block_list: [Villain]
+  online_block_list: ["https://example.com/list?fresh=yes&key=sesame2"]
+  bot: {allow_list: [rival]}
 notify: {command: [curl, 'https://example.com/hook?key=opensesame']}
 tournaments: [{id: hL7vMrFQ, password: swordfish}]
 """
@@ -31,6 +34,7 @@ LOG = """\
 12:00:01 abcd1234 spectators' chat, Guest: my secret
 {"event": "chat", "game": "abcd1234", "text": "chat, Rival: my secret"}
 2026-11-24 12:00:02 WARNING command.failed reason="lip_otherTokenOfMine and lip_0123456789abcdef, \x1b[2J"
+2026-11-24 12:00:02 ERROR config.wrong problem="proxy: found 'http://me:pa/ss@w0rd@proxy:3128'; see https://a.b/?k=v3ry"
 2026-11-24 12:00:03 INFO list.fetched villain=1 stranger=2 rivals=3
 2026-11-24 12:00:04 INFO control command=block argument=Troll answer="Troll is blocked"
 """
@@ -78,6 +82,10 @@ def test_no_secret_is_in_the_archive(folder: Path) -> None:
     everything = "\n".join(report(folder, "--names").values())
     for secret in (TOKEN, "lip_otherTokenOfMine", "swordfish", "opensesame", "my secret", str(folder), "\x1b"):
         assert secret not in everything
+    for secret in ("sesame2", "pa/ss", "w0rd", "v3ry"):
+        assert secret not in everything
+    assert "https://example.com/list?[hidden]\n" in everything
+    assert "found 'http://[hidden]@proxy:3128'; see https://a.b/?[hidden]\"\n" in everything
     assert "~/state" in everything or "folder: state" in everything
     assert "- curl\n  - '[hidden]'\n" in everything
 

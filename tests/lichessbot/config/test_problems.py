@@ -34,6 +34,25 @@ url: lichess
     ]
 
 
+@pytest.mark.parametrize("key", ["proxy", "url", "challenge.online_block_list", "abort_time", "status.listen"])
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://me:s3cret@host:3128", "https://[hidden]@host:3128"),
+        ("https://me:s3/c@ret@host:3128/list?key=1", "https://[hidden]@host:3128/list?key=1"),
+        ("https://s3cret@host", "https://[hidden]@host"),
+        ("me:s3cret@host:3128", "[hidden]@host:3128"),
+    ],
+)
+def test_a_password_in_an_address_is_not_repeated(file: Path, key: str, address: str, shown: str) -> None:
+    section, _, name = key.rpartition(".")
+    value = f"[\"{address}\"]" if name == "online_block_list" else f'"{address}"'
+    (problem,) = problems(file, f"{section}: {{{name}: {value}}}\n" if section else f"{name}: {value}\n")
+    assert problem.endswith(f", found '{shown}'")
+    if key in ("proxy", "url", "challenge.online_block_list") and address.startswith("https://me:s3cret@"):
+        assert ": expected an address without a user name and password, found" in problem
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -60,7 +79,11 @@ url: lichess
         ("challenge: yes\n", None),
         ("abort_time: true\n", "1: abort_time: expected a whole number, found true"),
         ("a: &loop [*loop]\n", None),
-        ("url: https://lichess.org/api\n", None),
+        (
+            "url: https://lichess.org/@/maia1\n",
+            "1: url: expected an address such as https://lichess.org, without a path, "
+            "found 'https://lichess.org/@/maia1'",
+        ),
         ("url: https://user@lichess.org\n", None),
         ("url: https://lichess.org:port\n", None),
     ],
