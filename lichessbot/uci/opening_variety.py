@@ -74,8 +74,10 @@ class OpeningVariety:
         opening = self._openings.get(report.game_id)
         if opening is None or opening.search_id != report.search_id or opening.pondering:
             return report
+        # An engine of limited strength plays a weaker move than that of its best line: its lines have full strength.
+        is_best = not report.lines or report.move == report.lines[0].move
         chosen = choose(report.lines, self._store.times_played(opening.key), opening.known)
-        if chosen is not None:
+        if chosen is not None and is_best:
             report = replace(report, move=chosen.move, summary=chosen, reply=chosen.reply)
         try:
             self._store.note_played(opening.key, opening.board.normalise(report.move or ""))

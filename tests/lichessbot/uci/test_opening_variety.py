@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport
+from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport, polyglot_key
 from lichessbot.lichess.enums import Variant
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
@@ -179,6 +179,15 @@ def test_the_answer_holds_the_score_of_the_chosen_move(store: Store) -> None:
     opening_variety.prepare("two", search(1))
     settled = opening_variety.choose_move(answer("two", 1, "e2e4", line("e2e4", "cp 20"), line("d2d4", "cp 10")))
     assert (settled.move, settled.summary.score, settled.summary.pv) == ("d2d4", "cp 10", "d2d4 a7a6")
+
+
+def test_the_weaker_move_of_an_engine_of_limited_strength_is_played(store: Store) -> None:
+    opening_variety = OpeningVariety(store)
+    played(opening_variety, "one", 1, "e2e4")
+    opening_variety.prepare("two", search(1))
+    weak = answer("two", 1, "g2g4", line("e2e4", "cp 20"), line("d2d4", "cp 10"))
+    assert opening_variety.choose_move(weak) == weak
+    assert store.times_played(polyglot_key(Board())) == {"e2e4": 1, "g2g4": 1}
 
 
 def test_an_illegal_move_is_not_remembered_and_left_to_the_game(store: Store) -> None:
