@@ -333,10 +333,14 @@ def own_config(options: Options) -> Mapping[str, object] | None:
         raise click.UsageError(f"{options.config} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(settings, dict):
         raise click.UsageError(f"{options.config} is no configuration")
+    folder = options.config.absolute().parent
     for engine in _engines(settings):
-        _anchor(engine, options.config.absolute().parent)
+        _anchor(engine, folder)
+    for section in map(settings.get, ("challenge", "matchmaking")):
+        if isinstance(section, dict) and "block_list_files" in section:
+            section["block_list_files"] = _anchored(section["block_list_files"], folder)
     if isinstance(name := settings.get("personality"), str) and name.endswith((".yml", ".yaml")):
-        settings["personality"] = _anchored(name, options.config.absolute().parent)
+        settings["personality"] = _anchored(name, folder)
     return settings
 
 

@@ -330,7 +330,7 @@ def test_faults_strike_at_the_port_of_the_option(
     assert read_until(process, r"url: (\S+)")[1] == f"http://127.0.0.1:{port}"
 
 
-def test_paths_of_engines_are_relative_to_the_configuration(tmp_path: Path) -> None:
+def test_paths_are_relative_to_the_configuration(tmp_path: Path) -> None:
     config = tmp_path / "config.yml"
     config.write_text("""\
 engine:
@@ -341,6 +341,8 @@ engine:
 profiles:
   - {when: {speed: bullet}, engine: {command: [stockfish]}}
   - {when: {speed: blitz}, engine: {command: [/opt/mine], working_dir: ""}}
+challenge: {concurrency: 1, block_list_files: [bad.txt, /etc/bad.txt]}
+matchmaking: {block_list_files: bots.txt}
 """)
     settings = own_config(arguments("--config", str(config)))
     assert settings is not None
@@ -352,6 +354,8 @@ profiles:
     }
     assert settings["profiles"][0]["engine"] == {"command": ["stockfish"]}
     assert settings["profiles"][1]["engine"] == {"command": ["/opt/mine"], "working_dir": ""}
+    assert settings["challenge"] == {"concurrency": 1, "block_list_files": [f"{tmp_path}/bad.txt", "/etc/bad.txt"]}
+    assert settings["matchmaking"] == {"block_list_files": f"{tmp_path}/bots.txt"}
 
 
 def test_the_notes_on_the_operators_configuration_are_told_first(
