@@ -29,7 +29,7 @@ RELOAD_LOOK_S = 0.02
 _MARK = "LICHESSBOT_REHEARSAL"
 _ENGINE: Mapping[str, object] = {"hash_mb": 16, "move_overhead_ms": 50}     # on loopback a round trip takes no time
 _USUAL_VARIANTS = ("standard", "chess960", "fromPosition")
-_OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_directory", "notify")
+_OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_directory", "notify", "status")
 _TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon multiplies its waits by it
 _ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
 _RELOADED = re.compile(r" reload changes=")

@@ -14,11 +14,13 @@ import chess
 import chess.pgn
 import click
 import pytest
+import yaml
 
 import lichessbot
 from engine.facade import build_mode
 from lichessbot.cli.rehearse import command as rehearse_command
 from lichessbot.rehearsal.cli import rehearse as command
+from lichessbot.rehearsal.cli.bot_process import Daemon, Terms
 from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, own_config
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
@@ -366,6 +368,16 @@ def test_the_notes_on_the_operators_configuration_are_told_first(
     rehearse_command.main(["--games", "1", "--config", str(config)], standalone_mode=False)
     first, *_ = capsys.readouterr().out.splitlines()
     assert first == f'note: {config}:1: engine.name: the bot plays this engine as engine.command: ["engines/mine"]'
+
+
+def test_the_rehearsed_bot_leaves_the_operators_server_program_and_page_alone(tmp_path: Path) -> None:
+    outside = {
+        "url": "https://lichess.org", "proxy": "http://proxy:1", "token_file": "token", "pgn_directory": "games",
+        "notify": {"command": ["mail"]}, "status": {"listen": "127.0.0.1:8080", "password_file": "password"},
+    }  # fmt: skip
+    Daemon("http://127.0.0.1:1", "token", Terms(1, config={**outside, "abort_time": 31}), tmp_path)
+    settings = yaml.safe_load((tmp_path / "config.yml").read_text())
+    assert settings == {"url": "http://127.0.0.1:1", "state_dir": "state", "abort_time": 31}
 
 
 def test_the_configuration_of_the_operator_is_rehearsed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
