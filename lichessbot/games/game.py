@@ -279,9 +279,9 @@ class Game:
         if self._delivery is not None and not self._delivery.is_for(self._moves):
             self._delivery = None
         self._absence.note_turn(len(self._moves), our_turn=board.turn == self._colour)
-        if self._delivery is None:  # else the request crosses our move, and the next state shows which came first
-            opponent = full.player(self._colour.other)
-            yield from self._takebacks.read(clock, opponent, now, fresh=fresh)
+        if self._delivery is None or self._delivery.is_paced:
+            yield from self._takebacks.read(clock, full.player(self._colour.other), now, fresh=fresh)
+        # Else the request crosses our move, and the next state shows which came first.
         if board.turn == self._colour and board.legal_moves():
             yield from self._take_turn(full, clock, now, fresh=fresh)
         else:
@@ -305,7 +305,9 @@ class Game:
         self._ending = self._idle_since = None
         self._monitor.expect_nobody()
         if self._delivery is not None:
-            if fresh:
+            if self._delivery.is_paced:
+                yield from self._reconsider(self._delivery, full, clock, now)
+            elif fresh:
                 yield from self._delivery.resume(clock, now)
             return
         if self._search.is_about(self._moves):
@@ -420,6 +422,17 @@ class Game:
             self._delivery.send_at(now + pause_s)
         else:
             yield from self._delivery.send(now)
+
+    def _reconsider(self, paced: MoveDelivery, full: GameFull, clock: GameClock, now: float) -> Iterator[Action]:
+        """Hold a move that waits for its pace if a takeback was granted; let it accept an offered draw."""
+        command = paced.command
+        if self._takebacks.held_until is not None:
+            paced.hold()
+        elif clock.state.offers_draw(clock.colour.other) and not command.offering_draw:
+            facts = PositionFacts.of(self._board, command.move, clock, full.player(clock.colour.other), now)
+            if self._draw_resign.decide(facts) is Decision.DRAW:
+                paced.offer_draw()
+                yield RecordAction(LimitedAction.DRAW_OFFER)
 
     def _replace_engine(self, reason: str, now: float) -> Iterator[Action]:
         if self._search.has_failed:

@@ -5,6 +5,7 @@ until the stream was read again.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum, auto
 
 from lichessbot.backoff import Backoff
@@ -17,10 +18,12 @@ from lichessbot.timeouts import Timeouts, is_due
 
 class _Stage(Enum):
     NEW = auto()
+    PACED = auto()
+    """To be sent when due, for the first time."""
     SENT = auto()
     """The answer is due."""
     WAITING = auto()
-    """To be sent when due."""
+    """To be sent again when due."""
     PLAYED = auto()
     """Acknowledged; the stream should show it before it is due."""
     HELD = auto()
@@ -48,7 +51,21 @@ class MoveDelivery:
         yield self._command
 
     def send_at(self, due_at: float) -> None:
-        self._enter(_Stage.WAITING, due_at)
+        self._enter(_Stage.PACED, due_at)
+
+    @property
+    def is_paced(self) -> bool:
+        """Return whether the move was not sent yet and waits only for its pace."""
+        return self._stage is _Stage.PACED
+
+    @property
+    def command(self) -> SendMove:
+        return self._command
+
+    def offer_draw(self) -> None:
+        """Send the move with a draw offer, which accepts the opponent's."""
+        assert self.is_paced, "a move that was sent stays the same"
+        self._command = replace(self._command, offering_draw=True)
 
     def hold(self) -> None:
         """Send nothing until the stream was read again."""
@@ -80,7 +97,7 @@ class MoveDelivery:
         """Do what is due."""
         if not is_due(self.due_at, now):
             return
-        if self._stage is _Stage.WAITING:
+        if self._stage in (_Stage.PACED, _Stage.WAITING):
             yield from self.send(now)
         else:
             self.hold()

@@ -5,6 +5,7 @@ import pytest
 
 from lichessbot.games.actions import (
     GameOver,
+    RecordAction,
     ReopenStream,
     StartSearch,
 )
@@ -12,6 +13,7 @@ from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, SendM
 from lichessbot.lichess.enums import GameStatus
 from lichessbot.lichess.models import GameFull
 from lichessbot.lichess.streams import StreamEvent
+from lichessbot.storage.records import LimitedAction
 from lichessbot.uci.search import BestMove
 from tests.lichessbot.games.bench import GAME, REFUSED, TIMEOUTS, UNREACHABLE, Bench, limited, only, state
 
@@ -211,3 +213,27 @@ def test_a_waiting_move_is_held_while_the_stream_is_read_again() -> None:
     bench.hear(BestMove(GAME, think.search.search_id, "f1e1"))
     only(bench.state(TEN_PLIES[:-10]), ReopenStream)
     assert bench.wait(2.0) == []
+
+
+# Draw offers while a move waits for its pace
+
+AGREEING = {"draw_or_resign": {
+    "offer_draw_enabled": True, "offer_draw_score": 20, "offer_draw_moves": 1, "offer_draw_pieces": 32,
+}}  # fmt: skip
+
+
+def test_an_offer_while_the_move_waits_for_its_pace_is_accepted_with_it() -> None:
+    bench = Bench(humanlike_time=True, engine=AGREEING)
+    bench.find(bench.full(), "e2e4", "cp -50")
+    assert bench.wait_until_due() == [SendMove(GAME, 1, "e2e4")]
+    assert bench.find(bench.state("e2e4 e7e5"), "g1f3", "cp -60") == []
+    assert bench.state("e2e4 e7e5", "bdraw") == [RecordAction(LimitedAction.DRAW_OFFER)]
+    assert bench.state("e2e4 e7e5", "bdraw") == [], "recorded once"
+    assert bench.wait_until_due() == [SendMove(GAME, 3, "g1f3", offering_draw=True)]
+
+
+def test_an_offer_that_is_not_good_enough_changes_nothing_about_a_paced_move() -> None:
+    bench = Bench(humanlike_time=True, engine=AGREEING)
+    bench.find(bench.full("e2e4 e7e5"), "g1f3", "cp 90")
+    assert bench.state("e2e4 e7e5", "bdraw") == []
+    assert bench.wait_until_due() == [SendMove(GAME, 3, "g1f3")]

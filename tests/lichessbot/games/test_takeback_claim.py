@@ -68,6 +68,34 @@ def test_a_request_that_crosses_our_move_is_answered_when_it_still_stands_afterw
     assert bench.state("e2e4 e7e5 g1f3", "btakeback") == [COUNTED, GRANT]
 
 
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_takeback_granted_while_the_move_waits_for_its_pace_holds_it(fresh: bool) -> None:
+    bench = Bench(max_takebacks_accepted=1, humanlike_time=True)
+    assert bench.find(bench.full("e2e4 e7e5"), "g1f3") == []
+    answer = bench.full if fresh else bench.state
+    assert answer("e2e4 e7e5", "btakeback") == [COUNTED, GRANT]
+    (reopen,) = bench.state("e2e4")
+    assert isinstance(reopen, ReopenStream)
+    assert bench.full("e2e4") == []
+    assert [type(it) for it in bench.state("e2e4 d7d5")] == [StartSearch]
+
+
+def test_a_paced_move_is_sent_if_the_granted_takeback_had_no_effect() -> None:
+    bench = Bench(max_takebacks_accepted=1, humanlike_time=True)
+    bench.find(bench.full("e2e4 e7e5"), "g1f3")
+    bench.state("e2e4 e7e5", "btakeback")
+    (reopen,) = bench.hear(CommandDone(GRANT))
+    assert isinstance(reopen, ReopenStream)
+    assert bench.full("e2e4 e7e5") == [SendMove(GAME, 3, "g1f3")]
+
+
+def test_a_denied_takeback_leaves_a_paced_move_as_it_was() -> None:
+    bench = Bench(humanlike_time=True)
+    bench.find(bench.full("e2e4 e7e5"), "g1f3")
+    assert bench.state("e2e4 e7e5", "btakeback") == [DENIAL]
+    assert bench.wait_until_due() == [SendMove(GAME, 3, "g1f3")]
+
+
 def test_a_request_that_our_move_has_settled_is_not_answered() -> None:
     bench = Bench(max_takebacks_accepted=1)
     bench.find(bench.full("e2e4 e7e5"), "g1f3")
