@@ -2,6 +2,7 @@
 """
 
 import difflib
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -371,7 +372,8 @@ def _anchored(names: object, folder: Path) -> object:
 
 def _new_file(text: str) -> Path:
     path = Path(text)
-    if path.is_dir() or not path.parent.is_dir():
+    can_write = os.access(path if path.exists() else path.parent, os.W_OK)
+    if path.is_dir() or not path.parent.is_dir() or not can_write:
         raise click.BadParameter(f"{text!r} cannot be written")
     return path
 

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -78,15 +78,10 @@ def run(options: Options) -> int:
         with _interrupted_once(), RehearsalServer(behind, timing=timing, seed=seed) as server:
             rehearsal = _Rehearsal(server, plan, faults, 0 if options.browser else options.port, console)
             try:
-                if options.serve:
-                    return rehearsal.serve(ends=options.games is not None)
-                slots = options.concurrency if options.games or not options.browser else 0
-                terms = Terms(slots, options.variant.key, options.time_scale, config, strength=options.strength)
-                if options.browser:
-                    return rehearsal.browse(terms, opens=not options.no_open)
-                return rehearsal.play(terms)
+                code = rehearsal.run(options, config)
             finally:
-                rehearsal.close(options.pgn, options.fault_log)
+                has_written = rehearsal.close(options.pgn, options.fault_log)
+            return code if has_written else EXIT_BAD
     except ServerDidNotStart as error:
         say(console, f"the embedded Lichess did not start: {error}")
         return EXIT_BAD
@@ -112,6 +107,14 @@ class _Rehearsal:
         server.guard_with(self._injector.http_faults.serve)
         self._proxy = self._open_proxy(port) if faults.needs_a_proxy else None
         self._person: Person | None = None
+
+    def run(self, options: Options, config: Mapping[str, object] | None) -> int:
+        """Do what the options ask for; return the exit code."""
+        if options.serve:
+            return self.serve(ends=options.games is not None)
+        slots = options.concurrency if options.games or not options.browser else 0
+        terms = Terms(slots, options.variant.key, options.time_scale, config, strength=options.strength)
+        return self.browse(terms, opens=not options.no_open) if options.browser else self.play(terms)
 
     def play(self, terms: Terms) -> int:
         """Run the bot against the house bots, to the end of the last game; return the exit code."""
@@ -164,15 +167,25 @@ class _Rehearsal:
         self._problems += [f"the client misbehaved: {offence}" for offence in self._injector.offences]
         return self._conclude(may_be_unfinished=not ends)
 
-    def close(self, pgn_path: Path | None, fault_log_path: Path | None) -> None:
-        """Write the files that the options name, and stop the proxy and the house bots."""
-        if pgn_path is not None:
-            pgn_path.write_text(self._server.call(self._pgn))
-        if fault_log_path is not None:
-            write_fault_log(fault_log_path, self._server.call(self._injector.accounting.entries))
+    def close(self, pgn_path: Path | None, fault_log_path: Path | None) -> bool:
+        """Write the files that the options name, stop the proxy and the house bots; return whether all were written."""
+        entries = self._injector.accounting.entries
+        has_written = self._wrote(pgn_path, lambda path: path.write_text(self._server.call(self._pgn)))
+        has_written &= self._wrote(fault_log_path, lambda path: write_fault_log(path, self._server.call(entries)))
         if self._proxy is not None:
             self._server.wait_for(self._proxy.close())
         self._server.call(self._house_bots.close)
+        return has_written
+
+    def _wrote(self, path: Path | None, write: Callable[[Path], object]) -> bool:
+        """Write a file if an option names one. Return False if it cannot be written, after saying so."""
+        try:
+            if path is not None:
+                write(path)
+        except OSError as error:
+            say(self._console, f"problem: {path} cannot be written: {error.strerror}", style="red")
+            return False
+        return True
 
     @property
     def _url(self) -> str:

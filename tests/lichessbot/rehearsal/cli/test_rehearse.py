@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -55,6 +56,27 @@ def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
         colours.append(game.headers["White"] == command.BOT_NAME)
     assert colours == [True, False]
     assert marked_processes(mark) == []
+
+
+def test_a_file_that_cannot_be_written_is_a_failure_and_the_other_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text("engine: {depth: 2}\n")
+    options = arguments("--games", "1", "--faults", "reset", "--config", str(config))
+    fault_log, gone = tmp_path / "faults.json", tmp_path / "gone" / "games.pgn"
+    assert command.run(replace(options, pgn=gone, fault_log=fault_log)) == command.EXIT_BAD
+    output = "".join(capsys.readouterr().out.splitlines())
+    assert "0 failed" in output
+    assert f"problem: {gone} cannot be written: No such file or directory" in output
+    assert fault_log.exists()
+
+
+def test_a_file_in_a_folder_without_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)     # root may write everywhere
+    for option in ("--pgn", "--fault-log"):
+        with pytest.raises(click.BadParameter, match="cannot be written"):
+            arguments(option, str(tmp_path / "file"))
 
 
 def test_the_bot_gives_odds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
