@@ -60,8 +60,6 @@ class _Entry:
     starts_at: float | None = None
     ends_at: float | None = None
     games: set[str] = field(default_factory=set)
-    is_found: bool = False
-    """It was joined by hand or by another program, so only Lichess ends it."""
     limited: int = 0
     """How often in a row Lichess answered 429."""
     again: Wish | None = None
@@ -95,7 +93,7 @@ class Tournaments:
             for wish in wishes.values():
                 self._enter(wish)
         for tournament_id, entry in self._entries.items():
-            if tournament_id not in wishes and not entry.is_found:
+            if tournament_id not in wishes:
                 self._leave(entry)
 
     def _enter(self, wish: Wish) -> None:
@@ -105,8 +103,6 @@ class Tournaments:
             self._entries[wish.tournament_id] = _Entry(wish, time.monotonic())
         elif entry.stage is _Stage.LEAVING:
             entry.again = wish
-        else:
-            entry.is_found = False
 
     def stop(self) -> None:
         """Leave every tournament. The next start joins them again."""
@@ -154,11 +150,12 @@ class Tournaments:
                 self._step(entry, now)
 
     def game_started(self, tournament_id: str, game_id: str) -> None:
-        """Take note of a game, also in a tournament that was joined by hand or by another program."""
+        """Take note of a game; a tournament that was joined by hand or by another program is wanted from now on."""
         known = tournament_id in self._entries or tournament_id in self._left
         if not known and not self._stopping:
             self._log.info("tournament.found", tournament=tournament_id)
-            self._entries[tournament_id] = _Entry(Wish(tournament_id), time.monotonic(), _Stage.IN, is_found=True)
+            self._entries[tournament_id] = _Entry(Wish(tournament_id), time.monotonic(), _Stage.IN)
+            self._store.put("INSERT OR IGNORE INTO tournaments (id) VALUES (?)", tournament_id)
         if tournament_id in self._entries:
             self._entries[tournament_id].games.add(game_id)
 

@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 
 from lichessbot import tournaments
-from lichessbot.config import TournamentConfig
 from lichessbot.errors import ApiError, RateLimited, Refused
 from lichessbot.lichess.commands import (
     Command,
@@ -54,7 +53,10 @@ class Desk:
         return self.wishes
 
     def put(self, statement: str, *values: object) -> None:
-        self.forgotten += values
+        if statement.startswith("INSERT"):
+            self.wishes += [(str(value), None, None) for value in values]
+        else:
+            self.forgotten += values
 
     def tick(self) -> None:
         self.tournaments.tick(self.played.__contains__)
@@ -174,16 +176,30 @@ def test_entering_again_before_leaving_counts_as_joined(desk: Desk) -> None:
     assert desk.sent[-1] == JoinTournament(ARENA, "coders", None, pair=True)
 
 
-def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_configured(desk: Desk) -> None:
+def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_left_by_a_command(desk: Desk) -> None:
     desk.tournaments.game_started(ARENA, GAME)
     desk.played = {GAME}
     desk.tournaments.want(())
     desk.tick()
     assert desk.sent == [ReadTournament(ARENA)]
-    desk.tournaments.want([TournamentConfig(id=ARENA)])
+    desk.wishes = []
     desk.tournaments.want(())
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
     assert desk.sent[-1] == LeaveTournament(ARENA)
+
+
+def test_a_tournament_joined_elsewhere_is_joined_again_after_a_pause(desk: Desk) -> None:
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.played = {GAME}
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    desk.tournaments.stop()
+    desk.tick()
+    desk.answer()
+    desk.tournaments.resume(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    assert desk.sent[-2:] == [ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)]
 
 
 def test_the_last_game_of_an_arena_that_is_over_is_no_find(desk: Desk) -> None:
