@@ -24,7 +24,7 @@ CLOCK = RealTime(30, 0, hurried=True)
 CLOCK_WITH_FAULTS = RealTime(180, 0, hurried=True)
 GAMES = 2
 ALL, LIST, AT = "all", "list", "@"
-STRENGTH = re.compile(r"full|match_opponent|\d{3,4}", re.ASCII)
+_BOT_LEVELS = 400, 4000         # the levels that the bot's configuration accepts
 _FOR_OPPONENTS = ("concurrency", "clock", "variant", "odds", "opponent", "depth", "faults", "chaos", "opponent_actions")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -289,11 +289,14 @@ def _level(text: str) -> int:
 
 
 def _strength(text: str) -> str:
-    if STRENGTH.fullmatch(text) is None:
-        nearest = difflib.get_close_matches(text, ("full", "match_opponent"), 1)
-        hint = f"; perhaps {nearest[0]}" if nearest else ""
-        raise click.BadParameter(f"{text!r} is none of full, match_opponent and a level such as 1500{hint}")
-    return text
+    if text in ("full", "match_opponent"):
+        return text
+    if re.fullmatch(r"\d+", text, re.ASCII):
+        least, most = _BOT_LEVELS
+        return str(int(_number(text, f"a level from {least} to {most}", least, most)))
+    nearest = difflib.get_close_matches(text, ("full", "match_opponent"), 1)
+    hint = f"; perhaps {nearest[0]}" if nearest else ""
+    raise click.BadParameter(f"{text!r} is none of full, match_opponent and a level such as 1500{hint}")
 
 
 def _chance(text: str) -> float:

@@ -158,6 +158,8 @@ def test_taken_port_is_one_line_and_a_failure(capsys: pytest.CaptureFixture[str]
         ["--opponent", "level:strong"],
         ["--strength", "strong"],
         ["--strength", "-5"],
+        ["--strength", "100"],
+        ["--strength", "9999"],
         ["--depth", "65"],
         ["--pgn", "no-such-folder/games.pgn"],
         ["--faults", "no-such-fault"],
@@ -180,6 +182,8 @@ def test_levels_are_those_of_opponents_and_of_the_bot() -> None:
         arguments("--opponent", "levle:1500")
     with pytest.raises(click.UsageError, match="'300' is not a level from 600 to "):
         arguments("--opponent", "level:300")
+    with pytest.raises(click.UsageError, match="'100' is not a level from 400 to 4000"):
+        arguments("--strength", "100")
 
 
 @pytest.mark.parametrize(
