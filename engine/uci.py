@@ -262,12 +262,24 @@ class Uci:
         for word in unknown:
             self._say(f"info string {unknown_word(word)}; ignored")
         self._engine.set_position(self._board)
-        self._search = self._engine.begin(limits, only)
+        self._search = self._engine.begin(limits, self._legal_moves_among(only))
         self._may_answer.clear()
         if not (limits.infinite or limits.ponder):
             self._may_answer.set()
         self._search_thread = Thread(target=self._run_search, args=(self._search,), name="search")
         self._search_thread.start()
+
+    def _legal_moves_among(self, words: list[str]) -> list[str]:
+        """Return the words that are legal moves; the others are said to be ignored, as a search must answer."""
+        legal = []
+        for word in words:
+            try:
+                self._board.parse(word)
+            except InvalidMove as error:
+                self._say(f"info string {error}; ignored")
+            else:
+                legal.append(word)
+        return legal
 
     def _run_search(self, search: AnySearch) -> None:
         """Report the search, then its move; UCI wants some moves held back until `stop` or `ponderhit`."""

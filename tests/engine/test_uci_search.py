@@ -117,6 +117,15 @@ def test_more_lines_than_moves_are_as_many_as_moves(client: chess.engine.SimpleE
     assert len(client.analyse(board, chess.engine.Limit(depth=3), multipv=5)) == board.legal_moves.count()
 
 
+def test_an_illegal_move_to_search_is_left_out(session: Session) -> None:
+    for words, best in (("e7e5 a2a3 zz", "a2a3"), ("e7e5", None)):
+        session.say("position startpos")
+        session.say(f"go depth 4 searchmoves {words}")
+        *lines, answer = session.until("bestmove")
+        assert any("'e7e5' is not legal here" in line and line.endswith("; ignored") for line in lines)
+        assert best is None or answer.split()[1] == best
+
+
 def test_castling_named_in_both_notations_is_one_move(session: Session) -> None:
     session.say("setoption name MultiPV value 2")
     session.say("position fen r3k3/8/8/8/8/8/8/4K2R w K - 0 1")
