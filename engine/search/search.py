@@ -199,7 +199,8 @@ class Search:
         self.stack.cut_node[ply] = False
         self.stack.tt_pv[ply] = True
         self.stack.set_evaluation(entry, in_check, ply)
-        depth -= internal_reduction(entry, depth)
+        if ply > 0 or not self.root_restricted:        # a restricted root has no entry, but begins with a good move
+            depth -= internal_reduction(entry, depth)
         return self.tablebase_bounded(tb_score, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
 
     def null_window_node(

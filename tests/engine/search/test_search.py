@@ -104,6 +104,35 @@ def test_a_search_restricted_to_some_moves_does_not_affect_later_searches() -> N
 def test_a_restricted_search_cut_short_keeps_the_mate_it_has_found() -> None:
     board = Board("6k1/5ppp/8/8/8/p7/q4PPP/1Q2R1K1 w - - 0 1")
     engine = Engine(hash_mb=1)
+def test_a_restricted_search_is_as_deep_as_asked_for() -> None:
+    engine = Engine(hash_mb=4)
+    for depth in (4, 5, 6):
+        engine.new_game()
+        report = engine.go(Limits(depth=depth), only=[move for move in Board().legal_moves() if move != "g1h3"]).report
+        assert report is not None
+        assert len(report.pv) >= depth
+
+
+@pytest.mark.parametrize("fen", [STARTING_FEN, "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"])
+def test_several_lines_cut_short_are_the_best_known_of_each_move(fen: str) -> None:
+    """Those of the unfinished depth come first, each move has one line, and what is shown last is what is played."""
+    for nodes in range(500, 6_000, 111):
+        engine = Engine(hash_mb=1)
+        engine.lines = 4
+        engine.set_position(Board(fen))
+        shown: dict[int, SearchReport] = {}
+
+        def show(report: SearchReport, shown: dict[int, SearchReport] = shown) -> None:
+            shown[report.line] = report
+
+        result = engine.go(Limits(nodes=nodes), show)
+        last = [shown[line] for line in sorted(shown)]
+        assert len({report.pv[0] for report in last}) == len(last)
+        assert last[0].pv[0] == result.best_move
+        deepest = [report.score_cp or 0 for report in last if report.depth == last[0].depth]
+        assert deepest == sorted(deepest, reverse=True)
+
+
     for nodes in range(50, 3_000, 25):
         engine.set_position(board)
         some = [move for move in board.legal_moves() if move != "e1e8"]
