@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from threading import Event
 
 from engine.core import params
 from engine.core.score import mate_distance, scale
@@ -146,8 +147,8 @@ class IterativeDeepening:
         )
 
 
-def run_helper(search: Search, task: Task, number: int) -> None:
-    """Search beside the main thread until stopped; results are shared through the transposition table.
+def run_helper(search: Search, task: Task, number: int, begin: Event) -> None:
+    """Search beside the main thread, from `begin` on until stopped; results are shared through the transposition table.
 
     Every second helper is one ply ahead, so that the threads differ. (chessprogramming wiki: Lazy SMP)
     """
@@ -159,6 +160,7 @@ def run_helper(search: Search, task: Task, number: int) -> None:
             break
 
 
+    begin.wait()
 def search_line(search: Search, depth: int, expected: Line | None, on_bound: Callable[[Line], None]) -> Line:
     """Search one line with a narrow window around the expected score, widened each time the score is outside.
 

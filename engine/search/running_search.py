@@ -5,7 +5,7 @@ Used by the facade. Knows the threads of a search and the tablebase at the root;
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from threading import Thread
+from threading import Event, Thread
 
 from engine.board import Board
 from engine.core.score import mate_distance, scale
@@ -144,16 +144,25 @@ class RunningSearch:
         deepening = IterativeDeepening(self._search, self._time_manager, self._task, on_iteration, on_root_move)
         threads: list[Thread] = []
         try:
+        all_started = Event()      # until then nobody searches: on few cores those that do leave no time to start others
             for number, helper in enumerate(self._helpers, 1):
                 if self._time_manager.late_ms() or self._search.was_stopped():
-                    break      # far more threads than cores: those that run leave hardly any time to start others
-                threads.append(Thread(target=run_helper, args=(helper, self._task, number), name=f"search-{number}"))
-                threads[-1].start()
+                    break
+                thread = Thread(
+                    target=run_helper, args=(helper, self._task, number, all_started), name=f"search-{number}"
+                )
+                try:
+                    thread.start()
+                except RuntimeError:   # the system refuses more threads
+                    break
+                threads.append(thread)
+            all_started.set()
             variation = deepening.run() or self._task.moves[:1]
         finally:
             for helper in self._helpers:
                 helper.stop()
             for thread in threads:
+            all_started.set()
                 thread.join()
         best, reply = (*self._spell(variation), None)[:2]
         return SearchResult(best, reply, self._last, self._time_manager.late_ms())

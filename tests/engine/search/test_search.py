@@ -2,12 +2,15 @@
 
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import chess
 import pytest
 
 from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport, SearchResult
 from engine.search import running_search
+from engine.search.search import Search
 
 
 def think(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchResult:
@@ -197,6 +200,39 @@ def test_no_further_thread_is_started_when_the_time_is_over(monkeypatch: pytest.
     engine.set_threads(64)
     assert engine.go(Limits(move_time_ms=100)).best_move in Board().legal_moves()
     assert len(started) <= 4
+
+
+def test_no_thread_searches_before_all_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else those that do would keep the cores from the others, and the move would be late."""
+    helpers: list[Search] = []
+
+    class SlowThread(threading.Thread):
+        def __init__(self, target: Callable[..., None], args: tuple[Any, ...], name: str) -> None:
+            super().__init__(target=target, args=args, name=name)
+            helpers.append(args[0])
+
+        def start(self) -> None:
+            time.sleep(0.01)
+            assert [helper.node_count() for helper in helpers] == [0] * len(helpers)
+            super().start()
+
+    monkeypatch.setattr(running_search, "Thread", SlowThread)
+    engine = Engine(hash_mb=1)
+    engine.set_threads(8)
+    engine.go(Limits(nodes=20_000))
+    assert len(helpers) == 7
+    assert any(helper.node_count() for helper in helpers)
+
+
+def test_a_search_goes_on_with_the_threads_that_the_system_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    class RefusedThread(threading.Thread):
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(running_search, "Thread", RefusedThread)
+    engine = Engine(hash_mb=1)
+    engine.set_threads(4)
+    assert engine.go(Limits(depth=4)).best_move in Board().legal_moves()
 
 
 def test_stop_ends_all_threads() -> None:
