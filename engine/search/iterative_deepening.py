@@ -102,9 +102,11 @@ class IterativeDeepening:
             self._depth = depth
             before, best = best, self._search_depth(best)
             stopped = self._search.was_stopped()
-            shown = best if not stopped else [line for line in best[:1] if line not in before]
-            for number, line in enumerate(shown, 1):
-                self._report(number, line)
+            for number, line in enumerate(best, 1):
+                if not stopped:
+                    self._report(number, line)
+                elif before[number - 1 : number] != [line]:
+                    self._report(number, line, depth - (line in before))
             if stopped:
                 break
             self._time_manager.is_done = self._is_time_up(before, best) or _is_clear(self._task, best[0].score, depth)
@@ -123,7 +125,10 @@ class IterativeDeepening:
         return self._time_manager.too_late_for_another_depth(soft_percent(self._steady_depths, drop, share))
 
     def _search_depth(self, before: list[Line]) -> list[Line]:
-        """Return the best lines at one depth; each search leaves out the first moves of the better lines."""
+        """Return the best lines at one depth; each search leaves out the first moves of the better lines.
+
+        If the search is stopped, lines of the depth before stand in for those that are missing.
+        """
         task, search = self._task, self._search
         lines: list[Line] = []
         for number in range(min(task.lines, len(task.moves))):
@@ -133,17 +138,20 @@ class IterativeDeepening:
             found = expected.variation[:1] if expected is not None else ()
             search.restrict_root(left, task.complete and not taken, *found)
             line = search_line(search, self._depth, expected, partial(self._report, number + 1))
-            if search.was_stopped() and (number > 0 or not line.variation):
-                return before if number == 0 else [lines[0], *before[1:]]
-            lines.append(line)
+            if line.variation and (number == 0 or not search.was_stopped()):
+                lines.append(line)
             if search.was_stopped():
-                return [line, *before[1:]]
-        return sorted(lines, key=lambda line: -line.score)
+                break
+        lines.sort(key=lambda line: -line.score)
+        found_moves = {line.variation[0] for line in lines}
+        missing = [line for line in before if line.variation[0] not in found_moves] if search.was_stopped() else []
+        return [*lines, *missing][: task.lines]
 
-    def _report(self, number: int, line: Line) -> None:
+    def _report(self, number: int, line: Line, depth: int | None = None) -> None:
         search = self._search
+        depth = self._depth if depth is None else depth
         self._on_iteration(
-            Iteration(number, line, self._depth, search.deepest(), search.node_count(), self._time_manager.elapsed_ms())
+            Iteration(number, line, depth, search.deepest(), search.node_count(), self._time_manager.elapsed_ms())
         )
 
 
@@ -152,6 +160,7 @@ def run_helper(search: Search, task: Task, number: int, begin: Event) -> None:
 
     Every second helper is one ply ahead, so that the threads differ. (chessprogramming wiki: Lazy SMP)
     """
+    begin.wait()
     search.restrict_root(task.moves, task.complete)
     line: Line | None = None
     for depth in range(1 + number % 2, MAX_DEPTH + 1):
@@ -160,7 +169,6 @@ def run_helper(search: Search, task: Task, number: int, begin: Event) -> None:
             break
 
 
-    begin.wait()
 def search_line(search: Search, depth: int, expected: Line | None, on_bound: Callable[[Line], None]) -> Line:
     """Search one line with a narrow window around the expected score, widened each time the score is outside.
 

@@ -104,9 +104,6 @@ def test_a_search_restricted_to_some_moves_does_not_affect_later_searches() -> N
     assert engine.go(Limits(depth=6)).best_move != "a2a3"
 
 
-def test_a_restricted_search_cut_short_keeps_the_mate_it_has_found() -> None:
-    board = Board("6k1/5ppp/8/8/8/p7/q4PPP/1Q2R1K1 w - - 0 1")
-    engine = Engine(hash_mb=1)
 def test_a_restricted_search_is_as_deep_as_asked_for() -> None:
     engine = Engine(hash_mb=4)
     for depth in (4, 5, 6):
@@ -136,6 +133,9 @@ def test_several_lines_cut_short_are_the_best_known_of_each_move(fen: str) -> No
         assert deepest == sorted(deepest, reverse=True)
 
 
+def test_a_restricted_search_cut_short_keeps_the_mate_it_has_found() -> None:
+    board = Board("6k1/5ppp/8/8/8/p7/q4PPP/1Q2R1K1 w - - 0 1")
+    engine = Engine(hash_mb=1)
     for nodes in range(50, 3_000, 25):
         engine.set_position(board)
         some = [move for move in board.legal_moves() if move != "e1e8"]
