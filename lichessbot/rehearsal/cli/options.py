@@ -23,9 +23,12 @@ from lichessbot.rehearsal.rules.enums import Variant
 CLOCK = RealTime(30, 0, hurried=True)
 CLOCK_WITH_FAULTS = RealTime(180, 0, hurried=True)
 GAMES = 2
+DEPTH = 4
 ALL, LIST, AT = "all", "list", "@"
 _BOT_LEVELS = 400, 4000         # the levels that the bot's configuration accepts
-_FOR_OPPONENTS = ("concurrency", "clock", "variant", "odds", "opponent", "depth", "faults", "chaos", "opponent_actions")
+_FOR_OPPONENTS = (
+    "concurrency", "clock", "variant", "odds", "opponent", "depth", "seed", "faults", "chaos", "opponent_actions",
+)  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]
@@ -53,7 +56,7 @@ class Options:
     odds: str | None = None
     opponent: OpponentChoice = GREEDY
     strength: str | None = None
-    depth: int = 4
+    depth: int | None = None
     seed: int = 0
     config: Path | None = None
     pgn: Path | None = None
@@ -81,8 +84,8 @@ def _options_of_games() -> tuple[Decorator, ...]:
     return (
         click.option("--seed", type=int, default=0, help="Seed of opponents, starts and faults. Default: 0."),
         click.option(
-            "--depth", type=click.IntRange(1, MAX_ENGINE_DEPTH), default=4,
-            help=f"Search depth of the engine opponent. 1-{MAX_ENGINE_DEPTH}. Default: 4.",
+            "--depth", type=click.IntRange(1, MAX_ENGINE_DEPTH),
+            help=f"Search depth of the engine opponent. 1-{MAX_ENGINE_DEPTH}. Default: {DEPTH}.",
         ),
         click.option(
             "--opponent", type=_opponent, default=OpponentKind.GREEDY.value, metavar="KIND",
@@ -166,7 +169,7 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
         odds=options.odds,
         opponent=options.opponent.kind,
         levels=options.opponent.levels,
-        depth=options.depth,
+        depth=options.depth or DEPTH,
         seed=options.seed,
         opponent_actions=options.opponent_actions or 0.0,
         may_resign=_resigns(config),
@@ -228,6 +231,8 @@ def refuse_contradictions(options: Options) -> None:
             if getattr(options, name) != getattr(Options(), name):
                 option = name.replace("_", "-")
                 raise click.UsageError(f"--{option} is for games against opponents: with --browser it needs --games")
+    if options.depth is not None and options.opponent.kind is not OpponentKind.ENGINE:
+        raise click.UsageError(f"--depth needs --opponent {OpponentKind.ENGINE}")
     if options.fault_log is not None and options.faults is None and options.chaos is None:
         raise click.UsageError("--fault-log has nothing to tell without --faults or --chaos")
 
