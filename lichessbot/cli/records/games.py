@@ -26,6 +26,7 @@ from lichessbot.storage.game_records import COLUMNS, GameRecord, Score, score_te
 from lichessbot.storage.history import GameHistory
 from lichessbot.storage.statistics import Drop, Statistics
 
+_GAMES_SHOWN: Final = 20
 _ROWS_SHOWN: Final = 10
 _BAR_WIDTH: Final = 20
 _PLOT_HEIGHT: Final = 8
@@ -106,17 +107,19 @@ def stats_command(words: tuple[str, ...], form: str | None, config_file: Path | 
 
 @click.command("games", epilog=_FILTER_HELP)
 @filter_argument
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="List the newest games only.")
+@click.option("--limit", type=click.IntRange(min=1), help=f"List the newest games only. Default: {_GAMES_SHOWN}.")
 @click.option("--all", "show_all", is_flag=True, help="List all games.")
 @_output_options
 @config_option
 def games_command(
-    words: tuple[str, ...], limit: int, show_all: bool, form: str | None, config_file: Path | None
+    words: tuple[str, ...], limit: int | None, show_all: bool, form: str | None, config_file: Path | None
 ) -> int:
     """List the games played, the newest last."""
+    if limit is not None and show_all:
+        raise click.UsageError("--limit and --all exclude each other")
     records = Records(records_folder(config_file), words)
     try:
-        games = records.found(-1 if show_all else limit)
+        games = records.found(-1 if show_all else limit or _GAMES_SHOWN)
         if not games:
             return records.complain()
     except StateError as error:

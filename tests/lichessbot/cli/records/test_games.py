@@ -167,6 +167,12 @@ def test_a_wrong_filter_and_a_missing_game_are_told_in_one_line(tmp_path: Path, 
     assert expected in problem
 
 
+def test_a_limit_and_all_games_exclude_each_other(asked: Asked) -> None:
+    code, out, problem = asked("games", "--limit", "1", "--all")
+    assert (code, out) == (2, "")
+    assert problem == "lichessbot games: --limit and --all exclude each other (see `lichessbot games --help`)\n"
+
+
 def test_games_of_a_version_before_these_records_are_listed(tmp_path: Path, asked: Asked) -> None:
     with closing(Database(tmp_path / "state")) as file:
         file.write([("INSERT INTO games (id, opponent, joined_at) VALUES ('old00001', 'BOT Karl', 1.0)", [()])])
