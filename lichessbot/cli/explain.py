@@ -21,7 +21,7 @@ from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.control.client import NoAnswer, NoDaemon, ask
 from lichessbot.control.commands import Command
 from lichessbot.control.status import Activity
-from lichessbot.errors import ConfigError, ExitCode, StateError
+from lichessbot.errors import ExitCode, StateError
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
@@ -223,14 +223,18 @@ def command(
 
     For the latter, give --clock, --days or --unlimited, and the other options as needed.
     """
+    given = {"--clock": clock is not None, "--days": days is not None, "--unlimited": unlimited}
+    lengths = [option for option, is_given in given.items() if is_given]
+    describes = bool(lengths or challenger or name or rated or fen is not None or variant != Variant.STANDARD)
+    if challenge is not None and describes:
+        raise click.UsageError("expected either CHALLENGE or the options of a challenge, not both")
+    if profile is not None and (challenge is not None or describes):
+        raise click.UsageError("expected --profile alone")
+    if len(lengths) > 1:
+        raise click.UsageError(f"{' and '.join(lengths)} exclude each other")
+    if challenge is None and profile is None and not lengths:
+        raise click.UsageError("expected CHALLENGE, --profile, or one of --clock, --days and --unlimited")
     loaded = load_config(config_file, os.environ, needs_token=False)
-    lengths = sum((clock is not None, days is not None, unlimited))
-    if challenge is not None and (lengths or challenger or name):
-        raise ConfigError(["explain: expected either CHALLENGE or the options of a challenge, not both"])
-    if profile is not None and (challenge is not None or lengths or challenger or name):
-        raise ConfigError(["explain: expected --profile alone"])
-    if challenge is None and profile is None and lengths != 1:
-        raise ConfigError(["explain: expected CHALLENGE, --profile, or one of --clock, --days and --unlimited"])
     try:
         if profile is not None:
             return ExitCode.OK if _explain_bot(loaded.state_dir, profile, sys.stdout) else ExitCode.FAILED

@@ -280,12 +280,25 @@ def test_records_of_an_older_version_are_none_yet(ask: Asked, tmp_path: Path) ->
     assert ask("--clock", "3+0")["answer"] == "would be accepted"
 
 
-@pytest.mark.parametrize("words", ["", "--from bot", "abcd1234 --clock 3+0", "abcd1234 --from bot"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "", "--from bot", "abcd1234 --clock 3+0", "abcd1234 --from bot", "abcd1234 --rated",
+        "abcd1234 --variant atomic", "abcd1234 --fen x",
+    ],
+)  # fmt: skip
 def test_questions_without_sense_are_exit_code_two(ask: Asked, words: str) -> None:
     ask(*words.split())
     assert ask.code == 2
-    assert ask.complaint.startswith("explain: expected")
+    assert ask.complaint.startswith("lichessbot explain: expected ")
+    assert ask.complaint.endswith(" (see `lichessbot explain --help`)\n")
     assert ask.complaint.count("\n") == 1
+
+
+def test_two_lengths_of_one_game_are_named(ask: Asked) -> None:
+    ask("--clock", "3+2", "--days", "2")
+    assert ask.code == 2
+    assert ask.complaint.startswith("lichessbot explain: --clock and --days exclude each other (see")
 
 
 @pytest.mark.parametrize(
@@ -315,7 +328,8 @@ def test_a_profile_tells_what_a_bot_accepts_and_declines(ask: Asked, tmp_path: P
     assert ask.code == 1
 
 
-@pytest.mark.parametrize("words", [("abcd1234",), ("--clock", "3+0"), ("--from", "bot:1900"), ("--name", "Rival")])
+@pytest.mark.parametrize("words", [("abcd1234",), ("--clock", "3+0"), ("--from", "bot:1900"), ("--rated",)])
 def test_a_profile_stands_alone(ask: Asked, words: tuple[str, ...]) -> None:
     ask("--profile", "Rival", *words)
-    assert (ask.code, ask.complaint) == (2, "explain: expected --profile alone\n")
+    expected = "lichessbot explain: expected --profile alone (see `lichessbot explain --help`)\n"
+    assert (ask.code, ask.complaint) == (2, expected)
