@@ -339,7 +339,7 @@ class Daemon:
                 self._in_progress.account_failed()
                 self._connection.account_failed(error)
             case ReadPlaying():
-                self._in_progress.list_failed()
+                self._in_progress.list_failed(error)
                 if self._shutdown.exit_code is None:
                     self._connection.listen()
             case AcceptChallenge() | DeclineChallenge():

@@ -8,6 +8,8 @@ import math
 import time
 from collections.abc import Callable, Container, Sequence
 
+from lichessbot.backoff import Backoff
+from lichessbot.errors import ApiError, Refused
 from lichessbot.games.manager import GameManager
 from lichessbot.games.session import GameContext
 from lichessbot.lichess.commands import ReadPlaying
@@ -89,6 +91,7 @@ class Reconciler:
     def __init__(self, timeouts: Timeouts) -> None:
         self._spacing_s = timeouts.playing_spacing.total_seconds()
         self._heartbeat_s = timeouts.heartbeat.total_seconds()
+        self._backoff = Backoff(timeouts.playing_spacing, timeouts.heartbeat)
         self._asked_at = -math.inf
         self._due_at = math.inf
         self._under_way = False
@@ -109,10 +112,14 @@ class Reconciler:
         self._asked_at, self._due_at, self._under_way = now, math.inf, True
         return True
 
-    def done(self, now: float, *, answered: bool) -> None:
-        """Note that the request ended; one without an answer is repeated."""
+    def done(self, now: float, error: ApiError | None = None) -> None:
+        """Note that the request ended; one without an answer is repeated, and a refused one would be refused again."""
         self._under_way = False
-        pause_s = self._heartbeat_s if answered else self._spacing_s
+        pause_s = self._heartbeat_s
+        if error is None:
+            self._backoff.reset()
+        elif not (isinstance(error, Refused) and error.certain):
+            pause_s = max(self._spacing_s, self._backoff.next_delay().total_seconds())
         self._due_at = min(self._due_at, now + pause_s)
 
 
@@ -182,13 +189,13 @@ class GamesInProgress:
         """Take note that Lichess does not say who we are, and so not what we play."""
         self._recovery.list_failed(time.monotonic())
 
-    def list_failed(self) -> None:
+    def list_failed(self, error: ApiError) -> None:
         self._recovery.list_failed(time.monotonic())
-        self._reconciler.done(time.monotonic(), answered=False)
+        self._reconciler.done(time.monotonic(), error)
 
     def compare(self, listed: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
         """Compare our games with the list, requested at the monotonic second `asked_at`."""
-        self._reconciler.done(time.monotonic(), answered=True)
+        self._reconciler.done(time.monotonic())
         self._lobby.compare(listed, asked_at)
         self._games.compare(listed, asked_at, context)
         for info in self._recovery.list_came(self._games):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lichessbot.errors import ApiError, Refused, Unreachable
 from lichessbot.games.recovery import GameRecovery, Reconciler
 from lichessbot.lichess.models import Account
 from lichessbot.storage.database import Database
@@ -113,7 +114,7 @@ def test_many_reasons_make_one_request() -> None:
         reconciler.want(NOW)
     assert reconciler.begin(NOW)
     assert not reconciler.begin(NOW)
-    reconciler.done(NOW + 1, answered=True)
+    reconciler.done(NOW + 1)
     assert not reconciler.begin(NOW + SPACING_S)
 
 
@@ -123,7 +124,7 @@ def test_a_reason_during_a_request_needs_another_one() -> None:
     reconciler.begin(NOW)
     reconciler.want(NOW + 0.1)
     assert not reconciler.begin(NOW + 60), "one at a time"
-    reconciler.done(NOW + 0.2, answered=True)
+    reconciler.done(NOW + 0.2)
     assert not reconciler.begin(NOW + 1), "and some seconds apart"
     assert reconciler.wake_at == NOW + SPACING_S
     assert reconciler.begin(NOW + SPACING_S)
@@ -133,14 +134,38 @@ def test_a_failed_request_is_repeated() -> None:
     reconciler = Reconciler(TIMEOUTS)
     reconciler.want(NOW)
     reconciler.begin(NOW)
-    reconciler.done(NOW + 15, answered=False)
+    reconciler.done(NOW + 15, Unreachable("gone"))
     assert reconciler.begin(NOW + 15 + SPACING_S)
+
+
+def pauses(error: ApiError) -> list[float]:
+    """Return the pauses after requests that all fail so."""
+    reconciler, now, found = Reconciler(TIMEOUTS), NOW, []
+    reconciler.want(now)
+    for _ in range(12):
+        assert reconciler.begin(now)
+        reconciler.done(now, error)
+        assert reconciler.wake_at is not None
+        found.append(reconciler.wake_at - now)
+        now = reconciler.wake_at
+    return found
+
+
+def test_the_longer_the_list_does_not_come_the_rarer_it_is_requested() -> None:
+    found = pauses(Unreachable("gone"))
+    assert found[0] == SPACING_S
+    assert HEARTBEAT_S / 2 <= found[-1] <= HEARTBEAT_S
+    assert pauses(Refused(403, "<html>", certain=False))[0] == SPACING_S
+
+
+def test_a_refused_list_is_requested_as_rarely_as_when_nothing_is_wrong() -> None:
+    assert set(pauses(Refused(403, "Missing scope"))) == {HEARTBEAT_S}
 
 
 def test_the_list_is_requested_regularly() -> None:
     reconciler = Reconciler(TIMEOUTS)
     reconciler.want(NOW)
     reconciler.begin(NOW)
-    reconciler.done(NOW, answered=True)
+    reconciler.done(NOW)
     assert not reconciler.begin(NOW + HEARTBEAT_S - 1)
     assert reconciler.begin(NOW + HEARTBEAT_S)
