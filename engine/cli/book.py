@@ -54,8 +54,7 @@ def build(games: tuple[Path, ...], output: Path, force: bool, plies: int, min_ga
                         display.advance_to(before_mb + stream.tell() / MEGABYTE)
             before_mb += path.stat().st_size / MEGABYTE
     if left_out:
-        count = "1 game" if left_out == 1 else f"{left_out:,} games"
-        print(f"{count} left out: no result, an unknown variant or an unreadable position", file=sys.stderr)
+        print(f"{_games(left_out)} left out: no result, an unknown variant or an unreadable position", file=sys.stderr)
     _write(statistics, min_games, output)
 
 
@@ -96,13 +95,18 @@ def grow(folder: Path, games: int, seed: int, workers: Workers, output: Path, fo
     _write(statistics, 1, output)
 
 
+def _games(number: int) -> str:
+    return f"{number:,} game{'s' * (number != 1)}"
+
+
 def _write(statistics: BookStatistics, min_games: int, path: Path) -> None:
+    games = _games(statistics.games)
     entries = list(statistics.entries(min_games))
     if not entries:
-        raise InvalidBook(
-            f"{path} is not written: in {statistics.games:,} games no move was played {min_games} times and scored"
-        )
-    print(f"{statistics.games:,} games, {write(path, entries):,} moves written to {path}")
+        times = "once" if min_games == 1 else f"{min_games} times"
+        raise InvalidBook(f"{path} is not written: in {games} no move was played {times} and scored")
+    moves = write(path, entries)
+    print(f"{games}, {moves:,} move{'s' * (moves != 1)} written to {path}")
 
 
 @book.command()

@@ -187,7 +187,7 @@ class Check:
         for file in dict.fromkeys((*config.challenge.block_list_files, *config.matchmaking.block_list_files)):
             try:
                 found = ListFile(str(file.absolute()), self._timeouts).fetch()
-                self._say("ok", f"the block list {file} names {len(found.words) if found else 0} players")
+                self._say("ok", f"the block list {file} names {counted(len(found.words) if found else 0, 'player')}")
             except ListUnusable as error:
                 self._say("note", f"the block list {file} cannot be used: {error}")
 
@@ -251,9 +251,9 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
         yield f"would play at level {engine.level}, without pondering and servers"
     elif ponders(engine, config, machine):
         yield "would ponder: think on the opponent's time"
-    elif engine.ponder:
-        games = f"{challenge.concurrency} games of {engine.threads} threads"
-        yield f"would not ponder: {games} exceed the {machine.cores} processor cores"
+    elif engine.ponder and machine.cores is not None:
+        games = f"{counted(challenge.concurrency, 'game')} of {counted(engine.threads, 'thread')}"
+        yield f"would not ponder: {counted(machine.cores, 'processor core')} for {games}"
     if config.profiles:
         yield f"would change that in some games, by {counted(len(config.profiles), 'profile')}"
     yield (
@@ -273,7 +273,7 @@ def _own_games(config: Config) -> Iterator[str]:
         when = "also during games" if match.allow_during_games else "when idle"
         yield f"would challenge bots after {match.challenge_timeout} min, {when}; kinds of games: {kinds}"
     if match.bot_games_per_day is not None:
-        yield f"would play at most {match.bot_games_per_day} games against bots in 24 hours"
+        yield f"would play at most {counted(match.bot_games_per_day, 'game')} against bots in 24 hours"
     if config.rematch.offer is not RematchWith.NONE:
         whom = {RematchWith.HUMAN: "humans", RematchWith.BOT: "bots"}.get(config.rematch.offer, "humans and bots")
         yield f"would offer {whom} a rematch after a game, {config.rematch.offers_in_a_row} in a row"
@@ -284,10 +284,11 @@ def _own_games(config: Config) -> Iterator[str]:
 def _agreements(config: Config) -> str:
     """Say which offers are accepted, and what is kept of games."""
     rules = config.engine.draw_or_resign
+    takebacks = counted(config.max_takebacks_accepted, "takeback")
     actions = (
         "offer and accept draws" if rules.offer_draw_enabled else "",
         "resign lost games" if rules.resign_enabled else "",
-        f"grant up to {config.max_takebacks_accepted} takebacks in a game" if config.max_takebacks_accepted else "",
+        f"grant up to {takebacks} in a game" if config.max_takebacks_accepted else "",
         f"keep finished games in {config.pgn_directory}" if config.pgn_directory else "",
     )
     return "would " + (", ".join(filter(None, actions)) or "neither agree to draws or takebacks nor resign")

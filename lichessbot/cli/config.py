@@ -16,7 +16,7 @@ from lichessbot.config.explanations import example as example_text
 from lichessbot.config.migration import Translation, translate_file, write
 from lichessbot.config.schema import schema as json_schema
 from lichessbot.errors import ConfigError
-from lichessbot.log import inert
+from lichessbot.log import counted, inert
 
 _OWNER_ONLY: Final = 0o600
 _READABLE: Final = 0o666  # less the umask
@@ -128,7 +128,7 @@ def _summarise(found: Translation, old: Path, output: Path, token_file: Path | N
     lines = [f"{output}: {old}, a configuration of {found.program}, translated"]
     lines += [f"left out: {old}:{it.line}: {it.key}: {it.reason}" for it in sorted(missed, key=lambda it: it.line)]
     if others:
-        lines.append(f"left out without an effect: {others} keys, listed at the end of {output}")
+        lines.append(f"left out without an effect: {counted(others, 'key')}, listed at the end of {output}")
     lines.append(
         f"token: in {token_file} (mode 600), so that {output} can be shown to others"
         if token_file is not None

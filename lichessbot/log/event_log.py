@@ -86,9 +86,9 @@ def inert(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
-def counted(number: float, noun: str) -> str:
-    """Return a number of things in words, such as `1 day` or `2 days`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def counted(number: float, noun: str, nouns: str = "") -> str:
+    """Return a number of things in words, such as `1 day` or `2 days`; `nouns` is an irregular plural."""
+    return f"{number} {noun}" if number == 1 else f"{number} {nouns or f'{noun}s'}"
 
 
 def cut(text: str) -> str:

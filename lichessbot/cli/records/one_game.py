@@ -12,7 +12,7 @@ from lichessbot.cli.options import records_folder
 from lichessbot.cli.records.games import Records
 from lichessbot.errors import ExitCode, StateError
 from lichessbot.games.pgn import board_of
-from lichessbot.log import inert
+from lichessbot.log import counted, inert
 from lichessbot.storage.game_records import GameRecord, MoveRecord
 
 
@@ -43,6 +43,6 @@ def heading(record: GameRecord, moves: Sequence[MoveRecord]) -> Iterator[str]:
     mode, began = "rated" if record.rated else "casual", time.strftime("%Y-%m-%d", time.localtime(record.began_at))
     end = f"{record.result or 'no result'}, {record.status or 'end unknown'}"
     game = f"{record.time_control} {mode}, as {record.colour} against {record.opponent}{rating}, {began}"
-    yield f"game {record.id}: {game}: {end}, {len(moves)} plies"
+    yield f"game {record.id}: {game}: {end}, {counted(len(moves), 'ply', 'plies')}"
     if record.opening:
         yield f"opening: {record.eco} {record.opening}"

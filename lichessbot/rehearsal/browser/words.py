@@ -114,7 +114,7 @@ def clock_in_words(control: TimeControl) -> str:
             return f"{limit_s / 60:g}+{increment_s}"
         case Unlimited():
             return "unlimited"
-    return f"{control.days} days a move"
+    return f"{control.days} day{'s' * (control.days != 1)} a move"
 
 
 def move_in_words(game: Game, board: Board, san: str, me: Color | None) -> str:

@@ -170,7 +170,7 @@ def show_scores(console: Console, counts: Mapping[int, Mapping[Outcome, int]]) -
         games = count[Outcome.WON] + count[Outcome.DRAWN] + count[Outcome.LOST]
         results = ", ".join(f"{count[it]} {it}" for it in (Outcome.WON, Outcome.DRAWN, Outcome.LOST))
         score = 100 * (count[Outcome.WON] + count[Outcome.DRAWN] / 2) / max(1, games)
-        say(console, f"against {rating}: {games} games, {results}, {score:.1f} %")
+        say(console, f"against {rating}: {games} game{'s' * (games != 1)}, {results}, {score:.1f} %")
 
 
 def _result_table(pairings: Sequence[Pairing]) -> RenderableType:

@@ -338,8 +338,8 @@ class Match:
         pairing.outcome = outcome
         pairing.reason = reason
         game_id = "" if pairing.challenge is None else f" {pairing.challenge.id}"
-        plies = 0 if pairing.game is None else pairing.game.ply
-        self._say(f"game {pairing.number}{game_id}: {outcome}, {reason}, {plies} plies")
+        ply = 0 if pairing.game is None else pairing.game.ply
+        self._say(f"game {pairing.number}{game_id}: {outcome}, {reason}, {ply} {'ply' if ply == 1 else 'plies'}")
         self.fill()
 
     def _cancel_timer(self, pairing: Pairing) -> None:

@@ -85,6 +85,11 @@ def test_an_empty_result_does_not_replace_a_book(tmp_path: Path, capsys: pytest.
         f"{book} is not written: in 3 games no move was played 9 times and scored"
     )
     assert book.read_bytes() == b"a better one"
+    games.write_text('[Result "1-0"]\n\n1-0\n')
+    assert run(["book", "build", str(games), "-o", str(book), "--games", "1", "--force"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"{book} is not written: in 1 game no move was played once and scored"
+    )
 
 
 def test_games_are_read_from_a_pipe(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from lichessbot.cli.check import intentions
 from lichessbot.cli.main import main
 from lichessbot.config import Config
-from lichessbot.uci.profiles import UNKNOWN_MACHINE
+from lichessbot.uci.profiles import UNKNOWN_MACHINE, Machine
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
 NOTHING = "would neither agree to draws or takebacks nor resign"
@@ -39,6 +39,12 @@ def test_check_names_the_level_at_which_the_bot_does_not_ponder() -> None:
     told = list(intentions(Config.model_validate({"engine": {"strength": 1200}}), UNKNOWN_MACHINE))
     assert "would play at level 1200, without pondering and servers" in told
     assert not [line for line in told if line.startswith("would ponder")]
+
+
+@pytest.mark.parametrize(("games", "words"), [(1, "1 game of 8 threads"), (2, "2 games of 8 threads")])
+def test_check_names_the_games_that_leave_no_core_to_ponder(games: int, words: str) -> None:
+    config = Config.model_validate({"engine": {"threads": 8, "ponder": True}, "challenge": {"concurrency": games}})
+    assert f"would not ponder: 4 processor cores for {words}" in list(intentions(config, Machine(4, None)))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +90,8 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
 ) -> None:
     config = tmp_path / "config.yml"
     (tmp_path / "blocked").write_text("villain\nrival until 2099-12-31\n")
-    lists = "challenge: {block_list_files: [blocked, missing]}\nnotify: {command: [sh, -c, 'echo Oh no; exit 3']}"
+    (tmp_path / "one").write_text("villain\n")
+    lists = "challenge: {block_list_files: [blocked, one, missing]}\nnotify: {command: [sh, -c, 'echo Oh no; exit 3']}"
     config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{hash_mb: 1}}\n{lists}\n")
     monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
     scopes = "bot:play,challenge:read,challenge:write"
@@ -98,6 +105,7 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     assert "ok    TestBot is a BOT account" in told
     assert r"ok    the token of test\x1b[2Jbot is valid and has all scopes" in told
     assert f"ok    the block list {tmp_path}/blocked names 2 players" in told
+    assert f"ok    the block list {tmp_path}/one names 1 player\n" in told
     assert "note  the token expires on " in told
     assert ", in 9 days: make a new one\n" in told
     assert "note  notify.command does not work: sh ended with exit code 3: Oh no\n" in told

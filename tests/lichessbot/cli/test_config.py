@@ -73,6 +73,12 @@ def test_no_file_is_replaced_unless_asked_and_the_old_one_never(
     assert not (folder / "config.yml").exists()
 
 
+def test_one_key_without_an_effect_is_one_key(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "short.yml").write_text(f"token: {TOKEN}\nabort_time: 20\npgn_file_grouping: game\n")
+    assert main(["config", "migrate", "short.yml"]) == 0
+    assert "left out without an effect: 1 key, listed" in capsys.readouterr().err
+
+
 def test_in_another_folder_the_files_are_still_found(folder: Path) -> None:
     (folder / "new").mkdir()
     assert main(["config", "migrate", "lichess-bot.yml", "--output", "new/bot.yml"]) == 0

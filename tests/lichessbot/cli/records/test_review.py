@@ -67,6 +67,11 @@ def test_the_page_shows_both_players_the_chances_and_every_mistake(tmp_path: Pat
     assert lines[24].endswith("allows mate in 1")
 
 
+def test_a_game_of_one_ply_has_no_plural(asked: Asked) -> None:
+    _, lines, _ = asked(moves=MOVES[:1])
+    assert lines[0].endswith(", 1 ply")
+
+
 def test_json_has_the_game_and_the_review(tmp_path: Path, asked: Asked) -> None:
     with closing(Database(tmp_path / "state")) as file:
         file.write(written(reviewed()))

@@ -146,6 +146,7 @@ def test_an_abort_is_no_result() -> None:
         (RealTime(15, 0), "0.25+0"),
         (Unlimited(), "unlimited"),
         (Correspondence(3), "3 days a move"),
+        (Correspondence(1), "1 day a move"),
     ],
 )
 def test_clocks_are_written_in_minutes_and_seconds(control: TimeControl, words: str) -> None:

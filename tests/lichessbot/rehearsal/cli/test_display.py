@@ -1,6 +1,7 @@
 """What a person sees: live boards on a terminal, one plain line for each event elsewhere."""
 
 import io
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,15 @@ from rich.console import Console
 
 from engine.facade import Board
 from engine.terminal.board_view import Theme
-from lichessbot.rehearsal.cli.display import GameView, LiveDisplay, MatchView, PlainDisplay, screen, show_results
+from lichessbot.rehearsal.cli.display import (
+    GameView,
+    LiveDisplay,
+    MatchView,
+    PlainDisplay,
+    screen,
+    show_results,
+    show_scores,
+)
 from lichessbot.rehearsal.cli.match import Outcome, Pairing
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import UNLIMITED_MS
@@ -87,6 +96,15 @@ def test_plain_display_writes_events_only() -> None:
         display.show(MatchView((GAME,), ended=0, games=1))
         display.say("game [bold]1[/bold]: won")
     assert written.getvalue() == "game [bold]1[/bold]: won\n"
+
+
+def test_scores_are_told_by_rating() -> None:
+    it, written = console(terminal=False)
+    show_scores(it, {1500: Counter({Outcome.WON: 1}), 1800: Counter({Outcome.DRAWN: 2})})
+    assert written.getvalue().splitlines() == [
+        "against 1500: 1 game, 1 won, 0 drawn, 0 lost, 100.0 %",
+        "against 1800: 2 games, 0 won, 2 drawn, 0 lost, 50.0 %",
+    ]
 
 
 @pytest.mark.parametrize("terminal", [True, False])

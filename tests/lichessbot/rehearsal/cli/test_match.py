@@ -222,10 +222,13 @@ def test_unanswered_challenge_is_a_failed_game(lichess: RehearsalServer, bot: Cl
 
 def test_bot_that_never_moves_is_aborted(lichess: RehearsalServer, bot: Client) -> None:
     events = bot.events()
-    with match(lichess, bot, replace(PLAN, games=1)) as (it, _):
-        accept_next(bot, events)
+    with match(lichess, bot, replace(PLAN, games=2, concurrency=1)) as (it, said):
+        for _ in range(2):
+            accept_next(bot, events)
         finish(it, lichess)
-        assert (it.pairings[0].outcome, it.pairings[0].reason) == (Outcome.FAILED, "aborted")
+        assert {(pairing.outcome, pairing.reason) for pairing in it.pairings} == {(Outcome.FAILED, "aborted")}
+        ends = [line.rpartition(", ")[2] for line in said if "aborted" in line]
+        assert ends == ["0 plies", "1 ply"], "with White, and with Black"
 
 
 @pytest.mark.parametrize("variant", [Variant.CHESS960, Variant.FROM_POSITION])
