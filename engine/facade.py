@@ -192,7 +192,8 @@ class Engine:
     def set_evaluation(self, choice: str) -> None:
         """Evaluate by 'none' (the hand-written terms), '<shipped>' or the network in a file, and start a new game.
 
-        Raises InvalidNet and keeps the old evaluation.
+        A file is for standard chess; variants keep their shipped networks unless it is 'none'. Raises InvalidNet and
+        keeps the old evaluation.
         """
         self._network = eval_file.load(choice)
         self.new_game()
@@ -226,20 +227,27 @@ class Engine:
 
     def describe_evaluation(self) -> str:
         """Return for people 'hand-written', perhaps with a style, or the network's name and size."""
+        described, style = eval_file.describe(self._network_for(self._board)), str(self._style)
         if self._board.variant != "standard":
-            return f"hand-written for {self._board.variant}"
-        described, style = eval_file.describe(self._active_network), str(self._style)
+            return f"{described} for {self._board.variant}"
         return f"{described}, style {style}" if style else described
 
-    @property
-    def _active_network(self) -> Network | None:
+    def _network_for(self, board: Board) -> Network | None:
+        """Return the network that evaluates this board, None for the hand-written terms."""
+        if board.variant != "standard":
+            return None if self._network is None else eval_file.shipped_network(board.variant)
         return self._network if self._style.is_neutral else None
 
     def network_score_cp(self, board: Board) -> int | None:
-        """Return the network's score of a board from White's view, or None if no network is active."""
-        if self._active_network is None or board.variant != "standard":
+        """Return the network's score of a board from White's view, or None if no network evaluates it."""
+        network = self._network_for(board)
+        if network is None:
             return None
-        score: int = network_score(board.position, self._active_network)
+        score: int
+        if board.variant == "standard":
+            score = network_score(board.position, network)
+        else:
+            score = evaluation_of(board.variant, network).score(board.position, board.position.state()["extra"])
         return score if board.turn == "white" else -score
 
     def clear_hash(self) -> None:
@@ -298,7 +306,7 @@ class Engine:
                 self._board,
                 task,
                 self.move_overhead_ms,
-                self._active_network,
+                self._network_for(self._board),
                 self._tablebase,
                 self._style.bonus,
             )
@@ -310,7 +318,7 @@ class Engine:
             self._board,
             self._table,
             self._histories,
-            self._active_network,
+            self._network_for(self._board),
             task,
             self.move_overhead_ms,
             self._tablebase,

@@ -1,6 +1,7 @@
 """The choice of the evaluation: the shipped network, a network from a file, or the hand-written terms.
 
-The hand-written terms need no file, support styles, and are faster in plain mode.
+Most variants have a shipped network of their own, in a file with the variant's name. The hand-written terms need no
+file, support styles, and are faster in plain mode.
 """
 
 from functools import cache
@@ -16,6 +17,7 @@ Evaluation: TypeAlias = str | Net     # what EvalFile names, or a network that w
 HAND_WRITTEN = "none"
 SHIPPED = "<shipped>"
 EMPTY = "<empty>"                  # UCI's word for an empty string
+STANDARD = "standard"
 FOLDER = Path(__file__).parents[1] / "data"
 
 
@@ -25,7 +27,7 @@ def build_mode() -> str:
 
 
 def shipped_file(folder: Path = FOLDER) -> Path | None:
-    """Return the path of the shipped network, or None."""
+    """Return the path of the shipped network of standard chess, or None."""
     return max(folder.glob("*.net"), default=None)
 
 
@@ -44,25 +46,31 @@ def read(choice: Evaluation) -> Evaluation:
     return net_file.read(Path(choice))
 
 
-def load(choice: Evaluation) -> Network | None:
+def load(choice: Evaluation, variant: str = STANDARD) -> Network | None:
     """Load the network that the UCI option EvalFile names: HAND_WRITTEN, SHIPPED, a path, or empty for the default.
 
-    Raises InvalidNet with a message for the user.
+    `variant` is a name of Lichess's. Raises InvalidNet with a message for the user.
     """
     choice = default_choice() if choice in ("", EMPTY) else read(choice)
     if isinstance(choice, Net):
         return Network(choice)
     if choice == HAND_WRITTEN:
         return None
-    path = shipped_file()
-    if path is None:
-        raise InvalidNet(f"{SHIPPED}: no network ships with this version; expected a file or {HAND_WRITTEN}")
-    return _shipped_network(path)
+    network = shipped_network(variant)
+    if network is None:
+        rules = "" if variant == STANDARD else f" for {variant}"
+        raise InvalidNet(f"{SHIPPED}: no network{rules} ships with this version; expected a file or {HAND_WRITTEN}")
+    return network
+
+
+def shipped_network(variant: str = STANDARD) -> Network | None:
+    """Return the shipped network, or None; it is loaded once for all engines. Raises InvalidNet."""
+    path = shipped_file() if variant == STANDARD else FOLDER / "variants" / f"{variant}.net"
+    return _network_in(path) if path is not None and path.exists() else None
 
 
 @cache
-def _shipped_network(path: Path) -> Network:
-    """Load the shipped network once for all engines."""
+def _network_in(path: Path) -> Network:
     return Network(net_file.read(path))
 
 

@@ -7,7 +7,10 @@ weights of all pieces; the sums, clamped to 0..CLAMP and squared, are weighed in
     hidden    clamp(feature_bias + sum of feature_weights[feature], 0, CLAMP), for the side to move, then for the other
     output    sum(hidden * hidden * output_weights[bucket]) // CLAMP + output_bias[bucket]
     score     output * scale // (CLAMP * OUTPUT_UNIT), in centipawns; all divisions round down
-    bucket    (pieces on the board - 2) // 4 where there are eight, else 0
+    bucket    (pieces on the board - 2) // 4, at most 7, where there are eight, else 0
+
+In the network of a variant, a piece in a pocket is a pawn on the last rank from its own side, on file a to e for pawn
+to queen, and so is each check given, on file a. In racing kings Black's view leaves squares as they are.
 
 All numbers are little-endian:
 

@@ -13,12 +13,13 @@ cdef extern from *:
     #else
     #define ENGINE_INSTRUCTIONS "no vectors"
     #endif
-    enum { ENGINE_CLAMP = 255, ENGINE_OUTPUT_UNIT = 64, ENGINE_SUMMABLE = 256, ENGINE_BLOCK = 16 };
+    enum { ENGINE_CLAMP = 255, ENGINE_OUTPUT_UNIT = 64, ENGINE_SUMMABLE = 256, ENGINE_BLOCK = 16, ENGINE_FLIP_RANKS = 56 };
     """
     const short CLAMP "ENGINE_CLAMP"        # an int would widen the loops to 32 bits: twice as slow
     const int OUTPUT_UNIT "ENGINE_OUTPUT_UNIT"
     const int SUMMABLE "ENGINE_SUMMABLE"
     const int BLOCK "ENGINE_BLOCK"
+    const int FLIP_RANKS "ENGINE_FLIP_RANKS"
     const char *INSTRUCTIONS "ENGINE_INSTRUCTIONS"
 
 cdef class Network:
@@ -31,6 +32,8 @@ cdef class Network:
     cdef short *output_weights
     cdef int output_bias[8]
     cdef object memory
+    cdef int scaled(self, long long total, int bucket) noexcept nogil
+    cdef int score_alone(self, Position position, int *features, int count, int flip) noexcept nogil
 
 cdef class Accumulators:
     cdef Network network

@@ -37,6 +37,7 @@ if not cython.compiled:
     CLAMP, OUTPUT_UNIT = 255, 64   # as in `net_file.py`
     SUMMABLE = 256                 # terms of at most CLAMP * CLAMP * 127 whose sum surely fits in 32 bits
     BLOCK = 16                     # hidden values come in multiples of it: one vector of AVX2
+    FLIP_RANKS = 56                # from White's to Black's view of a square
 
 SWAP_SIDES = cython.declare(cython.int, 384)        # from the feature of our piece to the enemy's
 FAR_BACK = cython.declare(cython.int, 6)            # moves: beyond, a refresh costs no more than updates
@@ -66,41 +67,29 @@ def _aligned(values: array) -> memoryview:
     return copy
 
 
-@cython.final
-@cython.cclass
-class Network:
-    """The weights of a network, read-only and shared by all threads."""
-
-    def __init__(self, net: Net) -> None:
-        self.name = net.name
-        self.hidden = net.hidden
-        self.buckets = net.buckets
-        self.scale = net.scale
-        if not cython.compiled:
-            self.output_bias = [0] * 8
-        for bucket in range(net.buckets):
-            self.output_bias[bucket] = net.output_bias[bucket]
-        feature_weights: cython.short[::1] = _aligned(net.feature_weights)
-        feature_bias: cython.short[::1] = _aligned(net.feature_bias)
-        output_weights: cython.short[::1] = _aligned(net.output_weights)
-        self.memory = (feature_weights, feature_bias, output_weights)
-        if cython.compiled:
-            self.feature_weights = cython.address(feature_weights[0])
-            self.feature_bias = cython.address(feature_bias[0])
-            self.output_weights = cython.address(output_weights[0])
-        else:
-            self.feature_weights, self.feature_bias, self.output_weights = self.memory
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def row_of(feature: cython.int, view: cython.int, flip: cython.int) -> cython.Py_ssize_t:
+    """Return the row of weights of White's feature, as seen by White (0) or Black (1)."""
+    if view == 0:
+        return feature
+    return (feature + SWAP_SIDES if feature < SWAP_SIDES else feature - SWAP_SIDES) ^ flip
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def row_of(feature: cython.int, view: cython.int) -> cython.Py_ssize_t:
-    """Return the row of weights of White's feature, as seen by White (0) or Black (1)."""
-    if view == 0:
-        return feature
-    return (feature + SWAP_SIDES if feature < SWAP_SIDES else feature - SWAP_SIDES) ^ 56
+def bucket_of(position: Position, buckets: cython.int) -> cython.int:
+    """Return the number of the output that is for so many pieces, see `net_file.py`."""
+    if buckets == 1:
+        return 0
+    bucket: cython.int = (popcount(position.occupied) - 2) >> 2
+    if bucket < 0:                 # one piece is left, as in antichess
+        return 0
+    return bucket if bucket < buckets else buckets - 1
 
 
 @cython.cfunc
@@ -134,6 +123,67 @@ def weigh(
         total += part
         done = end
     return total
+
+
+@cython.final
+@cython.cclass
+class Network:
+    """The weights of a network, read-only and shared by all threads."""
+
+    def __init__(self, net: Net) -> None:
+        self.name = net.name
+        self.hidden = net.hidden
+        self.buckets = net.buckets
+        self.scale = net.scale
+        if not cython.compiled:
+            self.output_bias = [0] * 8
+        for bucket in range(net.buckets):
+            self.output_bias[bucket] = net.output_bias[bucket]
+        feature_weights: cython.short[::1] = _aligned(net.feature_weights)
+        feature_bias: cython.short[::1] = _aligned(net.feature_bias)
+        output_weights: cython.short[::1] = _aligned(net.output_weights)
+        self.memory = (feature_weights, feature_bias, output_weights)
+        if cython.compiled:
+            self.feature_weights = cython.address(feature_weights[0])
+            self.feature_bias = cython.address(feature_bias[0])
+            self.output_weights = cython.address(output_weights[0])
+        else:
+            self.feature_weights, self.feature_bias, self.output_weights = self.memory
+
+    def scaled(self, total: cython.longlong, bucket: cython.int) -> cython.int:
+        """Return the score in centipawns, within +-NETWORK_LIMIT, of the weighed sums of both views."""
+        total = (total // CLAMP + self.output_bias[bucket]) * self.scale // (CLAMP * OUTPUT_UNIT)
+        if total > NETWORK_LIMIT:
+            return NETWORK_LIMIT
+        return -NETWORK_LIMIT if total < -NETWORK_LIMIT else cython.cast(cython.int, total)
+
+    def score_alone(
+        self, position: Position, features: cython.p_int, count: cython.int, flip: cython.int
+    ) -> cython.int:
+        """Return the score in centipawns for the side to move, without the sums of the position before.
+
+        That is quick enough for the small networks of variants. `features` are White's, at most 64; `flip` turns a
+        square for Black's view.
+        """
+        sums = cython.declare(cython.short[1024])
+        if not cython.compiled:
+            sums = [0] * 1024
+        weights: cython.p_short = self.feature_weights
+        bucket: cython.int = bucket_of(position, self.buckets)
+        size: cython.Py_ssize_t = self.hidden & -BLOCK
+        index: cython.Py_ssize_t
+        half: cython.int
+        at: cython.int
+        total: cython.longlong = 0
+        for half in range(2):
+            for index in range(size):
+                sums[index] = self.feature_bias[index]
+            for at in range(count):
+                row: cython.Py_ssize_t = row_of(features[at], position.side_to_move ^ half, flip) * size
+                for index in range(size):
+                    sums[index] += weights[row + index]
+            total += weigh(sums, 0, self.output_weights, (2 * bucket + half) * size, size)
+        return self.scaled(total, bucket)
 
 
 @cython.final
@@ -228,7 +278,7 @@ class Accumulators:
             pieces: u64 = position.occupied
             while pieces:
                 square: cython.int = lsb(pieces)
-                row: cython.Py_ssize_t = row_of(position.board[square] * 64 + square, view) * count
+                row: cython.Py_ssize_t = row_of(position.board[square] * 64 + square, view, FLIP_RANKS) * count
                 for index in range(count):
                     values[into + index] += rows[row + index]
                 pieces &= pieces - 1
@@ -244,15 +294,15 @@ class Accumulators:
         rows: cython.p_short = self.network.feature_weights
         into: cython.Py_ssize_t = (2 * slot + view) * count
         base: cython.Py_ssize_t = into - 2 * count
-        more: cython.Py_ssize_t = row_of(self.added[2 * slot], view) * count
-        less: cython.Py_ssize_t = row_of(self.removed[2 * slot], view) * count
+        more: cython.Py_ssize_t = row_of(self.added[2 * slot], view, FLIP_RANKS) * count
+        less: cython.Py_ssize_t = row_of(self.removed[2 * slot], view, FLIP_RANKS) * count
         gone: cython.Py_ssize_t = 0
         come: cython.Py_ssize_t = 0
         changes: cython.int = self.changes[slot]
         if changes != MOVED:
-            gone = row_of(self.removed[2 * slot + 1], view) * count
+            gone = row_of(self.removed[2 * slot + 1], view, FLIP_RANKS) * count
             if changes == CASTLED:
-                come = row_of(self.added[2 * slot + 1], view) * count
+                come = row_of(self.added[2 * slot + 1], view, FLIP_RANKS) * count
         block = cython.declare(cython.short[16])
         index: cython.Py_ssize_t
         done: cython.Py_ssize_t = 0
@@ -292,16 +342,13 @@ class Accumulators:
             assert self.is_exact(position, ply)
         count: cython.Py_ssize_t = self.network.hidden
         us: cython.int = position.side_to_move
-        bucket: cython.int = (popcount(position.occupied) - 2) >> 2 if self.network.buckets > 1 else 0
+        bucket: cython.int = bucket_of(position, self.network.buckets)
         ours: cython.Py_ssize_t = (2 * slot + us) * count
         theirs: cython.Py_ssize_t = (2 * slot + (us ^ 1)) * count
         first: cython.Py_ssize_t = 2 * count * bucket
         total: cython.longlong = weigh(self.values, ours, self.network.output_weights, first, count)
         total += weigh(self.values, theirs, self.network.output_weights, first + count, count)
-        total = (total // CLAMP + self.network.output_bias[bucket]) * self.network.scale // (CLAMP * OUTPUT_UNIT)
-        if total > NETWORK_LIMIT:
-            return NETWORK_LIMIT
-        return -NETWORK_LIMIT if total < -NETWORK_LIMIT else total
+        return self.network.scaled(total, bucket)
 
     # --- For Python callers ------------------------------------------------------------------------------------------
 

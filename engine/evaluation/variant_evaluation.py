@@ -1,6 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """The static evaluation of variants: terms that all share, with weights of each variant, and a few terms of its own.
 
+Or a small network, which has learnt from games that these terms played. The rest of this text is about the terms.
+
 It resembles `evaluate.py` and is much shorter: variants are decided by tactics. The sum is linear in the weights, which
 `variant_weights.py` has by variant; each is a packed midgame and endgame value. A term is written for "us" and called
 once per side.
@@ -15,6 +17,7 @@ from cython.cimports.engine.core.params import PHASE_SHIFT
 from cython.cimports.engine.core.pieces import BISHOP, BLACK, KIND_OF, KINDS, KING, KNIGHT, PAWN, ROOK, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import endgame_of, midgame_of, pack
+from cython.cimports.engine.evaluation.network import FLIP_RANKS, Network
 from cython.cimports.engine.evaluation.pawns import pawn_attacks
 
 # The terms and how many weights each has. Squares are numbered as in `weights.py`: kind * 32 + rank * 4 + file, a to d.
@@ -68,11 +71,15 @@ Values = Mapping[str, Sequence[tuple[int, int]]]
 
 @cython.cclass
 class VariantEvaluation:
-    """The evaluation of one variant. `goes_up`: both sides see the board from White's side."""
+    """The evaluation of one variant, by a network if it has one.
 
-    def __init__(self, values: Values, goes_up: bool = False) -> None:
+    `goes_up`: both sides see the board from White's side.
+    """
+
+    def __init__(self, values: Values, network: Network | None = None, goes_up: bool = False) -> None:
         if not cython.compiled:
             self.weights = [0] * 352
+        self.network = network
         self.goes_up = goes_up
         self.set_values(values)
 
@@ -94,6 +101,8 @@ class VariantEvaluation:
 
     def evaluate(self, position: Position, extra: u64) -> cython.int:
         """Return the static score in centipawns for the side to move; `extra` is that of the variant's position."""
+        if self.network is not None:
+            return self.by_network(position, extra)
         score: cython.int = self.balance(position, extra)
         if position.side_to_move == BLACK:
             score = -score
@@ -101,6 +110,36 @@ class VariantEvaluation:
         phase: cython.int = position.phase if position.phase < full else full
         score = (midgame_of(score) * phase + endgame_of(score) * (full - phase)) >> PHASE_SHIFT
         return LIMIT if score > LIMIT else -LIMIT if score < -LIMIT else score
+
+    def by_network(self, position: Position, extra: u64) -> cython.int:
+        """Return the network's score. A piece beside the board is for it a pawn on the last rank, a file for each kind.
+        """
+        features = cython.declare(cython.int[64])
+        if not cython.compiled:
+            features = [0] * 64
+        count: cython.int = self.pieces_beside(extra, features)
+        index: cython.int
+        for index in range(count):
+            features[index] = KIND_OF[features[index]] + (56 if features[index] < KINDS else KINDS * 64)
+        left: u64 = position.occupied
+        while left:
+            square: cython.int = lsb(left)
+            features[count] = position.board[square] * 64 + square
+            count += 1
+            left &= left - 1
+        return self.network.score_alone(position, features, count, 0 if self.goes_up else FLIP_RANKS)
+
+    def beside(self, extra: int) -> tuple[int, ...]:
+        """Return `pieces_beside` to Python callers."""
+        pieces = cython.declare(cython.int[64])
+        if not cython.compiled:
+            pieces = [0] * 64
+        count: cython.int = self.pieces_beside(extra, pieces)
+        return tuple([pieces[index] for index in range(count)])
+
+    def pieces_beside(self, extra: u64, pieces: cython.p_int) -> cython.int:
+        """Write the pieces that count although they are not on the board, and return their number."""
+        return 0
 
     def features(self, position: Position, extra: int) -> list[tuple[int, int]]:
         """Return the weights that count in a position, by index, and how often each counts for White."""

@@ -15,6 +15,7 @@ from cython.cimports.engine.evaluation.variant_evaluation import (
     VariantEvaluation,
 )
 
+from engine.evaluation.network import Network
 from engine.evaluation.variant_weights import VALUES
 
 FARTHEST = cython.declare(cython.int, 8)            # steps of a king that are counted
@@ -63,7 +64,20 @@ class KingOfTheHillEvaluation(VariantEvaluation):
 @cython.final
 @cython.cclass
 class ThreeCheckEvaluation(VariantEvaluation):
-    """Own weights: [checks given], 8 + [checks given, half the units of the attack on the king]."""
+    """Own weights: [checks given], 8 + [checks given, half the units of the attack on the king].
+
+    For the network, each check given is a pawn beside the board.
+    """
+
+    def pieces_beside(self, extra: u64, pieces: cython.p_int) -> cython.int:
+        """Write a pawn for each check given, and return their number."""
+        count: cython.int = 0
+        us: cython.int
+        for us in range(2):
+            for _ in range(cython.cast(cython.int, extra >> 4 * us & 3)):
+                pieces[count] = us * KINDS + PAWN
+                count += 1
+        return count
 
     def own_terms(
         self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
@@ -79,6 +93,18 @@ class CrazyhouseEvaluation(VariantEvaluation):
     """Own weights: [kind] for each piece in the pocket, 8 + [kind] for the first of them, and 16 + [pieces in the
     pocket, squares around the enemy king where they can be dropped or may go].
     """
+
+    def pieces_beside(self, extra: u64, pieces: cython.p_int) -> cython.int:
+        """Write the pieces in the pockets, and return their number."""
+        count: cython.int = 0
+        us: cython.int
+        kind: cython.int
+        for us in range(2):
+            for kind in range(PAWN, QUEEN + 1):
+                for _ in range(cython.cast(cython.int, extra >> 5 * (5 * us + kind) & 31)):
+                    pieces[count] = us * KINDS + kind
+                    count += 1
+        return count
 
     def own_terms(
         self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
@@ -174,6 +200,6 @@ CLASSES = {
 
 
 @cache
-def evaluation_of(variant: str) -> VariantEvaluation:
-    """Return the evaluation of the variant with this name of Lichess's."""
-    return CLASSES[variant](VALUES[variant], goes_up=variant == "racingKings")
+def evaluation_of(variant: str, network: Network | None = None) -> VariantEvaluation:
+    """Return the evaluation of the variant with this name of Lichess's, by a network or by its terms."""
+    return CLASSES[variant](VALUES[variant], network, goes_up=variant == "racingKings")

@@ -83,7 +83,8 @@ class RunningSearch:
         tablebase: Tablebase,
         style: StyleBonus | None = None,
     ) -> None:
-        """Search with one thread for each of `histories`; the threads share table and network."""
+        """Search with one thread for each of `histories`; they share the table and `network`, which is for this board.
+        """
         self.limits = task.limits
         self._board = board
         self._table = table
@@ -96,7 +97,7 @@ class RunningSearch:
         def search(history: History, time_manager: TimeManager, nodes: int) -> Search:
             position = board.copy().position
             if board.variant != "standard":
-                own = evaluation_of(board.variant)
+                own = evaluation_of(board.variant, network)
                 return Search(position, table, history, time_manager, nodes, variant_evaluation=own)
             prober = tablebase.prober(position)
             return Search(position, table, history, time_manager, nodes, network, prober, style=style)
@@ -143,8 +144,8 @@ class RunningSearch:
 
         deepening = IterativeDeepening(self._search, self._time_manager, self._task, on_iteration, on_root_move)
         threads: list[Thread] = []
+        all_started = Event()      # before it nobody searches: on few cores those that do leave no time to start others
         try:
-        all_started = Event()      # until then nobody searches: on few cores those that do leave no time to start others
             for number, helper in enumerate(self._helpers, 1):
                 if self._time_manager.late_ms() or self._search.was_stopped():
                     break
@@ -161,8 +162,8 @@ class RunningSearch:
         finally:
             for helper in self._helpers:
                 helper.stop()
-            for thread in threads:
             all_started.set()
+            for thread in threads:
                 thread.join()
         best, reply = (*self._spell(variation), None)[:2]
         return SearchResult(best, reply, self._last, self._time_manager.late_ms())
