@@ -111,7 +111,14 @@ SECONDS = number(0.01, 86_400)
 STYLE = parsed(parse_style)
 board_argument = click.argument("board", nargs=-1, metavar="[FEN]", callback=_board)
 fen_option = click.option("--fen", callback=_fen, metavar="FEN", help="Start from this position.")
-variant_option = click.option(     # read before the board's FEN
+rules_option = click.option(
+    "--variant",
+    type=parsed(variant_key),
+    default="standard",
+    metavar="NAME",
+    help=f"One of: standard, {', '.join(VARIANTS)}.",
+)
+variant_option = click.option(     # the same for a command with a board: read before the board's FEN
     "--variant",
     type=parsed(variant_key),
     default="standard",

@@ -18,7 +18,15 @@ from typing import Any
 
 import click
 
-from engine.cli.parameters import FILE, POSITIVE, number, output_options, refuse_output, workers_option
+from engine.cli.parameters import (
+    FILE,
+    POSITIVE,
+    number,
+    output_options,
+    refuse_output,
+    rules_option,
+    workers_option,
+)
 from engine.evaluation import net_file
 from engine.evaluation.eval_file import load as load_evaluation
 from engine.progress import ProgressDisplay
@@ -86,11 +94,12 @@ def _shards(folder: Path) -> list[Path]:
 @click.option("--nodes", type=POSITIVE, default=SelfplayPlan.nodes, help="Nodes per move.")
 @click.option("--net", default=SelfplayPlan.evaluation, metavar="FILE", help="Network; `none`: hand-written terms.")
 @click.option("--seed", type=int, default=SelfplayPlan.seed, help="Another seed plays other games.")
+@rules_option
 @workers_option
-def selfplay(folder: Path, games: int, nodes: int, net: str, seed: int, workers: Workers) -> None:
+def selfplay(folder: Path, games: int, nodes: int, net: str, seed: int, variant: str, workers: Workers) -> None:
     """Play games of the engine against itself and store their positions in FOLDER."""
-    load_evaluation(net)               # reports a bad file once, not in every process
-    plan = SelfplayPlan(folder, seed, nodes=nodes, evaluation=net)
+    load_evaluation(net, variant)      # reports a bad file once, not in every process
+    plan = SelfplayPlan(folder, seed, nodes=nodes, evaluation=net, variant=variant)
     with ProgressDisplay("self-play", len(plan.missing(games)), "shards") as display:
         for progress in run_selfplay(plan, games, workers):
             display.advance_to(progress.shards)
@@ -204,17 +213,19 @@ def train(folder: Path, output: Path, force: bool, begin: Path | None, newest: i
 @click.option("--nodes", type=POSITIVE, default=matches.Match.nodes, help="Nodes per move.")
 @click.option("--openings", type=FILE, metavar="EPD", help="Openings to play; random ones without it.")
 @click.option("--seed", type=int, default=matches.Match.seed, help="Seed of the random openings.")
+@rules_option
 @workers_option
 def match(
-    first: str, second: str, games: int, nodes: int, openings: Path | None, seed: int, workers: Workers
+    first: str, second: str, games: int, nodes: int, openings: Path | None, seed: int, variant: str, workers: Workers
 ) -> None:
     """Play a match between two evaluations and print the Elo difference.
 
     FIRST and SECOND are network files, or `none` for the hand-written terms.
     """
     for evaluation in (first, second):
-        load_evaluation(evaluation)
-    played = matches.Match(first, second, nodes, seed, matches.read_openings(openings) if openings else ())
+        load_evaluation(evaluation, variant)
+    chosen = matches.read_openings(openings, variant) if openings else ()
+    played = matches.Match(first, second, nodes, seed, chosen, variant)
     score = MatchScore()
     pairs = range(-(-games // 2))
     with ProgressDisplay("match", len(pairs), "pairs") as display:
@@ -239,6 +250,7 @@ def match(
 )
 @click.option("--teacher", default=LoopPlan.teacher, metavar="FILE", help="Network of the first generation, or `none`.")
 @click.option("--games-per-shard", type=POSITIVE, default=LoopPlan.games_per_shard, help="Games that one file holds.")
+@rules_option
 @workers_option
 @training_options
 def learn(teacher: str, **options: Any) -> None:
@@ -246,6 +258,6 @@ def learn(teacher: str, **options: Any) -> None:
 
     FOLDER holds games, networks and the log. If interrupted, the same command continues.
     """
-    load_evaluation(teacher)
+    load_evaluation(teacher, options["variant"])
     settings = _training_settings(options)
     TrainingLoop(LoopPlan(teacher=teacher, settings=settings, **options)).run()

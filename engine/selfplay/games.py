@@ -6,22 +6,29 @@ import random
 from dataclasses import dataclass
 
 from engine.core.draws import is_insufficient_material, repetition_count
-from engine.core.fen import STARTING_FEN, chess960_fen, parse_fen
+from engine.core.fen import STARTING_FEN, chess960_fen, format_fen, parse_fen
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
 from engine.core.score import mate_distance
 from engine.evaluation import eval_file
-from engine.evaluation.eval_file import Evaluation
+from engine.evaluation.eval_file import STANDARD, Evaluation
 from engine.evaluation.style import Name, bonus_of
+from engine.evaluation.variant_terms import evaluation_of
 from engine.search.history import History
 from engine.search.iterative_deepening import MAX_DEPTH, Line, search_line
 from engine.search.search import Search
 from engine.search.time_manager import TimeManager
 from engine.search.transposition import TranspositionTable
-from engine.selfplay.records import Result
+from engine.selfplay.records import Result, Sample, snapshot
+from engine.variants.variant import VARIANTS
+from engine.variants.variant_fen import format_variant_fen
+from engine.variants.variant_fen import parse_fen as parse_variant_fen
+from engine.variants.variant_position import VariantPosition
 
 HASH_MB = 4
+UNDECIDED = 3                      # as `VariantPosition.result` numbers it
 OPENING_PLIES = (8, 9)             # so that either side moves first
+VARIANT_OPENING_PLIES = (6, 7)     # in variants, which random moves decide sooner
 CHESS960_PERCENT = 25
 MAX_PLIES = 350                    # of a game, which is then drawn
 WIN_CP, WIN_PLIES = 1500, 6
@@ -39,9 +46,12 @@ class SearchedMove:
 class Player:
     """Searches a fixed number of nodes per move, with its own evaluation, table and history."""
 
-    def __init__(self, evaluation: Evaluation, nodes: int, style: Name | None = None) -> None:
-        """`evaluation` is as for EvalFile. Raises InvalidNet."""
-        self._network = eval_file.load(evaluation)
+    def __init__(
+        self, evaluation: Evaluation, nodes: int, style: Name | None = None, variant: str = STANDARD
+    ) -> None:
+        """`evaluation` is as for EvalFile; a style is for standard chess. Raises InvalidNet."""
+        self._network = eval_file.load(evaluation, variant)
+        self._own = None if variant == STANDARD else evaluation_of(variant, self._network)
         self._style = None if style is None else bonus_of(style)
         self._nodes = nodes
         self._table, self._history = TranspositionTable(HASH_MB), History()
@@ -56,7 +66,7 @@ class Player:
     def search(self, position: Position) -> SearchedMove:
         """Return the best move of a position that has one."""
         search = self._search_of(position)
-        moves = legal_moves(position)
+        moves = moves_in(position)
         search.restrict_root(moves, True)
         self._table.new_search()
         self._history.new_search()
@@ -70,12 +80,21 @@ class Player:
                 break
         return SearchedMove(best.variation[0], best.score)
 
+    def sample(self, position: Position, white_score: int, game: int) -> Sample:
+        """Return the position as a sample of a game that goes on, whose result is not known."""
+        own = self._own
+        beside = None if own is None else own.beside(position.state()["extra"])
+        upwards = own is not None and own.goes_up
+        return Sample(*snapshot(position), white_score, Result.DRAWN, game, beside, upwards)
+
     def _search_of(self, position: Position) -> Search:
         """Return the search of this game; it lasts as long as its position."""
         if self._search is None or position is not self._position:
-            self._search = Search(
-                position, self._table, self._history, TimeManager(), self._nodes, self._network, style=self._style
-            )
+            parts = position, self._table, self._history, TimeManager(), self._nodes
+            if self._own is None:
+                self._search = Search(*parts, self._network, style=self._style)
+            else:
+                self._search = Search(*parts, variant_evaluation=self._own)
             self._position = position
         else:
             self._search.reset()
@@ -103,6 +122,8 @@ def game_result(position: Position, occurrences: int = 2) -> Result | None:
 
     A position that occurs so often is a draw: the second time unless told otherwise, which shortens games.
     """
+    if isinstance(position, VariantPosition):
+        return _variant_result(position, occurrences)
     if not legal_moves(position):
         if not position.is_check():
             return Result.DRAWN
@@ -112,14 +133,47 @@ def game_result(position: Position, occurrences: int = 2) -> Result | None:
     return Result.DRAWN if drawn else None
 
 
-def random_opening(rng: random.Random) -> Position:
-    """Return a position after random moves, from the standard or a Chess960 starting position."""
+def _variant_result(position: VariantPosition, occurrences: int) -> Result | None:
+    found = position.result()
+    if found == UNDECIDED and not position.legal_moves():
+        found = position.result_if_stuck()
+    if found != UNDECIDED:
+        return (Result.WHITE_WON, Result.BLACK_WON, Result.DRAWN)[found]
+    is_late = position.has_fifty_move_rule and position.state()["halfmove_clock"] >= 100
+    return Result.DRAWN if is_late or position.is_dead() or repetition_count(position) >= occurrences else None
+
+
+def moves_in(position: Position) -> list[int]:
+    """Return the legal moves by the rules of the position."""
+    return position.legal_moves() if isinstance(position, VariantPosition) else legal_moves(position)
+
+
+def position_of(fen: str, variant: str) -> Position:
+    """Return the position of a FEN. Raises InvalidFen."""
+    return parse_fen(fen)[0] if variant == STANDARD else parse_variant_fen(VARIANTS[variant], fen)[0]
+
+
+def fen_of(position: Position, variant: str) -> str:
+    """Return the FEN of a position, with move number 1."""
+    if isinstance(position, VariantPosition):
+        return format_variant_fen(VARIANTS[variant], position, 1)
+    return format_fen(position, 1)
+
+
+def _first_position(rng: random.Random, variant: str) -> Position:
+    if variant != STANDARD:
+        return position_of(VARIANTS[variant].starting_fen, variant)
+    chess960 = rng.randrange(100) < CHESS960_PERCENT
+    return position_of(chess960_fen(rng.randrange(960)) if chess960 else STARTING_FEN, variant)
+
+
+def random_opening(rng: random.Random, variant: str = STANDARD) -> Position:
+    """Return a position after random moves, from the variant's starting position; in standard chess also Chess960's."""
     while True:
-        chess960 = rng.randrange(100) < CHESS960_PERCENT
-        position, _ = parse_fen(chess960_fen(rng.randrange(960)) if chess960 else STARTING_FEN)
-        plies = rng.choice(OPENING_PLIES)
+        position = _first_position(rng, variant)
+        plies = rng.choice(OPENING_PLIES if variant == STANDARD else VARIANT_OPENING_PLIES)
         for _ in range(plies):
-            moves = legal_moves(position)
+            moves = moves_in(position)
             if not moves:
                 break
             position.commit(rng.choice(moves))

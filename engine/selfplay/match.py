@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from engine.core.fen import InvalidFen, format_fen, parse_fen
+from engine.core.fen import InvalidFen
 from engine.core.position import Position
 from engine.evaluation import eval_file
-from engine.evaluation.eval_file import Evaluation
-from engine.selfplay.games import Adjudicator, Player, game_result, random_opening
+from engine.evaluation.eval_file import STANDARD, Evaluation
+from engine.selfplay.games import Adjudicator, Player, fen_of, game_result, position_of, random_opening
 from engine.selfplay.records import InvalidRecord, Result
 from engine.selfplay.worker_pool import Workers, run_parallel
 
@@ -31,6 +31,7 @@ class Match:
     nodes: int = 10_000
     seed: int = 1
     openings: tuple[str, ...] = ()         # FENs, taken in turn; without any: random openings
+    variant: str = STANDARD
 
 
 def play_game(position: Position, white: Player, black: Player) -> Result:
@@ -51,33 +52,35 @@ def play_game(position: Position, white: Player, black: Player) -> Result:
 
 def play_pair(match: Match, number: int) -> int:
     """Play an opening with both colours and return the half points of the first player."""
-    first, second = Player(match.first, match.nodes), Player(match.second, match.nodes)
+    first, second = (
+        Player(evaluation, match.nodes, variant=match.variant) for evaluation in (match.first, match.second)
+    )
     rng = random.Random(f"match {match.seed} {number}")
-    openings = match.openings or (balanced_opening(rng, first, second),)
-    return play_opening(openings[number % len(openings)], first, second)
+    openings = match.openings or (balanced_opening(rng, first, second, match.variant),)
+    return play_opening(openings[number % len(openings)], first, second, match.variant)
 
 
-def play_opening(fen: str, first: Player, second: Player) -> int:
+def play_opening(fen: str, first: Player, second: Player, variant: str = STANDARD) -> int:
     """Play an opening with both colours and return the half points of the first player."""
     half_points = 0
     for first_is_white in (True, False):
         first.new_game()
         second.new_game()
-        position, _ = parse_fen(fen)
+        position = position_of(fen, variant)
         result = play_game(position, first, second) if first_is_white else play_game(position, second, first)
         half_points += result if first_is_white else Result.WHITE_WON - result
     return half_points
 
 
-def balanced_opening(rng: random.Random, first: Player, second: Player) -> str:
+def balanced_opening(rng: random.Random, first: Player, second: Player, variant: str = STANDARD) -> str:
     """Return the FEN of a random opening that both players together think balanced."""
     while True:
-        position = random_opening(rng)
+        position = random_opening(rng, variant)
         if game_result(position) is None:
             first.new_game()
             second.new_game()
             if abs(first.search(position).score + second.search(position).score) <= 2 * BALANCED_CP:
-                return format_fen(position, 1)
+                return fen_of(position, variant)
 
 
 def play(match: Match, numbers: Iterable[int], workers: Workers) -> Iterator[tuple[int, int]]:
@@ -90,14 +93,14 @@ def _play_pair(match: Match, number: int) -> tuple[int, int]:
     return number, play_pair(match, number)
 
 
-def read_openings(path: Path) -> tuple[str, ...]:
+def read_openings(path: Path, variant: str = STANDARD) -> tuple[str, ...]:
     """Return the positions of an EPD file. Raises InvalidRecord for a bad line and a file without any, or OSError."""
     found = []
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
         fen = " ".join(line.split()[:4])
         if fen and not fen.startswith("#"):
             try:
-                parse_fen(fen)
+                position_of(fen, variant)
             except InvalidFen as error:
                 raise InvalidRecord(f"{path}:{number}: {error}") from None
             found.append(fen)

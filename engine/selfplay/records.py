@@ -7,8 +7,12 @@ A shard is a file of records and nothing else. All numbers are little-endian:
          8     16  the pieces on them, 4 bits each, from the lowest square up: 0-5 White's pawn to king, 6-11 Black's
         24      2  score of the search in centipawns, White's view, signed
         26      1  result: 0 Black won, 1 drawn, 2 White won
-        27      1  side to move: 0 White, 1 Black; plus 2 if no castling right is left
+        27      1  side to move: 0 White, 1 Black; plus 2 if no castling right is left, 4 if the position is one of a
+                   variant, 8 if both sides see the board from White's side
         28      4  number of the game in its shard
+
+In a record of a variant, the pieces beside the board follow those on it, and then 15: what is in the pockets, and a
+pawn for each check given. It has 32 pieces at most in all.
 
 Castling rights and en passant are not stored: the evaluation knows neither. Without castling rights a position can be
 mirrored left to right, which training uses.
@@ -28,9 +32,11 @@ from engine.whole_file import write_whole
 RECORD = struct.Struct("<Q16shBBI")
 PATTERN = "*.shard"
 NO_PIECE = 12
+NOTHING = 15
 KING = 5
 KINDS = 6
-SETTLED = 2
+SETTLED, OF_VARIANT, UPWARDS = 2, 4, 8     # added to the side to move
+PIECES = 32                        # that a record holds
 SCORE_LIMIT = 32000
 
 
@@ -48,7 +54,10 @@ class InvalidRecord(ValueError):
 
 @dataclass(frozen=True)
 class Sample:
-    """A position of a game: 64 pieces from a1 on, the score from White's view. `settled`: no castling right is left."""
+    """A position of a game: 64 pieces from a1 on, the score from White's view. `settled`: no castling right is left.
+
+    `beside`, for a variant: the pieces that count although they are not on the board. `upwards`: see the record.
+    """
 
     board: tuple[int, ...]
     black_to_move: bool
@@ -56,6 +65,12 @@ class Sample:
     score_cp: int
     result: Result
     game: int
+    beside: tuple[int, ...] | None = None
+    upwards: bool = False
+
+    def fits(self) -> bool:
+        """Return whether a record holds so many pieces: not at the beginning of horde."""
+        return len(self.board) - self.board.count(NO_PIECE) + len(self.beside or ()) <= PIECES
 
 
 def snapshot(position: Position) -> tuple[tuple[int, ...], bool, bool]:
@@ -72,8 +87,13 @@ def encode(sample: Sample) -> bytes:
             occupied |= 1 << square
             packed |= piece << 4 * count
             count += 1
+    kind = 0
+    if sample.beside is not None:
+        kind = OF_VARIANT + UPWARDS * sample.upwards
+        rest = [*sample.beside, *[NOTHING] * PIECES][: PIECES - count]
+        packed |= sum(piece << 4 * index for index, piece in enumerate(rest, count))
     score = max(-SCORE_LIMIT, min(sample.score_cp, SCORE_LIMIT))
-    side = sample.black_to_move | SETTLED * sample.settled
+    side = sample.black_to_move | SETTLED * sample.settled | kind
     return RECORD.pack(occupied, packed.to_bytes(16, "little"), score, sample.result, side, sample.game)
 
 

@@ -15,7 +15,7 @@ from itertools import count
 
 from engine.core.position import Position
 from engine.evaluation import eval_file
-from engine.evaluation.eval_file import HAND_WRITTEN, Evaluation
+from engine.evaluation.eval_file import HAND_WRITTEN, STANDARD, Evaluation
 from engine.selfplay import records
 from engine.selfplay.games import Adjudicator, Player, SearchedMove, game_result, random_opening
 from engine.selfplay.records import RECORD, Sample, ShardPlan
@@ -32,6 +32,7 @@ class SelfplayPlan(ShardPlan):
 
     nodes: int = 1000
     evaluation: Evaluation = HAND_WRITTEN
+    variant: str = STANDARD
 
 
 def is_quiet(found: SearchedMove) -> bool:
@@ -41,7 +42,7 @@ def is_quiet(found: SearchedMove) -> bool:
 
 def play_game(position: Position, player: Player, number: int) -> list[Sample]:
     """Play to the end and return the quiet positions; none if the opening is unbalanced."""
-    kept: list[tuple[tuple[tuple[int, ...], bool, bool], int]] = []
+    kept: list[Sample] = []
     adjudicator = Adjudicator()
     player.new_game()
     result = game_result(position)
@@ -52,22 +53,22 @@ def play_game(position: Position, player: Player, number: int) -> list[Sample]:
         if ply == 0 and abs(white_score) > BALANCED_CP:
             return []
         if is_quiet(found) and not position.is_check():
-            kept.append((records.snapshot(position), white_score))
+            kept.append(player.sample(position, white_score, number))
         position.commit(found.move)
         ply += 1
         result = game_result(position)
         if result is None:
             result = adjudicator.adjudicate(ply, white_score)
-    return [Sample(*seen, score, result, number) for seen, score in kept]
+    return [replace(sample, result=result) for sample in kept if sample.fits()]
 
 
 def make_shard(plan: SelfplayPlan, number: int, games: int) -> bytes:
     """Play one shard of this many games and return its content."""
     rng = random.Random(f"self-play {plan.seed} {number}")
-    player = Player(plan.evaluation, plan.nodes)
+    player = Player(plan.evaluation, plan.nodes, variant=plan.variant)
     lines: list[bytes] = []
     for game in range(games):
-        lines += map(records.encode, play_game(random_opening(rng), player, game))
+        lines += map(records.encode, play_game(random_opening(rng, plan.variant), player, game))
     return b"".join(lines)
 
 

@@ -15,11 +15,12 @@ from engine.training.features import add_hindsight, first_invalid, pack
 
 HELD_OUT_PERCENT = 5
 WORDS = RECORD.size // 8           # 64-bit words per record
+KINDS = ("standard chess", "a variant")
 
 
 @dataclass(frozen=True)
 class Data:
-    """Packed records, see `features.py`, to train on and to validate with.
+    """Packed records, see `features.py`, to train on and to validate with; all of standard chess, or all of a variant.
 
     `origin` identifies the data: it changes with the name and the size of any shard.
     """
@@ -37,6 +38,11 @@ class Data:
     def held_out_count(self) -> int:
         return len(self.held_out) // WORDS
 
+    @property
+    def of_variant(self) -> bool:
+        """Return whether the positions are those of a variant."""
+        return is_of_variant(self.training)
+
 
 def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = 1) -> Data:
     """Return the last positions of the shards, at least `newest` if there are as many, oldest first.
@@ -49,6 +55,9 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
     chosen = newest_shards(paths, newest)
     for path in chosen:
         words = read_words(path)
+        if words and training and is_of_variant(words) != is_of_variant(training):
+            kind, before = KINDS[is_of_variant(words)], KINDS[is_of_variant(training)]
+            raise InvalidRecord(f"{path}: games of {kind}, but the shards before it have games of {before}")
         if hindsight > 0:
             add_hindsight(words, hindsight, unit_cp)
         begin = 0
@@ -61,6 +70,11 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
     if not training or not held_out:
         raise InvalidRecord(f"{games} games are too few to train on some and hold out others: play more")
     return Data(training, held_out, games, _origin(chosen))
+
+
+def is_of_variant(words: array[int]) -> bool:
+    """Return whether the first record is one of a variant."""
+    return bool(words[WORDS - 1] >> 24 & records.OF_VARIANT)
 
 
 def newest_shards(paths: Sequence[Path], newest: int) -> list[Path]:

@@ -31,7 +31,7 @@ class Losses:
     learnt: float
     held_out: float                # the lowest
     as_written: float              # of the integers in the file
-    hand_written: float            # of the hand-written evaluation, at its best scale
+    hand_written: float | None     # of the hand-written evaluation, at its best scale; None for a variant
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,12 @@ def train_network(data: Data, settings: TrainingSettings, output: Path, first: N
     net_file.check_name(output.stem)
     training = Training(data, settings, first)
     checkpoint = output.with_name(f"{output.name}.checkpoint")
-    hand_written, unit = hand_written_loss(data, settings)
+    hand_written = None
     with ProgressDisplay(output.stem, training.steps, "steps") as display:
         display.log(f"{data.training_count:,} positions to learn from, {data.held_out_count:,} held out")
-        display.log(f"held out, the hand-written evaluation at {unit} centipawns per unit: {hand_written:.6f}")
+        if not data.of_variant:
+            hand_written, unit = hand_written_loss(data, settings)
+            display.log(f"held out, the hand-written evaluation at {unit} centipawns per unit: {hand_written:.6f}")
         if first is not None:
             display.log(f"held out, {first.name}, with whose weights it begins: {training.loss(training.best):.6f}")
         if training.resume(checkpoint):
@@ -123,6 +125,7 @@ def _loss_curve(training: Training, card: Card) -> str:
     curves = [
         Curve("training", "#1f77b4", [(x, check.learnt) for x, check in zip(seen, training.checks, strict=True)]),
         Curve("held out", "#d62728", [(x, check.held_out) for x, check in zip(seen, training.checks, strict=True)]),
-        Curve("hand-written", "#555555", [(seen[-1], card.losses.hand_written)]),
     ]
+    if card.losses.hand_written is not None:
+        curves.append(Curve("hand-written", "#555555", [(seen[-1], card.losses.hand_written)]))
     return svg(f"{card.name}: {card.positions:,} positions, mean squared error", curves)

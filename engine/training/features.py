@@ -26,7 +26,11 @@ MAX_PIECES = cython.declare(cython.int, 32)
 SEVEN_RANKS = cython.declare(cython.int, 56)
 CASTLING_WHITE = cython.declare(cython.int, 3)     # a king and a rook on White's first rank, see `home_bit`
 CASTLING_BLACK = cython.declare(cython.int, 12)
-SETTLED = cython.declare(cython.int, 2)            # bit of the side's byte: no castling right is left, see `records.py`
+# Bits of the side's byte, see `records.py`: no castling right is left, a position of a variant, seen from below by both
+SETTLED = cython.declare(cython.int, 2)
+OF_VARIANT = cython.declare(cython.int, 4)
+UPWARDS = cython.declare(cython.int, 8)
+NOTHING = cython.declare(cython.int, 15)
 LAMBDA = cython.declare(cython.double, 0.9)        # of TD(lambda): each later score weighs this much less
 MAX_EXPECTED = cython.declare(cython.double, 0.9999)   # largest expected score that is turned back into centipawns
 
@@ -61,18 +65,22 @@ def read_pieces(words: u64[::1], record: cython.int, mirrored: cython.bint, piec
     """Write the inputs of all pieces, 32 for White's perspective, then 32 for Black's.
 
     Returns the number of pieces. An input is 64 times the piece, own pawn to king and then the opponent's, plus the
-    square from the own side. `mirrored` swaps left and right, unless castling may still be possible.
+    square from the own side. `mirrored` swaps left and right, unless castling may still be possible. A piece beside
+    the board is a pawn on the last rank, with a file for each kind.
     """
     first: cython.longlong = cython.cast(cython.longlong, record) * WORDS
     squares: u64 = words[first]
+    flags: cython.int = cython.cast(cython.int, words[first + 3] >> 24 & 0xFF)
+    flip: cython.int = 0 if flags & UPWARDS else 56
     count: cython.int = 0
     homes: cython.int = 0
+    piece: cython.int
     while squares:
         square: cython.int = lsb(squares)
-        piece: cython.int = piece_at(words, first, count)
+        piece = piece_at(words, first, count)
         homes |= home_bit(piece, square)
         pieces[count] = 64 * piece + square
-        pieces[MAX_PIECES + count] = 64 * (piece + KINDS if piece < KINDS else piece - KINDS) + (square ^ 56)
+        pieces[MAX_PIECES + count] = 64 * (piece + KINDS if piece < KINDS else piece - KINDS) + (square ^ flip)
         squares &= squares - 1
         count += 1
     if mirrored and (settled(words[first + 3]) or not may_castle(homes)):
@@ -80,6 +88,12 @@ def read_pieces(words: u64[::1], record: cython.int, mirrored: cython.bint, piec
         for index in range(count):
             pieces[index] ^= 7
             pieces[MAX_PIECES + index] ^= 7
+    if flags & OF_VARIANT:
+        while count < MAX_PIECES and piece_at(words, first, count) != NOTHING:
+            piece = piece_at(words, first, count)
+            pieces[count] = KIND_OF[piece] + (56 if piece < KINDS else 64 * KINDS)
+            pieces[MAX_PIECES + count] = KIND_OF[piece] + (64 * KINDS if piece < KINDS else 56)
+            count += 1
     return count
 
 
@@ -99,6 +113,11 @@ def may_castle(homes: cython.int) -> cython.bint:
 def settled(last_word: u64) -> cython.bint:
     """Return whether the record says that no castling right is left."""
     return (last_word >> 24) & SETTLED != 0
+
+
+def bucket_of(words: u64[::1], record: cython.int, buckets: cython.int) -> cython.int:
+    """Return the number of the output for so many pieces on the board, see `net_file.py`."""
+    return (popcount(words[cython.cast(cython.longlong, record) * WORDS]) - 2) >> 2 if buckets > 1 else 0
 
 
 def black_to_move(last_word: u64) -> cython.bint:
@@ -160,7 +179,10 @@ def first_invalid(words: u64[::1]) -> int:
     for record in range(len(words) // WORDS):
         count: cython.int = popcount(words[WORDS * record])
         last: u64 = words[WORDS * record + 3]
-        if count > MAX_PIECES or (last >> 16) & 0xFF > 2 or (last >> 24) & 0xFF > 3:
+        if count > MAX_PIECES or (last >> 16) & 0xFF > 2 or (last >> 24) & 0xFF > 15:
+            return record
+        of_variant: cython.bint = (last >> 24) & OF_VARIANT != 0
+        if count < 2 or ((last >> 24) & UPWARDS and not of_variant):
             return record
         kings: cython.int = 0
         for index in range(count):
@@ -168,8 +190,11 @@ def first_invalid(words: u64[::1]) -> int:
             if piece >= NO_PIECE:
                 return record
             kings += 1 if piece == KING else 100 if piece == KINDS + KING else 0
-        if kings != 101:
+        if kings != 101 and not of_variant:
             return record
+        for index in range(count, MAX_PIECES if of_variant else count):
+            if piece_at(words, WORDS * record, index) in (NO_PIECE, NO_PIECE + 1, NO_PIECE + 2):
+                return record
     return -1
 
 

@@ -16,7 +16,7 @@ from array import array
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
-from cython.cimports.engine.training.features import WORDS, black_to_move, expected, read_pieces, target
+from cython.cimports.engine.training.features import WORDS, black_to_move, bucket_of, expected, read_pieces, target
 
 if not cython.compiled:
     from math import sqrt as sqrtf
@@ -28,7 +28,6 @@ if not cython.compiled:
 
 INPUTS = cython.declare(cython.int, 768)
 MAX_PIECES = cython.declare(cython.int, 32)
-PIECES_PER_BUCKET = cython.declare(cython.int, 4)
 MEAN_DECAY = cython.declare(cython.float, 0.9)     # of Adam's mean gradients
 SQUARE_DECAY = cython.declare(cython.float, 0.999) # of Adam's mean squares
 TINY = cython.declare(cython.float, 1e-8)
@@ -171,7 +170,7 @@ class FloatNet:
         record: cython.int = entry >> 1
         last: u64 = words[cython.cast(cython.longlong, record) * WORDS + 3]
         count: cython.int = read_pieces(words, record, entry & 1, pieces)
-        bucket: cython.int = (count - 2) // PIECES_PER_BUCKET if self.buckets > 1 else 0
+        bucket: cython.int = bucket_of(words, record, self.buckets)
         view: cython.int = black_to_move(last)
         prediction: cython.double = expected(self.steepness * self.forward(pieces, count, lane, view, bucket))
         error: cython.double = prediction - target(last, self.trust, self.unit)
@@ -260,5 +259,5 @@ class FloatNet:
         if not cython.compiled:
             pieces = [0] * 64
         count: cython.int = read_pieces(words, record, False, pieces)
-        bucket: cython.int = (count - 2) // PIECES_PER_BUCKET if self.buckets > 1 else 0
+        bucket: cython.int = bucket_of(words, record, self.buckets)
         return self.forward(pieces, count, 0, black_to_move(words[WORDS * record + 3]), bucket)

@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from engine.evaluation.eval_file import HAND_WRITTEN
+from engine.evaluation.eval_file import HAND_WRITTEN, STANDARD
 from engine.progress import ProgressDisplay
 from engine.selfplay import match, records, selfplay
 from engine.selfplay.match import Match
@@ -56,6 +56,7 @@ class LoopPlan:
     workers: Workers = 2
     teacher: str = HAND_WRITTEN   # of the first generation, as for EvalFile
     games_per_shard: int = SelfplayPlan.games_per_shard
+    variant: str = STANDARD
 
 
 @dataclass
@@ -132,7 +133,9 @@ class TrainingLoop:
     def _play(self, generation: Generation) -> None:
         plan = self._plan
         teacher = self.evaluation(generation.teacher)
-        games = SelfplayPlan(plan.folder / "shards", generation.number, plan.games_per_shard, plan.nodes, teacher)
+        games = SelfplayPlan(
+            plan.folder / "shards", generation.number, plan.games_per_shard, plan.nodes, teacher, plan.variant
+        )
         wanted_s = 60 * plan.minutes
         if generation.card is not None or generation.play_s >= wanted_s:
             return
@@ -159,7 +162,7 @@ class TrainingLoop:
         """Play a match against the teacher."""
         plan = self._plan
         net, teacher = str(self.net_path(generation.number)), self.evaluation(generation.teacher)
-        pairing = Match(net, teacher, plan.match_nodes, seed=generation.number)
+        pairing = Match(net, teacher, plan.match_nodes, seed=generation.number, variant=plan.variant)
         missing = [number for number in range(-(-plan.games // 2)) if str(number) not in generation.pairs]
         if generation.verdict is not None or not missing:
             return
@@ -240,7 +243,7 @@ def _log_line(generation: Generation) -> str:
         f"{generation.positions:,}",
         f"{generation.card['positions']:,}",
         f"{losses['as_written']:.6f}",
-        f"{losses['hand_written']:.6f}",
+        "" if losses["hand_written"] is None else f"{losses['hand_written']:.6f}",
         score.games,
         f"{elo:+.0f} ({low:+.0f} to {high:+.0f})",
         generation.verdict,

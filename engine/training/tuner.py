@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine.evaluation import weights
 from engine.selfplay import records
-from engine.training.data import pack_shard
+from engine.training.data import is_of_variant, pack_shard
 from engine.training.linear_samples import LinearSamples
 from engine.training.samples import Samples
 from engine.whole_file import write_whole
@@ -112,7 +112,9 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
     try:
         for path in paths:
             content = path.read_bytes()
-            pack_shard(content, path)              # checks the records, which `Samples` does not
+            words = pack_shard(content, path)      # checks the records, which `Samples` does not
+            if words and is_of_variant(words):
+                raise records.InvalidRecord(f"{path}: games of a variant, expected standard chess")
             games: dict[int, Samples] = {}
             for offset in range(0, len(content), records.RECORD.size):
                 if taken >= limit:

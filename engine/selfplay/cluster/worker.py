@@ -20,7 +20,7 @@ from engine.evaluation.eval_file import HAND_WRITTEN, build_mode, default_choice
 from engine.selfplay.games import Player
 
 THREADS = "threads"
-FILES = ("**/*.py", "**/*.pxd", "data/*")
+FILES = ("**/*.py", "**/*.pxd", "data/*.*", "data/variants/*.net")
 SEARCHED = (
     "r1bq1rk1/ppp2pp1/4p2p/3pn3/Pb2P2P/2NB2P1/1PPP1P2/R1BQ1RK1 w - - 0 7",
     "4rk2/1R1Q3p/3p1prP/3qb1p1/1B4P1/4P3/P4P2/5RK1 w - - 3 26",

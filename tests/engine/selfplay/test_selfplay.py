@@ -10,8 +10,10 @@ import chess
 import pytest
 
 from engine.evaluation import net_file
-from engine.selfplay.records import Result
+from engine.selfplay.match import Match, play_pair, read_openings
+from engine.selfplay.records import OF_VARIANT, RECORD, InvalidRecord, Result
 from engine.selfplay.selfplay import SelfplayPlan, make_shard, run, run_until
+from engine.training.features import first_invalid, pack
 from engine.training.statistics import read_statistics
 from tests.engine.nets import random_net
 from tests.engine.shards import read_samples
@@ -111,3 +113,26 @@ def test_a_folder_without_shards_is_an_error(tmp_path: Path) -> None:
         answer = subprocess.run(line, capture_output=True, text=True, timeout=60)
         assert answer.returncode == 2
         assert "no shards" in answer.stderr
+
+
+@pytest.mark.parametrize("variant", ["crazyhouse", "antichess", "horde"])
+def test_games_of_a_variant_are_played_to_their_end(variant: str, tmp_path: Path) -> None:
+    games = SelfplayPlan(tmp_path, nodes=30, seed=2, games_per_shard=6, variant=variant)
+    assert [step.shards for step in run(games, 6, 1)] == [1]
+    content = games.path(0).read_bytes()
+    assert first_invalid(pack(content)) == -1
+    found = read_statistics([games.path(0)])
+    assert found.games > 1
+    assert found.results[Result.WHITE_WON] + found.results[Result.BLACK_WON] > 0
+    assert all(content[offset + 27] & OF_VARIANT for offset in range(0, len(content), RECORD.size))
+
+
+def test_a_match_of_a_variant_starts_from_its_openings(tmp_path: Path) -> None:
+    won = "8/8/8/8/8/8/8/k6R[QQ] w - - 0 1"                 # no king: not a position of crazyhouse
+    openings = tmp_path / "openings.epd"
+    openings.write_text(f"{won}\n")
+    with pytest.raises(InvalidRecord, match=r"White has 0 kings \(Crazyhouse\)"):
+        read_openings(openings, "crazyhouse")
+    openings.write_text("7k/5K2/8/8/8/8/8/8[QQ] w - - 0 1\n")          # mate in one by a drop
+    match = Match("none", "none", 50, openings=read_openings(openings, "crazyhouse"), variant="crazyhouse")
+    assert play_pair(match, 0) == 2

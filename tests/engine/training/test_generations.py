@@ -15,12 +15,13 @@ from pathlib import Path
 import pytest
 
 from engine.evaluation import net_file
-from engine.selfplay import match
+from engine.selfplay import match, records
 from engine.selfplay.match import Match
 from engine.selfplay.records import InvalidRecord
 from engine.selfplay.worker_pool import Workers
 from engine.training import generations as learning
 from engine.training.generations import Generation, LoopPlan, TrainingLoop, Verdict, log_text
+from engine.training.statistics import read_statistics
 from engine.training.trainer import TrainingSettings
 
 SETTINGS = TrainingSettings(hidden=32, epochs=1, batch=64, checks=2)
@@ -89,6 +90,16 @@ def test_a_generation_writes_games_a_network_and_a_card(turned: Path) -> None:
     assert card["positions"] > 1000
     assert card["play_hours"] >= 0
     assert TrainingLoop(plan(turned)).generations[0].play_s > 0
+
+
+def test_a_variant_has_a_loop_of_its_own(tmp_path: Path) -> None:
+    loop = TrainingLoop(replace(plan(tmp_path), variant="crazyhouse"))
+    loop.run()
+    card = json.loads((tmp_path / "nets" / "gen-001.json").read_text())
+    assert card["losses"]["hand_written"] is None
+    assert card["match"]["games"] == 4
+    assert len((tmp_path / "LOG.md").read_text().splitlines()) == len(log_text([]).splitlines()) + 1
+    assert read_statistics(records.shards(tmp_path / "shards")).positions > 60
 
 
 def test_an_interrupted_match_keeps_its_pairs(turned: Path) -> None:
