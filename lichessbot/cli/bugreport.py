@@ -74,7 +74,7 @@ _NAMES_SHOWN: Final = "The names of other players are shown, because `--names` w
 @config_option
 @click.option(
     "--output",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="The archive to write. Default: lichessbot-bugreport-DATE-TIME.zip in the working folder.",
 )
@@ -275,9 +275,9 @@ def _records(loaded: LoadedConfig | None) -> str:
 
 def _write(path: Path, texts: Mapping[str, str], *, force: bool) -> int:
     """Write the archive, for the owner's eyes only. Return its size in bytes. Raises ConfigError."""
-    if force:
-        path.unlink(missing_ok=True)
     try:
+        if force:
+            path.unlink(missing_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
     except OSError as error:
         raise ConfigError([f"{path}: cannot be written: {error.strerror}"]) from error

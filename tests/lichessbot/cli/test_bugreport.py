@@ -76,6 +76,11 @@ def test_the_archive_is_for_its_owner_and_replaced_only_by_force(
     report(folder, "--force")
     assert main(["bugreport", "--config", "config.yml", "--output", "no/such/folder.zip", "--offline"]) == 2
     assert capsys.readouterr().err == "no/such/folder.zip: cannot be written: No such file or directory\n"
+    for words in ([], ["--force"]):
+        assert main(["bugreport", "--config", "config.yml", "--output", "state", "--offline", *words]) == 2
+        assert "Invalid value for '--output': File 'state' is a directory." in capsys.readouterr().err
+    assert main(["bugreport", "--config", "config.yml", "--output", "config.yml/a.zip", "--offline", "--force"]) == 2
+    assert capsys.readouterr().err == "config.yml/a.zip: cannot be written: Not a directory\n"
 
 
 def test_no_secret_is_in_the_archive(folder: Path) -> None:
