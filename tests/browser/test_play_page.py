@@ -249,6 +249,19 @@ def test_pieces_of_the_pocket_are_dropped_by_drag_and_by_click(browser: "Browser
         pawn.wait_for(state="detached")
 
 
+def test_a_wrong_clock_of_ones_own_does_not_keep_others_from_being_played(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        page.page.wait_for_selector("#send:enabled")
+        page.page.click("#clocks label:has([value=custom])")
+        page.page.fill("[name=minutes]", "999")
+        page.page.click("#send")
+        page.page.wait_for_selector("[name=minutes]:invalid")
+        assert page.page.locator(RUNNING).count() == 0
+        page.page.click("#clocks label:has([value='3+2'])")
+        page.page.click("#send")
+        page.page.wait_for_selector(RUNNING)
+
+
 def test_hostile_names_chat_and_positions_are_text(browser: "Browser", scene: Scene) -> None:
     game_id = scene.start_another("<b>Greedy</b>")
     with visit(browser, f"{scene.server.site.url}/") as page:

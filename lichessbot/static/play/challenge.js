@@ -40,14 +40,15 @@ function choice(name, value, text) {
 }
 
 function adapt() {
-  byId('custom').hidden = form.elements.clock.value !== 'custom';
+  const { clock, minutes, increment } = form.elements;
+  byId('custom').hidden = minutes.disabled = increment.disabled = clock.value !== 'custom';
   byId('fen-label').hidden = form.elements.variant.value !== 'fromPosition';
 }
 
 function send(event) {
   event.preventDefault();
   const values = Object.fromEntries(new FormData(form));
-  localStorage.setItem(KEY, JSON.stringify(values));
+  localStorage.setItem(KEY, JSON.stringify({ ...remembered, ...values }));
   const isCustom = values.clock === 'custom';
   const [minutes, increment] = isCustom ? [values.minutes, values.increment] : values.clock.split('+');
   attempt(ask('challenge', {

@@ -23,9 +23,7 @@ function hear(topic, data) {
   const before = told[topic];
   told[topic] = data;
   if (topic === 'game') followGame(before, data);
-  if (topic === 'lobby' && data.playing && data.playing !== before?.playing && watched()) {
-    location.hash = '';
-  }
+  if (topic === 'lobby' && data.playing && data.playing !== before?.playing && watched()) location.hash = '';
   topic === 'boards' ? showBoards() : show();
 }
 
