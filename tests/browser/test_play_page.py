@@ -262,6 +262,23 @@ def test_a_wrong_clock_of_ones_own_does_not_keep_others_from_being_played(browse
         page.page.wait_for_selector(RUNNING)
 
 
+def test_a_pgn_that_does_not_come_is_not_copied(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.page.click("#copy-fen")
+        page.until_text("#said", "FEN copied.")
+        page.page.route("**/pgn", lambda route: route.fulfill(status=404, json={"error": "No such game."}))
+        page.page.click("#copy-pgn")
+        page.until_text("#said", "No such game.")
+        page.page.route("**/pgn", lambda route: route.abort())
+        page.page.click("#copy-pgn")
+        page.until_text("#said", "The server does not answer. Is the rehearsal still running?")
+        assert page.page.evaluate("navigator.clipboard.readText()").startswith("rnbqkbnr/")
+        assert all(it.startswith("Failed to load resource") for it in page.complaints), page.complaints
+        page.complaints.clear()
+
+
 def test_hostile_names_chat_and_positions_are_text(browser: "Browser", scene: Scene) -> None:
     game_id = scene.start_another("<b>Greedy</b>")
     with visit(browser, f"{scene.server.site.url}/") as page:

@@ -115,8 +115,9 @@ async function attempt(request) {
   show();
 }
 
+/** Copy a text, or what a request for it brings. */
 async function copy(text, what) {
-  await attempt(navigator.clipboard.writeText(text));
+  await attempt(Promise.resolve(text).then((it) => navigator.clipboard.writeText(it)));
   setText(byId('said'), byId('said').textContent || `${what} copied.`);
 }
 
@@ -144,7 +145,7 @@ const clicks = {
   takeback: () => act('takeback'),
   resign: () => (told.game.isAbortable ? act('abort') : byId('sure').showModal()),
   'copy-fen': () => copy(told.game.moves[view.ply - 1]?.fen ?? told.game.initialFen, 'FEN'),
-  'copy-pgn': async () => copy(await readPgn(told.game.id), 'PGN'),
+  'copy-pgn': () => copy(readPgn(told.game.id), 'PGN'),
 };
 for (const [id, click] of Object.entries(clicks)) {
   byId(id).addEventListener('click', click);

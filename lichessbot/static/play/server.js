@@ -3,22 +3,21 @@
 const TOPICS = ['lobby', 'boards', 'game', 'analysis'];
 const RETRY_MS = 1000;
 
-/** Ask the server for something; throws an error with its reason if that is not possible. */
-export async function ask(path, form = {}) {
-  const headers = { 'Content-Type': 'application/json' };
-  const request = fetch(`/play/${path}`, { method: 'POST', headers, body: JSON.stringify(form) });
-  const response = await request.catch(() => {
+/** Return the server's answer; throws an error with its reason if there is none or it is a refusal. */
+async function fetched(path, request) {
+  const response = await fetch(`/play/${path}`, request).catch(() => {
     throw new Error('The server does not answer. Is the rehearsal still running?');
   });
-  const answer = await response.json();
-  if (!response.ok) {
-    throw new Error(answer.error);
-  }
+  if (!response.ok) throw new Error((await response.json()).error);
+  return response;
 }
 
-/** Return the PGN of a game. */
-export const readPgn = async (gameId) =>
-  (await fetch(`/play/game/${encodeURIComponent(gameId)}/pgn`)).text();
+/** Ask the server for something; throws like `fetched`. */
+export const ask = (path, form = {}) =>
+  fetched(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(form) });
+
+/** Return the PGN of a game; throws like `fetched`. */
+export const readPgn = async (gameId) => (await fetched(`game/${encodeURIComponent(gameId)}/pgn`)).text();
 
 /**
  * Listen to updates, about the game that `shown()` names, or about one's own if it names none. `hear(topic, data)` gets
