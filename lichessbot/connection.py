@@ -132,8 +132,9 @@ class Connection:
         if self._stream is None:
             client = self.open_client(self._timeouts.liveness)
             source = StreamEndpoint(None, client, client.event_stream, parse_account_event)
-            self._stream = StreamReader(source, self._emit, self._timeouts, self.rate_limiter)
-            self._stream.start()
+            reader = StreamReader(source, self._emit, self._timeouts, self.rate_limiter)
+            reader.start()  # if that fails, the next answer about our games tries again
+            self._stream = reader
 
     def stream_opened(self) -> bool:
         """Take note that the event stream is open. Return whether it was open before, so that events may be lost."""

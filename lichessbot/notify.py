@@ -201,8 +201,9 @@ class Notifier:
         if config.command is None or event not in config.on:
             return
         if self._worker is None:
-            self._worker = _Worker(self._log)
-            self._worker.start()
+            worker = _Worker(self._log)
+            worker.start()  # if that fails, the next notice tries again
+            self._worker = worker
         name = None if self._account is None else self._account.username
         self._worker.tell(config, Notice(event, text, {"account": name, **facts}))
 

@@ -389,8 +389,9 @@ class GameArchive:
             return
         self._games.put((game, config))
         if self._writer is None:
-            self._writer = threading.Thread(target=self._archive_all, name="archive", daemon=True)
-            self._writer.start()
+            writer = threading.Thread(target=self._archive_all, name="archive", daemon=True)
+            writer.start()  # if that fails, the next game tries again
+            self._writer = writer
 
     def close(self) -> None:
         """Wait up to two seconds until the queued games are archived."""

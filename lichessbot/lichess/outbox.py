@@ -43,6 +43,7 @@ class Outbox:
         self._emit = emit
         self._timeouts = timeouts
         self._rate_limiter = rate_limiter
+        self._log = EventLog()
         self._shared: dict[str, _SharedSender] = {}
         self._move_senders: dict[str, _MoveSender] = {}
 
@@ -52,13 +53,18 @@ class Outbox:
         return earliest(*(sender.stuck_at for sender in self._shared.values()))
 
     def tick(self) -> None:
-        """Give up a request whose answer never ends, and send the waiting commands on a new thread."""
+        """Give up a request whose answer never ends, and send the waiting commands on a new thread.
+
+        Also start the threads that could not be started when their first command was queued.
+        """
         for name, sender in list(self._shared.items()):
             if is_due(sender.stuck_at, time.monotonic()):
                 waiting = sender.abandon()
                 del self._shared[name]
                 if waiting:
                     self._shared_sender(name).take_over(waiting)
+        for it in (*self._shared.values(), *self._move_senders.values()):
+            self._start(it)
 
     def send(
         self, command: Command, after: timedelta = timedelta(), recorded: threading.Event | None = None
@@ -69,9 +75,13 @@ class Outbox:
         `record_patience`: a slow disk must not hold up a game.
         """
         if isinstance(command, SendMove):
-            self._move_sender(command.game_id).send(command, recorded)
+            mover = self._move_sender(command.game_id)
+            mover.send(command, recorded)
+            self._start(mover)
         else:
-            self._shared_sender(_CHAT if isinstance(command, Say) else _COMMANDS).send(command, after, recorded)
+            shared = self._shared_sender(_CHAT if isinstance(command, Say) else _COMMANDS)
+            shared.send(command, after, recorded)
+            self._start(shared)
 
     @property
     def pause_s(self) -> float:
@@ -115,7 +125,6 @@ class Outbox:
             api = self._open_api(self._timeouts.game_answer)
             sender = _MoveSender(game_id, api, self._emit, self._rate_limiter, self._timeouts)
             self._move_senders[game_id] = sender
-            sender.start()
         return sender
 
     def _shared_sender(self, name: str) -> "_SharedSender":
@@ -123,8 +132,15 @@ class Outbox:
         if sender is None:
             api = self._open_api(self._timeouts.request_answer)
             sender = self._shared[name] = _SharedSender(name, api, self._emit, self._rate_limiter, self._timeouts)
-            sender.start()
         return sender
+
+    def _start(self, sender: threading.Thread) -> None:
+        """Start a thread unless it was started; without a free thread or memory, leave it to the next `tick`."""
+        if sender.ident is None:
+            try:
+                sender.start()
+            except RuntimeError as error:
+                self._log.warning("thread.not_started", thread=sender.name, error=error)
 
 
 class _MoveSender(threading.Thread):

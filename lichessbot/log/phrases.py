@@ -46,6 +46,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "stop.now": "stopping at once ({why}); unfinished games: {games_left}",
     "stop": "stopped[, exit code {exit_code}]",
     "daemon.crashed": "bug in the main loop, {times:nth}",
+    "thread.not_started": "cannot start the thread {thread}, trying again: {error}",
     "thread.died": "bug that ended the thread {thread}, {times:nth}",
     # The connection
     "events.open": "listening for challenges and games",

@@ -1,5 +1,6 @@
 """Fixtures for several packages: a scripted server, a rude engine, a daemon."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,20 @@ def lichess() -> Iterator[ScriptedLichess]:
     server = ScriptedLichess()
     yield server
     server.close()
+
+
+@pytest.fixture
+def no_thread_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next thread cannot be started; the later ones can."""
+    failures = [RuntimeError("can't start new thread")]
+    start = threading.Thread.start
+
+    def fail_once(thread: threading.Thread) -> None:
+        if failures:
+            raise failures.pop()
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", fail_once)
 
 
 @pytest.fixture

@@ -51,3 +51,12 @@ def test_a_denial_before_an_outage_and_one_after_it_are_two_doubts(
     assert not link.token_denied("401")
     clock.now = 150.0
     assert link.token_denied("401")
+
+
+def test_an_event_stream_whose_thread_cannot_be_started_is_opened_later(link: Connection, no_thread_once: None) -> None:
+    with pytest.raises(RuntimeError):
+        link.listen()
+    link.listen()
+    assert link._stream is not None
+    assert link._stream.is_alive()
+    link.stop_listening()

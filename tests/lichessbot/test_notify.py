@@ -305,6 +305,20 @@ def test_a_failing_program_is_one_line_until_it_works(
     assert caplog.text.count("notify.works_again") == 1
 
 
+def test_a_thread_that_could_not_be_started_is_started_for_the_next_notice(
+    monkeypatch: pytest.MonkeyPatch, no_thread_once: None
+) -> None:
+    bench = Bench()
+    monkeypatch.setattr("lichessbot.notify.run_program", lambda command, notice, timeout: bench.notices.append(notice))
+    bench.notifier._worker = None
+    with pytest.raises(RuntimeError):
+        bench.notifier._tell(NotifyEvent.GAME_LOST, "one", {})
+    bench.notifier._tell(NotifyEvent.GAME_LOST, "two", {})
+    assert bench.notifier._worker is not None
+    bench.notifier._worker.close()
+    assert [it.text for it in bench.notices] == ["two"]
+
+
 def test_events_are_dropped_when_too_many_wait(worker: _Worker, caplog: pytest.LogCaptureFixture) -> None:
     config = NotifyConfig(command=("true",))
     for _ in range(30):

@@ -120,9 +120,10 @@ class Reviewer:
 
     def _queue(self, game: ArchivedGame, context: GameContext) -> None:
         if self._worker is None:
-            self._worker = _Worker(context.store, context.timeouts, self._emit)
-            self._worker.may_search(self._core_is_free)
-            self._worker.start()
+            worker = _Worker(context.store, context.timeouts, self._emit)
+            worker.may_search(self._core_is_free)
+            worker.start()  # if that fails, the next game tries again
+            self._worker = worker
         self._worker.put(game)
 
 

@@ -209,6 +209,16 @@ def archived(*games: ArchivedGame, folder: Path, grouping: PgnGrouping) -> None:
     archive.close()
 
 
+def test_a_game_is_archived_by_a_thread_that_could_not_be_started_before(tmp_path: Path, no_thread_once: None) -> None:
+    archive, config = GameArchive(Notes()), Config(pgn_directory=tmp_path, pgn_file_grouping=PgnGrouping.ALL)
+    with pytest.raises(RuntimeError):
+        archive.put(game(1), config)
+    archive.put(game(2), config)
+    archive.close()
+    (path,) = tmp_path.iterdir()
+    assert games(path) == ["game0001", "game0002"]
+
+
 def games(path: Path) -> list[str]:
     """Return the ids of the games in a file."""
     file = io.StringIO(path.read_text(encoding="utf-8"))

@@ -230,3 +230,16 @@ def test_an_acceptance_is_not_sent_after_the_challenge_expired(
     assert isinstance(failed, CommandFailed)
     assert "too late" in str(failed.error)
     assert lichess.requests == []
+
+
+@pytest.mark.parametrize(("command", "path"), [(ReadAccount(), "/api/account"), (MOVE, MOVE_PATH)])
+def test_a_command_whose_thread_cannot_be_started_is_sent_a_little_later(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, command: Command, path: str, no_thread_once: None
+) -> None:
+    lichess.answer(path, Reply(body=ACCOUNT))
+    outbox.send(command)
+    assert sum(outbox.unanswered.values()) == 1
+    outbox.tick()
+    report = answer(inbox)
+    assert isinstance(report, CommandDone)
+    assert report.command == command

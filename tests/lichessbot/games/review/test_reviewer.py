@@ -96,6 +96,16 @@ def test_a_wanted_review_is_made_by_our_engine_recorded_and_said(bench: Bench) -
     assert bench.sent == [Say(GAME.id, ChatRoom.PLAYER, line) for line in done.lines]
 
 
+def test_the_next_game_is_reviewed_if_the_thread_could_not_be_started(
+    bench: Bench, analysed: list[str], no_thread_once: None
+) -> None:
+    bench.reviewer.give_way(core_is_free=True)
+    with pytest.raises(RuntimeError):
+        bench.over()
+    bench.over(id="game0002")
+    assert bench.report().game_id == "game0002"
+
+
 def test_a_review_waits_for_a_core(bench: Bench, analysed: list[str]) -> None:
     bench.reviewer.give_way(core_is_free=False)
     bench.over()
