@@ -13,6 +13,7 @@ from lichessbot.control.status import OpenChallengeStatus
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import (
     CancelChallenge,
+    Command,
     CommandDone,
     CommandFailed,
     CreateChallenge,
@@ -127,7 +128,9 @@ class OpenChallenge:
         return ReadChallenge(self.challenge_id or "")
 
     def handle(self, report: CommandDone | CommandFailed, now: float) -> MatchCommand | Outcome | None:
-        """Go on with the answer to a command of this challenge."""
+        """Go on with the answer to a command of this challenge; those of earlier ones are ignored."""
+        if not self._is_ours(report.command):
+            return None
         match report:
             case CommandDone(command=CreateChallenge(), answer=Challenge() as challenge):
                 return self._found(challenge.id, now) if self.challenge_id is None else None
@@ -146,6 +149,14 @@ class OpenChallenge:
             case CommandFailed(command=CancelChallenge(), error=error):
                 return self._withdrawal_failed(error, now)
         return None
+
+    def _is_ours(self, command: Command) -> bool:
+        match command:
+            case CreateChallenge():
+                return command == self.creation
+            case ReadChallenge(challenge_id=challenge_id) | CancelChallenge(challenge_id=challenge_id):
+                return challenge_id == self.challenge_id
+        return True
 
     # What follows
 

@@ -1,5 +1,6 @@
 """A challenge of our own, report by report."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -167,6 +168,19 @@ def test_an_answer_to_a_look_that_came_too_late_changes_nothing() -> None:
     it.tick(OPEN_S)
     assert it.withdraw() == CANCEL
     assert it.handle(CommandDone(LOOK, challenge()), OPEN_S) is None
+
+
+def test_an_answer_to_an_earlier_challenge_changes_nothing() -> None:
+    it, earlier = fresh(), CancelChallenge("earlier0")
+    to_another = replace(it.creation, opponent="somebody")
+    assert it.handle(CommandDone(to_another, challenge(target="somebody")), 0.0) is None
+    assert it.handle(failed(to_another, Refused(400, "no")), 0.0) is None
+    assert it.challenge_id is None
+    it = created()
+    assert it.handle(CommandDone(earlier), 1.0) is None
+    assert it.handle(failed(earlier, GONE), 1.0) is None
+    assert it.tick(OPEN_S) == LOOK
+    assert it.handle(failed(ReadChallenge("earlier0"), GONE), OPEN_S) is None
 
 
 def test_a_queued_challenge_does_not_wait_for_a_lost_one_for_ever() -> None:
