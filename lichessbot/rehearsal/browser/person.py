@@ -12,7 +12,7 @@ from engine.facade import Board, InvalidMove
 from lichessbot.rehearsal.browser.analysis import Analysis
 from lichessbot.rehearsal.browser.challenge_form import proposal
 from lichessbot.rehearsal.browser.strengths import STRENGTHS, Bot, CannotLimit, Strength
-from lichessbot.rehearsal.browser.views import Json, analysis_view, board_view, game_view
+from lichessbot.rehearsal.browser.views import ANSWERS, Json, analysis_view, board_view, game_view
 from lichessbot.rehearsal.browser.words import clock_in_words
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Challenge
@@ -190,8 +190,6 @@ class Person:
                 session.abort()
             case "claim-victory" if accept:
                 session.claim_victory(color)
-            case "claim-victory":
-                pass
             case "chat":
                 session.say(color, ChatMessage(ChatRoom.PLAYER, str(form.get("text", ""))))
             case "rematch":
@@ -289,13 +287,13 @@ class Person:
         return game.setup.color_of(self._opponent) or Color.WHITE
 
     def _offer(self, challenge: Challenge) -> Json:
-        """Return the bot's challenge in words, and where the answer goes."""
+        """Return the bot's challenge in words, the answers and where they go."""
         terms = challenge.terms
         mode = "rated" if terms.rated else "casual"
         what = "a rematch" if challenge.rematch_of else "a game"
         clock = clock_in_words(terms.time_control)
         text = f"{challenge.challenger.name} offers {what}: {clock}, {mode}, {terms.variant.display_name}."
-        return {"text": text, "path": "challenge/answer"}
+        return {"text": text, "path": "challenge/answer", "answers": ANSWERS}
 
     def _tell(self, topic: str, game_id: str | None = None) -> None:
         for hearer in list(self._hearers):

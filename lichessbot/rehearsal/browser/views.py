@@ -2,7 +2,7 @@
 needs no rules of chess. Functions from state to dict.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from engine.facade import Board, accuracy
 from lichessbot.rehearsal.browser.analysis import Analysis, Position
@@ -17,6 +17,8 @@ from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.game import Game, holdings
 
 Json = dict[str, Any]
+
+ANSWERS: Final = {"Accept": True, "Decline": False}     # what a button says, and what its answer is
 
 
 def legal_moves(board: Board) -> dict[str, list[str]]:
@@ -65,19 +67,21 @@ def game_view(
 
 
 def _offer(game: Game, me: Color, claim_in_s: int | None) -> Json | None:
-    """Return what waits for an answer of `me`: a text, and where the answer goes."""
+    """Return what waits for an answer of `me`: a text, the answers and where they go."""
     state, name = game.state(0), game.setup.player(me.other).name
     if game.is_over:
         return None
     if state.draw_offer is me.other:
-        return {"text": f"{name} offers a draw.", "path": f"game/{game.id}/draw"}
+        return {"text": f"{name} offers a draw.", "path": f"game/{game.id}/draw", "answers": ANSWERS}
     if state.takeback_offer is me.other:
-        return {"text": f"{name} asks to take a move back.", "path": f"game/{game.id}/takeback"}
+        text, path = f"{name} asks to take a move back.", f"game/{game.id}/takeback"
+        return {"text": text, "path": path, "answers": ANSWERS}
     if claim_in_s is None:
         return None
     if claim_in_s > 0:
         return {"text": f"{name} has left the game. You can claim it in {claim_in_s} s."}
-    return {"text": f"{name} has left the game. Claim it as won?", "path": f"game/{game.id}/claim-victory"}
+    text, path = f"{name} has left the game. You can claim it as won.", f"game/{game.id}/claim-victory"
+    return {"text": text, "path": path, "answers": {"Claim": True}}
 
 
 def board_view(game: Game, number: int | None, below: Color, now_ms: int) -> Json:

@@ -58,8 +58,7 @@ export function showOffer(offer, onAnswer) {
   const text = offer?.text ?? '';
   if (box.dataset.text !== text) {
     box.dataset.text = text;
-    const answers = offer?.path ? { Accept: true, Decline: false } : {};
-    const buttons = Object.entries(answers).map(([label, accept]) =>
+    const buttons = Object.entries(offer?.answers ?? {}).map(([label, accept]) =>
       make('button', { type: 'button', onclick: () => onAnswer(offer.path, accept) }, label));
     box.replaceChildren(make('p', {}, text), make('div', { class: 'row' }, buttons));
   }

@@ -186,7 +186,7 @@ def test_the_bots_offer_of_a_rematch_waits_for_an_answer(scene: Scene) -> None:
     scene.server.call(lambda: site.offer_rematch(site.session(game["id"]).game, scene.account))
     offer = page.wait("lobby", lambda it: it["offer"])["offer"]
     assert offer["text"] == f"{NAME} offers a rematch: 3+0, casual, From Position."
-    page.do(offer["path"], accept=True)
+    page.do(offer["path"], accept=offer["answers"]["Accept"])
     page.wait("game", lambda it: it["id"] != game["id"])
 
 

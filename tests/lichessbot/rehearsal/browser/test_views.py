@@ -91,7 +91,9 @@ def test_offers_wait_for_the_other_side() -> None:
     game = a_game()
     play(game, "e2e4 e7e5")
     game.offer_draw(Color.BLACK, 3)
-    assert game_view(game, Color.WHITE, 3)["offer"] == {"text": "Bot offers a draw.", "path": "game/abcdefgh/draw"}
+    answers = {"Accept": True, "Decline": False}
+    offer = {"text": "Bot offers a draw.", "path": "game/abcdefgh/draw", "answers": answers}
+    assert game_view(game, Color.WHITE, 3)["offer"] == offer
     assert game_view(game, Color.BLACK, 3)["offer"] is None
     assert game_view(game, Color.BLACK, 3)["hasOfferedDraw"]
     assert game_view(game, None, 3)["offer"] is None
@@ -99,8 +101,12 @@ def test_offers_wait_for_the_other_side() -> None:
 
 def test_an_absent_opponent_can_be_claimed_once_the_time_has_come() -> None:
     game = a_game()
-    assert "path" not in (game_view(game, Color.WHITE, 0, 7)["offer"] or {})
-    assert game_view(game, Color.WHITE, 0, 0)["offer"]["path"] == "game/abcdefgh/claim-victory"
+    assert "answers" not in (game_view(game, Color.WHITE, 0, 7)["offer"] or {})
+    assert game_view(game, Color.WHITE, 0, 0)["offer"] == {
+        "text": "Bot has left the game. You can claim it as won.",
+        "path": "game/abcdefgh/claim-victory",
+        "answers": {"Claim": True},
+    }
 
 
 @pytest.mark.parametrize(
