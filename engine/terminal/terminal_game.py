@@ -85,7 +85,8 @@ class TerminalGame:
             if " could be " in str(error):
                 raise
         moves = {board.san(move): move for move in board.legal_moves()}
-        close = get_close_matches(text, [*moves, *moves.values()], 1, 0.5)
+        queens = [san for san, move in moves.items() if san.startswith(f"{text}=Q") or move == f"{text.lower()}q"]
+        close = queens or get_close_matches(text, [*moves, *moves.values()], 1, 0.5)
         hint = f"; did you mean {close[0]}?" if close else f"; legal are {', '.join(sorted(moves)[:8])} ..."
         raise InvalidMove(f"{text[:20]!r} is not a legal move here{hint}")
 

@@ -311,12 +311,14 @@ def read_move(board: Board, text: str) -> str:
         return board.parse_san(text)
     except InvalidMove as error:
         problem, _, _ = str(error).rpartition(": ")
-        examples = " or ".join(_examples(board))
+        examples = " or ".join(_examples(board, text))
         raise Refused(f"{problem or error}; type a move such as {examples}") from error
 
 
-def _examples(board: Board) -> Iterator[str]:
-    """Yield a legal move in both notations."""
-    move = board.legal_moves()[0]
-    yield board.san(move)
-    yield move
+def _examples(board: Board, text: str) -> Iterator[str]:
+    """Yield a legal move in both notations; for a promotion whose piece is missing, that to a queen."""
+    moves = {board.san(move): move for move in board.legal_moves()}
+    queens = (san for san, move in moves.items() if san.startswith(f"{text}=Q") or move == f"{text.lower()}q")
+    san = next(queens, next(iter(moves)))
+    yield san
+    yield moves[san]

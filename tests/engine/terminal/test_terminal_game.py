@@ -1,6 +1,10 @@
 """The state of a game in the terminal: takebacks, the flag, draws."""
 
-from engine.facade import Board
+import re
+
+import pytest
+
+from engine.facade import Board, InvalidMove
 from engine.terminal.chess_clock import ChessClock, TimeControl
 from engine.terminal.terminal_game import DRAW, TerminalGame
 from tests.engine.terminal.test_chess_clock import Time
@@ -51,6 +55,13 @@ def test_the_rules_of_a_variant_end_the_game() -> None:
     assert game.end is not None
     assert (game.end.result, game.end.reason) == ("1-0", "white wins")
     assert game.game().headers["Variant"] == "King of the Hill"
+
+
+@pytest.mark.parametrize(("text", "queen"), [("a8", "a8=Q"), ("a7a8", "a8=Q"), ("axb8", "axb8=Q+"), ("A7B8", "axb8=Q+")])
+def test_a_promotion_without_its_piece_names_the_queen(text: str, queen: str) -> None:
+    game = TerminalGame(Board("1n5k/P7/8/8/8/8/8/K7 w - - 0 1"), NAMES)
+    with pytest.raises(InvalidMove, match=f"; did you mean {re.escape(queen)}\\?$"):
+        game.read_move(text)
 
 
 def test_drops_are_typed_and_taken_back() -> None:

@@ -1,5 +1,7 @@
 """What the page gets of a game, against python-chess."""
 
+import re
+
 import chess
 import chess.variant
 import pytest
@@ -120,6 +122,15 @@ def test_typed_moves_are_read_in_both_notations(text: str, uci: str) -> None:
 def test_a_bishop_move_is_no_pawn_move_in_capitals() -> None:
     board = Board("4k3/8/8/8/1p6/P1B5/8/4K3 w - - 0 1")
     assert (read_move(board, "Bxb4"), read_move(board, "axb4")) == ("c3b4", "a3b4")
+
+
+@pytest.mark.parametrize(
+    ("text", "examples"),
+    [("a8", "a8=Q or a7a8q"), ("a7a8", "a8=Q or a7a8q"), ("axb8", "axb8=Q+ or a7b8q"), ("A7B8", "axb8=Q+ or a7b8q")],
+)
+def test_a_promotion_without_its_piece_names_the_queen(text: str, examples: str) -> None:
+    with pytest.raises(Refused, match=f"type a move such as {re.escape(examples)}$"):
+        read_move(Board("1n5k/P7/8/8/8/8/8/K7 w - - 0 1"), text)
 
 
 @pytest.mark.parametrize("text", ["", "Nf9", "e5", "e2e5", "<b>", "x" * 500])
