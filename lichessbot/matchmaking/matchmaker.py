@@ -19,7 +19,7 @@ from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice
 from lichessbot.control.commands import CannotDo
 from lichessbot.control.status import Limit, MatchmakingStatus, clock_time
-from lichessbot.errors import RateLimited, Refused
+from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import (
     Bots,
     CommandDone,
@@ -292,11 +292,10 @@ class Matchmaker:
             self._outbox.send(command)
 
     def _follow(self, step: MatchCommand | Outcome | None, now: float) -> None:
-        match step:
-            case Accepted() | Declined() | Withdrawn() | NotSent():
-                self._close(step, now)
-            case _:
-                self._send(step)
+        if isinstance(step, Outcome):
+            self._close(step, now)
+        else:
+            self._send(step)
 
     def _close(self, outcome: Outcome, now: float) -> None:
         it = self._open
@@ -369,6 +368,8 @@ class Matchmaker:
                 until = time.time() + pause.total_seconds()
                 self._opponents.capped(proposal.opponent, until)
                 self._log.info("match.capped", **fields, rests_until=clock_time(until, time.time()))
+            case Unreachable():
+                self._log.info("match.none", reason=error)
 
     # Slots and quotas
 
@@ -384,8 +385,7 @@ class Matchmaker:
         """
         if time.monotonic() < human_expected_until:
             return _HUMANS_FIRST
-        now = time.time()
-        if self._quota.bot_game_at(config.matchmaking, now, starting + len(self)) <= now:
+        if self._quota.bot_game_at(config.matchmaking, now := time.time(), starting + len(self)) <= now:
             return None
         most = self._quota.most_bot_games(config.matchmaking)
         return Decline(DeclineReason.LATER, f"matchmaking.bot_games_per_day = {most}", self.status(config))

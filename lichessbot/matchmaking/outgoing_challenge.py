@@ -10,7 +10,7 @@ from enum import Enum, auto
 from typing import Final
 
 from lichessbot.control.status import OpenChallengeStatus
-from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
+from lichessbot.errors import ApiError, Refused, Unreachable
 from lichessbot.lichess.commands import (
     CancelChallenge,
     Command,
@@ -55,7 +55,10 @@ class Withdrawn:
 
 @dataclass(frozen=True, slots=True)
 class NotSent:
-    """Lichess refused the challenge, or it is unknown and cannot be found. `out_of_reach`: it cannot be looked for."""
+    """The challenge was refused or not sent (`error`), or is unknown and cannot be found (without).
+
+    `out_of_reach`: it cannot be looked for.
+    """
 
     error: ApiError | None
     out_of_reach: bool = False
@@ -134,8 +137,8 @@ class OpenChallenge:
         match report:
             case CommandDone(command=CreateChallenge(), answer=Challenge() as challenge):
                 return self._found(challenge.id, now) if self.challenge_id is None else None
-            case CommandFailed(command=CreateChallenge(), error=error):
-                return self._creation_failed(error, now)
+            case CommandFailed(command=CreateChallenge()):
+                return self._creation_failed(report, now)
             case CommandDone(command=ReadOutgoing(), answer=Outgoing(challenges)):
                 return self._look_among(challenges)
             case CommandFailed(command=ReadOutgoing(), error=error):
@@ -166,11 +169,11 @@ class OpenChallenge:
         self._due_at = now + self._open_s
         return self._cancel() if self._unwanted else None
 
-    def _creation_failed(self, error: ApiError, now: float) -> Outcome | None:
+    def _creation_failed(self, report: CommandFailed, now: float) -> Outcome | None:
         if self.challenge_id is not None:
             return None  # the event stream has shown it
-        if isinstance(error, Refused | RateLimited):
-            return NotSent(error)
+        if not report.perhaps_done:
+            return NotSent(report.error)
         self._stage = _Stage.LOST
         self._due_at = now + self._retry_s
         return None
@@ -178,7 +181,7 @@ class OpenChallenge:
     def _search_failed(self, error: ApiError, now: float) -> MatchCommand | Outcome | None:
         """Give the slot up if Lichess is unreachable for long: the challenge has expired by then."""
         if isinstance(error, Refused):
-            return NotSent(error)
+            return NotSent(None)
         self._vain_withdrawals += self._unwanted
         if self._vain_withdrawals >= _MOST_WITHDRAWALS:
             return NotSent(None, out_of_reach=isinstance(error, Unreachable))

@@ -53,7 +53,7 @@ def created(now: float = 0.0) -> OpenChallenge:
 
 
 def failed(command: MatchCommand, error: ApiError) -> CommandFailed:
-    return CommandFailed(command, error)
+    return CommandFailed(command, error, perhaps_done=isinstance(error, Unreachable))
 
 
 LOOK, CANCEL = ReadChallenge("abcd1234"), CancelChallenge("abcd1234")
@@ -134,6 +134,19 @@ def test_a_challenge_unwanted_before_it_exists_is_withdrawn_when_it_does() -> No
 def test_a_refused_challenge_takes_no_slot(error: ApiError) -> None:
     it = fresh()
     assert it.handle(failed(it.creation, error), 1.0) == NotSent(error)
+
+
+def test_a_challenge_that_was_never_sent_takes_no_slot() -> None:
+    it, too_late = fresh(), Unreachable("not sent: too late to be useful")
+    assert it.handle(CommandFailed(it.creation, too_late), 1.0) == NotSent(too_late)
+    assert it.wake_at is None
+
+
+def test_a_lost_challenge_that_may_not_be_looked_for_is_no_refusal_of_the_opponent() -> None:
+    it = fresh()
+    it.handle(failed(it.creation, NO_ANSWER), 1.0)
+    it.tick(1.0 + RETRY_S)
+    assert it.handle(failed(ReadOutgoing(), Refused(403, "Missing scope: challenge:read")), 8.0) == NotSent(None)
 
 
 def test_a_challenge_without_a_reply_is_looked_for() -> None:
