@@ -57,7 +57,9 @@ def test_the_rules_of_a_variant_end_the_game() -> None:
     assert game.game().headers["Variant"] == "King of the Hill"
 
 
-@pytest.mark.parametrize(("text", "queen"), [("a8", "a8=Q"), ("a7a8", "a8=Q"), ("axb8", "axb8=Q+"), ("A7B8", "axb8=Q+")])
+@pytest.mark.parametrize(
+    ("text", "queen"), [("a8", "a8=Q"), ("a7a8", "a8=Q"), ("axb8", "axb8=Q+"), ("A7B8", "axb8=Q+")]
+)
 def test_a_promotion_without_its_piece_names_the_queen(text: str, queen: str) -> None:
     game = TerminalGame(Board("1n5k/P7/8/8/8/8/8/K7 w - - 0 1"), NAMES)
     with pytest.raises(InvalidMove, match=f"; did you mean {re.escape(queen)}\\?$"):
