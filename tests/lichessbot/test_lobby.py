@@ -136,7 +136,7 @@ class Hall:
     def goes_unanswered(self) -> None:
         command = self.outbox.sent[-1]
         assert isinstance(command, CreateChallenge | ReadOutgoing)
-        self.lobby.command_answered(command, CommandFailed(command, Unreachable("timed out")))
+        self.lobby.command_answered(command, CommandFailed(command, Unreachable("timed out"), perhaps_done=True))
         self.lobby.tick()
 
 
