@@ -17,7 +17,7 @@ from tests.browser.chromium import DESKTOP, NARROW, PHONE, Visit, visit
 from tests.fakes.arena import PATIENCE_S, Arena, GreedyOpponent, Ponderer, SlowOpponent
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Route
 
 pytestmark = pytest.mark.browser
 
@@ -186,6 +186,31 @@ def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena
         assert arena.tell("review", session.game.id, "--nodes", "2000").returncode == 0
         page.page.reload()
         page.until_text("#game", "accuracy")
+
+
+def test_a_correspondence_game_is_replayed_without_clocks(browser: "Browser", arena: Arena, address: str) -> None:
+    session = begin(arena, "Mail")
+    end(arena, session)
+    await_record(address, "mail")
+
+    def by_mail(route: "Route") -> None:
+        """The records of the arena's game as if it had had two days for each move."""
+        answer = route.fetch()
+        if route.request.url.endswith(".pgn"):
+            return route.fulfill(response=answer, body=answer.text().replace('"1800+0"', '"1/172800"'))
+        record = answer.json()
+        record["game"] |= {"base_s": None, "increment_s": None, "speed": "correspondence", "time_control": "2 days"}
+        record["moves"] = [{**move, "clock_ms": None} for move in record["moves"]]
+        return route.fulfill(response=answer, json=record)
+
+    with visit(browser, f"http://{address}/#/game/{session.game.id}") as page:
+        page.page.wait_for_selector(".lpv__player__clock")
+        page.until_text("#game", "· 30+0 · classical · casual")
+        page.page.route(f"**/api/games/{session.game.id}*", by_mail)
+        page.page.reload()
+        page.until_text("#game", "· 2 days · correspondence · casual")
+        page.page.wait_for_selector(".lpv cg-board piece")
+        assert page.page.locator(".lpv__player__clock").count() == 0
 
 
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(

@@ -109,8 +109,7 @@ async function showGames(shown = []) {
 export const beganAt = (game) => game.started_at ?? game.joined_at;
 
 /** Return what kind of game a record is about. */
-export const gameTerms = (game) =>
-  terms(game.base_s !== null && `${game.base_s / 60}+${game.increment_s}`, game.speed, game);
+export const gameTerms = (game) => terms(game.time_control, game.speed, game);
 
 /** Return the opponent of a record. */
 export const opponentOf = (game) =>

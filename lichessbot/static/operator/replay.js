@@ -72,6 +72,7 @@ function showGame(element, record) {
     pgn: annotated(record),
     orientation: game.colour || 'white',
     lichess: false,
+    showClocks: game.base_s !== null,       // it would take the days of a correspondence game for seconds
     menu: { practiceWithComputer: { enabled: false }, analysisBoard: { enabled: false } },
   });
   const goTo = (ply) => viewer.toPath(viewer.game.pathAtMainlinePly(ply));
