@@ -213,6 +213,27 @@ def test_a_correspondence_game_is_replayed_without_clocks(browser: "Browser", ar
         assert page.page.locator(".lpv__player__clock").count() == 0
 
 
+def test_the_history_fits_a_phone_and_shows_no_ratings_without_rated_games(
+    browser: "Browser", arena: Arena, address: str
+) -> None:
+    score, ratings = {"won": 12, "drawn": 3, "lost": 7}, {"blitz": [[1e9, 1500], [1e9 + 9e4, 1540]]}
+    openings = {"Scandinavian Defense: Mieses-Kotrč Variation": score, "English Opening: Anglo-Grünfeld": score}
+    told = {
+        "score": score, "ratings": ratings, "results": [[1e9, "won"]],
+        "groups": {"speed": {"correspondence": score}, "colour": {}, "opening": openings, "opponent": {}},
+    }  # fmt: skip
+    with visit(browser, f"http://{address}/#/history", NARROW) as page:
+        page.until_text("figure:visible", "Games won minus games lost")
+        assert page.page.locator("figure:visible").count() == 1
+        page.page.route("**/api/statistics", lambda route: route.fulfill(json=told))
+        page.page.reload()
+        page.until_text("#groups", "Mieses")
+        assert page.page.locator("figure:visible").count() == 2
+        assert page.page.locator("#groups tbody bdi").first.evaluate("it => it.getClientRects().length") == 1
+        widths = page.page.locator("#groups tbody tr").nth(1).evaluate("it => [...it.cells].map(it => it.clientWidth)")
+        assert widths[0] > widths[-1] * 1.5, "of the opening and of its bar"
+
+
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
     browser: "Browser", arena: Arena, address: str, request: pytest.FixtureRequest
 ) -> None:

@@ -52,6 +52,7 @@ function showRatings(history) {
   const names = Object.keys(history);
   const times = [...new Set(Object.values(history).flat().map(([time]) => time))].sort((one, other) => one - other);
   const byTime = names.map((name) => new Map(history[name]));
+  byId('ratings').closest('figure').hidden = !names.length;
   const latest = names.map((name) => `${name} ${history[name].at(-1)[1]}`);
   byId('ratings-legend').replaceChildren(...latest.map((text, index) => {
     const mark = make('span', { class: 'mark' });
