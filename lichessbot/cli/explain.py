@@ -223,6 +223,7 @@ def command(
 
     For the latter, give --clock, --days or --unlimited, and the other options as needed.
     """
+    loaded = load_config(config_file, os.environ, needs_token=False)
     given = {"--clock": clock is not None, "--days": days is not None, "--unlimited": unlimited}
     lengths = [option for option, is_given in given.items() if is_given]
     describes = bool(lengths or challenger or name or rated or fen is not None or variant != Variant.STANDARD)
@@ -234,7 +235,6 @@ def command(
         raise click.UsageError(f"{' and '.join(lengths)} exclude each other")
     if challenge is None and profile is None and not lengths:
         raise click.UsageError("expected CHALLENGE, --profile, or one of --clock, --days and --unlimited")
-    loaded = load_config(config_file, os.environ, needs_token=False)
     try:
         if profile is not None:
             return ExitCode.OK if _explain_bot(loaded.state_dir, profile, sys.stdout) else ExitCode.FAILED
