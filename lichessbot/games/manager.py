@@ -4,7 +4,6 @@ For the main thread. A game with a clock has a session from its beginning to its
 we move in it, and only a few have one at a time.
 """
 
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -183,7 +182,10 @@ class GameManager:
     def _note(self, info: GameInfo, seen_at: float, *, is_announced: bool = False) -> None:
         """Start to play a game in progress unless it is being played or cannot be."""
         known = info.game_id in self._sessions or info.game_id in self._correspondence
-        if not known and (seen_at <= self._ended_at.get(info.game_id, -math.inf) or not self._may_join(info)):
+        ended_at = self._ended_at.get(info.game_id)
+        # An announcement may come late, and no game begins twice.
+        is_over = ended_at is not None and (is_announced or seen_at <= ended_at)
+        if not known and (is_over or not self._may_join(info)):
             return
         if not known:
             EventLog(info.game_id).info(
