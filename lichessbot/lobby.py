@@ -275,7 +275,7 @@ class Lobby:
             self._challenges.answer_arrived(command)
         else:
             self._challenges.answer_failed(command, report)
-            if isinstance(report.error, RateLimited):
+            if isinstance(command, AcceptChallenge) and isinstance(report.error, RateLimited):
                 self._matchmaker.rate_limited(report.error, self._config)
 
     # The list of games in progress

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 import pytest
 
 from lichessbot.config import Config
-from lichessbot.errors import Refused, Unreachable
+from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import (
     AcceptChallenge,
     Bots,
@@ -19,6 +19,7 @@ from lichessbot.lichess.commands import (
     CommandDone,
     CommandFailed,
     CreateChallenge,
+    DeclineChallenge,
     JoinTournament,
     MatchCommand,
     ReadBots,
@@ -28,6 +29,7 @@ from lichessbot.lichess.commands import (
     ReadTournament,
     Statuses,
 )
+from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import Account, ArenaInfo, BotUser, Challenge, ChallengeReceived, GameInfo, UserStatus
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
@@ -105,6 +107,17 @@ def test_of_two_bots_that_wait_one_gets_the_days_last_game(store: Store) -> None
     games.clear()
     lobby.tick()
     assert sorted(type(it).__name__ for it in outbox.sent) == ["AcceptChallenge", "DeclineChallenge"]
+
+
+@pytest.mark.parametrize(
+    ("command", "is_quota"), [(AcceptChallenge("c1"), True), (DeclineChallenge("c1", DeclineReason.LATER), False)]
+)
+def test_a_429_to_an_acceptance_pauses_matchmaking_and_one_to_a_decline_does_not(
+    store: Store, caplog: pytest.LogCaptureFixture, command: AcceptChallenge | DeclineChallenge, is_quota: bool
+) -> None:
+    lobby = lobby_of(store, Outbox(), [])
+    lobby.command_answered(command, CommandFailed(command, RateLimited(timedelta(minutes=1), "Too many requests")))
+    assert ("quota" in caplog.text) is is_quota
 
 
 # Challenges of our own
