@@ -233,18 +233,23 @@ class EngineKeys(Section):
     def normalized(self) -> Self:
         """Return a copy with the style in `uci_options`, and with Hash, Threads and Move Overhead in their own keys.
 
-        The book of our engine is not for another one, unless the config asks for it.
-
         The daemon adapts those keys: it fits the table to the machine and measures the overhead.
         """
         options = {**self._style_options, **self.uci_options}
         own_keys = {name: _OPTIONS_WITH_KEYS[name.lower()][0] for name in options if name.lower() in _OPTIONS_WITH_KEYS}
-        book = {"own_book": False} if self.command is not None and "own_book" not in self.model_fields_set else {}
-        if options == self.uci_options and not own_keys and not book:
-            return self
+        if options == self.uci_options and not own_keys:
+            return self._with_default_book()
         rest = {name: value for name, value in options.items() if name not in own_keys}
         moved = {key: options[name] for name, key in own_keys.items()}
-        return self.model_copy(update={"uci_options": rest, **moved, **book})
+        return self.model_copy(update={"uci_options": rest, **moved})._with_default_book()
+
+    def _with_default_book(self) -> Self:
+        """Return a copy with the default of `own_book` if it is not given: our book is for our engine alone."""
+        if "own_book" in self.model_fields_set or self.own_book is (self.command is None):
+            return self
+        copy = self.model_copy(update={"own_book": self.command is None})
+        copy.model_fields_set.discard("own_book")  # for a profile with another command it is still not given
+        return copy
 
     @property
     def _style_options(self) -> dict[str, int | str]:
@@ -284,7 +289,8 @@ class EngineConfig(EngineKeys):
     def changed_by(self, profile: "Profile") -> Self:
         """Return a copy with the keys that the profile sets. Another `command` takes over no `uci_options`."""
         its_own = "command" in profile.engine.model_fields_set
-        return merged(self.model_copy(update={"uci_options": {}}) if its_own else self, profile.engine)
+        below = self.model_copy(update={"uci_options": {}}) if its_own else self
+        return merged(below, profile.engine)._with_default_book()
 
 
 def _clock(value: object) -> ExactClock:

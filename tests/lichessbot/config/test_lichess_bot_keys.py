@@ -61,6 +61,26 @@ def test_the_engine_of_a_lichess_bot_config_plays_without_our_book(file: Path) -
     )
 
 
+@pytest.mark.parametrize(
+    ("section", "keys", "has_book"),
+    [
+        ("{command: [stockfish]}", "{command: null}", True),
+        ("{command: [stockfish]}", "{depth: 5}", False),
+        ("{command: [stockfish], own_book: false}", "{command: null}", False),
+        ("{command: [stockfish]}", "{command: [other], own_book: true}", True),
+        ("{own_book: false}", "{command: null}", False),
+    ],
+)
+def test_a_profile_with_our_engine_plays_with_our_book(file: Path, section: str, keys: str, has_book: bool) -> None:
+    other, this = "{when: {rated: true}, engine: {command: [other]}}", f"{{when: {{speed: blitz}}, engine: {keys}}}"
+    for profiles in (this, f"{other}, {this}"):
+        config = load(file, f"engine: {section}\nprofiles: [{profiles}]\n").config
+        engine = config.engine
+        for profile in config.profiles:
+            engine = engine.changed_by(profile)
+        assert engine.own_book is has_book
+
+
 @pytest.mark.parametrize("protocol", ["xboard", "homemade"])
 def test_an_engine_of_another_protocol_is_refused(file: Path, protocol: str) -> None:
     (found,) = problems(file, f"engine: {{dir: ., name: fish, protocol: {protocol}}}\n")
