@@ -387,7 +387,7 @@ class Matchmaker:
             return _HUMANS_FIRST
         if self._quota.bot_game_at(config.matchmaking, now := time.time(), starting + len(self)) <= now:
             return None
-        most = self._quota.most_bot_games(config.matchmaking)
+        most = self._quota.most_bot_games(config.matchmaking, now)
         return Decline(DeclineReason.LATER, f"matchmaking.bot_games_per_day = {most}", self.status(config))
 
     def stop(self) -> None:

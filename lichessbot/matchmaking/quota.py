@@ -27,6 +27,8 @@ _COST_OF_A_BOT: Final = 1
 _COST_OF_A_HUMAN: Final = 5
 _ONE_IN_SO_MANY: Final = 5  # games against bots is left to bots that challenge us
 _AT_ONCE: Final = 2  # games of our own that may follow each other: a pair
+# After this many days without another answer that names the number of bot games, the reported one is tried again.
+_DAYS_TOLD: Final = 7
 _NUMBER_PLAYED: Final = re.compile(r"played (\d{1,4}) games")
 
 
@@ -70,7 +72,7 @@ class Quota:
         """Take note that Lichess refused a challenge or an acceptance because a quota is used up."""
         if error.quota == BOT_GAMES:
             told = _NUMBER_PLAYED.search(error.text)
-            most = int(told[1]) if told else self._limit_of(BOT_GAMES).most
+            most = int(told[1]) if told else self._told_bot_games(now)
             self._set(BOT_GAMES, _Limit(most, now + error.pause.total_seconds()))
             return
         # Without a name it may be the minute or the day: each refusal in a row doubles the pause.
@@ -89,9 +91,14 @@ class Quota:
 
     # What follows from it
 
-    def most_bot_games(self, config: MatchmakingConfig) -> int:
+    def _told_bot_games(self, now: float) -> int | None:
+        """Return how many bot games a day Lichess said it allows, unless that was long ago: it may allow more again."""
+        limit = self._limit_of(BOT_GAMES)
+        return limit.most if now < limit.until + _DAYS_TOLD * self._day_s else None
+
+    def most_bot_games(self, config: MatchmakingConfig, now: float) -> int:
         """Return how many bot games are allowed in any 24 hours."""
-        told = self._limit_of(BOT_GAMES).most
+        told = self._told_bot_games(now)
         allowed = _BOT_GAMES_REPORTED if told is None else told
         return allowed if config.bot_games_per_day is None else min(allowed, config.bot_games_per_day)
 
@@ -101,12 +108,12 @@ class Quota:
     def bot_game_at(self, config: MatchmakingConfig, now: float, expected: int = 0) -> float:
         """Return when the next game against a bot may begin, besides the `expected` ones that are about to."""
         began = [game.began_at for game in self._bot_games.since(now - self._day_s)]
-        free_at = self._room_at([*began, *[now] * expected], self.most_bot_games(config))
+        free_at = self._room_at([*began, *[now] * expected], self.most_bot_games(config, now))
         return max(now, free_at, self._limit_of(BOT_GAMES).until)
 
     def challenge_at(self, config: MatchmakingConfig, now: float) -> float:
         """Return when we may challenge a bot: a game may begin then, and our own are spread over the day."""
-        share = self._share(config)
+        share = self._share(config, now)
         if share <= 0:
             return math.inf
         own = [game.began_at for game in self._bot_games.since(now - self._day_s) if game.ours]
@@ -121,11 +128,11 @@ class Quota:
         if not is_bot:
             return credit_at
         own = [game.began_at for game in self._bot_games.since(now - self._day_s) if game.ours]
-        return max(credit_at, self.bot_game_at(config, now), self._room_at(own, self._share(config)))
+        return max(credit_at, self.bot_game_at(config, now), self._room_at(own, self._share(config, now)))
 
-    def _share(self, config: MatchmakingConfig) -> int:
+    def _share(self, config: MatchmakingConfig, now: float) -> int:
         """Return how many of the day's bot games are for our own challenges."""
-        most, others = self.most_bot_games(config), config.bot_games_for_challengers
+        most, others = self.most_bot_games(config, now), config.bot_games_for_challengers
         return most - (most // _ONE_IN_SO_MANY if others is None else others)
 
     def _room_at(self, began: list[float], most: int) -> float:
@@ -154,7 +161,7 @@ class Quota:
 
     def _bot_games_limit(self, config: MatchmakingConfig, now: float) -> Limit:
         at = self.bot_game_at(config, now)
-        return _limit("bot games", self.bot_games_used(now), self.most_bot_games(config), at, now)
+        return _limit("bot games", self.bot_games_used(now), self.most_bot_games(config, now), at, now)
 
     def in_words(self, config: MatchmakingConfig, now: float) -> str:
         """Return for example `37 of 100 bot games, resumes 14:20`; empty if there were none and all are allowed."""

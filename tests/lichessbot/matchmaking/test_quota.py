@@ -131,20 +131,33 @@ def test_zero_bot_games_can_be_configured(books: Books) -> None:
 
 def test_what_lichess_allows_and_for_how_long_not_is_learnt_from_its_refusal(tmp_path: Path, books: Books) -> None:
     books.quota.rate_limited(RateLimited(timedelta(hours=3), USED_UP, BOT_GAMES), NOW)
-    assert books.quota.most_bot_games(config()) == 64
+    assert books.quota.most_bot_games(config(), NOW) == 64
     assert books.quota.bot_game_at(config(), NOW) == NOW + 3 * HOUR_S
     resumes = clock_time(NOW + 3 * HOUR_S, NOW)
     assert books.quota.in_words(config(), NOW) == f"0 of 64 bot games, resumes {resumes}"
     books.close()
     again = Books(tmp_path)
-    assert again.quota.most_bot_games(config()) == 64
+    assert again.quota.most_bot_games(config(), NOW) == 64
     assert again.quota.bot_game_at(config(), NOW) == NOW + 3 * HOUR_S
+    again.close()
+
+
+def test_a_number_that_lichess_said_long_ago_is_no_longer_believed(tmp_path: Path, books: Books) -> None:
+    books.quota.rate_limited(RateLimited(timedelta(hours=3), USED_UP, BOT_GAMES), NOW)
+    resumes = NOW + 3 * HOUR_S
+    assert books.quota.most_bot_games(config(), resumes + 6 * DAY_S) == 64
+    assert books.quota.most_bot_games(config(), resumes + 8 * DAY_S) == 100
+    books.close()
+    again = Books(tmp_path)
+    assert again.quota.most_bot_games(config(), resumes + 8 * DAY_S) == 100
+    again.quota.rate_limited(RateLimited(timedelta(hours=3), "Enough.", BOT_GAMES), resumes + 8 * DAY_S)
+    assert again.quota.most_bot_games(config(), resumes + 8 * DAY_S) == 100
     again.close()
 
 
 def test_a_refusal_in_unknown_words_still_names_its_seconds(books: Books) -> None:
     books.quota.rate_limited(RateLimited(timedelta(hours=3), "Enough for today.", BOT_GAMES), NOW)
-    assert books.quota.most_bot_games(config()) == 100
+    assert books.quota.most_bot_games(config(), NOW) == 100
     assert books.quota.challenge_at(config(), NOW) == NOW + 3 * HOUR_S
 
 
