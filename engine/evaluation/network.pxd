@@ -33,7 +33,6 @@ cdef class Network:
     cdef int output_bias[8]
     cdef object memory
     cdef int scaled(self, long long total, int bucket) noexcept nogil
-    cdef int score_alone(self, Position position, int *features, int count, int flip) noexcept nogil
 
 cdef class Accumulators:
     cdef Network network
@@ -50,3 +49,14 @@ cdef class Accumulators:
     cdef void refresh(self, Position position, int slot) noexcept nogil
     cdef void follow(self, int slot, int view) noexcept nogil
     cdef int score(self, Position position, int ply) noexcept nogil
+
+cdef class AccumulatorCache:
+    cdef Network network
+    cdef int flip
+    cdef short *values              # White's view, then Black's
+    cdef object memory
+    cdef unsigned long long pieces[12]      # of the position evaluated last
+    cdef int beside[12]
+    cdef int score(self, Position position, int *beside) noexcept nogil
+    cdef void add(self, int feature) noexcept nogil
+    cdef void subtract(self, int feature) noexcept nogil

@@ -26,7 +26,7 @@ from cython.cimports.engine.core.move import (
     to_square,
 )
 from cython.cimports.engine.core.params import NETWORK_LIMIT
-from cython.cimports.engine.core.pieces import KINDS, ROOK
+from cython.cimports.engine.core.pieces import KIND_OF, KINDS, ROOK
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
 
@@ -39,6 +39,7 @@ if not cython.compiled:
     BLOCK = 16                     # hidden values come in multiples of it: one vector of AVX2
     FLIP_RANKS = 56                # from White's to Black's view of a square
 
+LAST_RANK = cython.declare(cython.int, 56)          # the first square that no pawn of White reaches
 SWAP_SIDES = cython.declare(cython.int, 384)        # from the feature of our piece to the enemy's
 FAR_BACK = cython.declare(cython.int, 6)            # moves: beyond, a refresh costs no more than updates
 
@@ -156,34 +157,6 @@ class Network:
         if total > NETWORK_LIMIT:
             return NETWORK_LIMIT
         return -NETWORK_LIMIT if total < -NETWORK_LIMIT else cython.cast(cython.int, total)
-
-    def score_alone(
-        self, position: Position, features: cython.p_int, count: cython.int, flip: cython.int
-    ) -> cython.int:
-        """Return the score in centipawns for the side to move, without the sums of the position before.
-
-        That is quick enough for the small networks of variants. `features` are White's, at most 64; `flip` turns a
-        square for Black's view.
-        """
-        sums = cython.declare(cython.short[1024])
-        if not cython.compiled:
-            sums = [0] * 1024
-        weights: cython.p_short = self.feature_weights
-        bucket: cython.int = bucket_of(position, self.buckets)
-        size: cython.Py_ssize_t = self.hidden & -BLOCK
-        index: cython.Py_ssize_t
-        half: cython.int
-        at: cython.int
-        total: cython.longlong = 0
-        for half in range(2):
-            for index in range(size):
-                sums[index] = self.feature_bias[index]
-            for at in range(count):
-                row: cython.Py_ssize_t = row_of(features[at], position.side_to_move ^ half, flip) * size
-                for index in range(size):
-                    sums[index] += weights[row + index]
-            total += weigh(sums, 0, self.output_weights, (2 * bucket + half) * size, size)
-        return self.scaled(total, bucket)
 
 
 @cython.final
@@ -382,3 +355,85 @@ class Accumulators:
     def evaluate(self, position: Position, ply: int) -> int:
         """Return `score` to Python callers."""
         return self.score(position, ply)
+
+
+@cython.final
+@cython.cclass
+class AccumulatorCache:
+    """The sums of the position evaluated last: those of the next are reached by the pieces that differ.
+
+    It is for variants, whose moves change any number of pieces. Each thread has one. `flip` turns a square for Black's
+    view. (chessprogramming wiki: NNUE, Finny tables)
+    """
+
+    def __init__(self, network: Network, flip: int) -> None:
+        self.network, self.flip = network, flip
+        values: cython.short[::1] = _zeros(2 * network.hidden)
+        self.memory = values
+        if cython.compiled:
+            self.values = cython.address(values[0])
+        else:
+            self.values = values
+            self.pieces, self.beside = [0] * 12, [0] * 12
+        index: cython.int
+        for index in range(2 * network.hidden):
+            self.values[index] = network.feature_bias[index % network.hidden]
+        for index in range(12):
+            self.pieces[index] = self.beside[index] = 0
+
+    def score(self, position: Position, beside: cython.p_int) -> cython.int:
+        """Return the score in centipawns for the side to move, within +-NETWORK_LIMIT.
+
+        `beside` has the number of each piece that counts although it is not on the board.
+        """
+        piece: cython.int
+        for piece in range(12):
+            come: u64 = position.pieces[piece] & ~self.pieces[piece]
+            gone: u64 = self.pieces[piece] & ~position.pieces[piece]
+            self.pieces[piece] = position.pieces[piece]
+            while come:
+                self.add(piece * 64 + lsb(come))
+                come &= come - 1
+            while gone:
+                self.subtract(piece * 64 + lsb(gone))
+                gone &= gone - 1
+            place: cython.int = KIND_OF[piece] + (LAST_RANK if piece < KINDS else SWAP_SIDES)
+            while self.beside[piece] < beside[piece]:
+                self.add(place)
+                self.beside[piece] += 1
+            while self.beside[piece] > beside[piece]:
+                self.subtract(place)
+                self.beside[piece] -= 1
+        size: cython.Py_ssize_t = self.network.hidden
+        bucket: cython.int = bucket_of(position, self.network.buckets)
+        us: cython.int = position.side_to_move
+        first: cython.Py_ssize_t = 2 * size * bucket
+        total: cython.longlong = weigh(self.values, us * size, self.network.output_weights, first, size)
+        total += weigh(self.values, (us ^ 1) * size, self.network.output_weights, first + size, size)
+        return self.network.scaled(total, bucket)
+
+    def add(self, feature: cython.int) -> cython.void:
+        """Add the weights of one of White's features to both views."""
+        size: cython.Py_ssize_t = self.network.hidden & -BLOCK
+        values: cython.p_short = self.values
+        rows: cython.p_short = self.network.feature_weights
+        view: cython.int
+        index: cython.Py_ssize_t
+        for view in range(2):
+            into: cython.Py_ssize_t = view * size
+            row: cython.Py_ssize_t = row_of(feature, view, self.flip) * size
+            for index in range(size):
+                values[into + index] += rows[row + index]
+
+    def subtract(self, feature: cython.int) -> cython.void:
+        """Undo `add`."""
+        size: cython.Py_ssize_t = self.network.hidden & -BLOCK
+        values: cython.p_short = self.values
+        rows: cython.p_short = self.network.feature_weights
+        view: cython.int
+        index: cython.Py_ssize_t
+        for view in range(2):
+            into: cython.Py_ssize_t = view * size
+            row: cython.Py_ssize_t = row_of(feature, view, self.flip) * size
+            for index in range(size):
+                values[into + index] -= rows[row + index]

@@ -1,14 +1,14 @@
 from engine.core.bitboard cimport u64
 from engine.core.position cimport Position
-from engine.evaluation.network cimport Network
+from engine.evaluation.network cimport AccumulatorCache
 
 cdef class VariantEvaluation:
     cdef int weights[352]
     cdef readonly bint goes_up
-    cdef Network network            # None for the terms
+    cdef AccumulatorCache sums      # None for the terms
     cdef int evaluate(self, Position position, u64 extra) noexcept nogil
     cdef int by_network(self, Position position, u64 extra) noexcept nogil
-    cdef int pieces_beside(self, u64 extra, int *pieces) noexcept nogil
+    cdef void count_beside(self, u64 extra, int *counts) noexcept nogil
     cdef int balance(self, Position position, u64 extra) noexcept nogil
     cdef void begin_attacks(self, Position position, unsigned long long *attacked_by) noexcept nogil
     cdef int place(self, int square, int us) noexcept nogil

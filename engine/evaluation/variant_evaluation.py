@@ -17,7 +17,7 @@ from cython.cimports.engine.core.params import PHASE_SHIFT
 from cython.cimports.engine.core.pieces import BISHOP, BLACK, KIND_OF, KINDS, KING, KNIGHT, PAWN, ROOK, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import endgame_of, midgame_of, pack
-from cython.cimports.engine.evaluation.network import FLIP_RANKS, Network
+from cython.cimports.engine.evaluation.network import FLIP_RANKS, AccumulatorCache, Network
 from cython.cimports.engine.evaluation.pawns import pawn_attacks
 
 # The terms and how many weights each has. Squares are numbered as in `weights.py`: kind * 32 + rank * 4 + file, a to d.
@@ -71,7 +71,7 @@ Values = Mapping[str, Sequence[tuple[int, int]]]
 
 @cython.cclass
 class VariantEvaluation:
-    """The evaluation of one variant, by a network if it has one.
+    """The evaluation of one variant, by a network if it has one, and then for one thread.
 
     `goes_up`: both sides see the board from White's side.
     """
@@ -79,7 +79,7 @@ class VariantEvaluation:
     def __init__(self, values: Values, network: Network | None = None, goes_up: bool = False) -> None:
         if not cython.compiled:
             self.weights = [0] * 352
-        self.network = network
+        self.sums = None if network is None else AccumulatorCache(network, 0 if goes_up else FLIP_RANKS)
         self.goes_up = goes_up
         self.set_values(values)
 
@@ -101,7 +101,7 @@ class VariantEvaluation:
 
     def evaluate(self, position: Position, extra: u64) -> cython.int:
         """Return the static score in centipawns for the side to move; `extra` is that of the variant's position."""
-        if self.network is not None:
+        if self.sums is not None:
             return self.by_network(position, extra)
         score: cython.int = self.balance(position, extra)
         if position.side_to_move == BLACK:
@@ -112,34 +112,26 @@ class VariantEvaluation:
         return LIMIT if score > LIMIT else -LIMIT if score < -LIMIT else score
 
     def by_network(self, position: Position, extra: u64) -> cython.int:
-        """Return the network's score. A piece beside the board is for it a pawn on the last rank, a file for each kind.
-        """
-        features = cython.declare(cython.int[64])
+        """Return the network's score."""
+        counts = cython.declare(cython.int[12])
         if not cython.compiled:
-            features = [0] * 64
-        count: cython.int = self.pieces_beside(extra, features)
-        index: cython.int
-        for index in range(count):
-            features[index] = KIND_OF[features[index]] + (56 if features[index] < KINDS else KINDS * 64)
-        left: u64 = position.occupied
-        while left:
-            square: cython.int = lsb(left)
-            features[count] = position.board[square] * 64 + square
-            count += 1
-            left &= left - 1
-        return self.network.score_alone(position, features, count, 0 if self.goes_up else FLIP_RANKS)
+            counts = [0] * 12
+        self.count_beside(extra, counts)
+        return self.sums.score(position, counts)
 
     def beside(self, extra: int) -> tuple[int, ...]:
-        """Return `pieces_beside` to Python callers."""
-        pieces = cython.declare(cython.int[64])
+        """Return the pieces that `count_beside` counts."""
+        counts = cython.declare(cython.int[12])
         if not cython.compiled:
-            pieces = [0] * 64
-        count: cython.int = self.pieces_beside(extra, pieces)
-        return tuple([pieces[index] for index in range(count)])
+            counts = [0] * 12
+        self.count_beside(extra, counts)
+        return tuple([piece for piece in range(12) for _ in range(counts[piece])])
 
-    def pieces_beside(self, extra: u64, pieces: cython.p_int) -> cython.int:
-        """Write the pieces that count although they are not on the board, and return their number."""
-        return 0
+    def count_beside(self, extra: u64, counts: cython.p_int) -> cython.void:
+        """Write how many of each piece a network counts although they are not on the board."""
+        piece: cython.int
+        for piece in range(12):
+            counts[piece] = 0
 
     def features(self, position: Position, extra: int) -> list[tuple[int, int]]:
         """Return the weights that count in a position, by index, and how often each counts for White."""

@@ -69,15 +69,12 @@ class ThreeCheckEvaluation(VariantEvaluation):
     For the network, each check given is a pawn beside the board.
     """
 
-    def pieces_beside(self, extra: u64, pieces: cython.p_int) -> cython.int:
-        """Write a pawn for each check given, and return their number."""
-        count: cython.int = 0
+    def count_beside(self, extra: u64, counts: cython.p_int) -> cython.void:
+        """Count a pawn for each check given."""
+        VariantEvaluation.count_beside(self, extra, counts)
         us: cython.int
         for us in range(2):
-            for _ in range(cython.cast(cython.int, extra >> 4 * us & 3)):
-                pieces[count] = us * KINDS + PAWN
-                count += 1
-        return count
+            counts[us * KINDS + PAWN] = cython.cast(cython.int, extra >> 4 * us & 3)
 
     def own_terms(
         self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
@@ -94,17 +91,14 @@ class CrazyhouseEvaluation(VariantEvaluation):
     pocket, squares around the enemy king where they can be dropped or may go].
     """
 
-    def pieces_beside(self, extra: u64, pieces: cython.p_int) -> cython.int:
-        """Write the pieces in the pockets, and return their number."""
-        count: cython.int = 0
+    def count_beside(self, extra: u64, counts: cython.p_int) -> cython.void:
+        """Count the pieces in the pockets."""
+        VariantEvaluation.count_beside(self, extra, counts)
         us: cython.int
         kind: cython.int
         for us in range(2):
             for kind in range(PAWN, QUEEN + 1):
-                for _ in range(cython.cast(cython.int, extra >> 5 * (5 * us + kind) & 31)):
-                    pieces[count] = us * KINDS + kind
-                    count += 1
-        return count
+                counts[us * KINDS + kind] = cython.cast(cython.int, extra >> 5 * (5 * us + kind) & 31)
 
     def own_terms(
         self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
@@ -188,6 +182,7 @@ class RacingKingsEvaluation(VariantEvaluation):
         return score
 
 
+UPWARDS = "racingKings"
 CLASSES = {
     "kingOfTheHill": KingOfTheHillEvaluation,
     "threeCheck": ThreeCheckEvaluation,
@@ -200,6 +195,11 @@ CLASSES = {
 
 
 @cache
-def evaluation_of(variant: str, network: Network | None = None) -> VariantEvaluation:
-    """Return the evaluation of the variant with this name of Lichess's, by a network or by its terms."""
-    return CLASSES[variant](VALUES[variant], network, goes_up=variant == "racingKings")
+def evaluation_of(variant: str) -> VariantEvaluation:
+    """Return the evaluation by terms of the variant with this name of Lichess's."""
+    return CLASSES[variant](VALUES[variant], goes_up=variant == UPWARDS)
+
+
+def network_evaluation(variant: str, network: Network) -> VariantEvaluation:
+    """Return an evaluation of the variant by this network, for one thread."""
+    return CLASSES[variant]({}, network, goes_up=variant == UPWARDS)

@@ -9,7 +9,7 @@ import pytest
 from engine.core.params import NETWORK_LIMIT
 from engine.evaluation import eval_file, net_file
 from engine.evaluation.network import Network
-from engine.evaluation.variant_terms import evaluation_of
+from engine.evaluation.variant_terms import network_evaluation
 from engine.facade import Board, Engine, Limits
 from engine.selfplay.games import Player
 from engine.selfplay.records import encode
@@ -60,7 +60,7 @@ def boards(variant: str) -> list[tuple[Board, chess.Board]]:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_score_is_what_the_file_format_says(variant: str) -> None:
-    evaluation = evaluation_of(variant, Network(NET))
+    evaluation = network_evaluation(variant, Network(NET))
     for board, judge in boards(variant):
         assert evaluation.score(board.position, board.position.state()["extra"]) == slow_score(judge), board.fen()
 
