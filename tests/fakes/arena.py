@@ -166,6 +166,13 @@ class Arena:
     def log(self) -> str:
         return self.log_path.read_text(encoding="utf-8", errors="replace")
 
+    def logged(self, text: str, times: int | None = None) -> bool:
+        """Whether the log says this, so many times if given. It is written a moment after what it tells of."""
+        deadline = time.monotonic() + PATIENCE_S
+        while (count := self.log().count(text)) < (times or 1) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return count == times if times is not None else count > 0
+
     def engines(self) -> list[int]:
         """The processes that the daemon started, wherever they are now."""
         mark = f"{MARK}={self._mark}".encode()

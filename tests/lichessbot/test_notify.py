@@ -377,4 +377,4 @@ def test_a_notifier_that_hangs_costs_a_line_and_no_game(arena: Arena) -> None:
         judge(session)
     arena.until(lambda: "notify.failed" in arena.log())
     assert arena.stop() == ExitCode.OK
-    assert arena.log().count("notify.failed") == 1
+    assert arena.logged("notify.failed", times=1)

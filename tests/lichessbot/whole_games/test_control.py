@@ -123,4 +123,4 @@ def test_an_operator_sees_a_game_and_pauses_blocks_resumes_and_finishes(arena: A
     assert told(arena, "quit").startswith("the daemon ends now")
     assert arena.wait_for_exit() == 4
     assert not (arena.folder / "state" / SOCKET_NAME).exists()
-    assert arena.log().count(" control command=") == 9
+    assert arena.logged(" control command=", times=9)

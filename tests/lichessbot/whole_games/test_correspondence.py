@@ -115,7 +115,7 @@ def test_a_quick_reply_is_answered_in_the_same_visit(arena: Arena) -> None:
     session = arena.correspondence(arena.player("Quick"), 3, ColorChoice.BLACK)
     arena.start()
     arena.until(lambda: our_plies(session) >= 4 or session.game.is_over)
-    assert arena.log().count("game.visit") == 1
+    assert arena.logged("game.visit", times=1)
     assert arena.stop() == 0
 
 
@@ -138,7 +138,7 @@ def test_between_moves_neither_an_engine_nor_a_stream_is_held(arena: Arena) -> N
     arena.until(lambda: our_plies(session) == 1)
     arena.until(lambda: not arena.engines() and not streams(arena))
     time.sleep(1.5)
-    assert arena.log().count("game.visit") == 1, "the lists show that it is not our turn"
+    assert arena.logged("game.visit", times=1), "the lists show that it is not our turn"
     assert arena.stop() == 0
 
 
@@ -179,7 +179,7 @@ def test_a_game_that_ends_while_suspended_is_visited_once_more_and_recorded(aren
     arena.server.call(lambda: session.resign(opponent))
     arena.until(lambda: "game.over" in arena.log())
     time.sleep(1.5)
-    assert arena.log().count("game.visit") == 3
+    assert arena.logged("game.visit", times=3)
     assert arena.stop() == 0
     (pgn,) = (arena.folder / "games").glob("*.pgn")
     assert pgn.read_text().count("[%eval") == 2, "of both visits"

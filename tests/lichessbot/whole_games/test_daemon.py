@@ -89,7 +89,7 @@ def test_games_that_start_in_one_burst_are_each_played_once(arena: Arena) -> Non
     arena.until_ended(8, 90)
     for session in arena.ended:
         judge(session)
-        assert arena.log().count(f"game.join game={session.game.id}") == 1
+        assert arena.logged(f"game.join game={session.game.id}", times=1)
     watch_out_for_trouble(arena)
 
 
@@ -141,7 +141,7 @@ def test_a_stream_taken_by_another_client_is_taken_back_and_replays_are_harmless
     arena.until(lambda: arena.log().count("events.open") >= 2)
     arena.until_ended(1)
     judge(arena.ended[0])
-    assert arena.log().count(f"game.join game={game_id}") == 1
+    assert arena.logged(f"game.join game={game_id}", times=1)
 
 
 def test_the_end_of_the_game_stream_is_not_the_end_of_the_game(arena: Arena) -> None:
@@ -199,7 +199,7 @@ def test_a_hung_engine_is_replaced_in_time(arena: Arena) -> None:
         os.kill(pid, signal.SIGSTOP)
     arena.until_ended(1)
     judge(arena.ended[0])
-    assert "engine.replaced" in arena.log()
+    assert arena.logged("engine.replaced")
 
 
 def test_a_killed_engine_is_replaced(arena: Arena) -> None:
@@ -302,14 +302,14 @@ def test_an_account_that_is_no_bot_ends_the_daemon(arena: Arena) -> None:
     arena.bot.title = None
     arena.spawn()
     assert arena.wait_for_exit() == 3
-    assert "lichessbot upgrade" in arena.log()
+    assert arena.logged("lichessbot upgrade")
 
 
 def test_a_token_without_the_scope_ends_the_daemon(arena: Arena) -> None:
     arena.token = arena.site.accounts.issue_token(arena.bot, frozenset({Scope.CHALLENGE_WRITE}))
     arena.spawn()
     assert arena.wait_for_exit() == 3
-    assert "Missing scope" in arena.log()
+    assert arena.logged("Missing scope")
     assert "token.denied" not in arena.log(), "with no game to save it does not ask again"
 
 

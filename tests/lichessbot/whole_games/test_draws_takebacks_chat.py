@@ -129,8 +129,7 @@ def test_an_offer_is_made_once_in_twenty_plies_over_a_restart(arena: Arena) -> N
     arena.start()
     human.plays("c1b1", "b1a1", "a1a2")
     assert len(human.lines("Black offers draw")) == 1
-    assert "offer=True" in arena.log()
-    assert arena.log().count("offer=True") == 1
+    assert arena.logged("offer=True", times=1)
     human.leaves_the_game()
 
 
@@ -171,7 +170,7 @@ def test_the_game_of_an_opponent_who_left_is_claimed(arena: Arena) -> None:
     assert human.game.status is Status.TIMEOUT
     assert human.game.winner is Color.BLACK
     arena.until(lambda: "game.over" in arena.log())
-    assert arena.log().count("game.claim") == 1
+    assert arena.logged("game.claim", times=1)
 
 
 # Takebacks

@@ -85,7 +85,7 @@ def test_an_engine_without_chess960_is_refused_if_it_needs_it(arena: Arena, rude
     arena.configure(rules="variants: [standard, chess960]", engine=command)
     arena.spawn()
     assert arena.wait_for_exit() == 2
-    assert "expected variants that rude (engine) announces (standard), found chess960" in arena.log()
+    assert arena.logged("expected variants that rude (engine) announces (standard), found chess960")
 
 
 def test_a_reload_takes_only_engines_that_answer(arena: Arena) -> None:
@@ -155,7 +155,7 @@ def test_the_expected_reply_is_a_ponder_hit(arena: Arena) -> None:
     arena.start()
     arena.challenge(arena.player("Thinker", Thinker), base_s=60, color=ColorChoice.WHITE)
     arena.until(lambda: "engine.ponder_hit" in arena.log() or len(arena.ended) > 0)
-    assert "engine.ponder_hit" in arena.log()
+    assert arena.logged("engine.ponder_hit")
     arena.until_ended(1)
     judge(arena.ended[0])
     assert arena.stop() == 0

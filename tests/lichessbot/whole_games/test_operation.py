@@ -53,7 +53,7 @@ def test_a_reload_reports_changes_and_the_game_continues(arena: Arena) -> None:
     arena.until(lambda: 'reload.key key=stop_grace old=7200 new=60 effect="at once"' in arena.log())
     arena.until_plies(arena.started[0], arena.started[0].game.ply + 2)
     arena.until_ended(1)
-    assert arena.log().count(" start ") == 1
+    assert arena.logged(" start ", times=1)
 
 
 def test_a_reload_of_an_invalid_file_keeps_the_old_one(arena: Arena) -> None:
@@ -88,7 +88,7 @@ def test_games_are_left_when_the_grace_is_over(arena: Arena) -> None:
     arena.signal(signal.SIGTERM)
     assert arena.wait_for_exit() == 4
     assert 1.0 <= time.monotonic() - started_at < 10.0
-    assert 'stop.now why="grace over" games_left=1' in arena.log()
+    assert arena.logged('stop.now why="grace over" games_left=1')
     assert not arena.started[0].game.is_over
     arena.start()
     arena.until(lambda: arena.log().count("game.state") >= 2)
@@ -141,8 +141,8 @@ def test_records_that_cannot_be_kept_cost_no_game(arena: Arena) -> None:
     arena.until_ended(1)
     arena.until(lambda: "game.over" in arena.log())
     assert arena.stop() == 0
-    assert arena.log().count("store.failed") == 1
-    assert arena.log().count("control.unavailable") == 1
+    assert arena.logged("store.failed", times=1)
+    assert arena.logged("control.unavailable", times=1)
 
 
 # The service manager, and root
@@ -202,7 +202,7 @@ def test_an_outage_of_lichess_does_not_stop_the_watchdog(
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is told")
 def test_running_as_root_gives_a_warning(arena: Arena) -> None:
     arena.start()
-    assert "WARNING root note=" in arena.log()
+    assert arena.logged("WARNING root note=")
 
 
 class Nothing:

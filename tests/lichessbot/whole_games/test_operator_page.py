@@ -165,7 +165,7 @@ def test_a_daemon_goes_on_without_its_page_if_the_port_is_taken(arena: Arena) ->
         arena.until_ended(1)
         judge(arena.ended[0])
         assert arena.stop() == 0
-    assert "WARNING web.unavailable address=127.0.0.1:" in arena.log()
+    assert arena.logged("WARNING web.unavailable address=127.0.0.1:")
 
 
 def test_run_serves_the_page_for_one_start_and_refuses_to_show_it_to_the_world(arena: Arena) -> None:
@@ -178,4 +178,4 @@ def test_run_serves_the_page_for_one_start_and_refuses_to_show_it_to_the_world(a
     arena.spawn()
     assert arena.wait_for_exit() == 2
     expected = "--status: expected 127.0.0.1 or [::1], or status.password_file too, found '0.0.0.0:"
-    assert expected in arena.log()
+    assert arena.logged(expected)

@@ -22,7 +22,7 @@ def test_a_bot_with_a_personality_gives_the_odds_it_is_configured_for(arena: Are
     rook = odds(arena, human, "rook")
     arena.until(lambda: arena.is_settled(rook))
     assert arena.decline_reason(rook) is DeclineReason.VARIANT
-    assert "challenge.odds = [queen, pawn]" in arena.log()
+    assert arena.logged("challenge.odds = [queen, pawn]")
     odds(arena, human, "queen")
     arena.until(lambda: arena.started and arena.started[0].game.ply == 1)
     game = arena.started[0].game

@@ -44,7 +44,7 @@ def test_one_rematch_is_offered_with_colours_reversed(arena: Arena, colour: Colo
     judge(arena.ended[1])
     arena.until(lambda: arena.log().count("game.over") == 2)
     time.sleep(4)       # longer than the player who had Black waits
-    assert arena.log().count("match.challenge") == 1
+    assert arena.logged("match.challenge", times=1)
 
 
 def test_a_rematch_that_is_declined_is_not_offered_again(arena: Arena) -> None:
@@ -54,7 +54,7 @@ def test_a_rematch_that_is_declined_is_not_offered_again(arena: Arena) -> None:
     arena.teach(player, policy=AnswerPolicy(declines=DeclineReason.LATER))
     play_one(arena, player, ColorChoice.BLACK)
     arena.until(lambda: "match.declined" in arena.log())
-    assert "reason=later" in arena.log()
+    assert arena.logged("reason=later")
     assert arena.stop() == 0
     assert len(arena.started) == 1
 
@@ -82,7 +82,7 @@ def test_rematches_are_accepted_as_often_in_a_row_as_configured_also_after_a_res
     arena.start()
     second = arena.server.call(lambda: arena.site.offer_rematch(arena.ended[1].game, player))
     arena.until(lambda: arena.decline_reason(second.id) is DeclineReason.LATER)
-    assert 'rule="rematch.accepts_in_a_row = 1"' in arena.log()
+    assert arena.logged('rule="rematch.accepts_in_a_row = 1"')
 
 
 def test_rematches_with_humans_can_be_off(arena: Arena) -> None:
@@ -92,4 +92,4 @@ def test_rematches_with_humans_can_be_off(arena: Arena) -> None:
     play_one(arena, player, ColorChoice.WHITE)
     offered = arena.server.call(lambda: arena.site.offer_rematch(arena.ended[0].game, player))
     arena.until(lambda: arena.decline_reason(offered.id) is DeclineReason.LATER)
-    assert 'rule="rematch.accept = bot" because="it is a rematch with a human"' in arena.log()
+    assert arena.logged('rule="rematch.accept = bot" because="it is a rematch with a human"')

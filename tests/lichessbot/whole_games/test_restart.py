@@ -70,7 +70,7 @@ def test_games_go_on_from_memory_while_lichess_does_not_tell_of_them(
     for session, before in zip(sessions, plies, strict=True):
         arena.until_plies(session, before + 4)
     assert time.monotonic() - started_at < 25, "a minute is what a 429 costs"
-    assert "games.remembered account=testbot games=2" in arena.log()
+    assert arena.logged("games.remembered account=testbot games=2")
 
 
 def test_the_account_is_confirmed_once_lichess_answers(arena: Arena, refusing: Refusing) -> None:

@@ -40,7 +40,7 @@ def test_an_opponent_who_asks_hears_the_turning_points_after_the_end_and_not_bef
     late.says("!review")
     late.waits_for_line("The turning point")
     assert TURN.fullmatch(late.lines()[-1])
-    assert arena.log().count("review.done") == 2
+    assert arena.logged("review.done", times=2)
 
 
 def test_every_human_hears_them_if_the_operator_wants_it(arena: Arena) -> None:

@@ -104,7 +104,7 @@ def test_an_online_tablebase_limits_the_choice_of_the_engine(arena: Arena, oracl
     arena.until(lambda: len(arena.started) == 1)
     arena.until_plies(arena.started[0], 1)
     assert our_moves(arena, arena.started[0])[0] in ("e1a1", "e1b1")
-    assert "source.move" in arena.log()
+    assert arena.logged("source.move")
 
 
 def test_local_tablebases_win_a_won_game(arena: Arena, tables: Path) -> None:
@@ -118,7 +118,7 @@ def test_local_tablebases_win_a_won_game(arena: Arena, tables: Path) -> None:
     assert arena.stop() == 0
     (table,) = arena.ended
     assert table.game.winner is Color.WHITE
-    assert arena.log().count("source.move") == len(our_moves(arena, table))
+    assert arena.logged("source.move", times=len(our_moves(arena, table)))
 
 
 def play_against_fixed_replies(arena: Arena, games: int, extra: str) -> list[tuple[str, ...]]:
@@ -167,7 +167,7 @@ def test_a_profile_has_a_book_of_its_own(arena: Arena) -> None:
         arena.until_ended(number + 1)
     assert our_moves(arena, arena.ended[0])[0] != "a2a4"
     assert our_moves(arena, arena.ended[1])[0] == "a2a4"
-    assert arena.log().count("source=polyglot moves=") == 1
+    assert arena.logged("source=polyglot moves=", times=1)
 
 
 def test_a_damaged_book_is_logged_and_fails_the_check_and_costs_no_game(arena: Arena) -> None:
@@ -178,7 +178,7 @@ def test_a_damaged_book_is_logged_and_fails_the_check_and_costs_no_game(arena: A
     assert "damaged.bin: 17 bytes are not whole entries of 16" in checked.stdout
     assert "would first look for a move in: polyglot, own_book" in checked.stdout
     arena.start()
-    assert arena.log().count("book.unusable") == 1
+    assert arena.logged("book.unusable", times=1)
     arena.challenge(arena.player("Greedy"))
     arena.until_ended(1)
     judge(arena.ended[0])

@@ -86,7 +86,7 @@ def test_the_bot_moves_in_a_variant_whose_engine_dies(arena: Arena) -> None:
     arena.start()
     arena.challenge(arena.player("Greedy"), variant=Variant.CRAZYHOUSE)
     arena.until(lambda: arena.log().count("by=us") == 2)
-    assert arena.log().count("source=fallback") == 2
+    assert arena.logged("source=fallback", times=2)
 
 
 @pytest.mark.parametrize("errors_are_expected", [True])
