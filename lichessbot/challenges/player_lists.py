@@ -63,8 +63,9 @@ class PlayerLists:
                 source: _Source = Fetcher(address, self._timeouts, self._proxy, etag)
                 if address.startswith("/"):
                     source = ListFile(address, self._timeouts, etag)
-                self._readers[address] = reader = _ListReader(source, self._emit, self._timeouts)
+                reader = _ListReader(source, self._emit, self._timeouts)
                 reader.start()
+                self._readers[address] = reader
 
     def update(self, fetched: ListFetched) -> None:
         """Keep a new version."""
