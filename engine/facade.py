@@ -36,7 +36,7 @@ from engine.evaluation.evaluate import phase_of, terms
 from engine.evaluation.net_file import InvalidNet
 from engine.evaluation.network import Network, instructions
 from engine.evaluation.style import LEAST, Name, Style, most
-from engine.evaluation.variant_terms import evaluation_of, network_evaluation
+from engine.evaluation.variant_terms import evaluation_of
 from engine.evaluation.weights import Group
 from engine.pgn.pgn import pgn_text
 from engine.search.available_memory import available_mb
@@ -247,7 +247,7 @@ class Engine:
         if board.variant == "standard":
             score = network_score(board.position, network)
         else:
-            score = network_evaluation(board.variant, network).score(board.position, board.position.state()["extra"])
+            score = evaluation_of(board.variant, network).score(board.position, board.position.state()["extra"])
         return score if board.turn == "white" else -score
 
     def clear_hash(self) -> None:

@@ -194,12 +194,11 @@ CLASSES = {
 }
 
 
+def evaluation_of(variant: str, network: Network | None = None) -> VariantEvaluation:
+    """Return the evaluation of this variant of Lichess's: by its terms, or for one thread by a network."""
+    return _terms_of(variant) if network is None else CLASSES[variant]({}, network, goes_up=variant == UPWARDS)
+
+
 @cache
-def evaluation_of(variant: str) -> VariantEvaluation:
-    """Return the evaluation by terms of the variant with this name of Lichess's."""
+def _terms_of(variant: str) -> VariantEvaluation:
     return CLASSES[variant](VALUES[variant], goes_up=variant == UPWARDS)
-
-
-def network_evaluation(variant: str, network: Network) -> VariantEvaluation:
-    """Return an evaluation of the variant by this network, for one thread."""
-    return CLASSES[variant]({}, network, goes_up=variant == UPWARDS)

@@ -11,7 +11,7 @@ from engine.board import Board
 from engine.core.score import mate_distance, scale
 from engine.evaluation.network import Network
 from engine.evaluation.style_bonus import StyleBonus
-from engine.evaluation.variant_terms import evaluation_of, network_evaluation
+from engine.evaluation.variant_terms import evaluation_of
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Task, run_helper
 from engine.search.search import Search
@@ -97,7 +97,7 @@ class RunningSearch:
         def search(history: History, time_manager: TimeManager, nodes: int) -> Search:
             position = board.copy().position
             if board.variant != "standard":
-                own = evaluation_of(board.variant) if network is None else network_evaluation(board.variant, network)
+                own = evaluation_of(board.variant, network)
                 return Search(position, table, history, time_manager, nodes, variant_evaluation=own)
             prober = tablebase.prober(position)
             return Search(position, table, history, time_manager, nodes, network, prober, style=style)

@@ -13,8 +13,7 @@ from engine.core.score import mate_distance
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import STANDARD, Evaluation
 from engine.evaluation.style import Name, bonus_of
-from engine.evaluation.variant_evaluation import VariantEvaluation
-from engine.evaluation.variant_terms import evaluation_of, network_evaluation
+from engine.evaluation.variant_terms import evaluation_of
 from engine.search.history import History
 from engine.search.iterative_deepening import MAX_DEPTH, Line, search_line
 from engine.search.search import Search
@@ -52,10 +51,7 @@ class Player:
     ) -> None:
         """`evaluation` is as for EvalFile; a style is for standard chess. Raises InvalidNet."""
         self._network = eval_file.load(evaluation, variant)
-        self._own: VariantEvaluation | None = None
-        if variant != STANDARD:
-            network = self._network
-            self._own = evaluation_of(variant) if network is None else network_evaluation(variant, network)
+        self._own = None if variant == STANDARD else evaluation_of(variant, self._network)
         self._style = None if style is None else bonus_of(style)
         self._nodes = nodes
         self._table, self._history = TranspositionTable(HASH_MB), History()
