@@ -10,6 +10,7 @@ from engine.core.bitboard import parse_square
 from engine.core.pieces import PIECE_LETTERS
 
 KINDS = 6
+DOUBLE_PUSH = 1                    # flag of a packed move, see `move.py`
 CASTLING, EN_PASSANT, WHITE_TO_MOVE = 768, 772, 780        # index of the first number of each
 
 
@@ -28,7 +29,7 @@ def polyglot_key(board: Board) -> int:
     for right in range(4):
         if state["castling_rights"] >> right & 1:
             key ^= NUMBERS[CASTLING + right]
-    pawn = _double_step(board, pieces)
+    pawn = _double_step(board)
     if pawn is not None and _stands_beside_an_enemy_pawn(pawn, pieces):
         key ^= NUMBERS[EN_PASSANT + pawn % 8]
     if board.turn == WHITE:
@@ -41,16 +42,15 @@ def _polyglot_piece(piece: int) -> int:
     return 2 * (piece % KINDS) + (piece < KINDS)
 
 
-def _double_step(board: Board, pieces: list[int]) -> int | None:
-    """Return the square of the pawn that has just made a double step, if the last move was one."""
-    if not board.moves:
+def _double_step(board: Board) -> int | None:
+    """Return the square of the pawn that has just made a double step, if the last move was one.
+
+    Two steps from Horde's first rank are none, as they cannot be captured en passant.
+    """
+    if board.last_move == 0:
         passed = board.initial_fen.split()[3]
         return None if passed == "-" else parse_square(passed) ^ 8
-    last = board.moves[-1]
-    if last[1] not in "27":
-        return None                # a drop, or a step of Horde's first rank, which cannot be captured en passant
-    origin, target = parse_square(last[:2]), parse_square(last[2:4])
-    return target if abs(target - origin) == 16 and pieces[target] % KINDS == 0 else None
+    return board.last_move >> 6 & 63 if board.last_move >> 12 == DOUBLE_PUSH else None
 
 
 def _stands_beside_an_enemy_pawn(pawn: int, pieces: list[int]) -> bool:

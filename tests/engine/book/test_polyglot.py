@@ -76,3 +76,11 @@ def test_a_piece_that_moves_two_ranks_makes_no_double_step() -> None:
     board = Board("4k3/8/8/8/1p6/8/R7/4K3 w - - 0 1")
     board.push("a2a4")
     assert polyglot_key(board) == polyglot_key(Board(board.fen()))
+
+
+def test_a_copy_without_moves_has_the_same_key() -> None:
+    board = Board("4k3/8/8/8/1pP5/8/3P4/4K3 b - c3 0 1")
+    for move in ("e8e7", "d2d4", "e7e6"):
+        assert polyglot_key(board.copy(moves=False)) == polyglot_key(board)
+        board.push(move)
+        assert polyglot_key(board.copy(moves=False)) == polyglot_key(board), move
