@@ -100,13 +100,14 @@ class IterativeDeepening:
         best: list[Line] = []
         for depth in range(1, min(self._task.limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
             self._depth = depth
-            before, best = best, self._search_depth(best)
+            before = best
+            finished = self._search_depth(before)
             stopped = self._search.was_stopped()
+            known = {line.variation[0] for line in finished}
+            missing = [line for line in before if line.variation[0] not in known] if stopped else []
+            best = [*finished, *missing][: self._task.lines]
             for number, line in enumerate(best, 1):
-                if not stopped:
-                    self._report(number, line)
-                elif before[number - 1 : number] != [line]:
-                    self._report(number, line, depth - (line in before))
+                self._report(number, line, depth if number <= len(finished) else depth - 1)
             if stopped:
                 break
             self._time_manager.is_done = self._is_time_up(before, best) or _is_clear(self._task, best[0].score, depth)
@@ -125,9 +126,9 @@ class IterativeDeepening:
         return self._time_manager.too_late_for_another_depth(soft_percent(self._steady_depths, drop, share))
 
     def _search_depth(self, before: list[Line]) -> list[Line]:
-        """Return the best lines at one depth; each search leaves out the first moves of the better lines.
+        """Return the lines finished at one depth, best first; each search leaves out the first moves of better lines.
 
-        If the search is stopped, lines of the depth before stand in for those that are missing.
+        If the search is stopped in the first line, that counts if it found a move.
         """
         task, search = self._task, self._search
         lines: list[Line] = []
@@ -137,19 +138,15 @@ class IterativeDeepening:
             left = [move for move in task.moves if move not in taken]
             found = expected.variation[:1] if expected is not None else ()
             search.restrict_root(left, task.complete and not taken, *found)
-            line = search_line(search, self._depth, expected, partial(self._report, number + 1))
+            line = search_line(search, self._depth, expected, partial(self._report, number + 1, depth=self._depth))
             if line.variation and (number == 0 or not search.was_stopped()):
                 lines.append(line)
             if search.was_stopped():
                 break
-        lines.sort(key=lambda line: -line.score)
-        found_moves = {line.variation[0] for line in lines}
-        missing = [line for line in before if line.variation[0] not in found_moves] if search.was_stopped() else []
-        return [*lines, *missing][: task.lines]
+        return sorted(lines, key=lambda line: -line.score)
 
-    def _report(self, number: int, line: Line, depth: int | None = None) -> None:
+    def _report(self, number: int, line: Line, depth: int) -> None:
         search = self._search
-        depth = self._depth if depth is None else depth
         self._on_iteration(
             Iteration(number, line, depth, search.deepest(), search.node_count(), self._time_manager.elapsed_ms())
         )

@@ -83,8 +83,7 @@ class RunningSearch:
         tablebase: Tablebase,
         style: StyleBonus | None = None,
     ) -> None:
-        """Search with one thread for each of `histories`; they share the table and `network`, which is for this board.
-        """
+        """Search with one thread for each of `histories`; they share the table and this board's network."""
         self.limits = task.limits
         self._board = board
         self._table = table
@@ -144,7 +143,7 @@ class RunningSearch:
 
         deepening = IterativeDeepening(self._search, self._time_manager, self._task, on_iteration, on_root_move)
         threads: list[Thread] = []
-        all_started = Event()      # before it nobody searches: on few cores those that do leave no time to start others
+        all_started = Event()      # no thread searches before: on few cores those that do delay the start of the others
         try:
             for number, helper in enumerate(self._helpers, 1):
                 if self._time_manager.late_ms() or self._search.was_stopped():

@@ -10,6 +10,7 @@ import pytest
 
 from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport, SearchResult
 from engine.search import running_search
+from engine.search.iterative_deepening import Bound
 from engine.search.search import Search
 
 
@@ -113,7 +114,21 @@ def test_a_restricted_search_is_as_deep_as_asked_for() -> None:
         assert len(report.pv) >= depth
 
 
-@pytest.mark.parametrize("fen", [STARTING_FEN, "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"])
+def _comparable(report: SearchReport) -> int:
+    """The score of a line, with a mate above all others."""
+    if report.mate_in is None:
+        return report.score_cp or 0
+    return 100_000 - report.mate_in if report.mate_in > 0 else -100_000 - report.mate_in
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        STARTING_FEN,
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1",       # a mate, whose line is the same at each depth
+    ],
+)
 def test_several_lines_cut_short_are_the_best_known_of_each_move(fen: str) -> None:
     """Those of the unfinished depth come first, each move has one line, and what is shown last is what is played."""
     for nodes in range(500, 6_000, 111):
@@ -129,8 +144,13 @@ def test_several_lines_cut_short_are_the_best_known_of_each_move(fen: str) -> No
         last = [shown[line] for line in sorted(shown)]
         assert len({report.pv[0] for report in last}) == len(last)
         assert last[0].pv[0] == result.best_move
-        deepest = [report.score_cp or 0 for report in last if report.depth == last[0].depth]
-        assert deepest == sorted(deepest, reverse=True)
+        depths = [report.depth for report in last]
+        assert depths == sorted(depths, reverse=True)
+        assert depths[0] - depths[-1] <= 1
+        assert all(report.bound is Bound.EXACT for report in last[1:])
+        for depth in depths:
+            scores = [_comparable(report) for report in last if report.depth == depth]
+            assert scores == sorted(scores, reverse=True)
 
 
 def test_a_restricted_search_cut_short_keeps_the_mate_it_has_found() -> None:
