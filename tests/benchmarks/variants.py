@@ -2,15 +2,15 @@
 
     python -m tests.benchmarks.variants [--variant NAME ...] [--opponent COMMAND | random | self] [--nodes 2000]
         [--our-nodes 0] [--clock 8+0.08] [--overhead 10] [--margin 0] [--games 100] [--concurrency 1] [--engine COMMAND]
-        [--record FILE]
+        [--hand-written] [--record FILE]
 
 Without --variant all seven are played. Each opening is a few random plies and played twice, with either colour; but
-once if the engine plays itself by nodes, where the second game would be the first again.
-`--nodes` limits the opponent, if it is a program, which then has no clock; `self` has ours. An illegal move loses, and
-so does a move later than the clock by more than the margin, which a busy machine needs. Threefold repetition is
-claimed, and the fifty-move rule where the variant has it. The table has our score with 95 % error bars, and Elo. RECORD
-keeps every game, so that the same command goes on where it was interrupted. The exit code is 1 if a move of ours was
-illegal or late.
+once if the engine plays itself by nodes, where the second game would be the first again. With `--hand-written`
+engines of ours evaluate by their terms. `--nodes` limits the opponent, if it is a program, which then has no clock;
+`self` has ours. An illegal move loses, and so does a move later than the clock by more than the margin, which a busy
+machine needs. Threefold repetition is claimed, and the fifty-move rule where the variant has it. The table has our
+score with 95 % error bars, and Elo. RECORD keeps every game, so that the same command goes on where it was
+interrupted. The exit code is 1 if a move of ours was illegal or late.
 
 Fairy-Stockfish is at https://github.com/fairy-stockfish/Fairy-Stockfish: `make build ARCH=x86-64-modern`.
 """
@@ -238,7 +238,8 @@ class Match:
                     player.close()
 
     def _players(self, variant: str) -> tuple[Player, Player]:
-        options = {"Hash": "16", "Move Overhead": self.options.overhead}
+        terms = {"EvalFile": "none"} if self.options.hand_written else {}
+        options = {"Hash": "16", "Move Overhead": self.options.overhead, **terms}
         ours = Program(self.options.engine, variant, options, self.options.our_nodes)
         match self.options.opponent:
             case "random":
@@ -246,7 +247,7 @@ class Match:
             case "self":
                 return ours, Program(self.options.engine, variant, options, self.options.our_nodes)
             case command:
-                return ours, Program(command, variant, {"Use NNUE": "false"}, self.options.nodes)
+                return ours, Program(command, variant, {"Use NNUE": "false", **terms}, self.options.nodes)
 
     def _note(self, game: Game) -> None:
         with self._lock:
@@ -275,6 +276,7 @@ def main() -> int:
     parser.add_argument("--overhead", default="10", help="our Move Overhead, in milliseconds")
     parser.add_argument("--margin", type=float, default=0, help="milliseconds by which a move may be late")
     parser.add_argument("--engine", default=OURS)
+    parser.add_argument("--hand-written", action="store_true", help="let engines of ours evaluate by their terms")
     parser.add_argument("--record", type=Path)
     match = Match(parser.parse_args())
     match.run()
