@@ -97,7 +97,9 @@ def read_openings(path: Path, variant: str = STANDARD) -> tuple[str, ...]:
     """Return the positions of an EPD file. Raises InvalidRecord for a bad line and a file without any, or OSError."""
     found = []
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
-        fen = " ".join(line.split()[:4])
+        fields = line.split()
+        checks = [field for field in fields[4:7] if "+" in field]      # of three-check
+        fen = " ".join(fields[:4] + checks)
         if fen and not fen.startswith("#"):
             try:
                 position_of(fen, variant)
