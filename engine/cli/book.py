@@ -13,9 +13,9 @@ from engine.cli.parameters import (
     POSITIVE,
     VARIANT,
     board_argument,
+    board_variant_option,
     output_options,
     refuse_output,
-    variant_option,
     workers_option,
 )
 from engine.facade import OWN_BOOK, InvalidFen
@@ -110,7 +110,7 @@ def _write(statistics: BookStatistics, min_games: int, path: Path) -> None:
 
 
 @book.command()
-@variant_option
+@board_variant_option
 @board_argument
 @click.option("--book", "path", type=FILE, default=OWN_BOOK, show_default="the engine's own", help="The book to read.")
 def show(board: Board, path: Path) -> None:
@@ -127,7 +127,7 @@ def show(board: Board, path: Path) -> None:
 
 
 @book.command()
-@variant_option
+@board_variant_option
 @click.argument("path", type=FILE, default=OWN_BOOK, metavar="[BOOK]")
 @click.pass_context
 def check(ctx: click.Context, path: Path) -> int:

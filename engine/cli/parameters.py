@@ -79,7 +79,7 @@ def _note_variant(ctx: click.Context, param: click.Parameter, variant: str) -> N
 def variant_key(name: str) -> str:
     """Return Lichess's name of a variant. Raises InvalidVariant."""
     if name.lower() in ("chess960", "fischerandom"):
-        raise InvalidVariant("Chess960 is standard chess from another start: `play --chess960 N`, or its FEN")
+        raise InvalidVariant("Chess960 is standard chess from another start: give its FEN, or `play --chess960 N`")
     variant = find_variant(name)
     return "standard" if variant is None else variant.key
 
@@ -111,22 +111,15 @@ SECONDS = number(0.01, 86_400)
 STYLE = parsed(parse_style)
 board_argument = click.argument("board", nargs=-1, metavar="[FEN]", callback=_board)
 fen_option = click.option("--fen", callback=_fen, metavar="FEN", help="Start from this position.")
-rules_option = click.option(
-    "--variant",
-    type=parsed(variant_key),
-    default="standard",
-    metavar="NAME",
-    help=f"One of: standard, {', '.join(VARIANTS)}.",
-)
-variant_option = click.option(     # the same for a command with a board: read before the board's FEN
-    "--variant",
-    type=parsed(variant_key),
-    default="standard",
-    metavar="NAME",
-    is_eager=True,
-    expose_value=False,
-    callback=_note_variant,
-    help=f"One of: standard, {', '.join(VARIANTS)}.",
+_VARIANT_WORDS: dict[str, Any] = {
+    "type": parsed(variant_key),
+    "default": "standard",
+    "metavar": "NAME",
+    "help": f"What to play, one of: standard, {', '.join(VARIANTS)}.",
+}
+variant_option = click.option("--variant", **_VARIANT_WORDS)
+board_variant_option = click.option(       # for a command with a board: read before the board's FEN
+    "--variant", is_eager=True, expose_value=False, callback=_note_variant, **_VARIANT_WORDS
 )
 processes_option = click.option(
     "--processes", type=POSITIVE, default=os.cpu_count() or 1, help="Games to play at the same time."

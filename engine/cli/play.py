@@ -17,10 +17,10 @@ from engine.cli.parameters import (
     STYLE_NAMES,
     VARIANT,
     ascii_option,
+    board_variant_option,
     fen_option,
     open_console,
     parsed,
-    variant_option,
 )
 from engine.core.fen import STARTING_FEN, chess960_fen
 from engine.facade import NAMED_STYLES
@@ -66,7 +66,7 @@ NAMED_STYLE = parsed(_style)
 @click.option("--depth", type=DEPTH, help="Plies that the computer searches.")
 @click.option("--seconds", type=SECONDS, show_default="by the clock, or 1", help="The computer's time per move.")
 @click.option("--clock", type=parsed(parse_minutes), metavar="M+S", help="Minutes per side and seconds per move: 5+3.")
-@variant_option
+@board_variant_option
 @fen_option
 @click.option("--chess960", type=click.IntRange(0, 959), help="Start from this Chess960 position.")
 @click.option("--pgn", type=FILE, help="Continue a game from this file, with its clocks if it has a TimeControl.")

@@ -14,8 +14,8 @@ from engine.cli.parameters import (
     STYLE_NAMES,
     ascii_option,
     board_argument,
+    board_variant_option,
     open_console,
-    variant_option,
 )
 from engine.lessons.styles import Style
 from engine.search.time_manager import Limits
@@ -28,7 +28,7 @@ PIPED_SECONDS = 10.0               # of an analysis whose input is no terminal
 
 @click.command()
 @board_argument
-@variant_option
+@board_variant_option
 @click.option("--lines", type=click.IntRange(1, 50), default=3, help="How many lines to show.")
 @click.option("--depth", type=DEPTH, help="Stop after this depth, in plies.")
 @click.option("--seconds", type=SECONDS, help="Stop after this time.")
@@ -53,7 +53,7 @@ def analyse(
 
 @click.command("eval")
 @board_argument
-@variant_option
+@board_variant_option
 @click.option("--style", type=STYLE, help=f"Show the articles' terms instead: {STYLE_NAMES}.")
 @ascii_option
 def evaluate(board: Board, style: Style | None, ascii_only: bool) -> None:
@@ -68,7 +68,7 @@ def evaluate(board: Board, style: Style | None, ascii_only: bool) -> None:
 
 @click.command()
 @board_argument
-@variant_option
+@board_variant_option
 @click.option("--depth", type=SHALLOW_DEPTH, default=4, help="Plies.")
 @ascii_option
 def perft(board: Board, depth: int, ascii_only: bool) -> None:

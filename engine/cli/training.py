@@ -24,7 +24,7 @@ from engine.cli.parameters import (
     number,
     output_options,
     refuse_output,
-    rules_option,
+    variant_option,
     workers_option,
 )
 from engine.evaluation import net_file
@@ -94,7 +94,7 @@ def _shards(folder: Path) -> list[Path]:
 @click.option("--nodes", type=POSITIVE, default=SelfplayPlan.nodes, help="Nodes per move.")
 @click.option("--net", default=SelfplayPlan.evaluation, metavar="FILE", help="Network; `none`: hand-written terms.")
 @click.option("--seed", type=int, default=SelfplayPlan.seed, help="Another seed plays other games.")
-@rules_option
+@variant_option
 @workers_option
 def selfplay(folder: Path, games: int, nodes: int, net: str, seed: int, variant: str, workers: Workers) -> None:
     """Play games of the engine against itself and store their positions in FOLDER."""
@@ -213,7 +213,7 @@ def train(folder: Path, output: Path, force: bool, begin: Path | None, newest: i
 @click.option("--nodes", type=POSITIVE, default=matches.Match.nodes, help="Nodes per move.")
 @click.option("--openings", type=FILE, metavar="EPD", help="Openings to play; random ones without it.")
 @click.option("--seed", type=int, default=matches.Match.seed, help="Seed of the random openings.")
-@rules_option
+@variant_option
 @workers_option
 def match(
     first: str, second: str, games: int, nodes: int, openings: Path | None, seed: int, variant: str, workers: Workers
@@ -250,7 +250,7 @@ def match(
 )
 @click.option("--teacher", default=LoopPlan.teacher, metavar="FILE", help="Network of the first generation, or `none`.")
 @click.option("--games-per-shard", type=POSITIVE, default=LoopPlan.games_per_shard, help="Games that one file holds.")
-@rules_option
+@variant_option
 @workers_option
 @training_options
 def learn(teacher: str, **options: Any) -> None:
