@@ -21,12 +21,11 @@ from engine.search.time_manager import TimeManager
 from engine.search.transposition import TranspositionTable
 from engine.selfplay.records import Result, Sample, snapshot
 from engine.variants.variant import VARIANTS
-from engine.variants.variant_fen import format_variant_fen
+from engine.variants.variant_fen import UNDECIDED, format_variant_fen
 from engine.variants.variant_fen import parse_fen as parse_variant_fen
 from engine.variants.variant_position import VariantPosition
 
 HASH_MB = 4
-UNDECIDED = 3                      # as `VariantPosition.result` numbers it
 OPENING_PLIES = (8, 9)             # so that either side moves first
 VARIANT_OPENING_PLIES = (6, 7)     # in variants, which random moves decide sooner
 CHESS960_PERCENT = 25
@@ -51,6 +50,7 @@ class Player:
     ) -> None:
         """`evaluation` is as for EvalFile; a style is for standard chess. Raises InvalidNet."""
         self._network = eval_file.load(evaluation, variant)
+        self._variant = variant
         self._own = None if variant == STANDARD else evaluation_of(variant, self._network)
         self._style = None if style is None else bonus_of(style)
         self._nodes = nodes
@@ -82,10 +82,8 @@ class Player:
 
     def sample(self, position: Position, white_score: int, game: int) -> Sample:
         """Return the position as a sample of a game that goes on, whose result is not known."""
-        own = self._own
-        beside = None if own is None else own.beside(position.state()["extra"])
-        upwards = own is not None and own.goes_up
-        return Sample(*snapshot(position), white_score, Result.DRAWN, game, beside, upwards)
+        beside = () if self._own is None else self._own.pieces_beside(position.state()["extra"])
+        return Sample(*snapshot(position), white_score, Result.DRAWN, game, self._variant, beside)
 
     def _search_of(self, position: Position) -> Search:
         """Return the search of this game; it lasts as long as its position."""

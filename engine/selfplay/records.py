@@ -7,8 +7,8 @@ A shard is a file of records and nothing else. All numbers are little-endian:
          8     16  the pieces on them, 4 bits each, from the lowest square up: 0-5 White's pawn to king, 6-11 Black's
         24      2  score of the search in centipawns, White's view, signed
         26      1  result: 0 Black won, 1 drawn, 2 White won
-        27      1  side to move: 0 White, 1 Black; plus 2 if no castling right is left, 4 if the position is one of a
-                   variant, 8 if both sides see the board from White's side
+        27      1  side to move: 0 White, 1 Black; plus 2 if no castling right is left, plus 4 times the place of the
+                   variant in VARIANTS, from 1 on: 0 is standard chess
         28      4  number of the game in its shard
 
 In a record of a variant, the pieces beside the board follow those on it, and then 15: what is in the pockets, and a
@@ -27,6 +27,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.core.position import Position
+from engine.evaluation.eval_file import STANDARD
+from engine.variants.variant import VARIANTS
 from engine.whole_file import write_whole
 
 RECORD = struct.Struct("<Q16shBBI")
@@ -35,7 +37,9 @@ NO_PIECE = 12
 NOTHING = 15
 KING = 5
 KINDS = 6
-SETTLED, OF_VARIANT, UPWARDS = 2, 4, 8     # added to the side to move
+SETTLED = 2                        # no castling right is left
+VARIANT_SHIFT = 2                  # of the side's byte: the bits above are the number of the variant
+RULES = (STANDARD, *VARIANTS)      # by number
 PIECES = 32                        # that a record holds
 SCORE_LIMIT = 32000
 
@@ -56,7 +60,7 @@ class InvalidRecord(ValueError):
 class Sample:
     """A position of a game: 64 pieces from a1 on, the score from White's view. `settled`: no castling right is left.
 
-    `beside`, for a variant: the pieces that count although they are not on the board. `upwards`: see the record.
+    `beside` are the pieces that count although they are not on the board.
     """
 
     board: tuple[int, ...]
@@ -65,18 +69,23 @@ class Sample:
     score_cp: int
     result: Result
     game: int
-    beside: tuple[int, ...] | None = None
-    upwards: bool = False
+    variant: str = STANDARD
+    beside: tuple[int, ...] = ()
 
     def fits(self) -> bool:
         """Return whether a record holds so many pieces: not at the beginning of horde."""
-        return len(self.board) - self.board.count(NO_PIECE) + len(self.beside or ()) <= PIECES
+        return len(self.board) - self.board.count(NO_PIECE) + len(self.beside) <= PIECES
 
 
 def snapshot(position: Position) -> tuple[tuple[int, ...], bool, bool]:
     """Return the first three fields of a `Sample`."""
     state = position.state()
     return tuple(state["board"]), bool(state["side_to_move"]), not state["castling_rights"]
+
+
+def rules_of(side: int) -> str:
+    """Return the variant that the side's byte of a record names. Raises IndexError for a number that none has."""
+    return RULES[side >> VARIANT_SHIFT]
 
 
 def encode(sample: Sample) -> bytes:
@@ -87,13 +96,11 @@ def encode(sample: Sample) -> bytes:
             occupied |= 1 << square
             packed |= piece << 4 * count
             count += 1
-    kind = 0
-    if sample.beside is not None:
-        kind = OF_VARIANT + UPWARDS * sample.upwards
+    if sample.variant != STANDARD:
         rest = [*sample.beside, *[NOTHING] * PIECES][: PIECES - count]
         packed |= sum(piece << 4 * index for index, piece in enumerate(rest, count))
     score = max(-SCORE_LIMIT, min(sample.score_cp, SCORE_LIMIT))
-    side = sample.black_to_move | SETTLED * sample.settled | kind
+    side = sample.black_to_move | SETTLED * sample.settled | RULES.index(sample.variant) << VARIANT_SHIFT
     return RECORD.pack(occupied, packed.to_bytes(16, "little"), score, sample.result, side, sample.game)
 
 

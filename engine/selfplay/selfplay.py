@@ -18,7 +18,7 @@ from engine.evaluation import eval_file
 from engine.evaluation.eval_file import HAND_WRITTEN, STANDARD, Evaluation
 from engine.selfplay import records
 from engine.selfplay.games import Adjudicator, Player, SearchedMove, game_result, random_opening
-from engine.selfplay.records import RECORD, Sample, ShardPlan
+from engine.selfplay.records import RECORD, InvalidRecord, Sample, ShardPlan
 from engine.selfplay.worker_pool import Workers, run_parallel
 
 TACTICAL_FLAGS = 0xC000            # of a packed move, see move.py
@@ -109,8 +109,20 @@ def run_until(plan: SelfplayPlan, deadline: float, workers: Workers) -> Iterator
     return _make(plan, in_time(), workers)
 
 
+def _refuse_other_rules(plan: SelfplayPlan) -> None:
+    """Refuse to add games to a folder that has games of another variant. Raises InvalidRecord."""
+    for path in records.shards(plan.folder):
+        with path.open("rb") as file:
+            record = file.read(RECORD.size)
+        if len(record) == RECORD.size and records.RULES.index(plan.variant) != record[-5] >> records.VARIANT_SHIFT:
+            raise InvalidRecord(f"{path}: games of other rules, expected {plan.variant}: choose another folder")
+        if record:
+            return
+
+
 def _make(plan: SelfplayPlan, shards: Iterable[tuple[int, int]], workers: Workers) -> Iterator[SelfplayProgress]:
     plan.folder.mkdir(parents=True, exist_ok=True)
+    _refuse_other_rules(plan)
     started, positions = time.monotonic(), 0
     packed = replace(plan, evaluation=eval_file.read(plan.evaluation))
     made = run_parallel(partial(_make_shard, packed), shards, workers)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from engine.evaluation.eval_file import STANDARD
 from engine.selfplay import records
 from engine.selfplay.records import RECORD, InvalidRecord
 from engine.training.features import add_hindsight, first_invalid, pack
 
 HELD_OUT_PERCENT = 5
 WORDS = RECORD.size // 8           # 64-bit words per record
-KINDS = ("standard chess", "a variant")
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Data:
         return len(self.held_out) // WORDS
 
     @property
-    def of_variant(self) -> bool:
+    def is_of_variant(self) -> bool:
         """Return whether the positions are those of a variant."""
-        return is_of_variant(self.training)
+        return rules_in(self.training) != {STANDARD}
 
 
 def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = 1) -> Data:
@@ -51,13 +51,13 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
     games to hold out some.
     """
     training, held_out = array("Q"), array("Q")
-    games = 0
+    games, rules = 0, set[str]()
     chosen = newest_shards(paths, newest)
     for path in chosen:
         words = read_words(path)
-        if words and training and is_of_variant(words) != is_of_variant(training):
-            kind, before = KINDS[is_of_variant(words)], KINDS[is_of_variant(training)]
-            raise InvalidRecord(f"{path}: games of {kind}, but the shards before it have games of {before}")
+        rules |= rules_in(words)
+        if len(rules) > 1:
+            raise InvalidRecord(f"{path}: games of {' and '.join(sorted(rules))} together, expected one of them")
         if hindsight > 0:
             add_hindsight(words, hindsight, unit_cp)
         begin = 0
@@ -72,9 +72,9 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
     return Data(training, held_out, games, _origin(chosen))
 
 
-def is_of_variant(words: array[int]) -> bool:
-    """Return whether the first record is one of a variant."""
-    return bool(words[WORDS - 1] >> 24 & records.OF_VARIANT)
+def rules_in(words: array[int]) -> set[str]:
+    """Return the variants of these records."""
+    return {records.rules_of(side) for side in {word >> 24 & 0xFF for word in words[WORDS - 1 :: WORDS]}}
 
 
 def newest_shards(paths: Sequence[Path], newest: int) -> list[Path]:

@@ -70,7 +70,7 @@ def train_network(data: Data, settings: TrainingSettings, output: Path, first: N
     hand_written = None
     with ProgressDisplay(output.stem, training.steps, "steps") as display:
         display.log(f"{data.training_count:,} positions to learn from, {data.held_out_count:,} held out")
-        if not data.of_variant:
+        if not data.is_of_variant:
             hand_written, unit = hand_written_loss(data, settings)
             display.log(f"held out, the hand-written evaluation at {unit} centipawns per unit: {hand_written:.6f}")
         if first is not None:

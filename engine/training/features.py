@@ -18,6 +18,8 @@ from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_PIECE, N
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.evaluation.evaluate import evaluate
 
+from engine.selfplay.records import RULES
+
 if not cython.compiled:
     from math import exp, log
 
@@ -26,10 +28,9 @@ MAX_PIECES = cython.declare(cython.int, 32)
 SEVEN_RANKS = cython.declare(cython.int, 56)
 CASTLING_WHITE = cython.declare(cython.int, 3)     # a king and a rook on White's first rank, see `home_bit`
 CASTLING_BLACK = cython.declare(cython.int, 12)
-# Bits of the side's byte, see `records.py`: no castling right is left, a position of a variant, seen from below by both
-SETTLED = cython.declare(cython.int, 2)
-OF_VARIANT = cython.declare(cython.int, 4)
-UPWARDS = cython.declare(cython.int, 8)
+SETTLED = cython.declare(cython.int, 2)            # bit of the side's byte: no castling right is left, see `records.py`
+RACING_KINGS = cython.declare(cython.int, RULES.index("racingKings"))
+MOST_RULES = cython.declare(cython.int, len(RULES))
 NOTHING = cython.declare(cython.int, 15)
 LAMBDA = cython.declare(cython.double, 0.9)        # of TD(lambda): each later score weighs this much less
 MAX_EXPECTED = cython.declare(cython.double, 0.9999)   # largest expected score that is turned back into centipawns
@@ -70,8 +71,8 @@ def read_pieces(words: u64[::1], record: cython.int, mirrored: cython.bint, piec
     """
     first: cython.longlong = cython.cast(cython.longlong, record) * WORDS
     squares: u64 = words[first]
-    flags: cython.int = cython.cast(cython.int, words[first + 3] >> 24 & 0xFF)
-    flip: cython.int = 0 if flags & UPWARDS else 56
+    rules: cython.int = rules_number(words[first + 3])
+    flip: cython.int = 0 if rules == RACING_KINGS else 56      # in racing kings both see the board from White's side
     count: cython.int = 0
     homes: cython.int = 0
     piece: cython.int
@@ -88,7 +89,7 @@ def read_pieces(words: u64[::1], record: cython.int, mirrored: cython.bint, piec
         for index in range(count):
             pieces[index] ^= 7
             pieces[MAX_PIECES + index] ^= 7
-    if flags & OF_VARIANT:
+    if rules:
         while count < MAX_PIECES and piece_at(words, first, count) != NOTHING:
             piece = piece_at(words, first, count)
             pieces[count] = KIND_OF[piece] + (56 if piece < KINDS else 64 * KINDS)
@@ -115,8 +116,17 @@ def settled(last_word: u64) -> cython.bint:
     return (last_word >> 24) & SETTLED != 0
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def rules_number(last_word: u64) -> cython.int:
+    """Return the number of the variant, 0 for standard chess."""
+    return cython.cast(cython.int, last_word >> 26 & 0x3F)
+
+
 def bucket_of(words: u64[::1], record: cython.int, buckets: cython.int) -> cython.int:
-    """Return the number of the output for so many pieces on the board, see `net_file.py`."""
+    """Return the number of the output for 2 to 32 pieces on the board, see `net_file.py`."""
     return (popcount(words[cython.cast(cython.longlong, record) * WORDS]) - 2) >> 2 if buckets > 1 else 0
 
 
@@ -179,11 +189,9 @@ def first_invalid(words: u64[::1]) -> int:
     for record in range(len(words) // WORDS):
         count: cython.int = popcount(words[WORDS * record])
         last: u64 = words[WORDS * record + 3]
-        if count > MAX_PIECES or (last >> 16) & 0xFF > 2 or (last >> 24) & 0xFF > 15:
+        if count > MAX_PIECES or count < 2 or (last >> 16) & 0xFF > 2 or rules_number(last) >= MOST_RULES:
             return record
-        of_variant: cython.bint = (last >> 24) & OF_VARIANT != 0
-        if count < 2 or ((last >> 24) & UPWARDS and not of_variant):
-            return record
+        of_variant: cython.bint = rules_number(last) != 0
         kings: cython.int = 0
         for index in range(count):
             piece: cython.int = piece_at(words, WORDS * record, index)

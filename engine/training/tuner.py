@@ -14,8 +14,9 @@ from math import cos, inf, isnan, pi, sqrt
 from pathlib import Path
 
 from engine.evaluation import weights
+from engine.evaluation.eval_file import STANDARD
 from engine.selfplay import records
-from engine.training.data import is_of_variant, pack_shard
+from engine.training.data import pack_shard, rules_in
 from engine.training.linear_samples import LinearSamples
 from engine.training.samples import Samples
 from engine.whole_file import write_whole
@@ -113,8 +114,8 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
         for path in paths:
             content = path.read_bytes()
             words = pack_shard(content, path)      # checks the records, which `Samples` does not
-            if words and is_of_variant(words):
-                raise records.InvalidRecord(f"{path}: games of a variant, expected standard chess")
+            if rules := rules_in(words) - {STANDARD}:
+                raise records.InvalidRecord(f"{path}: games of {' and '.join(sorted(rules))}, expected standard chess")
             games: dict[int, Samples] = {}
             for offset in range(0, len(content), records.RECORD.size):
                 if taken >= limit:

@@ -11,7 +11,7 @@ import pytest
 
 from engine.evaluation import net_file
 from engine.evaluation.net_file import InvalidNet
-from engine.selfplay.records import OF_VARIANT, InvalidRecord, encode
+from engine.selfplay.records import VARIANT_SHIFT, InvalidRecord, encode
 from engine.training.data import Data, load, newest_shards
 from engine.training.export import card_path, train_network
 from engine.training.features import pack
@@ -222,9 +222,9 @@ def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
 def test_games_of_standard_chess_and_of_a_variant_are_not_mixed(tmp_path: Path) -> None:
     path, other = write_shards(tmp_path, count=2, games=4)
     content = bytearray(other.read_bytes())
-    content[27::32] = bytes(side | OF_VARIANT for side in content[27::32])
+    content[27::32] = bytes(side | 5 << VARIANT_SHIFT for side in content[27::32])
     other.write_bytes(content)
-    with pytest.raises(InvalidRecord, match="games of a variant, but the shards before it have games of sta"):
+    with pytest.raises(InvalidRecord, match="games of atomic and standard together, expected one of them"):
         load([path, other], 10**6)
 
 

@@ -178,8 +178,8 @@ def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
 
 def test_games_of_a_variant_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "0001-000001.shard"
-    path.write_bytes(encode(Sample((5, 11) + (12,) * 62, False, True, 0, Result.DRAWN, 0, beside=(0, 6))))
-    with pytest.raises(InvalidRecord, match="games of a variant, expected standard chess"):
+    path.write_bytes(encode(Sample((5, 11) + (12,) * 62, False, True, 0, Result.DRAWN, 0, "threeCheck", (0, 6))))
+    with pytest.raises(InvalidRecord, match="games of threeCheck, expected standard chess"):
         load([path], 1000)
 
 
