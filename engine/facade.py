@@ -201,8 +201,9 @@ class Engine:
     def set_style(self, group: str, percent: int) -> None:
         """Weigh one of STYLES by this percentage of its tuned weight, for the whole process, and start a new game.
 
-        While a group is not neutral, the hand-written evaluation replaces the network. Boards made before must be
-        `replayed` to be evaluated correctly. Raises KeyError for an unknown group, ValueError for a wrong percentage.
+        While a group is not neutral, the hand-written evaluation replaces the network in standard chess. Boards made
+        before must be `replayed` to be evaluated correctly. Raises KeyError for an unknown group, ValueError for a
+        wrong percentage.
         """
         if percent not in STYLES[group]:
             raise ValueError(f"{group}: {percent} %")
@@ -233,7 +234,7 @@ class Engine:
         return f"{described}, style {style}" if style else described
 
     def _network_for(self, board: Board) -> Network | None:
-        """Return the network that evaluates this board, None for the hand-written terms."""
+        """Return the network that evaluates this board, None for the hand-written terms. Raises InvalidNet."""
         if board.variant != "standard":
             return None if self._network is None else eval_file.shipped_network(board.variant)
         return self._network if self._style.is_neutral else None

@@ -51,7 +51,9 @@ def load(choice: Evaluation, variant: str = STANDARD) -> Network | None:
 
     `variant` is a name of Lichess's. Raises InvalidNet with a message for the user.
     """
-    choice = default_choice() if choice in ("", EMPTY) else read(choice)
+    if choice in ("", EMPTY):
+        return shipped_network(variant) if default_choice() == SHIPPED else None
+    choice = read(choice)
     if isinstance(choice, Net):
         return Network(choice)
     if choice == HAND_WRITTEN:

@@ -39,7 +39,7 @@ if not cython.compiled:
     BLOCK = 16                     # hidden values come in multiples of it: one vector of AVX2
     FLIP_RANKS = 56                # from White's to Black's view of a square
 
-LAST_RANK = cython.declare(cython.int, 56)          # the first square that no pawn of White reaches
+LAST_RANK = cython.declare(cython.int, 56)          # no pawn stands there: free for pieces beside the board
 SWAP_SIDES = cython.declare(cython.int, 384)        # from the feature of our piece to the enemy's
 FAR_BACK = cython.declare(cython.int, 6)            # moves: beyond, a refresh costs no more than updates
 
@@ -73,7 +73,7 @@ def _aligned(values: array) -> memoryview:
 @cython.nogil
 @cython.exceptval(check=False)
 def row_of(feature: cython.int, view: cython.int, flip: cython.int) -> cython.Py_ssize_t:
-    """Return the row of weights of White's feature, as seen by White (0) or Black (1)."""
+    """Return the row of weights of White's feature, as seen by White (0) or Black (1), who sees square ^ flip."""
     if view == 0:
         return feature
     return (feature + SWAP_SIDES if feature < SWAP_SIDES else feature - SWAP_SIDES) ^ flip

@@ -5,9 +5,9 @@ from engine.evaluation.network cimport AccumulatorCache
 cdef class VariantEvaluation:
     cdef int weights[352]
     cdef readonly bint goes_up
-    cdef AccumulatorCache sums      # None for the terms
+    cdef AccumulatorCache accumulators   # None for the terms
     cdef int evaluate(self, Position position, u64 extra) noexcept nogil
-    cdef int by_network(self, Position position, u64 extra) noexcept nogil
+    cdef int network_score(self, Position position, u64 extra) noexcept nogil
     cdef void count_beside(self, u64 extra, int *counts) noexcept nogil
     cdef int balance(self, Position position, u64 extra) noexcept nogil
     cdef void begin_attacks(self, Position position, unsigned long long *attacked_by) noexcept nogil

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """The static evaluation of variants: terms that all share, with weights of each variant, and a few terms of its own.
 
-Or a small network, which has learnt from games that these terms played. The rest of this text is about the terms.
+A network replaces the terms if the caller gives one; the rest of this text is about the terms.
 
 It resembles `evaluate.py` and is much shorter: variants are decided by tactics. The sum is linear in the weights, which
 `variant_weights.py` has by variant; each is a packed midgame and endgame value. A term is written for "us" and called
@@ -79,7 +79,7 @@ class VariantEvaluation:
     def __init__(self, values: Values, network: Network | None = None, goes_up: bool = False) -> None:
         if not cython.compiled:
             self.weights = [0] * 352
-        self.sums = None if network is None else AccumulatorCache(network, 0 if goes_up else FLIP_RANKS)
+        self.accumulators = None if network is None else AccumulatorCache(network, 0 if goes_up else FLIP_RANKS)
         self.goes_up = goes_up
         self.set_values(values)
 
@@ -101,8 +101,8 @@ class VariantEvaluation:
 
     def evaluate(self, position: Position, extra: u64) -> cython.int:
         """Return the static score in centipawns for the side to move; `extra` is that of the variant's position."""
-        if self.sums is not None:
-            return self.by_network(position, extra)
+        if self.accumulators is not None:
+            return self.network_score(position, extra)
         score: cython.int = self.balance(position, extra)
         if position.side_to_move == BLACK:
             score = -score
@@ -111,15 +111,15 @@ class VariantEvaluation:
         score = (midgame_of(score) * phase + endgame_of(score) * (full - phase)) >> PHASE_SHIFT
         return LIMIT if score > LIMIT else -LIMIT if score < -LIMIT else score
 
-    def by_network(self, position: Position, extra: u64) -> cython.int:
+    def network_score(self, position: Position, extra: u64) -> cython.int:
         """Return the network's score."""
         counts = cython.declare(cython.int[12])
         if not cython.compiled:
             counts = [0] * 12
         self.count_beside(extra, counts)
-        return self.sums.score(position, counts)
+        return self.accumulators.score(position, counts)
 
-    def beside(self, extra: int) -> tuple[int, ...]:
+    def pieces_beside(self, extra: int) -> tuple[int, ...]:
         """Return the pieces that `count_beside` counts."""
         counts = cython.declare(cython.int[12])
         if not cython.compiled:

@@ -182,7 +182,6 @@ class RacingKingsEvaluation(VariantEvaluation):
         return score
 
 
-UPWARDS = "racingKings"
 CLASSES = {
     "kingOfTheHill": KingOfTheHillEvaluation,
     "threeCheck": ThreeCheckEvaluation,
@@ -196,9 +195,9 @@ CLASSES = {
 
 def evaluation_of(variant: str, network: Network | None = None) -> VariantEvaluation:
     """Return the evaluation of this variant of Lichess's: by its terms, or for one thread by a network."""
-    return _terms_of(variant) if network is None else CLASSES[variant]({}, network, goes_up=variant == UPWARDS)
+    return _terms_of(variant) if network is None else CLASSES[variant]({}, network, goes_up=variant == "racingKings")
 
 
 @cache
 def _terms_of(variant: str) -> VariantEvaluation:
-    return CLASSES[variant](VALUES[variant], goes_up=variant == UPWARDS)
+    return CLASSES[variant](VALUES[variant], goes_up=variant == "racingKings")
