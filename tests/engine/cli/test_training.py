@@ -7,7 +7,7 @@ import pytest
 from engine.cli.main import run
 from engine.evaluation import weights
 from engine.evaluation.net_file import InvalidNet
-from engine.training.data import load
+from engine.training.data import load, read_words, rules_in
 from engine.training.export import train_network
 from engine.training.trainer import TrainingSettings
 from tests.engine.shards import write_shards
@@ -122,3 +122,20 @@ def test_a_long_name_is_refused_before_the_training(tmp_path: Path) -> None:
     with pytest.raises(InvalidNet, match="the name has 65 bytes, expected at most 64"):
         train_network(learnt, TrainingSettings(), tmp_path / f"{'n' * 65}.net")
     assert [path.name for path in tmp_path.iterdir()] == ["shards"]
+
+
+def test_a_variant_is_played_learnt_and_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    play = ("selfplay", "shards", "--games", "100", "--nodes", "20", "--processes", "1")
+    assert run((*play, "--variant", "king of the hill")) == 0
+    assert rules_in(read_words(Path("shards/0001-000000.shard"))) == {"kingOfTheHill"}
+    assert run((*play, "--variant", "atomic", "--seed", "2")) == 2
+    assert "games of other rules, expected atomic: choose another folder" in capsys.readouterr().err
+    assert run((*TRAIN, "--hidden", "32", "--epochs", "1", "--batch", "64")) == 0
+    compare = ("match", "a.net", "none", "--games", "2", "--nodes", "20", "--processes", "1")
+    assert run((*compare, "--variant", "kingOfTheHill")) == 0
+    assert "a.net against none: 2 games" in capsys.readouterr().out
+    assert run((*play, "--variant", "chess960")) == 2
+    assert "Chess960 is standard chess from another start" in capsys.readouterr().err
