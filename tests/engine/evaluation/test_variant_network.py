@@ -1,5 +1,7 @@
 """The networks of variants: what they see of a position, and what they make of it, as `net_file.py` says it."""
 
+import json
+import random
 from pathlib import Path
 
 import chess
@@ -9,12 +11,13 @@ import pytest
 from engine.core.params import NETWORK_LIMIT
 from engine.evaluation import eval_file, net_file
 from engine.evaluation.network import Network
-from engine.evaluation.variant_terms import network_evaluation
-from engine.facade import Board, Engine, Limits
+from engine.evaluation.variant_terms import evaluation_of
+from engine.facade import Board, Engine, Limits, build_mode
 from engine.selfplay.games import Player
 from engine.selfplay.records import encode
 from engine.training.features import inputs, pack
-from tests.engine.nets import random_net
+from tests.engine.nets import material_net, random_net
+from tests.engine.uci_session import converse
 from tests.engine.variants.games import UCI_NAMES, VARIANTS, random_games
 
 NET = random_net(seed=5, hidden=32, buckets=8)
@@ -60,9 +63,20 @@ def boards(variant: str) -> list[tuple[Board, chess.Board]]:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_score_is_what_the_file_format_says(variant: str) -> None:
-    evaluation = network_evaluation(variant, Network(NET))
+    evaluation = evaluation_of(variant, Network(NET))
     for board, judge in boards(variant):
         assert evaluation.score(board.position, board.position.state()["extra"]) == slow_score(judge), board.fen()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_position_before_does_not_matter(variant: str) -> None:
+    network = Network(NET)
+    evaluation = evaluation_of(variant, network)
+    found = [board for board, _ in boards(variant)]
+    random.Random(7).shuffle(found)
+    for board in found:
+        state = board.position, board.position.state()["extra"]
+        assert evaluation.score(*state) == evaluation_of(variant, network).score(*state), board.fen()
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -89,6 +103,23 @@ def test_a_mirrored_record_leaves_the_pockets_alone() -> None:
     assert 64 + 21 in inputs(words, 0, True)[0]                     # on f3
 
 
+def test_threads_do_not_share_the_sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would soon be those of no position, and the scores out of all proportion."""
+    (tmp_path / "variants").mkdir()
+    path = tmp_path / "variants" / "crazyhouse.net"
+    net_file.write(material_net(), path)
+    monkeypatch.setattr(eval_file, "FOLDER", tmp_path)
+    engine = Engine()
+    engine.set_evaluation(str(path))
+    engine.set_threads(3)
+    engine.set_position(Board(variant="crazyhouse"))
+    for _ in range(3):
+        report = engine.go(Limits(nodes=20_000)).report
+        assert report is not None
+        assert abs(report.score_cp or 0) < 300
+        engine.new_game()
+
+
 def test_a_shipped_network_plays_its_variant_unless_none_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,3 +137,37 @@ def test_a_shipped_network_plays_its_variant_unless_none_is_wanted(
     engine.set_evaluation("none")
     engine.set_position(atomic)
     assert engine.describe_evaluation() == "hand-written for atomic"
+
+
+@pytest.mark.skipif(build_mode() == "plain", reason="networks are off by default there")
+def test_the_network_of_a_variant_is_shown() -> None:
+    lines = converse("setoption name UCI_Variant value atomic", "position startpos moves e2e4", "eval")
+    assert lines[-1].startswith("but network 'atomic', 256 hidden, 8 output buckets for atomic plays, evaluation ")
+
+
+@pytest.mark.parametrize("variant", [variant for variant in VARIANTS if variant != "horde"])
+def test_the_networks_that_ship_are_small_and_have_their_cards(variant: str) -> None:
+    path = eval_file.FOLDER / "variants" / f"{variant}.net"
+    net, card = net_file.read(path), json.loads(path.with_suffix(".json").read_text())
+    assert path.stat().st_size <= 500_000
+    assert net.name == card["name"] == variant
+    assert (net.hidden, net.buckets) == (card["settings"]["hidden"], card["settings"]["buckets"])
+    assert {"made", "begun_with", "games", "positions", "steps", "losses", "training_hours", "match"} <= card.keys()
+    assert card["match"]["against"] == "hand-written"
+    assert card["match"]["elo_95_percent"][0] > 0
+
+
+@pytest.mark.parametrize("variant", [variant for variant in VARIANTS if variant != "horde"])
+def test_a_shipped_network_knows_who_is_winning(variant: str) -> None:
+    """It agrees with the hand-written terms about most positions that these call decided."""
+    network = eval_file.shipped_network(variant)
+    assert network is not None
+    terms, learnt = evaluation_of(variant), evaluation_of(variant, network)
+    agreed = decided = 0
+    for ply in list(random_games(variant, games=12, seed=8))[::4]:
+        state = ply.board.position, ply.board.position.state()["extra"]
+        if ply.moves and abs(terms.score(*state)) > 600:
+            decided += 1
+            agreed += (terms.score(*state) > 0) == (learnt.score(*state) > 0)
+    assert decided > 20
+    assert agreed > 0.7 * decided
