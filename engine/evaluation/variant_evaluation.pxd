@@ -5,9 +5,7 @@ from engine.evaluation.network cimport AccumulatorCache
 cdef class VariantEvaluation:
     cdef int weights[352]
     cdef readonly bint goes_up
-    cdef AccumulatorCache accumulators   # None for the terms
     cdef int evaluate(self, Position position, u64 extra) noexcept nogil
-    cdef int network_score(self, Position position, u64 extra) noexcept nogil
     cdef void count_beside(self, u64 extra, int *counts) noexcept nogil
     cdef int balance(self, Position position, u64 extra) noexcept nogil
     cdef void begin_attacks(self, Position position, unsigned long long *attacked_by) noexcept nogil
@@ -17,5 +15,10 @@ cdef class VariantEvaluation:
     cdef int kings(self, Position position, unsigned long long *attacked_by, int us) noexcept nogil
     cdef int threats(self, Position position, unsigned long long *attacked_by, int us) noexcept nogil
     cdef int own_terms(self, Position position, u64 extra, unsigned long long *attacked_by, int us) noexcept nogil
+
+cdef class VariantNetwork(VariantEvaluation):
+    cdef VariantEvaluation terms
+    cdef AccumulatorCache accumulators
+    cdef int beside[12]
 
 cdef int PAWN_ATTACKED, ATTACKED, ZONE, UNITS, OWN

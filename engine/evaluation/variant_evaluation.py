@@ -1,8 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """The static evaluation of variants: terms that all share, with weights of each variant, and a few terms of its own.
 
-A network replaces the terms if the caller gives one; the rest of this text is about the terms.
-
 It resembles `evaluate.py` and is much shorter: variants are decided by tactics. The sum is linear in the weights, which
 `variant_weights.py` has by variant; each is a packed midgame and endgame value. A term is written for "us" and called
 once per side.
@@ -37,6 +35,7 @@ SIZES = {
     "own": 64,                     # the variant's own terms
 }
 LIMIT = cython.declare(cython.int, 9000)            # cp of any evaluation, far from a mate
+DECIDED = cython.declare(cython.int, 1200)          # cp of a network: beyond, only the way to win is of interest
 
 # `attacked_by`: [+ colour] what a side's pawns attack, all it attacks, the squares around its king; how strongly it
 # attacks the enemy's king.
@@ -71,15 +70,11 @@ Values = Mapping[str, Sequence[tuple[int, int]]]
 
 @cython.cclass
 class VariantEvaluation:
-    """The evaluation of one variant, by a network if it has one, and then for one thread.
+    """The evaluation of one variant. `goes_up`: both sides see the board from White's side."""
 
-    `goes_up`: both sides see the board from White's side.
-    """
-
-    def __init__(self, values: Values, network: Network | None = None, goes_up: bool = False) -> None:
+    def __init__(self, values: Values, goes_up: bool = False) -> None:
         if not cython.compiled:
             self.weights = [0] * 352
-        self.accumulators = None if network is None else AccumulatorCache(network, 0 if goes_up else FLIP_RANKS)
         self.goes_up = goes_up
         self.set_values(values)
 
@@ -101,8 +96,6 @@ class VariantEvaluation:
 
     def evaluate(self, position: Position, extra: u64) -> cython.int:
         """Return the static score in centipawns for the side to move; `extra` is that of the variant's position."""
-        if self.accumulators is not None:
-            return self.network_score(position, extra)
         score: cython.int = self.balance(position, extra)
         if position.side_to_move == BLACK:
             score = -score
@@ -110,14 +103,6 @@ class VariantEvaluation:
         phase: cython.int = position.phase if position.phase < full else full
         score = (midgame_of(score) * phase + endgame_of(score) * (full - phase)) >> PHASE_SHIFT
         return LIMIT if score > LIMIT else -LIMIT if score < -LIMIT else score
-
-    def network_score(self, position: Position, extra: u64) -> cython.int:
-        """Return the network's score."""
-        counts = cython.declare(cython.int[12])
-        if not cython.compiled:
-            counts = [0] * 12
-        self.count_beside(extra, counts)
-        return self.accumulators.score(position, counts)
 
     def pieces_beside(self, extra: int) -> tuple[int, ...]:
         """Return the pieces that `count_beside` counts."""
@@ -283,3 +268,34 @@ class VariantEvaluation:
     ) -> cython.int:
         """Score what matters in this variant only."""
         return 0
+
+
+@cython.final
+@cython.cclass
+class VariantNetwork(VariantEvaluation):
+    """The evaluation of one variant by a network, for one thread.
+
+    A network tells who is winning, but not how to end a game that is won: beyond DECIDED the terms do.
+    """
+
+    def __init__(self, terms: VariantEvaluation, network: Network) -> None:
+        VariantEvaluation.__init__(self, {}, terms.goes_up)
+        self.terms = terms
+        self.accumulators = AccumulatorCache(network, 0 if terms.goes_up else FLIP_RANKS)
+        if not cython.compiled:
+            self.beside = [0] * 12
+
+    def evaluate(self, position: Position, extra: u64) -> cython.int:
+        """Return the static score in centipawns for the side to move; `extra` is that of the variant's position."""
+        self.terms.count_beside(extra, self.beside)
+        score: cython.int = self.accumulators.score(position, self.beside)
+        if -DECIDED <= score <= DECIDED:
+            return score
+        by_terms: cython.int = self.terms.evaluate(position, extra) // 2
+        if score > 0:
+            return DECIDED + by_terms if by_terms > 0 else DECIDED
+        return by_terms - DECIDED if by_terms < 0 else -DECIDED
+
+    def count_beside(self, extra: u64, counts: cython.p_int) -> cython.void:
+        """Count as the terms' evaluation does."""
+        self.terms.count_beside(extra, counts)

@@ -13,6 +13,7 @@ from cython.cimports.engine.evaluation.variant_evaluation import (
     UNITS,
     ZONE,
     VariantEvaluation,
+    VariantNetwork,
 )
 
 from engine.evaluation.network import Network
@@ -195,7 +196,7 @@ CLASSES = {
 
 def evaluation_of(variant: str, network: Network | None = None) -> VariantEvaluation:
     """Return the evaluation of this variant of Lichess's: by its terms, or for one thread by a network."""
-    return _terms_of(variant) if network is None else CLASSES[variant]({}, network, goes_up=variant == "racingKings")
+    return _terms_of(variant) if network is None else VariantNetwork(_terms_of(variant), network)
 
 
 @cache
