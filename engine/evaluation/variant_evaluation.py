@@ -3,7 +3,7 @@
 
 It resembles `evaluate.py` and is much shorter: variants are decided by tactics. The sum is linear in the weights, which
 `variant_weights.py` has by variant; each is a packed midgame and endgame value. A term is written for "us" and called
-once per side.
+once per side. `VariantNetwork` puts a network in the place of the terms.
 """
 
 from collections.abc import Mapping, Sequence
