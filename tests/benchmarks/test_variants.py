@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as pla
 def options(record: Path, games: int) -> argparse.Namespace:
     return argparse.Namespace(
         variant=["atomic"], opponent="random", nodes=0, our_nodes=300, clock=(8.0, 0.08), overhead="10", margin=0.0,
-        games=games, concurrency=1, engine=OURS, record=record,
+        games=games, concurrency=1, engine=OURS, hand_written=False, record=record,
     )  # fmt: skip
 
 

@@ -270,7 +270,7 @@ def test_games_of_a_variant_differ_too(store: Store, variant: Variant) -> None:
     """But for those that we win in a few moves, as a mate has no alternative."""
     opening_variety, thinker = OpeningVariety(store), Thinker()
     games = [game(opening_variety, thinker, f"game{number}", variant=variant) for number in range(8)]
-    assert len(set(games)) >= 5
+    assert len(set(games)) >= 4
     assert all(len(it) < 20 for it in games if games.count(it) > 1)
 
 
