@@ -55,8 +55,7 @@ cdef class AccumulatorCache:
     cdef int flip
     cdef short *values              # White's view, then Black's
     cdef object memory
-    cdef unsigned long long pieces[12]      # of the position evaluated last
+    cdef unsigned long long pieces[12]      # of the position evaluated last, none at first
     cdef int beside[12]
     cdef int score(self, Position position, int *beside) noexcept nogil
-    cdef void add(self, int feature) noexcept nogil
-    cdef void subtract(self, int feature) noexcept nogil
+    cdef void change(self, int feature, short times) noexcept nogil

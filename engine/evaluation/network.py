@@ -378,8 +378,6 @@ class AccumulatorCache:
         index: cython.int
         for index in range(2 * network.hidden):
             self.values[index] = network.feature_bias[index % network.hidden]
-        for index in range(12):
-            self.pieces[index] = self.beside[index] = 0
 
     def score(self, position: Position, beside: cython.p_int) -> cython.int:
         """Return the score in centipawns for the side to move, within +-NETWORK_LIMIT.
@@ -392,17 +390,17 @@ class AccumulatorCache:
             gone: u64 = self.pieces[piece] & ~position.pieces[piece]
             self.pieces[piece] = position.pieces[piece]
             while come:
-                self.add(piece * 64 + lsb(come))
+                self.change(piece * 64 + lsb(come), 1)
                 come &= come - 1
             while gone:
-                self.subtract(piece * 64 + lsb(gone))
+                self.change(piece * 64 + lsb(gone), -1)
                 gone &= gone - 1
             place: cython.int = KIND_OF[piece] + (LAST_RANK if piece < KINDS else SWAP_SIDES)
             while self.beside[piece] < beside[piece]:
-                self.add(place)
+                self.change(place, 1)
                 self.beside[piece] += 1
             while self.beside[piece] > beside[piece]:
-                self.subtract(place)
+                self.change(place, -1)
                 self.beside[piece] -= 1
         size: cython.Py_ssize_t = self.network.hidden
         bucket: cython.int = bucket_of(position, self.network.buckets)
@@ -412,8 +410,8 @@ class AccumulatorCache:
         total += weigh(self.values, (us ^ 1) * size, self.network.output_weights, first + size, size)
         return self.network.scaled(total, bucket)
 
-    def add(self, feature: cython.int) -> cython.void:
-        """Add the weights of one of White's features to both views."""
+    def change(self, feature: cython.int, times: cython.short) -> cython.void:
+        """Add the weights of one of White's features to both views, 1 or -1 times."""
         size: cython.Py_ssize_t = self.network.hidden & -BLOCK
         values: cython.p_short = self.values
         rows: cython.p_short = self.network.feature_weights
@@ -423,17 +421,4 @@ class AccumulatorCache:
             into: cython.Py_ssize_t = view * size
             row: cython.Py_ssize_t = row_of(feature, view, self.flip) * size
             for index in range(size):
-                values[into + index] += rows[row + index]
-
-    def subtract(self, feature: cython.int) -> cython.void:
-        """Undo `add`."""
-        size: cython.Py_ssize_t = self.network.hidden & -BLOCK
-        values: cython.p_short = self.values
-        rows: cython.p_short = self.network.feature_weights
-        view: cython.int
-        index: cython.Py_ssize_t
-        for view in range(2):
-            into: cython.Py_ssize_t = view * size
-            row: cython.Py_ssize_t = row_of(feature, view, self.flip) * size
-            for index in range(size):
-                values[into + index] -= rows[row + index]
+                values[into + index] += times * rows[row + index]
