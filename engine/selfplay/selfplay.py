@@ -114,9 +114,10 @@ def _refuse_other_rules(plan: SelfplayPlan) -> None:
     for path in records.shards(plan.folder):
         with path.open("rb") as file:
             record = file.read(RECORD.size)
-        if len(record) == RECORD.size and records.RULES.index(plan.variant) != record[-5] >> records.VARIANT_SHIFT:
-            raise InvalidRecord(f"{path}: games of other rules, expected {plan.variant}: choose another folder")
-        if record:
+        if len(record) == RECORD.size:
+            *_, side, _ = RECORD.unpack(record)
+            if records.RULES.index(plan.variant) != side >> records.VARIANT_SHIFT:
+                raise InvalidRecord(f"{path}: games of other rules, expected {plan.variant}: choose another folder")
             return
 
 
