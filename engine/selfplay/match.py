@@ -6,6 +6,7 @@ The games of a pair depend only on its number, the seed, the evaluations and the
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +21,7 @@ from engine.selfplay.records import InvalidRecord, Result
 from engine.selfplay.worker_pool import Workers, run_parallel
 
 BALANCED_CP = 150                  # largest mean score of both players for a random opening
+CHECKS = re.compile(r"\+?\d+\+\d+")  # given or left, in a FEN of three-check
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,8 @@ def read_openings(path: Path, variant: str = STANDARD) -> tuple[str, ...]:
     found = []
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
         fields = line.split()
-        checks = [field for field in fields[4:7] if "+" in field]      # of three-check
-        fen = " ".join(fields[:4] + checks)
+        checks = filter(CHECKS.fullmatch, fields[4:7] if variant == "threeCheck" else [])
+        fen = " ".join([*fields[:4], *checks])
         if fen and not fen.startswith("#"):
             try:
                 position_of(fen, variant)

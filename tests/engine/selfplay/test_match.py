@@ -50,6 +50,14 @@ def test_the_openings_of_the_repository_can_be_read() -> None:
     assert found[0].startswith("rn1qkbnr/p1p1pp1p/bp4p1/3p4/")
 
 
+@pytest.mark.parametrize("variant", ["standard", "threeCheck"])
+def test_the_operations_of_an_opening_are_ignored(variant: str, tmp_path: Path) -> None:
+    path = tmp_path / "openings.epd"
+    fen = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq -"
+    path.write_text(f'{fen} bm Bxf7+; id "a+b";\n')
+    assert read_openings(path, variant) == (fen,)
+
+
 def test_a_broken_opening_is_named(tmp_path: Path) -> None:
     path = tmp_path / "broken.epd"
     path.write_text("# openings\n\n8/8/8/8/8/8/8/8 w - - id \"none\";\n")
