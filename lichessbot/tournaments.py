@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum, auto
+from http import HTTPStatus
 from typing import Final
 
 from pydantic import SecretStr
@@ -257,7 +258,8 @@ class Tournaments:
     def _hear_failure(
         self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament, error: Exception, now: float
     ) -> None:
-        final = isinstance(error, Refused) and error.certain and _NOT_YET not in error.text
+        is_answer = isinstance(error, Refused) and error.certain and error.status != HTTPStatus.UNAUTHORIZED
+        final = is_answer and _NOT_YET not in str(error)
         if isinstance(command, LeaveTournament) and (final or self._stopping):
             self._be_out(entry)  # it is over, we were not in it, or Lichess is unreachable
         elif final:
@@ -276,6 +278,7 @@ class Tournaments:
         return doubled(error.pause, entry.limited - 1, self._timeouts.tournament_limit)
 
     def _leave(self, entry: _Entry) -> None:
+        entry.again = None
         if entry.stage is not _Stage.LEAVING:
             entry.stage = _Stage.LEAVING
             entry.due_at = time.monotonic()

@@ -176,6 +176,18 @@ def test_entering_again_before_leaving_counts_as_joined(desk: Desk) -> None:
     assert desk.sent[-1] == JoinTournament(ARENA, "coders", None, pair=True)
 
 
+def test_a_tournament_that_is_left_again_before_it_could_be_left_is_not_joined(desk: Desk) -> None:
+    desk.enter()
+    desk.leave()
+    desk.wishes = [(ARENA, None, None)]
+    desk.tournaments.want(())
+    desk.wishes = []
+    desk.tournaments.want(())
+    desk.answer()
+    assert desk.sent[-1] == LeaveTournament(ARENA)
+    assert desk.tournaments.wake_at is None
+
+
 def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_left_by_a_command(desk: Desk) -> None:
     desk.tournaments.game_started(ARENA, GAME)
     desk.played = {GAME}
@@ -220,6 +232,17 @@ def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:
     desk.tick()
     desk.tournaments.handle(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
     assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
+    assert desk.forgotten == []
+
+
+def test_a_denied_token_does_not_end_a_tournament(desk: Desk) -> None:
+    desk.enter()
+    desk.hand.now += 50
+    desk.tick()
+    desk.fail(Refused(401, "No such token"))
+    desk.hand.now += desk.is_asked_after()
+    desk.tick()
+    assert desk.sent[-2:] == [JoinTournament(ARENA, None, None, pair=True)] * 2
     assert desk.forgotten == []
 
 
