@@ -95,8 +95,8 @@ class History:
     def __init__(self) -> None:
         if not cython.compiled:
             self.killers = [0] * (2 * MAX_PLY)
-            self.quiets = [0] * BUTTERFLY_SIZE
-            self.captures = [0] * CAPTURES
+            self.butterfly = [0] * BUTTERFLY_SIZE
+            self.capture_history = [0] * CAPTURES
             self.continuations = [0] * ((STEPS + 1) * STEPS)
             self.pawn_history = [0] * (PAWN_KEYS * STEPS)
             self.attacked = [0] * (MAX_PLY + 2)
@@ -113,9 +113,9 @@ class History:
         for index in range(2 * MAX_PLY):
             self.killers[index] = 0
         for index in range(BUTTERFLY_SIZE):
-            self.quiets[index] = 0
+            self.butterfly[index] = 0
         for index in range(CAPTURES):
-            self.captures[index] = 0
+            self.capture_history[index] = 0
         for index in range((STEPS + 1) * STEPS):
             self.continuations[index] = 0
         for index in range(PAWN_KEYS * STEPS):
@@ -129,7 +129,7 @@ class History:
         for index in range(2 * MAX_PLY):
             self.killers[index] = 0
         for index in range(BUTTERFLY_SIZE):
-            self.quiets[index] >>= 1       # not // 2: the compiler vectorizes this
+            self.butterfly[index] >>= 1       # not // 2: the compiler vectorizes this
 
     def begin_node(
         self, position: Position, ply: cython.int, step_1: cython.int, step_2: cython.int, step_4: cython.int
@@ -151,7 +151,7 @@ class History:
     def quiet_score(self, side: cython.int, move: cython.int, step: cython.int, ply: cython.int) -> cython.int:
         """Return the history score of a quiet move with this step, within +- 9/2 * HISTORY_LIMIT."""
         return (
-            self.quiets[self.butterfly_index(side, move, ply)]
+            self.butterfly[self.butterfly_index(side, move, ply)]
             + self.continuations[self.one_ply_ago[ply] + step]
             + self.continuations[self.two_plies_ago[ply] + step]
             + (self.continuations[self.four_plies_ago[ply] + step] >> 1)        # not // 2, which C rounds otherwise
@@ -193,7 +193,7 @@ class History:
     ) -> cython.void:
         """Change the score in the butterfly table only."""
         index: cython.int = self.butterfly_index(side, move, ply)
-        self.quiets[index] = gravity(self.quiets[index], change)
+        self.butterfly[index] = gravity(self.butterfly[index], change)
 
     def update_continuation(self, earlier: cython.int, step: cython.int, change: cython.int) -> cython.void:
         """Change the score of a step after an earlier one, unless that is NO_STEP."""
@@ -204,7 +204,7 @@ class History:
     def update_capture(self, step: cython.int, victim: cython.int, change: cython.int) -> cython.void:
         """Change the score of a capture; `victim` is a kind of piece."""
         index: cython.int = step * 6 + victim
-        self.captures[index] = gravity(self.captures[index], change)
+        self.capture_history[index] = gravity(self.capture_history[index], change)
 
     def add_killer(self, move: cython.int, ply: cython.int) -> cython.void:
         if self.killers[2 * ply] != move:

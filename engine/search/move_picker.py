@@ -213,7 +213,7 @@ class MovePicker:
         """Return the history score of a capture or promotion."""
         target: cython.int = to_square(move)
         step: cython.int = self.position.board[move & 63] * 64 + target
-        return self.history.captures[step * 6 + KIND_OF[self.position.board[target]]]
+        return self.history.capture_history[step * 6 + KIND_OF[self.position.board[target]]]
 
     def next_good_tactical(self, ply: cython.int) -> cython.int:
         """Return the best remaining capture that wins its exchange; keep the losing ones for later.

@@ -37,8 +37,8 @@ cdef class SearchStack:
     cdef bint table_tactical[130]
     cdef int reductions[130]
     cdef int history_score[130]             # of the move being searched
-    cdef int quiets[130]
-    cdef int captures[130]
+    cdef int tried_quiet_count[130]
+    cdef int tried_capture_count[130]
     cdef int tried_quiets[8320]
     cdef int tried_captures[8320]
     cdef int pv[16770]

@@ -92,8 +92,8 @@ class SearchStack:
             self.reductions = [0] * (MAX_PLY + 2)
             self.moves = [0] * (MAX_PLY + 2)
             self.history_score = [0] * (MAX_PLY + 2)
-            self.quiets = [0] * (MAX_PLY + 2)
-            self.captures = [0] * (MAX_PLY + 2)
+            self.tried_quiet_count = [0] * (MAX_PLY + 2)
+            self.tried_capture_count = [0] * (MAX_PLY + 2)
             self.tried_quiets = [0] * (MAX_TRIED * (MAX_PLY + 2))
             self.tried_captures = [0] * (MAX_TRIED * (MAX_PLY + 2))
             self.pv = [0] * (PV_ROW * (MAX_PLY + 2))
@@ -247,7 +247,7 @@ class SearchStack:
 
     def begin_moves(self, ply: cython.int) -> cython.void:
         """Begin a node: no move has been tried."""
-        self.quiets[ply] = self.captures[ply] = 0
+        self.tried_quiet_count[ply] = self.tried_capture_count[ply] = 0
         self.history.begin_node(
             self.position, ply, self.step_before(ply, 1), self.step_before(ply, 2), self.step_before(ply, 4)
         )
@@ -255,12 +255,12 @@ class SearchStack:
     def add_tried(self, move: cython.int, ply: cython.int) -> cython.void:
         """Remember a move that did not cause a cutoff."""
         if is_tactical(move):
-            if self.captures[ply] < MAX_TRIED:
-                self.tried_captures[ply * MAX_TRIED + self.captures[ply]] = move
-                self.captures[ply] += 1
-        elif self.quiets[ply] < MAX_TRIED:
-            self.tried_quiets[ply * MAX_TRIED + self.quiets[ply]] = move
-            self.quiets[ply] += 1
+            if self.tried_capture_count[ply] < MAX_TRIED:
+                self.tried_captures[ply * MAX_TRIED + self.tried_capture_count[ply]] = move
+                self.tried_capture_count[ply] += 1
+        elif self.tried_quiet_count[ply] < MAX_TRIED:
+            self.tried_quiets[ply * MAX_TRIED + self.tried_quiet_count[ply]] = move
+            self.tried_quiet_count[ply] += 1
 
     def update_on_cutoff(self, move: cython.int, depth: cython.int, ply: cython.int) -> cython.void:
         """Raise the history of a move that caused a cutoff, and lower that of the moves tried before it."""
@@ -272,9 +272,9 @@ class SearchStack:
         else:
             self.history.add_killer(move, ply)
             self.update_quiet(move, ply, weight)
-            for index in range(self.quiets[ply]):
+            for index in range(self.tried_quiet_count[ply]):
                 self.update_quiet(self.tried_quiets[ply * MAX_TRIED + index], ply, -loss)
-        for index in range(self.captures[ply]):
+        for index in range(self.tried_capture_count[ply]):
             self.update_capture(self.tried_captures[ply * MAX_TRIED + index], -loss)
 
     def update_quiet(self, move: cython.int, ply: cython.int, change: cython.int) -> cython.void:
