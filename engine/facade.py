@@ -299,7 +299,7 @@ class Engine:
         """
         if self._style.turns_to(self._board.turn):
             self._forget()
-        legal = [self._board.parse(text) for text in self._board.legal_moves()]
+        legal = self._board.packed_moves()
         chosen = list(dict.fromkeys(self._board.parse(text) for text in only)) or legal
         task = Task(chosen, len(chosen) == len(legal), self.lines, limits, patient=self.analyse_mode)
         if self._player is not None:

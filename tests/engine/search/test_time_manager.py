@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.core import params
-from engine.facade import Engine
+from engine.facade import Board, Engine
 from engine.search.time_manager import LEAST_US, Limits, TimeManager, deadlines_us, soft_percent
 
 times = st.integers(0, 10**8)
@@ -160,3 +160,11 @@ def test_an_adapted_deadline_never_exceeds_the_hard_one() -> None:
 
 def test_an_empty_clock_still_gives_a_move() -> None:
     assert Engine().go(Limits(white_time_ms=0)).best_move is not None
+
+
+def test_no_time_before_a_search_is_spent_on_reading_its_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With full pockets in crazyhouse that took 20 ms and more, before the search's clock started."""
+    engine = Engine()
+    engine.set_position(Board("4k3/8/8/8/8/8/8/4K3/QRNBPqnbpr w - - 0 1", variant="crazyhouse"))
+    monkeypatch.delattr(Board, "parse")
+    assert engine.go(Limits(white_time_ms=10)).best_move is not None
