@@ -66,11 +66,11 @@ class CorrespondenceGames:
         """Forget a game that is over."""
         self._games.pop(game_id, None)
 
-    def forget_all_but(self, game_ids: Container[str], seen_at: float) -> None:
-        """Forget the games that were not in progress at `seen_at`."""
-        for game_id, entry in list(self._games.items()):
+    def revisit_all_but(self, game_ids: Container[str], seen_at: float) -> None:
+        """Visit once more the games that were not in progress at `seen_at`: they have ended unnoticed."""
+        for game_id, entry in self._games.items():
             if game_id not in game_ids and entry.known_at <= seen_at and not entry.has_ended:
-                del self._games[game_id]
+                self.revisit(game_id, seen_at)
 
     def doubt_all_but(self, game_ids: Container[str], seen_before: float) -> None:
         """Assume our turn in games that an incomplete list does not show and that were last seen long ago."""

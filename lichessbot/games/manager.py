@@ -26,7 +26,7 @@ from lichessbot.uci.restarting_engine import IdleEngines
 # A game in progress that we left without a known end is joined again at most this often.
 _MAX_REJOINS: Final = 3
 # A list of games in progress with this many games may be incomplete.
-_MAX_LISTED: Final = 50
+MAX_LISTED: Final = 50
 # A correspondence game that incomplete lists have not shown for this many check-ins is visited.
 _MAX_CHECK_INS_UNSEEN: Final = 12
 
@@ -113,7 +113,7 @@ class GameManager:
         """Compare with a list of all games in progress, requested at `asked_at`; join the most urgent first."""
         self._context = context
         self._check_in_at = asked_at + context.config.correspondence.check_in_every.total_seconds()
-        self._list_is_incomplete = len(games) >= _MAX_LISTED
+        self._list_is_incomplete = len(games) >= MAX_LISTED
         for info in sorted(games, key=lambda info: info.urgency):
             self._note(info, asked_at)
         listed = {info.game_id: info for info in games}
@@ -123,10 +123,7 @@ class GameManager:
             period_s = context.config.correspondence.check_in_every.total_seconds()
             self._correspondence.doubt_all_but(listed, asked_at - _MAX_CHECK_INS_UNSEEN * period_s)
         else:
-            self._correspondence.forget_all_but(listed.keys() | self._sessions.keys(), asked_at)
-            self._suspended = {
-                game_id: session for game_id, session in self._suspended.items() if game_id in self._correspondence
-            }
+            self._correspondence.revisit_all_but(listed.keys() | self._sessions.keys(), asked_at)
         for game_id in list(self._sessions):
             if game_id in listed or not self._list_is_incomplete:
                 self.tell(game_id, ListedGame(game_id, listed.get(game_id), asked_at))
@@ -196,6 +193,8 @@ class GameManager:
                 games=len(self._sessions) + 1,
             )
         if info.is_correspondence:
+            if not known:
+                self._shared.store.note_game(info.game_id, info.opponent.username, has_clock=False)
             self._correspondence.note(info, seen_at, is_new=is_announced and not known)
         elif not known:
             self._start_session(info)

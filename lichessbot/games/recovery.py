@@ -10,10 +10,10 @@ from collections.abc import Callable, Container, Sequence
 
 from lichessbot.backoff import Backoff
 from lichessbot.errors import ApiError, Refused
-from lichessbot.games.manager import GameManager
+from lichessbot.games.manager import MAX_LISTED, GameManager
 from lichessbot.games.session import GameContext
 from lichessbot.lichess.commands import ReadPlaying
-from lichessbot.lichess.enums import Variant
+from lichessbot.lichess.enums import Speed, Variant
 from lichessbot.lichess.models import Account, GameInfo, Opponent, VariantRef
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lobby import Lobby
@@ -33,6 +33,7 @@ class GameRecovery:
         self.our_id: str = accounts[-1] if accounts else ""
         """The id of our account at this server; empty if unknown."""
         self._left_over: Sequence[tuple[str, str]] = store.left_over
+        self._left_over_by_days: Sequence[tuple[str, str]] = store.left_over_by_days
         self._due_at = math.inf
         self._failed = False
         self._waits_for_list = bool(self.our_id and self._left_over)
@@ -52,13 +53,18 @@ class GameRecovery:
         if self._due_at < math.inf:
             self._due_at = now
 
-    def list_came(self, playing: Container[str]) -> list[GameInfo]:
-        """Note the list from Lichess; return the left-over games that have ended, once, to record how."""
-        ended = [_told(game_id, opponent) for game_id, opponent in self._left_over if game_id not in playing]
-        for info in ended:
+    def list_came(self, playing: Container[str], *, is_whole: bool = True) -> list[GameInfo]:
+        """Note the list from Lichess; return the left-over games that have ended, once, to record how.
+
+        A correspondence game that is missing has ended only if the list is whole: hundreds may be in progress.
+        """
+        timed = [_told(game_id, opponent) for game_id, opponent in self._left_over]
+        by_days = [_told(game_id, opponent, Speed.CORRESPONDENCE) for game_id, opponent in self._left_over_by_days]
+        self._left_over, self._left_over_by_days, self._waits_for_list = (), (), False
+        missing = [info for info in (*timed, *by_days) if info.game_id not in playing]
+        for info in missing:
             self._store.note_left(info.game_id)
-        self._left_over, self._waits_for_list = (), False
-        return ended
+        return [info for info in missing if is_whole or not info.is_correspondence]
 
     def begin(self, now: float) -> list[GameInfo]:
         """Return the games to join from the records, the latest first; none before `wake_at`, and only once."""
@@ -79,10 +85,10 @@ class GameRecovery:
         self._store.put("INSERT OR REPLACE INTO account (single, url, id) VALUES (1, ?, ?)", self._url, account.id)
 
 
-def _told(game_id: str, opponent: str) -> GameInfo:
+def _told(game_id: str, opponent: str, speed: str = "") -> GameInfo:
     """Return what the records tell of a game; its own stream tells the rest."""
     variant = VariantRef(key=Variant.STANDARD)
-    return GameInfo(gameId=game_id, variant=variant, opponent=Opponent(username=opponent))
+    return GameInfo(gameId=game_id, variant=variant, speed=speed, opponent=Opponent(username=opponent))
 
 
 class Reconciler:
@@ -198,5 +204,5 @@ class GamesInProgress:
         self._reconciler.done(time.monotonic())
         self._lobby.compare(listed, asked_at)
         self._games.compare(listed, asked_at, context)
-        for info in self._recovery.list_came(self._games):
+        for info in self._recovery.list_came(self._games, is_whole=len(listed) < MAX_LISTED):
             self._games.join(info, context)

@@ -96,6 +96,8 @@ class Store:
         self.challenges = ChallengeRecords()
         self.left_over: Sequence[tuple[str, str]] = ()
         """Games with a clock, and their opponents, that the last process was playing at its end; newest first."""
+        self.left_over_by_days: Sequence[tuple[str, str]] = ()
+        """The same of games without a clock."""
         self.player_lists: dict[str, ListFetched] = {}
         """The last good version of each list, by address."""
         self.scores = Scores()
@@ -113,8 +115,6 @@ class Store:
             self._remember()
         except StateFailed as error:
             self._log_failure(error)
-        # Games without a clock can wait until Lichess lists them.
-        self._put("UPDATE games SET left_at = ? WHERE left_at IS NULL AND NOT has_clock", time.time())
         self._writer = threading.Thread(target=self._write_notes, name="store", daemon=True)
         self._writer.start()
 
@@ -129,8 +129,8 @@ class Store:
         )
         for address, names, etag in self._newest("address, names, etag", "player_lists", _MOST_REMEMBERED):
             self.player_lists[address] = ListFetched.of_words(address, names.split(), etag)
-        latest = "SELECT id, opponent FROM games WHERE left_at IS NULL AND has_clock ORDER BY joined_at DESC"
-        self.left_over = [(game_id, opponent) for game_id, opponent in self._file.read(latest)[:_MOST_LEFT_OVER]]
+        self.left_over = self._left_over("has_clock")[:_MOST_LEFT_OVER]
+        self.left_over_by_days = self._left_over("NOT has_clock")
         self._round_trips.extend(ms for (ms,) in self._newest("ms", "round_trips", ROUND_TRIPS_KEPT))
         self.scores = Scores(self._file.read(SELECT_SCORES))
         self.level_results = LevelResults(self._file.read(SELECT_LEVEL_RESULTS))
@@ -140,6 +140,10 @@ class Store:
         latest = f"SELECT position, move, times FROM played ORDER BY played_at DESC LIMIT {_MOST_REMEMBERED}"
         for position, move, times in self._file.read(latest)[::-1]:
             self._remember_played(int(position, 16), move, times)
+
+    def _left_over(self, condition: str) -> Sequence[tuple[str, str]]:
+        latest = f"SELECT id, opponent FROM games WHERE left_at IS NULL AND {condition} ORDER BY joined_at DESC"
+        return [(game_id, opponent) for game_id, opponent in self._file.read(latest)]
 
     def _newest(self, columns: str, table: str, limit: int) -> Sequence[Any]:
         """Return the newest rows, oldest first."""

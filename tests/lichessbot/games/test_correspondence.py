@@ -58,11 +58,8 @@ def test_a_game_with_an_unknown_turn_is_visited(correspondence: CorrespondenceGa
 def test_a_game_that_ended_is_visited_though_no_list_shows_it(correspondence: CorrespondenceGames) -> None:
     correspondence.note(game("a", our_turn=False), 10.0)
     correspondence.revisit("a", 20.0)
-    correspondence.forget_all_but((), 30.0)
+    correspondence.revisit_all_but((), 30.0)
     assert order(correspondence) == ["a"]
-    correspondence.put_back("a", 40.0)
-    correspondence.forget_all_but((), 50.0)
-    assert len(correspondence) == 0
 
 
 def test_after_our_move_a_game_waits_until_it_is_seen_to_be_our_turn_again(correspondence: CorrespondenceGames) -> None:
@@ -96,11 +93,11 @@ def test_a_game_that_is_over_is_forgotten(correspondence: CorrespondenceGames) -
     assert "a" not in correspondence
 
 
-def test_what_a_whole_list_does_not_show_is_over_unless_it_began_later(correspondence: CorrespondenceGames) -> None:
+def test_what_a_whole_list_does_not_show_has_ended_unless_it_began_later(correspondence: CorrespondenceGames) -> None:
     for game_id, seen_at in (("a", 10.0), ("b", 10.0), ("new", 30.0)):
-        correspondence.note(game(game_id), seen_at)
-    correspondence.forget_all_but({"b"}, 20.0)
-    assert sorted(info.game_id for info in correspondence.games) == ["b", "new"]
+        correspondence.note(game(game_id, our_turn=False), seen_at)
+    correspondence.revisit_all_but({"b"}, 20.0)
+    assert order(correspondence) == ["a"], "to record how"
 
 
 def test_a_game_that_ended_meanwhile_is_visited_once_more_at_once(correspondence: CorrespondenceGames) -> None:

@@ -183,3 +183,24 @@ def test_a_game_that_ends_while_suspended_is_visited_once_more_and_recorded(aren
     assert arena.stop() == 0
     (pgn,) = (arena.folder / "games").glob("*.pgn")
     assert pgn.read_text().count("[%eval") == 2, "of both visits"
+
+
+def test_a_game_that_ends_while_the_daemon_is_down_is_recorded_at_its_next_start(arena: Arena) -> None:
+    sections = SECTION.format(places=1, disconnect_time=0) + "pgn_directory: games\n"
+    arena.configure(sections, depth=1, engine="own_book: false")
+    session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
+    arena.start()
+    arena.until(lambda: our_plies(session) == 1 and not streams(arena))
+    opponent = Color.BLACK if session.game.setup.white.name == BOT else Color.WHITE
+    arena.server.call(lambda: session.play(opponent, "e7e5" if opponent is Color.BLACK else "e2e4"))
+    arena.until(lambda: our_plies(session) == 2 and not streams(arena))
+    for _ in range(2):
+        assert arena.stop() == 0
+        arena.start()
+    assert arena.stop() == 0
+    arena.server.call(lambda: session.resign(opponent))
+    arena.start()
+    assert arena.logged("game.over", times=1)
+    assert arena.stop() == 0
+    (pgn,) = (arena.folder / "games").glob("*.pgn")
+    assert pgn.read_text().count("[%eval") == 2, "as recorded by the first process"
