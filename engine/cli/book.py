@@ -88,9 +88,8 @@ def grow(folder: Path, games: int, seed: int, workers: Workers, output: Path, fo
     for line in book_growing.run(plan, games, workers):
         print(line, flush=True)
     statistics = BookStatistics(plan.plies)
-    for shard in plan.shards(games):
-        path = plan.path(*shard)
-        for game in book_growing.read(path if path.exists() else plan.path(shard[0])):
+    for path in filter(None, (plan.finished(*shard) for shard in plan.shards(games))):
+        for game in book_growing.read(path):
             statistics.add(game)
     _write(statistics, 1, output)
 

@@ -126,19 +126,25 @@ class ShardPlan:
         size = self.games_per_shard
         return [(number, min(size, games - number * size)) for number in range(-(-games // size))]
 
+    def finished(self, number: int, games: int) -> Path | None:
+        """Return the path of a shard that has at least so many games, None if there is none."""
+        parts = (path for path in self._parts(number) if int(path.stem.rpartition("-")[2]) >= games)
+        return next((path for path in (self.path(number), *parts) if path.exists()), None)
+
+    def _parts(self, number: int) -> list[Path]:
+        """Return the shards with this number that hold fewer games than a whole one."""
+        paths = self.folder.glob(f"{self.seed:04}-{number:06}-*{self.suffix}")
+        return [path for path in paths if path.stem.rpartition("-")[2].isdecimal()]
+
     def missing(self, games: int) -> list[tuple[int, int]]:
         """Return the number and the games of the shards that are missing to this many games."""
-        return [
-            (number, size)
-            for number, size in self.shards(games)
-            if not self.path(number, size).exists() and not self.path(number).exists()
-        ]
+        return [shard for shard in self.shards(games) if self.finished(*shard) is None]
 
     def write(self, number: int, games: int, content: bytes) -> None:
         """Write a shard whole or not at all, in place of one with fewer games."""
         path = self.path(number, games)
         write_whole(path, [content])
-        for other in self.folder.glob(f"{self.seed:04}-{number:06}-*{self.suffix}"):
+        for other in self._parts(number):
             if other != path:
                 other.unlink()
 

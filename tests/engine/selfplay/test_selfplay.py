@@ -59,6 +59,16 @@ def test_no_more_games_are_played_than_asked_for(tmp_path: Path) -> None:
     assert small.missing(3) == small.missing(4) == []
 
 
+def test_games_beyond_those_asked_for_are_kept(tmp_path: Path) -> None:
+    fives = replace(plan(tmp_path), nodes=20, games_per_shard=5)
+    tmp_path.joinpath("0003-000000-x.shard").touch()       # of the user
+    fives.write(0, 3, b"three games")
+    assert fives.missing(2) == []
+    assert fives.finished(0, 2) == fives.path(0, 3)
+    assert list(run(fives, 2, 1)) == []
+    assert fives.path(0, 3).read_bytes() == b"three games"
+
+
 def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
     for sample in read_samples(plan(folder).path(0)):
         board = chess.Board(None)
