@@ -11,6 +11,7 @@
 # Each version has a folder of its own and is used only after `lichessbot check` has passed there.
 # Running the script again changes nothing. If it is interrupted, run it again: it continues.
 set -eu
+umask 022       # the service has a user of its own, who reads what root installs
 
 checkout=$(cd "$(dirname "$0")/.." && pwd)
 action=install root= wheels= instance=
@@ -47,15 +48,19 @@ etc=$root/etc/$name
 state=$root/var/lib/$name
 units=$root/etc/systemd/system
 
-# A version is named after the hash of its sources, so that unchanged sources are not built again.
+# A version is named after the hash of its sources, so that unchanged sources are not built again, and of the release of
+# Python, whose successor does not find what was installed for it.
 version_name() {
-    if [ -n "$wheels" ]; then
-        cat "$wheels"/*.whl
-    else
-        # Everything but what a build leaves behind: a list of what ships would miss a new kind of file.
-        cd "$checkout" && find pyproject.toml config.example.yml engine lichessbot -type f ! -path '*/__pycache__/*' \
-            ! -name '*.so' ! -name '*.c' -print0 | LC_ALL=C sort -z | xargs -0 cat
-    fi | sha256sum | cut -c1-12
+    {
+        "$python" -c 'import sys; print(*sys.version_info[:2])'
+        if [ -n "$wheels" ]; then
+            cat "$wheels"/*.whl
+        else
+            # Everything but what a build leaves behind: a list of what ships would miss a new kind of file.
+            cd "$checkout" && find pyproject.toml config.example.yml engine lichessbot -type f \
+                ! -path '*/__pycache__/*' ! -name '*.so' ! -name '*.c' -print0 | LC_ALL=C sort -z | xargs -0 cat
+        fi
+    } | sha256sum | cut -c1-12
 }
 
 # A second run waits for the first one, and for what a killed run has left behind.
@@ -196,9 +201,9 @@ case $action in
         prune
         ;;
     rollback)
-        old=$(version_at current) version=$(version_at previous)
-        [ -n "$version" ] || fail "there is no version to go back to"
+        [ -n "$(version_at previous)" ] || fail "there is no version to go back to"
         lock
+        old=$(version_at current) version=$(version_at previous)    # now, as another run may have upgraded
         check "$version" || fail "$version was not put into use; nothing has changed"
         # In this order: the version to go back to has a link all the time.
         point current "$version"

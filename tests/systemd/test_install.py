@@ -28,9 +28,11 @@ PROGRAM = """\
 echo "{version} $1 token=$LICHESS_BOT_TOKEN records=$STATE_DIRECTORY"
 exit {code}
 """
-# `python -m venv --clear FOLDER`, with a pip that takes the program above for a wheel, also in a checkout.
+# `python -c` tells the release; `python -m venv --clear FOLDER` makes a pip that takes the program above for a wheel,
+# also in a checkout.
 PYTHON = """\
 #!/bin/sh
+[ "$1" != -c ] || { echo "$RELEASE"; exit; }
 rm -rf "$4" && mkdir -p "$4/bin"
 cat >"$4/bin/pip" <<"END"
 #!/bin/sh
@@ -73,6 +75,9 @@ class Installation:
         self.script = SCRIPT
         self.prefix = root / "opt" / "lichessbot"
         self.starts = root.parent / "starts"
+        self.release = "3 11"
+        """Of Python."""
+        self.umask = 0o022
 
     def environment(self, token: str | None = TOKEN) -> dict[str, str]:
         environment = {name: value for name, value in os.environ.items() if name != "LICHESS_BOT_TOKEN"}
@@ -80,6 +85,7 @@ class Installation:
             environment["LICHESS_BOT_TOKEN"] = token
         systemctl = SYSTEMCTL.format(links=self.prefix, log=self.starts)
         environment["PYTHON"] = str(program(self.root.parent / "python", PYTHON))
+        environment["RELEASE"] = self.release
         environment["SYSTEMCTL"] = str(program(self.root.parent / "systemctl", systemctl))
         return environment
 
@@ -87,6 +93,7 @@ class Installation:
         return subprocess.run(
             [self.script, "--root", self.root, *options],
             env=self.environment(token), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
+            umask=self.umask,
         )  # fmt: skip
 
     def install_until(self, cut: int, *options: str | Path) -> bool:
@@ -185,6 +192,28 @@ def test_each_installed_file_changes_the_version(
     assert installation.install().stdout.endswith("was in use already\n")
     (checkout / changed).write_text("after")
     assert "is in use\n" in installation.install().stdout
+
+
+def test_a_new_release_of_python_is_another_version(installation: Installation, tmp_path: Path) -> None:
+    first = wheel(tmp_path / "first", "1.0")
+    assert "is in use\n" in installation.install("--wheels", first).stdout
+    installation.release = "3 13"
+    done = installation.install("--wheels", first)
+    assert "is built already" not in done.stdout
+    assert "is in use\n" in done.stdout
+
+
+def test_the_user_of_the_service_can_read_what_a_careful_root_installs(
+    installation: Installation, tmp_path: Path
+) -> None:
+    installation.umask = 0o077
+    assert installation.install("--wheels", wheel(tmp_path / "first", "1.0")).returncode == 0
+    program_file = installation.prefix / "current" / "bin" / "lichessbot"
+    folders = [it for it in program_file.resolve().parents if installation.prefix in (it, *it.parents)]
+    assert all(it.stat().st_mode & 0o055 == 0o055 for it in folders)
+    etc = installation.root / "etc" / "lichessbot"
+    assert (etc / "config.yml").stat().st_mode & 0o044 == 0o044
+    assert (etc / "token").stat().st_mode & 0o077 == 0
 
 
 def test_without_a_token_nothing_is_built(installation: Installation, tmp_path: Path) -> None:
@@ -304,6 +333,35 @@ def test_two_runs_at_once_wait_for_each_other(installation: Installation, tmp_pa
             assert not (installation.prefix / "versions").exists()
             first.stdin.close()
             assert second.stdout.read().endswith("is in use\n")
+
+
+def test_a_rollback_that_waited_for_an_upgrade_goes_back_to_what_that_replaced(
+    installation: Installation, tmp_path: Path
+) -> None:
+    for number in (1, 2):
+        assert installation.install("--wheels", wheel(tmp_path / f"{number}", f"{number}.0")).returncode == 0
+    previous = installation.prefix / "previous"
+    replaced = previous.readlink()
+    with subprocess.Popen(
+        ["flock", installation.prefix / "lock", "sh", "-c", "echo locked; read ended"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as upgrade:  # fmt: skip
+        assert upgrade.stdin is not None
+        assert upgrade.stdout is not None
+        assert upgrade.stdout.readline() == b"locked\n"
+        previous.unlink()
+        previous.symlink_to("versions/before")       # which the upgrade is about to remove
+        with subprocess.Popen(
+            [installation.script, "--root", installation.root, "--rollback"],
+            env=installation.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        ) as rollback:  # fmt: skip
+            assert rollback.stdout is not None
+            assert "waiting for another installation" in rollback.stdout.readline()
+            previous.unlink()
+            previous.symlink_to(replaced)
+            upgrade.stdin.close()
+            assert rollback.stdout.read().endswith("is in use\n")
+    assert installation.version() == "1.0"
 
 
 def test_an_interrupted_question_leaves_the_terminal_as_it_was(installation: Installation, tmp_path: Path) -> None:
