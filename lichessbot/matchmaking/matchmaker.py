@@ -100,7 +100,7 @@ class Matchmaker:
     @property
     def slot_holders(self) -> Sequence[SlotHolder]:
         """The opponent of the open challenge, if there is one."""
-        return () if self._open is None else (_slot_holder(self._open.proposal),)
+        return () if self._open is None else (self._open.slot_holder,)
 
     @property
     def wake_at(self) -> float | None:
@@ -347,7 +347,7 @@ class Matchmaker:
         """
         self._ours.add(challenge.challenge_id or "")
         challenge_id = challenge.challenge_id or f"to {challenge.proposal.opponent}"
-        self._slots.keep(challenge_id, _slot_holder(challenge.proposal), until=now)
+        self._slots.keep(challenge_id, challenge.proposal.slot_holder, until=now)
 
     def _remember(self, proposal: Proposal, reason: DeclineReason | Silence, **fields: str | None) -> None:
         if not proposal.is_bot:
@@ -444,7 +444,3 @@ def _has_games(snapshot: Snapshot) -> bool:
 
 def _may_play_correspondence(snapshot: Snapshot) -> bool:
     return Occupancy(snapshot.games).correspondence_games < snapshot.config.challenge.max_correspondence_games
-
-
-def _slot_holder(proposal: Proposal) -> SlotHolder:
-    return SlotHolder(proposal.opponent, is_bot=proposal.is_bot, has_clock=proposal.terms.has_clock)

@@ -5,7 +5,7 @@ challenge that expired not at all; an answer may be lost, too. So after a while 
 at, and withdrawn if it is still there, so that it ends even if messages are lost.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Final
 
@@ -25,6 +25,7 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import Challenge
 from lichessbot.matchmaking.selection import Proposal
+from lichessbot.storage.records import SlotHolder
 from lichessbot.timeouts import Timeouts
 
 _MOST_WITHDRAWALS: Final = 3
@@ -93,6 +94,12 @@ class OpenChallenge:
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
         return self._due_at
+
+    @property
+    def slot_holder(self) -> SlotHolder:
+        """Who takes the slot; nobody by name once it is withdrawn, perhaps for a challenge of the same player."""
+        holder = self.proposal.slot_holder
+        return replace(holder, user_id="") if self._unwanted else holder
 
     @property
     def creation(self) -> CreateChallenge:

@@ -16,6 +16,7 @@ from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, Variant
 from lichessbot.lichess.models import Account, BotUser
 from lichessbot.matchmaking.history import BotGame, BotGames, Opponents
+from lichessbot.storage.records import SlotHolder
 
 _Item = TypeVar("_Item", bound=Hashable)
 
@@ -36,6 +37,10 @@ class Proposal:
     is_bot: bool = True
     rematch_of: str = ""
     """The game after which it is offered, if it is a rematch."""
+
+    @property
+    def slot_holder(self) -> SlotHolder:
+        return SlotHolder(self.opponent, is_bot=self.is_bot, has_clock=self.terms.has_clock)
 
 
 @dataclass(frozen=True)

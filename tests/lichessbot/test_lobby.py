@@ -29,8 +29,19 @@ from lichessbot.lichess.commands import (
     ReadTournament,
     Statuses,
 )
-from lichessbot.lichess.enums import DeclineReason
-from lichessbot.lichess.models import Account, ArenaInfo, BotUser, Challenge, ChallengeReceived, GameInfo, UserStatus
+from lichessbot.lichess.enums import Colour, DeclineReason, GameStatus
+from lichessbot.lichess.finished_game import FinishedGame
+from lichessbot.lichess.models import (
+    Account,
+    ArenaInfo,
+    BotUser,
+    Challenge,
+    ChallengeReceived,
+    GameFull,
+    GameInfo,
+    User,
+    UserStatus,
+)
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
@@ -190,3 +201,28 @@ def test_stopping_looks_for_the_game_of_an_accepted_challenge(store: Store) -> N
     hall.lobby.command_answered(canceled, CommandFailed(canceled, Refused(404, "Not found")))
     assert not hall.lobby.is_clear
     assert hall.lobby.question_overdue()
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_a_rematch_that_crosses_ours_is_accepted_though_each_player_may_have_one_game(
+    store: Store, concurrency: int
+) -> None:
+    challenge = {"concurrency": concurrency, "max_simultaneous_games_per_user": 1}
+    config = Config.model_validate({"challenge": challenge, "rematch": {"offer": "all"}})
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [], config, replace(Timeouts(), rematch_black_waits=timedelta(0)))
+    players = {"white": {"id": "us"}, "black": {"id": "ann"}, "clock": {"initial": 180_000, "increment": 2000}}
+    state = {"moves": "", "wtime": 1, "btime": 1, "status": "started"}
+    full = GameFull.model_validate({"id": "abcd1234", "variant": {"key": "standard"}, "state": state, **players})
+    lobby.handle(FinishedGame(full, Colour.WHITE, GameStatus.MATE, Colour.WHITE, 40))
+    lobby.tick()
+    (created,) = outbox.sent
+    assert isinstance(created, CreateChallenge)
+    ours = challenged("ours0001", id="us").challenge.model_copy(update={"destination": User(id="ann")})
+    lobby.command_answered(created, CommandDone(created, ours))
+    lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
+    canceled = CancelChallenge("ours0001")
+    assert outbox.sent[1] == canceled
+    lobby.command_answered(canceled, CommandDone(canceled))
+    lobby.tick()
+    assert outbox.sent[2:] == [AcceptChallenge("wxyz9876")]
