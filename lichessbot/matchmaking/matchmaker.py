@@ -361,6 +361,8 @@ class Matchmaker:
         match error:
             case RateLimited():
                 self.rate_limited(error, self._snapshot().config)
+            case Refused() if error.denies_token:
+                self._log.info("match.none", reason=error)  # which is not the opponent's fault
             case Refused(pause=None):
                 self._log.info("match.refused", **fields, text=error.text)
                 self._remember(proposal, Silence.REFUSED, **fields)

@@ -226,3 +226,20 @@ def test_a_rematch_that_crosses_ours_is_accepted_though_each_player_may_have_one
     lobby.command_answered(canceled, CommandDone(canceled))
     lobby.tick()
     assert outbox.sent[2:] == [AcceptChallenge("wxyz9876")]
+
+
+@pytest.mark.parametrize(
+    ("error", "rests"),
+    [
+        (Refused(401, "No such token"), False),
+        (Refused(403, "Missing scope: challenge:write"), False),
+        (Refused(400, "Rival does not accept challenges"), True),
+    ],
+)
+def test_a_denied_token_says_nothing_of_the_bot_we_challenged(store: Store, error: Refused, rests: bool) -> None:
+    hall = Hall(store)
+    hall.find_a_rival()
+    created = hall.outbox.sent[-1]
+    assert isinstance(created, CreateChallenge)
+    hall.lobby.command_answered(created, CommandFailed(created, error))
+    assert bool(hall.lobby._matchmaker._opponents.rests_until("rival", created.terms)) is rests
