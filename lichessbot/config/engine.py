@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterator
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Self
 
@@ -108,7 +109,7 @@ def _strength(value: Any) -> Strength | int:
         return Strength(value)
     expected = f"Input should be full, match_opponent or a level from {_LOWEST_LEVEL} to {_HIGHEST_LEVEL}"
     nearest: list[Any] = difflib.get_close_matches(str(value), tuple(Strength), 1, 0.4)
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
         nearest = [min(max(round(value), _LOWEST_LEVEL), _HIGHEST_LEVEL)]
     raise ValueError(expected + "".join(f" (nearest: {it})" for it in nearest))
 
@@ -207,7 +208,7 @@ class EngineKeys(Section):
             known = _OPTIONS_WITH_KEYS.get(name.lower())
             if known is not None:
                 _, least, most = known
-                if not isinstance(value, int) or not least <= value <= most:
+                if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
                     yield key, f"expected a whole number from {least} to {most}, found {value!r}"
             if self.sets_strength_twice and name in self.strength_options:
                 yield key, f"contradicts strength: {self.strength}; remove one of them"

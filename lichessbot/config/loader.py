@@ -49,6 +49,7 @@ _EXPECTED = {
     "int_from_float": "a whole number",
     "float_type": "a number",
     "string_type": "text",
+    "path_type": "text",
     "string_too_short": "text",
     "tuple_type": "a list",
     "model_type": "keys and values",

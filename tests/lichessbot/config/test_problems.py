@@ -237,6 +237,8 @@ def test_an_invalid_rule_is_one_line(file: Path, text: str, problem: str | None)
         ("challenge: {max_days: soon}\n", "1: challenge.max_days: expected a number, found 'soon'"),
         ("challenge: {modes: casual}\n", "1: challenge.modes: expected a list, found 'casual'"),
         ("personality: ''\n", "1: personality: expected text, found ''"),
+        ("engine: {uci_options: {Hash: true}}\n", "1: engine.uci_options.Hash: expected a whole number from 1 to"),
+        ("challenge: {block_list_files: [null]}\n", "1: challenge.block_list_files #1: expected text, found nothing"),
         ("max_takebacks_accepted: -1\n", "1: max_takebacks_accepted: expected at least 0, found -1"),
     ],
 )

@@ -33,6 +33,8 @@ def test_the_strength_is_full_a_level_or_that_of_the_opponent(file: Path) -> Non
         ("match-opponent", "(nearest: match_opponent), found 'match-opponent'"),
         ("150", "(nearest: 400), found 150"),
         ("1500.5", "(nearest: 1500), found 1500.5"),
+        (".inf", ", found inf"),
+        (".nan", ", found nan"),
         ("true", ", found true"),
         ("[1500]", ", found [1500]"),
     ],
