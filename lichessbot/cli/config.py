@@ -18,6 +18,8 @@ from lichessbot.config.schema import schema as json_schema
 from lichessbot.errors import ConfigError
 from lichessbot.log import counted, inert
 
+_USUAL_OUTPUT: Final = Path("config.yml")
+_TOKEN_ENDING: Final = ".token"
 _OWNER_ONLY: Final = 0o600
 _READABLE: Final = 0o666  # less the umask
 
@@ -68,7 +70,7 @@ def personality(name: str) -> None:
 @command.command()
 @click.argument("old", type=click.Path(path_type=Path), metavar="OLD.yml")
 @click.option(
-    "--output", type=click.Path(path_type=Path), default=Path("config.yml"), show_default=True, metavar="FILE",
+    "--output", type=click.Path(path_type=Path), default=_USUAL_OUTPUT, show_default=True, metavar="FILE",
     help="Where to write the new file; a token goes beside it, into FILE with the ending .token.",
 )
 @click.option("--force", is_flag=True, help="Replace files that exist.")
@@ -78,8 +80,11 @@ def migrate(old: Path, output: Path, force: bool) -> None:
     The new file explains its keys, and lists the old keys that have no counterpart, with the reasons. A token goes into
     a file of its own. OLD.yml stays as it is.
     """
+    if output.is_dir() or output.suffix == _TOKEN_ENDING:
+        expected = f"expected a file such as {_USUAL_OUTPUT}, which a token goes beside"
+        raise ConfigError([f"--output: {expected}, found {output}"])
     found = translate_file(old)
-    token_file = output.with_suffix(".token")
+    token_file = output.with_suffix(_TOKEN_ENDING)
     if output.absolute().parent.resolve() != old.absolute().parent.resolve():
         found.relocate(old.absolute().parent)
     problem = token_problem(found.token)

@@ -178,6 +178,7 @@ def _rules(found: Translation, kind: str) -> dict[str, Any] | None:
     rules: dict[str, Any] = {}
     for key, known in (("variants", tuple(Variant)), ("time_controls", tuple(Speed)), ("modes", tuple(Mode))):
         wanted = found.take("challenge", kind, key) or []
+        wanted = wanted if isinstance(wanted, list) else [wanted]
         rules[key] = [it for it in map(str, wanted) if it in known or (key == "time_controls" and ExactClock.parse(it))]
         for number, it in enumerate(wanted):
             if str(it) not in rules[key]:
@@ -243,8 +244,9 @@ def _kind(found: Translation, name: str) -> dict[str, Any] | None:
             kind[ours] = given[f"{theirs}_rating_diff"]
     if given["multiplier"]:
         kind["opponent_rest_multiplier"] = given["multiplier"]
-    weight = given["weight"] if isinstance(given["weight"], int | float) else 1 / max(clock.expected_s, 1)
-    return kind | {"weight": weight}
+    weight = given["weight"]
+    is_number = isinstance(weight, int | float) and math.isfinite(weight)
+    return kind | {"weight": weight if is_number else 1 / max(clock.expected_s, 1)}
 
 
 def _weigh(kinds: dict[str, dict[str, Any]]) -> None:

@@ -147,7 +147,7 @@ def _engine(found: Translation, path: tuple[str, ...]) -> dict[str, Any]:
             engine.setdefault("uci_options", {})[option] = value
     for theirs, ours in _LIMITS.items():
         limit = found.take(*path, "limits", theirs)
-        if isinstance(limit, int | float):
+        if isinstance(limit, int | float) and math.isfinite(limit):
             engine[ours] = round(limit * 1000) if theirs == "time" else limit
         elif limit is not None:
             found.note((*path, "limits", theirs), f"expected a number, found {limit!r}")

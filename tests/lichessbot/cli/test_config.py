@@ -73,6 +73,17 @@ def test_no_file_is_replaced_unless_asked_and_the_old_one_never(
     assert not (folder / "config.yml").exists()
 
 
+@pytest.mark.parametrize("output", [".", "..", "new.token"])
+def test_the_new_file_is_neither_a_folder_nor_that_of_the_token(
+    folder: Path, capsys: pytest.CaptureFixture[str], output: str
+) -> None:
+    before = sorted(os.listdir(folder))
+    assert main(["config", "migrate", "botli.yml", "--output", output, "--force"]) == 2
+    expected = f"--output: expected a file such as config.yml, which a token goes beside, found {output}\n"
+    assert capsys.readouterr().err == expected
+    assert sorted(os.listdir(folder)) == before
+
+
 def test_one_key_without_an_effect_is_one_key(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "short.yml").write_text(f"token: {TOKEN}\nabort_time: 20\npgn_file_grouping: game\n")
     assert main(["config", "migrate", "short.yml"]) == 0

@@ -1,6 +1,7 @@
 """A configuration of BotLi, translated: the values it asks for, and the same engine and book for every game."""
 
 import itertools
+import math
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -139,6 +140,17 @@ def test_one_kind_of_games_is_that_of_the_section(translated: Translator) -> Non
     _, loaded = translated(yaml.safe_dump({"engines": {}, "books": {}, "matchmaking": {"types": types}}))
     ((name, kind),) = loaded.config.matchmaking.types()
     assert (name, kind.challenge_initial_time, kind.challenge_increment, kind.weight) == ("default", (180,), (1,), 1)
+
+
+def test_infinite_numbers_and_single_words_are_no_bug(translated: Translator) -> None:
+    types = {"one": {"tc": "3+1", "weight": math.inf}, "two": {"tc": "5+3", "weight": 2.5}}
+    rules = {"variants": "standard", "time_controls": 5, "modes": "casual"}
+    engine = {"name": "fish", "limits": {"time": math.inf}}
+    old = {"engines": {"standard": engine}, "books": {}, "matchmaking": {"types": types}, "challenge": {"bot": rules}}
+    found, loaded = translated(yaml.safe_dump(old))
+    assert left_out(found)["engines.standard.limits.time"] == "expected a number, found inf"
+    assert left_out(found)["challenge.bot.time_controls #1"] == "5 is not played here"
+    assert loaded.config.challenge.accept_bot is False
 
 
 def test_what_has_no_counterpart_is_left_out_with_its_reason(translated: Translator) -> None:
