@@ -34,6 +34,7 @@ from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
 from lichessbot.log import EventLog, counted, inert
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
+from lichessbot.uci.engine import NO_GAME
 from lichessbot.uci.search import EngineDied
 
 PREFIX: Final = "LICHESSBOT_"
@@ -104,7 +105,8 @@ class Notifier:
             case FinishedGame() if report.was_played:
                 self._game_ended(report)
             case EngineDied(game_id=game_id, reason=reason) if game_id != startup_check.GAME_ID:
-                text = f"an engine died in game {game_id}: {reason}"
+                where = "between two games" if game_id == NO_GAME else f"in game {game_id}"
+                text = f"an engine died {where}: {reason}"
                 self._tell_once(NotifyEvent.ENGINE_DIED, text, game_id, {"reason": reason})
 
     def close(self, exit_code: ExitCode | None) -> None:
@@ -194,7 +196,7 @@ class Notifier:
         self._told_games[event, game_id] = None
         if len(self._told_games) > _MOST_REMEMBERED:
             del self._told_games[next(iter(self._told_games))]
-        self._tell(event, text, {"game_id": game_id, **facts})
+        self._tell(event, text, {"game_id": None if game_id == NO_GAME else game_id, **facts})
 
     def _tell(self, event: NotifyEvent, text: str, facts: Facts) -> None:
         config = self._settings.config.notify

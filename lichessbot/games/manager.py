@@ -22,6 +22,7 @@ from lichessbot.log import EventLog
 from lichessbot.storage.game_records import rated
 from lichessbot.timeouts import Timeouts, earliest, is_due
 from lichessbot.uci.restarting_engine import IdleEngines
+from lichessbot.uci.search import EngineDied
 
 # A game in progress that we left without a known end is joined again at most this often.
 _MAX_REJOINS: Final = 3
@@ -133,6 +134,8 @@ class GameManager:
         session = self._sessions.get(game_id or "")
         if session is not None:
             self._guarded(session, lambda: session.handle(report))
+        elif isinstance(report, EngineDied):
+            EventLog().warning("engine.died", reason=f"between two games, {report.reason}")
         else:
             self._reviewer.handle(report)
 

@@ -26,6 +26,7 @@ from lichessbot.notify import Notice, Notifier, _Worker, run_program
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
+from lichessbot.uci.engine import NO_GAME
 from lichessbot.uci.search import EngineDied
 from tests.fakes.arena import Arena, SlowOpponent, judge
 
@@ -183,6 +184,14 @@ def test_a_token_without_an_end_or_answer_is_asked_again_tomorrow() -> None:
 def test_an_engine_that_dies_is_told_once_for_each_game() -> None:
     bench, died = Bench(), EngineDied(GAME, 1, "killed by SIGSEGV")
     assert bench.note(EngineDied(startup_check.GAME_ID, 1, "x"), died, died) == ["engine_died"]
+
+
+def test_an_engine_that_dies_between_two_games_is_told_without_a_game() -> None:
+    bench, died = Bench(), EngineDied(NO_GAME, None, "ended by itself, killed by SIGKILL")
+    assert bench.note(died, died) == ["engine_died"]
+    (notice,) = bench.notices
+    assert notice.text == "an engine died between two games: ended by itself, killed by SIGKILL"
+    assert "game_id" not in notice.given()
 
 
 @pytest.mark.parametrize(
