@@ -172,7 +172,10 @@ class Engine:
         self.analyse_mode = False  # use all the time given, even if only one move is legal or a mate is proven
         self._table = TranspositionTable(hash_mb)
         self._histories = [History()]
-        self._network = eval_file.load("")
+        self._network: Network | None = None       # of standard chess; None: the hand-written terms
+        self._damage = ""          # what is wrong with the shipped network, which the terms replace then
+        if eval_file.default_choice() == eval_file.SHIPPED:
+            self._network, self._damage = eval_file.usable_network()
         self._style = Style()
         self._tablebase = Tablebase()
         self._board = Board()
@@ -195,7 +198,7 @@ class Engine:
         A file is for standard chess; variants keep their shipped networks unless it is 'none'. Raises InvalidNet and
         keeps the old evaluation.
         """
-        self._network = eval_file.load(choice)
+        self._network, self._damage = eval_file.load(choice), ""
         self.new_game()
 
     def set_style(self, group: str, percent: int) -> None:
@@ -227,17 +230,27 @@ class Engine:
         self.new_game()
 
     def describe_evaluation(self) -> str:
-        """Return for people 'hand-written', perhaps with a style, or the network's name and size."""
-        described, style = eval_file.describe(self._network_for(self._board)), str(self._style)
+        """Return for people 'hand-written', perhaps with a style, or the network's name and size.
+
+        If the shipped network is damaged, the text says so.
+        """
+        network, damage = self._usable_network(self._board)
+        described, style = eval_file.describe(network), str(self._style)
         if self._board.variant != "standard":
-            return f"{described} for {self._board.variant}"
-        return f"{described}, style {style}" if style else described
+            described += f" for {self._board.variant}"
+        elif style:
+            described += f", style {style}"
+        return f"{described}; the shipped network is unusable: {damage}" if damage else described
 
     def _network_for(self, board: Board) -> Network | None:
-        """Return the network that evaluates this board, None for the hand-written terms. Raises InvalidNet."""
-        if board.variant != "standard":
-            return None if self._network is None else eval_file.shipped_network(board.variant)
-        return self._network if self._style.is_neutral else None
+        """Return the network that evaluates this board, None for the hand-written terms."""
+        return self._usable_network(board)[0]
+
+    def _usable_network(self, board: Board) -> tuple[Network | None, str]:
+        """Return the network for this board, and what is wrong with the shipped one if the terms replace it."""
+        if self._network is None or (board.variant == "standard" and not self._style.is_neutral):
+            return None, self._damage
+        return (self._network, "") if board.variant == "standard" else eval_file.usable_network(board.variant)
 
     def network_score_cp(self, board: Board) -> int | None:
         """Return the network's score of a board from White's view, or None if no network evaluates it."""

@@ -71,6 +71,14 @@ def shipped_network(variant: str = STANDARD) -> Network | None:
     return _network_in(path) if path is not None and path.exists() else None
 
 
+def usable_network(variant: str = STANDARD) -> tuple[Network | None, str]:
+    """Return the shipped network, or None if there is none or it is damaged; then also what is wrong with the file."""
+    try:
+        return shipped_network(variant), ""
+    except InvalidNet as error:
+        return None, str(error)
+
+
 @cache
 def _network_in(path: Path) -> Network:
     return Network(net_file.read(path))

@@ -129,6 +129,25 @@ def test_a_missing_shipped_network_is_reported(monkeypatch: pytest.MonkeyPatch) 
         Engine().set_evaluation("<shipped>")
 
 
+def test_the_terms_play_if_a_shipped_network_is_damaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Else a game would be lost: the engine did not start, and in a variant it never answered `go`."""
+    damaged = tmp_path / "variants" / "crazyhouse.net"
+    damaged.parent.mkdir()
+    damaged.write_bytes(b"LBOTNET\0")
+    monkeypatch.setattr(eval_file, "FOLDER", tmp_path)
+    engine = Engine()
+    engine.set_evaluation("<shipped>")
+    engine.set_position(Board(variant="crazyhouse"))
+    unusable = f"; the shipped network is unusable: {damaged}: cut off"
+    assert engine.describe_evaluation().startswith(f"hand-written for crazyhouse{unusable}")
+    assert engine.go(Limits(depth=2)).best_move is not None
+    monkeypatch.setattr(eval_file, "shipped_file", lambda: damaged)
+    monkeypatch.setattr(eval_file, "default_choice", lambda: eval_file.SHIPPED)
+    engine = Engine()
+    assert engine.describe_evaluation().startswith(f"hand-written{unusable}")
+    assert engine.go(Limits(depth=2)).best_move is not None
+
+
 @minutes_if_plain
 def test_a_change_of_evaluation_clears_the_tables(material: Path) -> None:
     """The table holds evaluations; those of another evaluation would be believed."""
