@@ -19,8 +19,9 @@ _OF_THIS_MACHINE: Final = {
     "engine_restart_floor",
     "fallback",
 }
-# A server on this machine gets no faster either: an answer that is given up too early was perhaps a 429.
-_FOR_ANSWERS: Final = {"connect", "request_answer", "stuck_request"}
+# A server on this machine gets no faster either: an answer given up too early was perhaps a 429, or to a move, which is
+# then sent twice.
+_FOR_ANSWERS: Final = {"connect", "game_answer", "stuck_move", "request_answer", "stuck_request"}
 _LEAST_FACTOR_FOR_ANSWERS: Final = 0.1
 
 
