@@ -1,5 +1,6 @@
 """The command line of `lichessbot`: the list of commands, and how errors and exit codes leave the process."""
 
+import errno
 import gc
 import os
 import sys
@@ -108,6 +109,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    _open_closed_streams()
     try:
         code = cli.main(args=arguments, prog_name="lichessbot", standalone_mode=False)
         sys.stdout.flush()
@@ -124,8 +126,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.USAGE
     except BrokenPipeError:
         # The reader, such as `head`, has all it wants; what is left must not be flushed at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_nothing_more()
+        return ExitCode.FAILED
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        sys.stderr.write(f"lichessbot: {error.strerror}\n")
+        _write_nothing_more()
         return ExitCode.FAILED
     except (KeyboardInterrupt, click.Abort):
         return ExitCode.FAILED  # `run` handles signals itself; the other commands simply end
     return int(code or 0)
+
+
+def _open_closed_streams() -> None:
+    """Let those who write do so, and no other file take the place, if output was closed before the start (`>&-`)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
+
+def _write_nothing_more() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

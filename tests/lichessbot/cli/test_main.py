@@ -161,3 +161,14 @@ def test_the_example_configuration_is_printed_and_comes_with_an_installed_packag
     installed = checkout / "built" / "lichessbot" / "config" / "example.yml"
     assert not installed.is_symlink()
     assert installed.read_text(encoding="utf-8") == example.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("output", "code", "complaint"),
+    [(">&-", 0, ""), (">/dev/full", 1, "lichessbot: No space left on device\n"), (">&- 2>&-", 0, "")],
+)
+@pytest.mark.parametrize("command", ["config example", "--version"])
+def test_output_that_is_closed_or_full_is_no_bug(command: str, output: str, code: int, complaint: str) -> None:
+    script = f"{' '.join(PYTHON)} -m lichessbot {command} {output}"
+    done = subprocess.run(["sh", "-c", script], stderr=subprocess.PIPE, text=True, timeout=90, check=False)
+    assert (done.returncode, done.stderr) == (code, complaint)
