@@ -4,6 +4,7 @@ Runs any UCI engine, by default ours.
 """
 
 import os
+import re
 import signal
 import threading
 import time
@@ -28,6 +29,8 @@ NO_GAME = "no-game"  # longer than any id of Lichess
 _MAX_LINE_BYTES = 1 << 16
 _MAX_NAME_LENGTH = 60
 _MOST_ITERATIONS = 256
+# Larger numbers, such as 2**64 - 1 of a counter that fell below zero, do not fit the records.
+_NUMBER = re.compile(r"[0-9]{1,18}")
 # Many engines that start at once on a small machine are all slow: killing them too early would start none.
 _LONGEST_PATIENCE = 16  # times `engine_handshake`
 
@@ -386,4 +389,4 @@ def _summary(details: list[str]) -> SearchSummary:
 
 
 def _count(text: str | None) -> int:
-    return int(text) if text is not None and text.isascii() and text.isdigit() else 0
+    return int(text) if text is not None and _NUMBER.fullmatch(text) else 0

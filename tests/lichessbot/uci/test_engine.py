@@ -22,7 +22,7 @@ from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError
 from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady, ending
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchSummary, ending
 from tests.lichessbot.uci.helpers import (
     PATIENCE_S,
     SMALL,
@@ -51,6 +51,13 @@ def test_a_closed_engine_is_freed_without_garbage_collection(inbox: Inbox) -> No
         assert reference() is None, "what it holds, pipes among it, is kept until the collector comes by"
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("nodes", [str(2**64 - 1), "9" * 5000])
+def test_numbers_that_fit_no_record_are_left_out(start: Start, inbox: Inbox, nodes: str) -> None:
+    engine = start("slow")
+    engine._take(f"info depth 3 nodes {nodes} score cp 20 pv e2e4".split())
+    assert engine._summary == SearchSummary(3, 0, "cp 20", "e2e4")
 
 
 def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox: Inbox) -> None:
