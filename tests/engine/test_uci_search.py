@@ -2,12 +2,15 @@
 
 import re
 import time
+from io import StringIO
+from threading import Thread
 
 import chess
 import chess.engine
 import pytest
 
 from engine.facade import Board
+from engine.uci import Uci
 from tests.engine.uci_session import Session, converse
 
 
@@ -236,3 +239,15 @@ def test_even_the_shortest_time_completes_depth_1(session: Session) -> None:
     for command in ["go movetime 1", "go wtime 1 btime 1"] * 10:
         session.say(command)
         assert any(" depth 1 " in line for line in session.until("bestmove"))
+
+
+@pytest.mark.parametrize("limits", ["depth 3", "infinite", "ponder wtime 100 btime 100"])
+def test_a_search_that_gets_no_thread_still_answers(limits: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Thread, "start", refuse)
+    output = StringIO()
+    Uci(output).run([f"go {limits}", "stop", "isready"])
+    assert re.search(r"bestmove \w+.*\nreadyok\n$", output.getvalue())
+    assert ("depth 3" in output.getvalue()) == ("depth 3" in limits)
