@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+from urllib.parse import unquote
 
 from lichessbot.rehearsal.rules.enums import Status
 
@@ -72,7 +73,7 @@ _PATHS = tuple(
         ("GET", r"/api/account/playing", Place.PLAYING),
         ("GET", r"/api/stream/event", Place.EVENT_STREAM),
         ("GET", rf"/api/bot/game/stream/{_ID}", Place.GAME_STREAM),
-        ("POST", rf"/api/bot/game/{_ID}/move/(?P<uci>\w+)", Place.MOVE),
+        ("POST", rf"/api/bot/game/{_ID}/move/(?P<uci>[!-.0-~]+)", Place.MOVE),
         ("POST", rf"/api/challenge/{_ID}/accept", Place.ACCEPT),
         ("POST", rf"/api/challenge/{_ID}/decline", Place.DECLINE),
         ("POST", rf"/api/bot/game/{_ID}/chat", Place.CHAT),
@@ -107,9 +108,10 @@ class Traffic:
 
 
 def request_traffic(method: str, path: str) -> Traffic:
-    """Return the kind of a request; a query does not matter."""
+    """Return the kind of a request, whose path may be quoted; a query does not matter."""
+    path = unquote(path.partition("?")[0])
     for its_method, pattern, place in _PATHS:
-        found = pattern.fullmatch(path.partition("?")[0]) if re.fullmatch(its_method, method) else None
+        found = pattern.fullmatch(path) if re.fullmatch(its_method, method) else None
         if found is not None:
             parts = found.groupdict()
             return Traffic(place, parts.get("id"), parts.get("uci"))

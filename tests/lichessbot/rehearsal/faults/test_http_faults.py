@@ -182,12 +182,25 @@ def test_request_in_the_pause_after_a_429_is_remembered(lichess: RehearsalServer
     assert re.fullmatch(r"a request \(account\) \d+ ms into the pause that a 429 asks for", offence)
 
 
-def test_illegal_move_is_remembered(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+@pytest.mark.parametrize("move", ["e2e5", "P@e4", "(none)", "e2-e4"])
+def test_illegal_move_is_remembered(lichess: RehearsalServer, ada: Client, bob: Client, move: str) -> None:
     it = injector(lichess, ada)
     game_id = start_game(ada, bob)
-    assert ada.command(game_id, "move/e2e5").status_code == 400
+    assert ada.command(game_id, f"move/{move}").status_code == 400
     (offence,) = it.offences
-    assert offence.startswith(f"game {game_id}: e2e5 is illegal")
+    assert offence.startswith(f"game {game_id}: {move} is illegal")
+
+
+def test_a_piece_dropped_in_the_pause_after_a_429_is_no_offence(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = injector(lichess, ada, *cards_of(Fault.LIMIT_BARE, Place.PLAYING))
+    game_id = start_game(ada, bob, variant="crazyhouse")
+    play(game_id, "e2e4 d7d5 e4d5 d8d5", ada, bob)
+    assert ada.get("/api/account/playing").status_code == 429
+    time.sleep(0.4)
+    ada.do(game_id, "move/P@e4")
+    assert it.offences == []
 
 
 def test_move_sent_again_is_an_offence_unless_a_fault_explains_it(
