@@ -6,13 +6,14 @@ Pure: monotonic milliseconds are passed in. A bot is present while its game stre
 import math
 from dataclasses import dataclass
 
-from lichessbot.rehearsal.rules.enums import Color, Speed
+from lichessbot.rehearsal.rules.enums import Color, Speed, Variant
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import Timing
 
 PAWNS_DOWN_FOR_SHORT_WAIT = 4
 
 _PAWN_UNITS = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
+_MATERIAL_SAYS_LITTLE = (Variant.ANTICHESS, Variant.CRAZYHOUSE, Variant.HORDE)
 _WAIT_FACTOR = {Speed.RAPID: 2.0, Speed.CLASSICAL: 3.0}
 
 
@@ -76,7 +77,8 @@ class Presence:
     def _wait_ms(self, leaver: Color, game: Game) -> float:
         """Return how long `leaver` may be absent before the opponent can claim."""
         wait_s = self._timing.claim_wait_s * _WAIT_FACTOR.get(game.setup.time_control.speed, 1.0)
-        if _pawns_down(leaver, game) >= PAWNS_DOWN_FOR_SHORT_WAIT:
+        counts_material = game.setup.variant not in _MATERIAL_SAYS_LITTLE
+        if counts_material and _pawns_down(leaver, game) >= PAWNS_DOWN_FOR_SHORT_WAIT:
             wait_s /= 3
         return 1000 * wait_s
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lichessbot.rehearsal.rules.clock import RealTime
-from lichessbot.rehearsal.rules.enums import Color
+from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.presence import OpponentGone, Presence
 from lichessbot.rehearsal.rules.setup import GameSetup
@@ -48,6 +48,11 @@ def test_claim_comes_sooner_when_the_leaver_is_four_pawns_down() -> None:
     down_five = "4k3/8/8/8/8/8/3P4/R3K3 w - - 0 1"
     assert first_claim_ms(game(fen=down_five), BLACK) == pytest.approx(40_000 / 3, abs=250)
     assert first_claim_ms(game(fen=down_five), WHITE) == 40_000
+
+
+def test_material_shortens_no_wait_where_it_says_little() -> None:
+    antichess = replace(SETUP, variant=Variant.ANTICHESS, initial_fen="4k3/8/8/8/8/8/3P4/R3K3 w - - 0 1")
+    assert [first_claim_ms(game(antichess), leaver) for leaver in Color] == [40_000, 40_000]
 
 
 def test_an_absence_is_announced_after_five_seconds_and_counted_down_to_zero() -> None:
