@@ -105,7 +105,8 @@ class Feed:
     def _sit_down(self) -> None:
         """Be present in the person's running game."""
         session = self._person.running
-        if session is None or (self._seat is not None and self._seat[0] is session):
+        is_reading = self._reader is not None and not self._reader.done()       # the site can end a stream
+        if session is None or (is_reading and self._seat is not None and self._seat[0] is session):
             return
         self._stand_up()
         color = self._person.color_in(session.game)

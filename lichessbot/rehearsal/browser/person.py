@@ -153,6 +153,8 @@ class Person:
         challenge = self._incoming
         if challenge is None:
             raise Refused("there is no open challenge")
+        if accept:
+            self._refuse_second_game()
         (self.site.accept if accept else self.site.cancel)(challenge.id, self.account)
 
     def offer_rematch(self, game_id: str) -> None:

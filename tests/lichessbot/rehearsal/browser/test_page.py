@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy
-from lichessbot.rehearsal.rules.enums import ChatRoom, DeclineReason
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color, DeclineReason
 from lichessbot.rehearsal.server.server import RehearsalServer
 
 from .scene import NAME, Scene
@@ -190,6 +190,23 @@ def test_the_bots_offer_of_a_rematch_waits_for_an_answer(scene: Scene) -> None:
     page.wait("game", lambda it: it["id"] != game["id"])
 
 
+def test_an_offer_cannot_be_accepted_beside_another_game_or_challenge(scene: Scene) -> None:
+    page = scene.open()
+    game = page.start(variant="fromPosition", fen=MATE_IN_ONE)
+    page.move(game["id"], "a1a8")
+    page.wait("game", lambda it: it["isOver"])
+    site = scene.server.site
+    scene.server.call(lambda: site.offer_rematch(site.session(game["id"]).game, scene.account))
+    offer = page.wait("lobby", lambda it: it["offer"])["offer"]
+    again = page.start()
+    assert "Finish or resign your game first" in page.refusal(offer["path"], accept=True)
+    page.do(f"game/{again['id']}/abort")
+    scene.server.call(lambda: scene.hire(AnswerPolicy(ignores=True)))
+    page.do("challenge", limit=60, increment=0)
+    assert "not answered yet" in page.refusal(offer["path"], accept=True)
+    page.do(offer["path"], accept=False)
+
+
 def test_draw_offer_takeback_and_chat_go_through_the_site(scene: Scene) -> None:
     page = scene.open()
     game = page.start()
@@ -242,6 +259,18 @@ def test_a_page_that_comes_back_is_told_the_whole_game(scene: Scene) -> None:
     assert again.wait("game", lambda it: it)["me"] == "white"
     again.move(game["id"], "e4")
     assert not session.is_left_by(color)
+
+
+def test_a_page_hears_after_a_restart_of_the_site_that_the_bot_has_left(scene: Scene) -> None:
+    page = scene.open()
+    game = page.start()
+    page.move(game["id"], "e4")
+    page.wait("game", lambda it: len(it["moves"]) == 2)
+    session = scene.server.site.session(game["id"])
+    scene.server.call(scene.server.site.restart)
+    scene.server.call(lambda: session.leave(Color.BLACK))
+    offer = page.wait("game", lambda it: it["offer"])["offer"]
+    assert offer["text"].startswith(f"{NAME} has left the game. You can claim it")
 
 
 def test_a_game_of_others_can_be_watched_but_not_played(scene: Scene) -> None:
