@@ -179,8 +179,12 @@ class GameSession:
             self._reader.stop()
         api = context.open_api(context.timeouts.liveness)
         source = StreamEndpoint(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        self._reader = StreamReader(source, context.inbox.put, context.timeouts, context.rate_limiter)
-        self._reader.start()
+        self._reader = reader = StreamReader(source, context.inbox.put, context.timeouts, context.rate_limiter)
+        try:
+            reader.start()
+        except RuntimeError as error:  # no thread or memory is left: the game reads again soon
+            self._log.warning("thread.not_started", thread=reader.name, error=error)
+            context.inbox.put(StreamLost(game_id, str(error), context.timeouts.game_backoff_ceiling))
 
     @property
     def overdue(self) -> bool:

@@ -133,8 +133,12 @@ class MoveResolver:
             return SourceAnswer(self._game_id, question.search_id)
         if worker is None:
             worker = _Worker(f"sources-{self._game_id}", self.resolve, self._emit)
+            try:
+                worker.start()
+            except RuntimeError as error:  # no thread or memory is left
+                self._log.warning("thread.not_started", thread=worker.name, error=error)
+                return SourceAnswer(self._game_id, question.search_id)
             self._workers.append(worker)
-            worker.start()
         worker.ask(question)
         return None
 

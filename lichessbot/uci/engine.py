@@ -17,6 +17,7 @@ from weakref import WeakMethod
 
 from lichessbot.backoff import doubled
 from lichessbot.config import EngineKeys
+from lichessbot.errors import EngineError
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
@@ -93,11 +94,26 @@ class UciEngine:
         self._handshake = threading.Timer(patience_s, _call_if_alive, [WeakMethod(self._kill_silent)])
         self._handshake.daemon = True
         os.set_blocking(_pipe(self._process.stdin).fileno(), False)
-        self._handshake.start()
-        threading.Thread(target=self._read_output, name=f"engine-{game_id}", daemon=True).start()
-        if self._process.stderr is not None:
-            threading.Thread(target=self._read_errors, name=f"engine-errors-{game_id}", daemon=True).start()
+        self._start_threads()
         self._write("uci")
+
+    def _start_threads(self) -> None:
+        """Raises EngineError if no thread or memory is left."""
+        output = threading.Thread(target=self._read_output, name=f"engine-{self._game_id}", daemon=True)
+        errors = threading.Thread(target=self._read_errors, name=f"engine-errors-{self._game_id}", daemon=True)
+        readers = [(output, self._process.stdout), (errors, self._process.stderr)]
+        try:
+            self._handshake.start()
+            for reader, pipe in readers:
+                if pipe is not None:
+                    reader.start()
+        except RuntimeError as error:
+            self.close()
+            self._process.wait()
+            for reader, pipe in readers:
+                if pipe is not None and reader.ident is None:
+                    pipe.close()
+            raise EngineError(f"the engine does not start: {error}") from error
 
     @property
     def process_id(self) -> int:

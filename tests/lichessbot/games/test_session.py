@@ -125,6 +125,23 @@ def test_a_stream_whose_reader_has_ended_is_read_again(
     assert len(readers) == 3
 
 
+def test_a_stream_whose_thread_cannot_be_started_is_read_a_little_later(
+    session: GameSession, no_thread_once: None
+) -> None:
+    session._context.open_api = lambda read_timeout: SimpleNamespace(  # type: ignore[method-assign,assignment,return-value]
+        close=lambda: None, game_stream=lambda game_id: iter(())
+    )
+    session._read()
+    lost = session._context.inbox.get_nowait()
+    assert isinstance(lost, StreamLost)
+    session.handle(lost)
+    assert session.wake_at is not None
+    session._perform([ReopenStream("the game cannot wait")])
+    assert session._reader is not None
+    assert session._reader.ident is not None
+    session._reader.stop()
+
+
 # For the operator
 
 

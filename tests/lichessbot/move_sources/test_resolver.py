@@ -266,6 +266,14 @@ def test_a_source_without_moves_left_starts_no_thread(inbox: Inbox) -> None:
     assert threading.active_count() == before
 
 
+def test_a_question_whose_thread_cannot_be_started_is_for_the_engine(inbox: Inbox, no_thread_once: None) -> None:
+    sources = MoveResolver(GAME, [limited(Sayer("a", Suggestion(("e2e4",))))], 10, inbox.put)
+    assert sources.ask(question()) == SourceAnswer(GAME, 1)
+    assert sources.ask(question()) is None
+    assert inbox.get(timeout=5.0) == SourceAnswer(GAME, 1, ("e2e4",), "a")
+    sources.close()
+
+
 def test_a_source_for_games_without_a_book_is_not_asked_after_a_move_of_the_book() -> None:
     shelf, server = Sayer("polyglot"), Sayer("b", Suggestion(OPENING))
     sources = resolver(limited(shelf, Kind.BOOK), limited(server, only_without_book=True))

@@ -193,3 +193,14 @@ def test_the_fallback_mates_when_it_can() -> None:
 
 def test_the_fallback_has_no_move_where_there_is_none() -> None:
     assert fallback_move(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), 0.05) is None
+
+
+def test_an_engine_whose_threads_cannot_be_started_counts_as_one_that_died(inbox: Inbox, no_thread_once: None) -> None:
+    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
+    engine.search(SMALL, search(1), 100)
+    died = inbox.get(timeout=PATIENCE_S)
+    assert isinstance(died, EngineDied)
+    assert died.search_id == 1
+    engine.search(SMALL, search(2), 100)
+    assert isinstance(heard(inbox), BestMove)
+    engine.close()
