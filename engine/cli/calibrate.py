@@ -81,6 +81,7 @@ def calibrate(
         return
     if results is None:
         raise click.ClickException("expected a file for the results: `lichessbot-engine calibrate ladder.jsonl ...`")
+    refuse_output(results, True)       # one that exists gets more lines
     kind, numbers = ("skill", SKILLS) if skills else ("level", RATINGS)
     if least not in numbers or most not in numbers or least >= most:
         raise click.ClickException(f"expected --least below --most, from {numbers[0]} to {numbers[-1]}")

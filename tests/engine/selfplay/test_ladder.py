@@ -176,6 +176,7 @@ def test_a_ladder_of_one_skill_is_refused_before_it_is_played(
     ("arguments", "problem"),
     [
         ((), "expected a file for the results"),
+        (("no/a",), "cannot write no/a: there is no folder no"),
         (("a", "--least", "500"), "expected --least below --most, from 600 to"),
         (("a", "--write", "b"), "--write needs --skills"),
         (("a", "--skills", "--write", "b"), "--write needs two skills or more, and an anchor"),
