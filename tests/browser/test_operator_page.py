@@ -213,6 +213,37 @@ def test_a_correspondence_game_is_replayed_without_clocks(browser: "Browser", ar
         assert page.page.locator(".lpv__player__clock").count() == 0
 
 
+def test_a_dropped_piece_that_was_a_mistake_is_drawn_and_not_spelled(
+    browser: "Browser", arena: Arena, address: str
+) -> None:
+    session = begin(arena, "Drops")
+    end(arena, session)
+    await_record(address, "drops")
+    played = {"e2e4": "e4", "d7d5": "d5", "e4d5": "exd5", "d8d5": "Qxd5", "P@e4": "P@e4"}
+    mistake = {
+        "ply": 5, "judgement": "blunder", "glyph": "??", "before": 60.0, "after": 20.0, "mate": None, "better": "Nc3",
+        "better_move": "b1c3", "line": ["Nc3"],
+    }  # fmt: skip
+
+    def crazyhouse(route: "Route") -> None:
+        """The records of the arena's game as if it had been another one."""
+        answer = route.fetch()
+        if route.request.url.endswith(".pgn"):
+            return route.fulfill(response=answer, body='[Variant "Crazyhouse"]\n\n*\n')
+        record = answer.json()
+        move = record["moves"][0]
+        moves = [{**move, "ply": ply, "move": uci, "san": san} for ply, (uci, san) in enumerate(played.items(), 1)]
+        return route.fulfill(response=answer, json={**record, "moves": moves, "mistakes": [mistake], "scores": []})
+
+    with visit(browser, f"http://{address}/") as page:
+        page.page.route(f"**/api/games/{session.game.id}*", crazyhouse)
+        page.page.goto(f"http://{address}/#/game/{session.game.id}")
+        page.until_text(".lpv", "@e4")
+        assert "%cal" not in page.text(".lpv")
+        page.page.click("#game li button")
+        page.page.wait_for_selector(".lpv .cg-shapes circle")
+
+
 def test_the_history_fits_a_phone_and_shows_no_ratings_without_rated_games(
     browser: "Browser", arena: Arena, address: str
 ) -> None:

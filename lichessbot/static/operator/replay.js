@@ -1,5 +1,6 @@
 /** One game of the records, to be played through: pgn-viewer, evaluations, mistakes, time use, and its chat. */
 
+import { squaresOf } from '../common/board.js';
 import { make, outside, setText } from '../common/dom.js';
 import { makeEvaluationGraph } from '../common/graph.js';
 import LichessPgnViewer from '../vendor/pgn-viewer/lichess-pgn-viewer.min.js';
@@ -42,8 +43,8 @@ function annotated({ moves, mistakes, pgn }) {
     if (!mistake) {
       return `${san} {${clock}}`;
     }
-    const better = mistake.better ? `,G${mistake.better_move.slice(0, 4)}` : '';
-    const comment = `{${clock}[%cal R${move.slice(0, 4)}${better}]}`;
+    const better = mistake.better ? `,G${squaresOf(mistake.better_move).join('')}` : '';
+    const comment = `{${clock}[%cal R${squaresOf(move).join('')}${better}]}`;
     return `${san} ${MARKS[mistake.glyph]} ${comment} ${better && `(${mistake.line.join(' ')})`}`;
   });
   return `${headers}\n\n${line.join(' ')}`;
