@@ -17,9 +17,11 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from math import cos, pi
 from pathlib import Path
+from typing import BinaryIO
 
 from engine.evaluation import net_file
 from engine.evaluation.net_file import InvalidNet, Net
+from engine.selfplay.records import InvalidRecord
 from engine.training.data import Data
 from engine.training.features import hand_written_scores, loss_of_scores, shuffled
 from engine.training.float_net import SCALE, FloatNet
@@ -162,17 +164,24 @@ class Training:
         write_whole(path, (line, *self.net.rows(), memoryview(self.best)))
 
     def resume(self, path: Path) -> bool:
-        """Continue from a checkpoint; return False if there is none of this training."""
+        """Continue from a checkpoint; return False if there is none of this training. Raises InvalidRecord."""
         if not path.exists():
             return False
         with path.open("rb") as file:
-            saved = json.loads(file.readline())
-            if {key: saved.get(key) for key in self._identity()} != self._identity():
-                return False
-            self.step, self.seconds = saved["step"], saved["seconds"]
-            self.checks = [Check(**check) for check in saved["checks"]]
-            for row in (*self.net.rows(), memoryview(self.best)):
-                row[:] = memoryview(array("f", file.read(4 * self.net.size)))
+            try:
+                return self._continue(file)
+            except (ValueError, TypeError, KeyError, AttributeError):
+                raise InvalidRecord(f"{path} is damaged: remove it to start over") from None
+
+    def _continue(self, file: BinaryIO) -> bool:
+        """Return whether the checkpoint is of this training. A damaged one raises the errors that `resume` lists."""
+        saved = json.loads(file.readline())
+        if {key: saved.get(key) for key in self._identity()} != self._identity():
+            return False
+        self.step, self.seconds = saved["step"], saved["seconds"]
+        self.checks = [Check(**check) for check in saved["checks"]]
+        for row in (*self.net.rows(), memoryview(self.best)):
+            row[:] = memoryview(array("f", file.read(4 * self.net.size)))
         return True
 
     def _identity(self) -> dict[str, object]:

@@ -102,6 +102,16 @@ def test_a_checkpoint_of_another_training_is_ignored(data: Data, tmp_path: Path)
     assert not Training(data, SETTINGS).resume(tmp_path / "none")
 
 
+@pytest.mark.parametrize("kept", [0, 20, -3, -4])
+def test_a_damaged_checkpoint_is_named(kept: int, data: Data, tmp_path: Path) -> None:
+    """A power cut can leave an empty or a short file."""
+    training, checkpoint = Training(data, SETTINGS), tmp_path / "checkpoint"
+    training.save(checkpoint)
+    checkpoint.write_bytes(checkpoint.read_bytes()[:kept])
+    with pytest.raises(InvalidRecord, match="checkpoint is damaged: remove it to start over"):
+        training.resume(checkpoint)
+
+
 def test_training_can_start_from_a_network(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
