@@ -17,8 +17,11 @@ Duration = TypeVar("Duration", float, timedelta)
 
 def doubled(first: Duration, times: int, ceiling: Duration) -> Duration:
     """Return `first` doubled `times` times (not at all if negative), at most `ceiling`."""
-    # The exponent is bounded: 2**n after a day of failures would overflow.
-    return min(ceiling, first * 2.0 ** min(max(0, times), 32))
+    for _ in range(times):
+        if first >= ceiling:
+            break
+        first = first + first
+    return min(ceiling, first)
 
 
 class Backoff:

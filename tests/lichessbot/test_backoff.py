@@ -1,7 +1,9 @@
 from datetime import timedelta
 from random import Random
 
-from lichessbot.backoff import Backoff
+import pytest
+
+from lichessbot.backoff import Backoff, doubled
 
 FIRST = timedelta(seconds=1)
 CEILING = timedelta(seconds=10)
@@ -21,6 +23,11 @@ def test_later_delays_double_within_their_random_half() -> None:
 def test_a_day_of_failures_stays_below_the_ceiling() -> None:
     backoff = Backoff(FIRST, CEILING)
     assert all(backoff.next_delay() <= CEILING for _ in range(10_000))
+
+
+@pytest.mark.parametrize("first", [timedelta(milliseconds=1), timedelta(days=2), timedelta(days=366)])
+def test_no_duration_is_doubled_beyond_what_python_can_hold(first: timedelta) -> None:
+    assert doubled(first, 10_000, timedelta(days=30)) == timedelta(days=30)
 
 
 def test_a_success_starts_a_new_series() -> None:
