@@ -6,7 +6,9 @@ side's is found by trying moves. This is plain Python, for positions on the boar
 (chessprogramming wiki: Syzygy Bases)
 """
 
+import resource
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -36,6 +38,7 @@ IN_PLIES = {WIN: WIN_PLIES, LOSS: LOSS_PLIES, CURSED_WIN: 0, BLESSED_LOSS: 0}  #
 PAWN, KINDS = 0, 6
 CAPTURE_BIT, EN_PASSANT_FLAG = 0x4000, 5
 DRAWING_REPETITIONS = 3
+OTHER_FILES = 256                  # that a process may need besides those of a tablebase
 
 
 class MissingTable(LookupError):
@@ -96,6 +99,7 @@ class Tablebase:
         self._reported: set[str] = set()
         for folder in folders:
             self._add(folder)
+        _allow_open_files(sum(map(len, self._tables.values())))
         self._trees = {kind: _tree_of(tables) for kind, tables in self._tables.items()}
 
     def _add(self, folder: Path) -> None:
@@ -340,6 +344,17 @@ def _plies(section: Section, wdl: int, value: int) -> int:
             raise MissingTable
         value = known[value]
     return value if section.flags & IN_PLIES[wdl] else 2 * value
+
+
+def _allow_open_files(count: int) -> None:
+    """Let this process open so many files, as far as it may: by default 1,024, fewer than the tables of seven pieces."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count + OTHER_FILES
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError, OSError):            # macOS has another limit besides
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _tree_of(tables: dict[str, Table]) -> TableTree | None:

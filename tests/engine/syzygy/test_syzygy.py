@@ -431,3 +431,14 @@ def test_compiled_and_plain_read_the_same(tables: Path) -> None:
     (compiled_mode, *compiled), (plain_mode, *plain) = answers
     assert (compiled_mode, plain_mode) == ("compiled", "plain")
     assert compiled == plain
+
+
+def test_all_tables_are_open_even_if_a_process_may_open_few_files(tables: Path) -> None:
+    """Those of seven pieces are more than the 1,024 files that a process may usually open."""
+    fens = [board.fen() for name in endgames(tables) for board in positions(name, 1, 6)]
+    code = f"""import pathlib, resource; from engine.board import Board; from engine.syzygy.tablebase import Tablebase
+resource.setrlimit(resource.RLIMIT_NOFILE, (24, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+base = Tablebase([pathlib.Path({str(tables)!r})])
+print([base.dtz(Board(fen)) for fen in {fens}].count(None), base.problems)"""
+    answer = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert answer.stdout == "0 []\n"
