@@ -19,10 +19,15 @@ _OF_THIS_MACHINE: Final = {
     "engine_restart_floor",
     "fallback",
 }
-# A server on this machine gets no faster either: an answer given up too early was perhaps a 429, or to a move, which is
-# then sent twice.
-_FOR_ANSWERS: Final = {"connect", "game_answer", "stuck_move", "request_answer", "stuck_request"}
-_LEAST_FACTOR_FOR_ANSWERS: Final = 0.1
+# A server on this machine gets no faster either. An answer given up too early was perhaps a 429, or that to a move,
+# which is then sent twice.
+_LEAST_FACTORS: Final = {
+    "connect": 0.1,
+    "game_answer": 0.3,
+    "stuck_move": 0.3,
+    "request_answer": 0.1,
+    "stuck_request": 0.1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +198,11 @@ class Timeouts:
     def scaled(self, factor: float) -> Self:
         """Return a copy with every wait for Lichess multiplied by `factor`; processes on this machine get no faster.
 
-        Waits for answers are at least a tenth of the real ones.
+        Waits for answers have a least factor of their own.
         """
         assert factor > 0
         factors = {field.name: factor for field in fields(self) if field.name not in _OF_THIS_MACHINE}
-        factors |= dict.fromkeys(_FOR_ANSWERS, max(factor, _LEAST_FACTOR_FOR_ANSWERS))
+        factors |= {name: max(factor, least) for name, least in _LEAST_FACTORS.items()}
         return replace(self, **{name: getattr(self, name) * it for name, it in factors.items()})
 
 

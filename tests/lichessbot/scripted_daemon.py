@@ -99,6 +99,13 @@ class Daemon:
             assert time.monotonic() < deadline, (self.log, self._lichess.paths())
             time.sleep(0.02)
 
+    def logged(self, text: str, times: int | None = None) -> bool:
+        """Return whether the log says this, so many times if given. It is written a moment after what it tells of."""
+        deadline = time.monotonic() + PATIENCE_S
+        while (count := self.log.count(text)) < (times or 1) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return count == times if times is not None else count > 0
+
     def until_asked(self, *paths: str) -> None:
         self.until(lambda: set(paths) <= set(self._lichess.paths()))
 

@@ -65,6 +65,7 @@ def test_a_game_that_ends_while_the_list_is_read_is_not_joined_again(
     lichess.answer(stream("efgh5678"), ticking(full("efgh5678", white="ferdinand")))
     daemon.start()
     daemon.until_asked(stream("efgh5678"))
+    assert daemon.logged("game.join game=efgh5678")
     assert "game.over game=abcd1234 status=resign" in daemon.log.partition("game.join game=efgh5678")[0]
     assert daemon.log.count("game.join game=abcd1234") == 1
 
@@ -119,7 +120,7 @@ def test_an_unknown_end_status_is_checked(lichess: ScriptedLichess, daemon: Daem
     lichess.answer(stream("abcd1234"), strange, ticking(full("abcd1234")))
     daemon.start()
     daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
-    assert daemon.log.count("game.join game=abcd1234") == 2
+    assert daemon.logged("game.join game=abcd1234", 2)
 
 
 def test_the_most_urgent_game_is_joined_first_whatever_the_order(lichess: ScriptedLichess, daemon: Daemon) -> None:
@@ -208,7 +209,7 @@ def test_hash_tables_that_do_not_fit_are_made_smaller_with_a_warning(lichess: Sc
     daemon.hash_mb = 65536
     daemon.start()
     daemon.until_asked(EVENTS)
-    assert " WARNING memory " in daemon.log
+    assert daemon.logged(" WARNING memory ")
 
 
 # Answers that Lichess does not take

@@ -8,8 +8,10 @@ def test_timeouts_for_lichess_are_scaled_and_those_for_engines_are_not() -> None
     timeouts, scaled = Timeouts(), Timeouts().scaled(0.05)
     for field in fields(Timeouts):
         factor = 1 if field.name.startswith("engine_") or field.name == "fallback" else 0.05
-        if field.name in ("connect", "game_answer", "stuck_move", "request_answer", "stuck_request"):
+        if field.name in ("connect", "request_answer", "stuck_request"):
             factor = 0.1
+        elif field.name in ("game_answer", "stuck_move"):
+            factor = 0.3
         assert getattr(scaled, field.name) == getattr(timeouts, field.name) * factor
 
 

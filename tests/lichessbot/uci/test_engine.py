@@ -326,10 +326,10 @@ time.sleep(600)
 
 def test_the_overhead_is_set_before_its_search(start: Start, inbox: Inbox) -> None:
     engine = start()
-    limits = {"white_time_ms": 30_000, "black_time_ms": 30_000}
+    limits = {"white_time_ms": 90_000, "black_time_ms": 90_000}
     engine.search(search(1, **limits))
     unhurried = heard(inbox)
-    engine.search(search(2, **limits), overhead_ms=29_990)
+    engine.search(search(2, **limits), overhead_ms=89_990)
     hurried = heard(inbox)
     assert isinstance(unhurried, BestMove)
     assert isinstance(hurried, BestMove)
