@@ -357,13 +357,13 @@ def _anchor(engine: dict[str, object], folder: Path) -> None:
     """Make paths of engines absolute: the bot gets a copy of the configuration in another folder."""
     match engine.get("command"):
         case [str(program), *arguments] if "/" in program:
-            engine["command"] = [str(folder / Path(program).expanduser()), *arguments]
+            engine["command"] = [_absolute(program, folder), *arguments]
     match engine.get("dir"):
         case str(name):
-            engine["dir"] = str(folder / Path(name).expanduser())
+            engine["dir"] = _absolute(name, folder)
     match engine.get("working_dir"):
         case str(name) if name:
-            engine["working_dir"] = str(folder / Path(name).expanduser())
+            engine["working_dir"] = _absolute(name, folder)
     books, tables = _inside(engine, "polyglot", "book"), _inside(engine, "lichess_bot_tbs", "syzygy")
     if isinstance(books, dict):
         books |= {variant: _anchored(files, folder) for variant, files in books.items()}
@@ -375,7 +375,12 @@ def _anchored(names: object, folder: Path) -> object:
     """Return one path or a list of paths made absolute; other values unchanged, for the bot to report."""
     if isinstance(names, list):
         return [_anchored(name, folder) for name in names]
-    return str(folder / Path(names).expanduser()) if isinstance(names, str) else names
+    return _absolute(names, folder) if isinstance(names, str) else names
+
+
+def _absolute(name: str, folder: Path) -> str:
+    """Return a path below `folder` or a home; that of a user who does not exist stays as it is."""
+    return os.path.join(folder, os.path.expanduser(name))
 
 
 def _new_file(text: str) -> Path:

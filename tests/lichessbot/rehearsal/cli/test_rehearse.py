@@ -369,6 +369,7 @@ engine:
 profiles:
   - {when: {speed: bullet}, engine: {command: [stockfish]}}
   - {when: {speed: blitz}, engine: {command: [/opt/mine], working_dir: ""}}
+  - {when: {speed: rapid}, engine: {command: [~nobody-of-this-name/mine], dir: ~/engines}}
 challenge: {concurrency: 1, block_list_files: [bad.txt, /etc/bad.txt]}
 matchmaking: {block_list_files: bots.txt}
 """)
@@ -382,6 +383,9 @@ matchmaking: {block_list_files: bots.txt}
     }
     assert settings["profiles"][0]["engine"] == {"command": ["stockfish"]}
     assert settings["profiles"][1]["engine"] == {"command": ["/opt/mine"], "working_dir": ""}
+    assert settings["profiles"][2]["engine"] == {
+        "command": [f"{tmp_path}/~nobody-of-this-name/mine"], "dir": f"{Path.home()}/engines",
+    }  # fmt: skip
     assert settings["challenge"] == {"concurrency": 1, "block_list_files": [f"{tmp_path}/bad.txt", "/etc/bad.txt"]}
     assert settings["matchmaking"] == {"block_list_files": f"{tmp_path}/bots.txt"}
 
