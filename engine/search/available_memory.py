@@ -19,22 +19,32 @@ def _machine_bytes(root: Path) -> Iterator[int]:
 
 
 def _control_group_bytes(root: Path) -> Iterator[int]:
-    """Yield what is left under the limits of our cgroup and its parents, for cgroup versions 1 and 2."""
+    """Yield what is left under the limits of our cgroup and its parents, for cgroup versions 1 and 2.
+
+    The kernel counts the files that it caches as used, but frees them when memory is short.
+    """
     for line in _read(root / "proc/self/cgroup").splitlines():
         _number, controllers, path = (*line.split(":", 2), "", "")[:3]
         if controllers == "":
-            base, names = root / "sys/fs/cgroup", ("memory.max", "memory.current")
+            base, names, cache = root / "sys/fs/cgroup", ("memory.max", "memory.current"), "inactive_file"
         elif "memory" in controllers.split(","):
-            base, names = root / "sys/fs/cgroup/memory", ("memory.limit_in_bytes", "memory.usage_in_bytes")
+            base, cache = root / "sys/fs/cgroup/memory", "total_inactive_file"
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
         else:
             continue
         group = base / path.lstrip("/")
         for folder in (group, *group.parents):
             limit, used = (_read(folder / name).strip() for name in names)
             if limit.isdecimal() and used.isdecimal() and int(limit) < NO_LIMIT:
-                yield max(0, int(limit) - int(used))
+                yield max(0, int(limit) - max(0, int(used) - _statistic(folder / "memory.stat", cache)))
             if folder == base:
                 break
+
+
+def _statistic(path: Path, name: str) -> int:
+    """Return a number of a file with a name and a number in each line, 0 if it is not there."""
+    values = (line.removeprefix(f"{name} ") for line in _read(path).splitlines() if line.startswith(f"{name} "))
+    return next((int(value) for value in values if value.isdecimal()), 0)
 
 
 def _read(path: Path) -> str:

@@ -57,6 +57,21 @@ def test_a_group_of_the_first_version_bounds_us(machine: Path) -> None:
     assert available_mb(machine) == 60
 
 
+def test_cached_files_of_a_group_do_not_count_as_used(machine: Path) -> None:
+    """The kernel frees them. Else hash tables would be ever smaller the more of tablebases and records was read."""
+    write(machine, "proc/self/cgroup", "4:memory:/bot\n0::/bot\n")
+    folder = "sys/fs/cgroup/bot"
+    write(machine, f"{folder}/memory.max", f"{500 * MIB}\n")
+    write(machine, f"{folder}/memory.current", f"{490 * MIB}\n")
+    write(machine, f"{folder}/memory.stat", f"anon {90 * MIB}\nfile {400 * MIB}\ninactive_file {350 * MIB}\n")
+    assert available_mb(machine) == 360
+    folder = "sys/fs/cgroup/memory/bot"
+    write(machine, f"{folder}/memory.limit_in_bytes", f"{300 * MIB}\n")
+    write(machine, f"{folder}/memory.usage_in_bytes", f"{290 * MIB}\n")
+    write(machine, f"{folder}/memory.stat", f"inactive_file {5 * MIB}\ntotal_inactive_file {200 * MIB}\n")
+    assert available_mb(machine) == 210
+
+
 def test_a_table_larger_than_the_memory_is_refused_by_message() -> None:
     free = available_mb()
     if free is None:
