@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engine.board import Board
-from engine.book.opening_book import Book
+from engine.book.opening_book import Book, InvalidBook
 from engine.book.opening_names import named_moves
 from engine.core.score import mate_distance
 from engine.evaluation.endings import has_bare_king
@@ -132,8 +132,12 @@ class LevelPlayer:
         return level
 
     def _book_move(self, board: Board) -> str | None:
-        """Return a move of the book, which differs from game to game."""
-        known = self._book.moves(board) if self._book is not None else []
+        """Return a move of the book, which differs from game to game; None also if the book can no longer be read."""
+        try:
+            moves = self._book.moves(board) if self._book is not None else []
+        except (InvalidBook, OSError):
+            moves = []
+        known = [move for move in moves if move.weight]
         if not known:
             return None
         rng = random.Random(self._game ^ board.key())

@@ -1,11 +1,14 @@
 """Limited strength: what the levels see, and how `Engine` and UCI obey them."""
 
+import os
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from engine import facade
 from engine.book.opening_names import named_moves
-from engine.facade import RATINGS, Board, Engine, Limits, build_mode
+from engine.facade import OWN_BOOK, RATINGS, Board, Book, Engine, Limits, build_mode
 from engine.search.levels.level import USUAL_TENSION, level_at, level_of, nodes_in_variants
 from engine.search.levels.vision import tension
 from engine.variants.variant import VARIANTS
@@ -240,3 +243,13 @@ def test_a_higher_level_beats_a_lower_one_in_variants(variant: str) -> None:
             board.push(engine.go(Limits()).best_move or "")
         won += outcome.winner == colour
     assert won >= 5
+
+
+def test_a_player_whose_book_cannot_be_read_any_more_thinks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As when an upgrade replaces the file in its place, or a disk fails."""
+    path = tmp_path / "book.bin"
+    path.write_bytes(OWN_BOOK.read_bytes())
+    book = Book(path)
+    os.truncate(path, 16)
+    monkeypatch.setattr(facade, "own_book", lambda: book)
+    assert choose(1500, 1, Board()) is not None
