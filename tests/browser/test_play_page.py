@@ -55,6 +55,7 @@ def rehearsal(browser: "Browser") -> Iterator[str]:
 
 @pytest.fixture
 def scene(request: pytest.FixtureRequest, browser: "Browser") -> Iterator[Scene]:
+    Patient.may_move = threading.Semaphore(0)
     with RehearsalServer(timing=Timing()) as server:
         scene = Scene(server, HOSTILE, getattr(request, "param", GreedyOpponent))
         yield scene
@@ -217,6 +218,28 @@ def test_premoves_promotion_typed_moves_and_a_broken_stream(browser: "Browser", 
         assert pictures == [[f"{name} white", True, 58, 58] for name in ("queen", "rook", "bishop", "knight")]
         page.page.keyboard.press("r")
         until_moves(page, "a8=R")
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_takeback_ends_the_premove_that_was_meant_for_another_position(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        click(page, "e2", "e4")
+        Patient.may_move.release()
+        until_moves(page, r"1\..*e4\s*\S+")
+        until_turn(page)
+        click(page, "g1", "f3")
+        until_moves(page, "Nf3")
+        click(page, "d2", "d4")
+        page.page.locator("cg-board square.current-premove").first.wait_for()
+        (session,) = scene.person.sessions
+        scene.server.call(session.take_back_last)
+        page.page.locator("cg-board square.current-premove").first.wait_for(state="hidden")
+        until_turn(page)
+        page.page.fill("#move-text", "a3")
+        page.page.press("#move-text", "Enter")
+        until_moves(page, "a3")
+        assert session.game.moves[2:] == ["a2a3"]
 
 
 @pytest.mark.parametrize("scene", [Generous], indirect=True)

@@ -48,7 +48,7 @@ export function makeTable(onMove) {
   return {
     /** Show the position after `ply` moves, with a move (UCI) drawn as better; the latest position can be played. */
     show(shown, ply, orientation, better) {
-      const isNew = game?.id !== shown?.id;
+      const isOther = game?.id !== shown?.id || shown?.moves.length < game?.moves.length;     // or a move taken back
       game = shown;
       const move = game?.moves[ply - 1];
       const fen = move?.fen ?? game?.initialFen;
@@ -67,7 +67,7 @@ export function makeTable(onMove) {
       showPocket(game?.pocket ?? '', game?.me);
       board.setAutoShapes(better ? arrow(better, 'green') : []);
       setText(byId('position'), fen ? positionInWords(fen) : '');
-      if (isNew || !canPlay) {
+      if (isOther || !canPlay) {
         board.cancelPremove();
       } else if (turn === game.me) {
         board.playPremove();
