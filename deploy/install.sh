@@ -25,9 +25,9 @@ fail() { echo "install: $*" >&2; exit 1; }
 while [ $# -gt 0 ]; do
     case $1 in
         --rollback | --uninstall) action=${1#--} ;;
-        --wheels) [ $# -ge 2 ] || usage; wheels=$(cd "$2" && pwd); shift ;;
-        --instance) [ $# -ge 2 ] || usage; instance=$2; shift ;;
-        --root) [ $# -ge 2 ] || usage; mkdir -p "$2"; root=$(cd "$2" && pwd); systemctl=${SYSTEMCTL:-:}; shift ;;
+        --wheels) [ -n "${2:-}" ] || usage; wheels=$(cd "$2" && pwd); shift ;;
+        --instance) [ -n "${2:-}" ] || usage; instance=$2; shift ;;
+        --root) [ -n "${2:-}" ] || usage; mkdir -p "$2"; root=$(cd "$2" && pwd); systemctl=${SYSTEMCTL:-:}; shift ;;
         *) usage ;;
     esac
     shift

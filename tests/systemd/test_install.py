@@ -229,7 +229,9 @@ def test_a_rollback_without_an_earlier_version_is_refused(installation: Installa
     assert done.stderr == "install: there is no version to go back to\n"
 
 
-@pytest.mark.parametrize("options", [("--roolback",), ("--wheels",)])
+@pytest.mark.parametrize(
+    "options", [("--roolback",), ("--wheels",), ("--instance", "", "--uninstall"), ("--wheels", "")]
+)
 def test_wrong_options_are_answered_with_the_right_ones(installation: Installation, options: tuple[str, ...]) -> None:
     done = installation.install(*options)
     assert done.returncode == 2
