@@ -132,6 +132,16 @@ def test_the_page_follows_a_game_over_a_restart_of_the_daemon(browser: "Browser"
         assert page.page.locator("img, main script").count() == 0
 
 
+def test_the_way_back_from_the_history_is_the_live_view(browser: "Browser", arena: Arena, address: str) -> None:
+    with visit(browser, f"http://{address}/") as page:
+        page.until_text("#connection", "connected")
+        page.page.click("#to-history")
+        page.page.wait_for_selector("#history:not([hidden])")
+        page.page.go_back()
+        page.page.wait_for_selector("#live:not([hidden])", timeout=5000)
+        assert page.page.locator("#history").is_hidden()
+
+
 def test_the_page_comes_back_after_a_proxy_said_that_the_daemon_is_away(
     browser: "Browser", arena: Arena, address: str
 ) -> None:

@@ -73,7 +73,7 @@ function navigate() {
 }
 
 addEventListener('hashchange', () => {
-  if (location.hash.startsWith('#/')) { // others are places within a view
+  if (!location.hash || location.hash.startsWith('#/')) { // others are places within a view
     navigate();
     byId('main').focus();
     scrollTo(0, 0);
