@@ -1,3 +1,4 @@
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,3 +19,16 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         write_whole(path, parts())
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_gets_its_name_only_once_it_is_on_the_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """After a power cut an empty shard would count as played."""
+    path, synced = tmp_path / "a.shard", []
+
+    def note(descriptor: int) -> None:
+        synced.append((path.exists(), os.fstat(descriptor).st_size))
+
+    monkeypatch.setattr(os, "fsync", note)
+    write_whole(path, [b"who", b"le"])
+    assert synced == [(False, 5)]
+    assert path.read_bytes() == b"whole"
