@@ -256,7 +256,7 @@ class Site:
 
     def accept(self, challenge_id: str, account: Account) -> None:
         offered = self.challenges.get(challenge_id)
-        if offered is not None and offered.target is account:
+        if offered is not None and offered.target is account and offered.is_active:
             self.quotas.check_bot_game(account, offered.challenger, monotonic_ms())
         challenge = self.challenges.accept(challenge_id, account)
         seats = {

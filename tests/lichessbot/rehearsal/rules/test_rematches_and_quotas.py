@@ -87,6 +87,18 @@ def test_games_between_bots_are_counted_for_both_and_refused_with_the_seconds(
     start_game(hal, ada)
 
 
+def test_a_used_up_quota_does_not_hide_that_a_challenge_is_gone(own_lichess: RehearsalServer) -> None:
+    join = joining(own_lichess)
+    ada, bob, eve = join("Ada", "BOT"), join("Bob", "BOT"), join("Eve", "BOT")
+    own_lichess.site.quotas.bot_games_per_day = 1
+    gone = ada.challenge(eve)
+    assert ada.post(f"/api/challenge/{gone['id']}/cancel").status_code == 200
+    game_id = start_game(ada, bob)
+    assert bob.post(f"/api/challenge/{game_id}/accept").status_code == 404
+    canceled = eve.post(f"/api/challenge/{gone['id']}/accept")
+    assert (canceled.status_code, canceled.json()) == (400, {"error": "The challenge has been canceled."})
+
+
 def test_the_credits_of_a_minute_are_spent_five_by_five_on_humans(own_lichess: RehearsalServer) -> None:
     join = joining(own_lichess)
     ada, hal, bob = join("Ada", "BOT"), join("Hal"), join("Bob", "BOT")
