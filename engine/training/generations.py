@@ -179,9 +179,9 @@ class TrainingLoop:
     def _judge(self, generation: Generation) -> None:
         better = generation.score().likelihood_of_superiority() >= self._plan.confidence
         generation.verdict = Verdict.PROMOTED if better else Verdict.REFUSED
-        path = card_path(self.net_path(generation.number))
-        card = json.loads(path.read_text()) | self._results(generation)
-        path.write_text(json.dumps(card, indent=2) + "\n")
+        assert generation.card is not None
+        card = json.dumps(generation.card | self._results(generation), indent=2)
+        write_whole(card_path(self.net_path(generation.number)), [card.encode(), b"\n"])
         self._save()
         (self._plan.folder / "LOG.md").write_text(log_text(self.generations))
         print(f"generation {generation.number}: {generation.verdict}", flush=True)

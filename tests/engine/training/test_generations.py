@@ -124,6 +124,17 @@ def test_after_an_interrupted_training_no_games_are_played(folder: Path, monkeyp
     assert [one.number for one in TrainingLoop(plan(folder)).generations] == [1, 2]
 
 
+@pytest.mark.parametrize("left", ["", '{"name": "gen-0'])
+def test_a_loop_that_was_cut_off_while_it_wrote_the_card_goes_on(left: str, folder: Path) -> None:
+    saved = json.loads((folder / "loop.json").read_text())
+    (folder / "loop.json").write_text(json.dumps([saved[0] | {"verdict": None}]))
+    card = folder / "nets" / "gen-001.json"
+    whole = card.read_text()
+    card.write_text(left)
+    TrainingLoop(plan(folder)).run()
+    assert card.read_text() == whole
+
+
 @pytest.mark.parametrize(("play", "verdict"), [(all_won, Verdict.PROMOTED), (all_lost, Verdict.REFUSED)])
 def test_only_a_winning_network_is_promoted(
     folder: Path, play: object, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
