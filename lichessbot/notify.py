@@ -34,8 +34,7 @@ from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
 from lichessbot.log import EventLog, counted, inert
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
-from lichessbot.uci.engine import NO_GAME
-from lichessbot.uci.search import EngineDied
+from lichessbot.uci.search import NO_GAME, EngineDied
 
 PREFIX: Final = "LICHESSBOT_"
 _MOST_WAITING: Final = 20

@@ -23,10 +23,9 @@ from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine_process import MAX_LOGGED_PER_S, MAX_OUTPUT_PER_S, OutputRate, start
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, VARIANT, Options
-from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary, ending
+from lichessbot.uci.search import NO_GAME, BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary, ending
 from lichessbot.uci.variants import announced_variants, position_command, uci_name
 
-NO_GAME = "no-game"  # longer than any id of Lichess
 _MAX_LINE_BYTES = 1 << 16
 _MAX_NAME_LENGTH = 60
 _MOST_ITERATIONS = 256

@@ -8,6 +8,8 @@ from typing import Final, Self
 from engine.facade import Board, Limits
 from lichessbot.lichess.enums import Variant
 
+NO_GAME: Final = "no-game"
+"""In place of a game's id, in reports of an engine that waits for its next game."""
 _MATE_CP: Final = 100_000
 
 

@@ -26,8 +26,7 @@ from lichessbot.notify import Notice, Notifier, _Worker, run_program
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
-from lichessbot.uci.engine import NO_GAME
-from lichessbot.uci.search import EngineDied
+from lichessbot.uci.search import NO_GAME, EngineDied
 from tests.fakes.arena import Arena, SlowOpponent, judge
 
 GAME = "abcd1234"

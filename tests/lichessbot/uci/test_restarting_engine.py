@@ -13,9 +13,9 @@ import pytest
 from engine.facade import Board
 from lichessbot.config import EngineConfig
 from lichessbot.inbox import Inbox
-from lichessbot.uci.engine import NO_GAME, UciEngine
+from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady
+from lichessbot.uci.search import NO_GAME, BestMove, EngineDied, EngineReady
 from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, gone, heard, is_alive, pid_of, search, until
 
 
