@@ -44,7 +44,8 @@ class GameManager:
         self._reviewer = Reviewer(inbox.put)
         self._context: GameContext | None = None
         self._check_in_at = 0.0
-        self._list_is_incomplete = False
+        self._list_may_lack_turns = False
+        """Whether the latest list may lack games with our turn."""
         self._failures: Counter[str] = Counter()
         self._ended_at: dict[str, float] = {}
         """When games with a known end ended, until a newer list came."""
@@ -114,19 +115,21 @@ class GameManager:
         """Compare with a list of all games in progress, requested at `asked_at`; join the most urgent first."""
         self._context = context
         self._check_in_at = asked_at + context.config.correspondence.check_in_every.total_seconds()
-        self._list_is_incomplete = len(games) >= MAX_LISTED
+        is_whole = len(games) < MAX_LISTED
+        # Games with our turn come first.
+        self._list_may_lack_turns = not is_whole and all(info.is_my_turn is not False for info in games)
         for info in sorted(games, key=lambda info: info.urgency):
             self._note(info, asked_at)
         listed = {info.game_id: info for info in games}
         self._unplayable &= listed.keys()
         self._ended_at = {game_id: at for game_id, at in self._ended_at.items() if at > asked_at}
-        if self._list_is_incomplete:
+        if is_whole:
+            self._correspondence.revisit_all_but(listed.keys() | self._sessions.keys(), asked_at)
+        else:
             period_s = context.config.correspondence.check_in_every.total_seconds()
             self._correspondence.doubt_all_but(listed, asked_at - _MAX_CHECK_INS_UNSEEN * period_s)
-        else:
-            self._correspondence.revisit_all_but(listed.keys() | self._sessions.keys(), asked_at)
         for game_id in list(self._sessions):
-            if game_id in listed or not self._list_is_incomplete:
+            if game_id in listed or is_whole:
                 self.tell(game_id, ListedGame(game_id, listed.get(game_id), asked_at))
 
     def tell(self, game_id: str | None, report: Report) -> None:
@@ -249,8 +252,8 @@ class GameManager:
             self._start_session(info)
         if now >= self._check_in_at and len(self._correspondence) > len(self._visited):
             self._request_list("whose turn is it in the correspondence games", now)
-        elif self._list_is_incomplete and self._can_visit:
-            self._list_is_incomplete = False
+        elif self._list_may_lack_turns and self._can_visit:
+            self._list_may_lack_turns = False
             self._request_list("the list of games may be incomplete", now)
 
     def _suspend_at(self, session: GameSession) -> float | None:

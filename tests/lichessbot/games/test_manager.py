@@ -1,5 +1,6 @@
 """Which announced and listed games are joined."""
 
+import math
 import time
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -7,12 +8,14 @@ from typing import cast
 
 import pytest
 
+from lichessbot.config import Config
 from lichessbot.games.manager import GameManager
 from lichessbot.games.session import GameContext
-from lichessbot.lichess.models import GameInfo
+from lichessbot.inbox import Inbox
+from lichessbot.lichess.models import GameInfo, Opponent
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.engine import NO_GAME
-from lichessbot.uci.search import EngineDied
+from lichessbot.uci.profiles import UNKNOWN_MACHINE
+from lichessbot.uci.search import NO_GAME, EngineDied
 
 INFO = GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}, "speed": "blitz"})
 
@@ -33,3 +36,25 @@ def test_a_late_announcement_does_not_begin_a_game_again(monkeypatch: pytest.Mon
 def test_an_engine_that_dies_between_two_games_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     GameManager(SimpleQueue(), Timeouts()).tell(NO_GAME, EngineDied(NO_GAME, None, "killed by SIGKILL"))
     assert "engine.died" in caplog.text
+
+
+@pytest.mark.parametrize("theirs", [0, 1, 50])
+def test_a_full_list_is_read_again_at_once_only_if_it_may_lack_turns_of_ours(
+    monkeypatch: pytest.MonkeyPatch, theirs: int
+) -> None:
+    """The games with our turn come first."""
+    inbox: Inbox = SimpleQueue()
+    manager = GameManager(inbox, Timeouts())
+    waiting = manager._correspondence
+    monkeypatch.setattr(manager, "_start_session", lambda info: waiting.put_back(info.game_id, math.inf))
+    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
+    context = cast(GameContext, SimpleNamespace(config=Config(), store=store, machine=UNKNOWN_MACHINE))
+    by_days = INFO.model_copy(update={"speed": "correspondence", "opponent": Opponent(username="Karl")})
+    turns = [True] * (50 - theirs) + [False] * theirs
+    games = [
+        by_days.model_copy(update={"game_id": f"game{number:04}", "is_my_turn": ours})
+        for number, ours in enumerate(turns)
+    ]
+    manager.compare(games, time.monotonic(), context)
+    manager.tick()
+    assert inbox.empty() is (theirs > 0)
