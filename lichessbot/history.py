@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from engine.facade import InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.control.web.site import NoGame, WrongQuery
-from lichessbot.games.pgn import board_of, pgn_of
+from lichessbot.games.recording.pgn import board_of, pgn_of
 from lichessbot.games.review.review import Review, recorded_mistakes, recorded_scores, review_of
 from lichessbot.storage.game_filter import GameFilter
 from lichessbot.storage.game_records import GameRecord, MoveRecord
@@ -117,7 +117,7 @@ def _notation(game: GameRecord, moves: Sequence[MoveRecord]) -> list[str | None]
 
 
 def _limit(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= _MOST):
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and 1 <= int(text) <= _MOST):
         raise WrongQuery(f"limit: expected a number from 1 to {_MOST}, found {text!r}")
     return int(text)
 

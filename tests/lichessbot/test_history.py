@@ -78,6 +78,7 @@ def test_pages_follow_each_other_without_a_gap(games: RecordedGames) -> None:
     [
         ({"limit": "0"}, "limit: expected a number from 1 to 500, found '0'"),
         ({"limit": "5000"}, "limit: expected a number from 1 to 500, found '5000'"),
+        ({"limit": "9" * 5000}, f"limit: expected a number from 1 to 500, found '{'9' * 5000}'"),
         ({"limit": "\u0665"}, "limit: expected a number from 1 to 500, found '\u0665'"),
         ({"before": "yesterday"}, "before: expected seconds since 1970, found 'yesterday'"),
         ({"before": "nan"}, "before: expected seconds since 1970, found 'nan'"),
