@@ -45,7 +45,7 @@ from lichessbot.control.shutdown import Shutdown
 from lichessbot.control.web.server import WebServer
 from lichessbot.errors import ApiError, ExitCode
 from lichessbot.games.manager import GameManager
-from lichessbot.games.pgn import GameArchive
+from lichessbot.games.recording.archive import GameArchive
 from lichessbot.games.recovery import GamesInProgress
 from lichessbot.games.session import GameContext
 from lichessbot.games.time_budget import ROUND_TRIPS_USED, MoveOverhead

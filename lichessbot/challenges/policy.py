@@ -18,7 +18,7 @@ from lichessbot.config import ChallengeConfig, Config, Rules
 from lichessbot.lichess.enums import DeclineReason, ExactClock, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
-from lichessbot.lichess.start_board import start_board
+from lichessbot.lichess.positions import start_board
 from lichessbot.log import counted
 from lichessbot.storage.records import SlotHolder
 

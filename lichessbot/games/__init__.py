@@ -4,7 +4,8 @@ Knows: the state machine of a game (`game`) and its parts, the session that perf
 sessions together (`manager`).
 Must not know: challenges, matchmaking and the daemon.
 Offers: `manager`, `session` (the context that all games share), `recovery` (games of an earlier process, and when to
-read the list of games), `review` (of games that are over), `pgn` and `time_budget` (objects that all games share).
+read the list of games), `recording` (the record of a game and its PGN), `review` (of games that are over), and
+`time_budget` (an object that all games share).
 """
 
-__all__ = ["manager", "pgn", "recovery", "review", "session", "time_budget"]
+__all__ = ["manager", "recording", "recovery", "review", "session", "time_budget"]

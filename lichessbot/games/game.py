@@ -17,7 +17,6 @@ from lichessbot.games.actions import Action, GameOver, RecordAction, ReopenStrea
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
 from lichessbot.games.move_delivery import MoveDelivery
 from lichessbot.games.move_search import MoveSearch, Position
-from lichessbot.games.pgn import lacks_last_move
 from lichessbot.games.stream_monitor import StreamMonitor
 from lichessbot.games.takeback_claim import OpponentAbsence, Takebacks
 from lichessbot.games.time_budget import GameClock, Pace, longest_unread_s, with_known_clocks
@@ -25,7 +24,7 @@ from lichessbot.inbox import ListedGame, Report
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFinish, GameFull, GameInfo, GameState, OpponentGone
-from lichessbot.lichess.start_board import start_board
+from lichessbot.lichess.positions import lacks_last_move, start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction

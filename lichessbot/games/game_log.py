@@ -14,7 +14,6 @@ from lichessbot.control import status
 from lichessbot.control.status import Evaluation, PlayedMove
 from lichessbot.errors import Refused
 from lichessbot.games.actions import Action, Fallback, GameOver
-from lichessbot.games.pgn import lacks_last_move
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import (
     Abort,
@@ -35,7 +34,7 @@ from lichessbot.lichess.models import (
     OpponentGone,
     StreamLine,
 )
-from lichessbot.lichess.start_board import start_board
+from lichessbot.lichess.positions import lacks_last_move, start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamRefused
 from lichessbot.log import EventLog, counted
 from lichessbot.move_sources.models import SourceAnswer

@@ -31,7 +31,8 @@ from lichessbot.games.actions import (
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
 from lichessbot.games.game_log import GameLog, described, time_control
-from lichessbot.games.pgn import ArchivedGame, GameArchive, GameRecorder
+from lichessbot.games.recording.archive import ArchivedGame, GameArchive
+from lichessbot.games.recording.recorder import GameRecorder
 from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import LichessClient
@@ -41,8 +42,8 @@ from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_game_event
+from lichessbot.lichess.positions import holdings
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.start_board import holdings
 from lichessbot.lichess.streams import PlayingWanted, StreamEndpoint, StreamEvent, StreamLost, StreamReader
 from lichessbot.log import EventLog
 from lichessbot.move_sources import Hosts, MoveResolver

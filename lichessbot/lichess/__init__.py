@@ -2,7 +2,7 @@
 
 Knows JSON, HTTP, rate limits and retries. Must not know: games in progress, engines, and the configuration.
 Offers `client` (one method per endpoint), `outbox` (sends `commands` from other threads), `streams` (reads
-streams into `models`), `finished_game`, `start_board`, `parsing`, `rate_limiter`, `http`, the API's words in `enums`
+streams into `models`), `finished_game`, `positions`, `parsing`, `rate_limiter`, `http`, the API's words in `enums`
 and `challenge_terms`, and what an odds game gives (`odds`).
 """
 
@@ -17,7 +17,7 @@ __all__ = [
     "odds",
     "outbox",
     "parsing",
+    "positions",
     "rate_limiter",
-    "start_board",
     "streams",
 ]

@@ -11,7 +11,7 @@ from lichessbot.config import EngineConfig
 from lichessbot.errors import ApiError, Refused
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import STANDARD_START
-from lichessbot.lichess.start_board import start_board
+from lichessbot.lichess.positions import start_board
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.local import book_problem

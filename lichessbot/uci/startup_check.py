@@ -15,7 +15,7 @@ from lichessbot.config import Config
 from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import STANDARD_START
-from lichessbot.lichess.start_board import start_board
+from lichessbot.lichess.positions import start_board
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.profiles import ConfiguredEngine, Program, configured_engines, playable_variants, program_of

@@ -9,7 +9,7 @@ from typing import Final
 
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import STANDARD_START
-from lichessbot.lichess.start_board import start_board
+from lichessbot.lichess.positions import start_board
 from lichessbot.uci.options import CHESS960, VARIANT, Option, OptionKind, Options
 from lichessbot.uci.search import Search
 

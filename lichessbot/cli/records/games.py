@@ -141,7 +141,7 @@ def games_command(
 def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
     """Write games played as PGN, with evaluations and clocks, to standard output."""
     from engine.facade import InvalidFen, InvalidMove, InvalidVariant
-    from lichessbot.games.pgn import pgn_of
+    from lichessbot.games.recording.pgn import pgn_of
 
     records = Records(records_folder(config_file), words)
     written = 0

@@ -11,7 +11,7 @@ from engine.facade import InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.cli.options import records_folder
 from lichessbot.cli.records.games import Records
 from lichessbot.errors import ExitCode, StateError
-from lichessbot.games.pgn import board_of
+from lichessbot.games.recording.pgn import board_of
 from lichessbot.log import counted, inert
 from lichessbot.storage.game_records import GameRecord, MoveRecord
 

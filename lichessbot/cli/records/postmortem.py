@@ -19,7 +19,7 @@ from lichessbot.cli.options import config_option
 from lichessbot.cli.records.one_game import heading, recorded_game
 from lichessbot.config import Config, load_config
 from lichessbot.errors import EngineError, ExitCode
-from lichessbot.games.pgn import board_of
+from lichessbot.games.recording.pgn import board_of
 from lichessbot.lichess.enums import Colour, OpponentKind
 from lichessbot.lichess.models import BOT_TITLE
 from lichessbot.log import inert, silenced

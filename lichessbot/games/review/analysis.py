@@ -15,7 +15,7 @@ from typing import Final
 from engine.facade import Board, Limits
 from lichessbot.config import EngineConfig
 from lichessbot.errors import EngineError
-from lichessbot.games.pgn import board_of
+from lichessbot.games.recording.pgn import board_of
 from lichessbot.storage.game_records import GameRecord, MoveRecord
 from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord
 from lichessbot.timeouts import Timeouts

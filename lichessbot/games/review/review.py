@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from engine.facade import Board, InvalidFen, InvalidMove, accuracy
-from lichessbot.games.pgn import board_of
+from lichessbot.games.recording.pgn import board_of
 from lichessbot.lichess.enums import Colour
 from lichessbot.storage.game_records import GameRecord, MoveRecord, mate_in
 from lichessbot.storage.reviews import ReviewRecord

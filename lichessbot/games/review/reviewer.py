@@ -16,7 +16,7 @@ from typing import Final
 from engine.facade import InvalidFen, InvalidMove
 from lichessbot.config import ReviewMode
 from lichessbot.errors import EngineError
-from lichessbot.games.pgn import ArchivedGame
+from lichessbot.games.recording.archive import ArchivedGame
 from lichessbot.games.review.analysis import analyse, review_engine
 from lichessbot.games.review.review import review_of
 from lichessbot.games.review.words import chat_lines

@@ -13,10 +13,10 @@ from lichessbot.inbox import Report
 from lichessbot.lichess.commands import SendMove
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import GameFull, GameInfo, GameState, Player
-from lichessbot.lichess.start_board import holdings, start_board
+from lichessbot.lichess.positions import holdings, start_board
 from lichessbot.lichess.streams import StreamEvent
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, US, Bench, only, state
-from tests.lichessbot.games.recording import Recording
+from tests.lichessbot.games.recording.recorded import Recording
 
 # Each with a move that only this variant has, or after which only this variant is over.
 SHORT_GAMES = {

@@ -13,7 +13,7 @@ from lichessbot.config import EngineConfig
 from lichessbot.config.sources import ChessdbConfig, CloudConfig, ExplorerConfig, OnlineTableConfig, TableQuality
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.enums import Variant
-from lichessbot.lichess.start_board import start_board
+from lichessbot.lichess.positions import start_board
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts, Request
 from lichessbot.move_sources.models import Category, Question

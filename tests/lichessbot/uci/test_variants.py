@@ -14,7 +14,7 @@ from engine.facade import Board, Limits
 from lichessbot.config import Config
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Variant
-from lichessbot.lichess.start_board import start_board
+from lichessbot.lichess.positions import start_board
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.uci.opening_variety import OpeningVariety

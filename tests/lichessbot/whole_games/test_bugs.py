@@ -68,7 +68,7 @@ BUGS = {
         ("lichessbot.uci.engine.UciEngine", "_report_move", 1, 1, "engine.crashed"),
         ("lichessbot.move_sources.local.PolyglotBooks", "find", 2, 0, "source.crashed"),
         ("lichessbot.storage.database.Database", "write", 2, 0, "store.crashed"),
-        ("lichessbot.games.pgn", "_write", 1, 0, "pgn.crashed"),
+        ("lichessbot.games.recording.archive", "_write", 1, 0, "pgn.crashed"),
         ("lichessbot.challenges.player_lists.Fetcher", "fetch", 1, 0, "list.crashed"),
     ],
     "main loop": [

@@ -17,7 +17,8 @@ from lichessbot.errors import UnreadableLine
 from lichessbot.games.actions import GameOver, StartSearch
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import NOTHING_DONE, Game
-from lichessbot.games.pgn import GameRecorder, pgn_of
+from lichessbot.games.recording.pgn import pgn_of
+from lichessbot.games.recording.recorder import GameRecorder
 from lichessbot.lichess import models as events
 from lichessbot.lichess import parsing
 from lichessbot.lichess.commands import Abort, Resign, Say, SendMove

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from lichessbot.config import Config
-from lichessbot.games.pgn import ArchivedGame
+from lichessbot.games.recording.archive import ArchivedGame
 from lichessbot.games.review import reviewer as module
 from lichessbot.games.review.reviewer import Reviewer
 from lichessbot.games.session import GameContext
@@ -21,7 +21,7 @@ from lichessbot.lichess.enums import ChatRoom
 from lichessbot.lichess.models import ChatLine
 from lichessbot.storage.game_records import GameRecord
 from lichessbot.timeouts import Timeouts
-from tests.lichessbot.games.recording import Notes
+from tests.lichessbot.games.recording.recorded import Notes
 from tests.lichessbot.games.review.games import GAME, MOVES, reviewed
 
 OVER = ArchivedGame(GAME, MOVES)

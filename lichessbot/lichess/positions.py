@@ -1,8 +1,8 @@
-"""The position that a game of Lichess begins from, and what a player has beside the board."""
+"""Positions as Lichess tells them: where a game begins, what a player has beside the board, and how it ended."""
 
-from engine.facade import Board
+from engine.facade import Board, InvalidMove
 from lichessbot.lichess.enums import Variant
-from lichessbot.lichess.models import STANDARD_START
+from lichessbot.lichess.models import STANDARD_START, GameInfo
 
 # In these Lichess writes castling as king takes rook, and so does a board in this mode.
 _KING_TAKES_ROOK = (Variant.CHESS960, Variant.FROM_POSITION)
@@ -22,3 +22,17 @@ def holdings(board: Board, side: str) -> str:
     """Return what a side has beside the board: `QNPP` in its pocket, or `+2` checks given; mostly nothing."""
     checks = board.checks_given(side)
     return f"+{checks}" if checks else board.pocket(side).upper()
+
+
+def lacks_last_move(board: Board, end: GameInfo) -> bool:
+    """Return whether exactly the last move of `end` is missing on `board`."""
+    after = board.copy()
+    try:
+        after.push(end.last_move)
+    except InvalidMove:
+        return False
+    return _placement(board.fen()) != _placement(end.fen) == _placement(after.fen())
+
+
+def _placement(fen: str) -> list[str]:
+    return fen.split()[:1]

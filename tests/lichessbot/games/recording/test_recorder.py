@@ -17,7 +17,7 @@ from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.game_records import MoveRecord, Result, Score, rated
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary
-from tests.lichessbot.games.recording import GAME, WON, Notes, Recording
+from tests.lichessbot.games.recording.recorded import GAME, WON, Notes, Recording
 
 
 def test_our_move_has_what_was_known_when_it_was_sent_and_when_it_showed() -> None:

@@ -8,7 +8,9 @@ import chess
 import chess.pgn
 
 from lichessbot.games.actions import GameOver
-from lichessbot.games.pgn import ArchivedGame, GameRecorder, pgn_of
+from lichessbot.games.recording.archive import ArchivedGame
+from lichessbot.games.recording.pgn import pgn_of
+from lichessbot.games.recording.recorder import GameRecorder
 from lichessbot.lichess.commands import SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFull, GameState

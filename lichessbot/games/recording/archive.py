@@ -1,0 +1,155 @@
+"""Finished games: their openings are named and their PGN is written, in a thread of its own.
+
+If the event stream reports the end first, the last move is taken from that report.
+"""
+
+import os
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Final
+
+from engine.facade import InvalidFen, InvalidMove, InvalidVariant, opening_of
+from lichessbot.config import Config, PgnGrouping
+from lichessbot.games.recording.pgn import board_of, pgn_of
+from lichessbot.lichess.enums import Colour, GameStatus, Variant
+from lichessbot.lichess.models import GameInfo
+from lichessbot.lichess.positions import lacks_last_move
+from lichessbot.log import EventLog
+from lichessbot.storage import game_records
+from lichessbot.storage.game_records import GameRecord, MoveRecord
+from lichessbot.storage.store import Store
+
+CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
+_MAX_NAME_LENGTH: Final = 40
+_MAX_QUEUED: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedGame:
+    """A game that is over. `moves` are those this process has seen; `end`: what the event stream says of the end.
+
+    `sent`: our move that the game's stream has not shown.
+    """
+
+    record: GameRecord
+    moves: Sequence[MoveRecord]
+    end: GameInfo | None = None
+    sent: MoveRecord | None = None
+
+    def path(self, folder: Path, grouping: PgnGrouping) -> Path:
+        """Return the file for this game, named as lichess-bot names it."""
+        record = self.record
+        us, them = _safe(record.our_name), _safe(record.opponent_name)
+        match grouping:
+            case PgnGrouping.GAME:
+                white, black = (us, them) if record.colour == Colour.WHITE else (them, us)
+                return folder / f"{white} vs {black} - {_safe(record.id)}.pgn"
+            case PgnGrouping.OPPONENT:
+                return folder / f"{us} games vs. {them}.pgn"
+            case PgnGrouping.ALL:
+                return folder / f"{us} games.pgn"
+
+    def completed(self, recorded: Sequence[MoveRecord]) -> "ArchivedGame":
+        """Return the game with what other processes recorded, its last move, and its opening.
+
+        Raises as `board_of` does.
+        """
+        known = {move.ply: move for move in recorded}
+        moves = [_better_known(move, known.get(move.ply)) for move in self.moves]
+        board = board_of(self.record, moves)
+        if self.end is not None and lacks_last_move(board, self.end):
+            ply = len(moves) + 1
+            last = self.sent or MoveRecord(ply, "", source="" if self.record.is_ours(ply) else None)
+            moves.append(replace(last, move=board.push(self.end.last_move)))
+        record = replace(self.record, plies=len(moves))
+        if record.variant == Variant.STANDARD and (opening := opening_of(board.moves)) is not None:
+            record = replace(record, eco=opening.eco, opening=opening.name)
+        return ArchivedGame(record, moves)
+
+
+def _better_known(seen: MoveRecord, recorded: MoveRecord | None) -> MoveRecord:
+    """Return the record of a move of which this process may have seen no more than that it was played."""
+    is_bare = seen.clock_ms is None and not seen.source
+    return recorded if recorded is not None and is_bare and recorded.move == seen.move else seen
+
+
+class GameArchive:
+    """Names the openings of finished games and writes their PGN, in a thread of its own. Use it from one thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._log = EventLog()
+        self._games: SimpleQueue[tuple[ArchivedGame, Config] | None] = SimpleQueue()
+        self._writer: threading.Thread | None = None
+
+    def put(self, game: ArchivedGame, config: Config) -> None:
+        """Queue the game to be archived as configured. Never blocks."""
+        if self._games.qsize() >= _MAX_QUEUED:
+            self._log.warning("pgn.lost", game=game.record.id, reason="the disk is too slow")
+            return
+        self._games.put((game, config))
+        if self._writer is None:
+            writer = threading.Thread(target=self._archive_all, name="archive", daemon=True)
+            writer.start()  # if that fails, the next game tries again
+            self._writer = writer
+
+    def close(self) -> None:
+        """Wait up to two seconds until the queued games are archived."""
+        if self._writer is not None:
+            self._games.put(None)
+            self._writer.join(CLOSE_WAITS_AT_MOST.total_seconds())
+
+    def _archive_all(self) -> None:
+        while (item := self._games.get()) is not None:
+            game, config = item
+            try:
+                self._archive(game, config)
+            except (InvalidFen, InvalidMove, InvalidVariant, OSError) as error:
+                self._log.warning("pgn.lost", game=game.record.id, error=error)
+            except Exception as error:
+                self._log.crash("pgn.crashed", error, game=game.record.id)
+
+    def _archive(self, game: ArchivedGame, config: Config) -> None:
+        game = game.completed(self._store.moves_of(game.record.id))
+        record = game.record
+        self._store.record(game_records.named(record), game_records.played(record.id, game.moves[-1:]))
+        if config.pgn_directory is None or not game.moves or record.status == GameStatus.ABORTED:
+            return
+        path = game.path(config.pgn_directory, config.pgn_file_grouping)
+        config.pgn_directory.mkdir(parents=True, exist_ok=True)
+        text = pgn_of(record, game.moves, config.url)
+        _write(path, text, append=config.pgn_file_grouping is not PgnGrouping.GAME)
+        self._log.debug("pgn.written", game=record.id, file=path)
+
+
+def _write(path: Path, text: str, *, append: bool) -> None:
+    """Write all of the text or nothing: half a game would damage the file. Raises OSError."""
+    if not append:
+        part = path.with_name(f".{path.name}.part")
+        part.unlink(missing_ok=True)
+        _write(part, text, append=True)
+        part.replace(path)
+        return
+    data = memoryview(text.encode("utf-8", "backslashreplace"))
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        size = os.fstat(file).st_size
+        try:
+            while data:
+                data = data[os.write(file, data) :]
+            os.fsync(file)
+        except OSError:
+            os.ftruncate(file, size)
+            raise
+    finally:
+        os.close(file)
+
+
+def _safe(name: str) -> str:
+    """Return `name` as a part of a file name that is valid on any system."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:_MAX_NAME_LENGTH] or "_"

@@ -1,0 +1,199 @@
+"""Records a game while it is played: the recorder writes one note to the store for each move of ours."""
+
+import time
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Final
+
+from lichessbot.games.actions import GameOver
+from lichessbot.games.recording.archive import ArchivedGame
+from lichessbot.inbox import Report
+from lichessbot.lichess.commands import SendMove
+from lichessbot.lichess.enums import Colour, GameStatus
+from lichessbot.lichess.models import STANDARD_START, ChatLine, GameFinish, GameFull, GameInfo, GameState
+from lichessbot.lichess.streams import StreamEvent
+from lichessbot.move_sources.models import SourceAnswer
+from lichessbot.storage import game_records
+from lichessbot.storage.database import Statement
+from lichessbot.storage.game_records import ChatRecord, GameRecord, MoveRecord, Result
+from lichessbot.storage.store import Store
+from lichessbot.uci.search import BestMove, centipawns
+
+_WITHOUT_RESULT: Final = (GameStatus.ABORTED, GameStatus.NO_START, GameStatus.UNKNOWN_FINISH)
+_MOST_CHAT_LINES: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A move of ours as it was sent first, at the monotonic second `at`; the stream has yet to show it."""
+
+    facts: MoveRecord
+    at: float
+
+
+class GameRecorder:
+    """Records one game."""
+
+    def __init__(self, our_id: str, store: Store) -> None:
+        self._our_id = our_id
+        self._store = store
+        self._full: GameFull | None = None
+        self._record: GameRecord | None = None
+        self._level_is_recorded = False
+        self._moves: dict[int, MoveRecord] = {}
+        """By ply; the newest may be unwritten."""
+        self._unwritten: list[MoveRecord] = []
+        self._answer: tuple[int, BestMove | SourceAnswer] | None = None
+        """What was found for our move at a ply."""
+        self._sent: dict[int, _Sent] = {}
+        self._end: GameInfo | None = None
+        self._chat_lines_left = _MOST_CHAT_LINES
+
+    def handle(self, report: Report) -> None:
+        """Record what a report tells."""
+        match report:
+            case StreamEvent(event=GameFull() as full, received_at=received_at):
+                self._open(full)
+                self._read(full, full.state, received_at, fresh=True)
+            case StreamEvent(event=GameState() as state, received_at=received_at) if self._full is not None:
+                self._read(self._full, state, received_at, fresh=False)
+            case StreamEvent(event=GameFinish(game=game)):
+                self._end = game
+            case StreamEvent(event=ChatLine() as line, game_id=str() as game_id) if self._chat_lines_left:
+                self._chat_lines_left -= 1
+                said = ChatRecord(time.time(), line.room, line.username, line.text)
+                self._store.record(game_records.said(game_id, said))
+
+    def note_level(self, level: int | None) -> None:
+        """Record the level at which we play from now on."""
+        record = self._record
+        if record is not None and (record.level != level or not self._level_is_recorded):
+            self._record, self._level_is_recorded = replace(record, level=level), True
+            self._store.record(game_records.levelled(record.id, level))
+
+    def note_answer(self, answer: BestMove | SourceAnswer) -> None:
+        """Note what was found for our next move; of several moves of a source, the engine chooses."""
+        if isinstance(answer, BestMove) or len(answer.moves) == 1:
+            self._answer = len(self._moves) + 1, answer
+
+    def note_sent(self, command: SendMove, reaction_ms: float, now: float) -> None:
+        """Note that our move is being sent, perhaps again, after that much time of our own."""
+        earlier = self._sent.get(command.ply)
+        if earlier is None or earlier.facts.move != command.move:
+            ply, answer = self._answer or (0, None)
+            facts = _facts(command, answer if ply == command.ply else None, max(0, round(reaction_ms)))
+            self._sent[command.ply] = _Sent(facts, now)
+
+    def finish(self, over: GameOver) -> ArchivedGame | None:
+        """Record the end; return the game if that is certain and the stream ever showed it."""
+        record = self._record
+        if record is None:
+            return None
+        if not over.certain:
+            self._write()
+            return None
+        record = replace(record, ended_at=time.time(), status=str(over.status), plies=over.plies)
+        if over.status not in _WITHOUT_RESULT:
+            won = over.winner is not None and over.winner == record.colour
+            result = Result.DRAWN if over.winner is None else Result.WON if won else Result.LOST
+            record = replace(record, result=result)
+            self._store.note_result(record.opponent_id, result, record.level)
+        self._write(game_records.ended(record))
+        sent = self._sent.get(len(self._moves) + 1)
+        return ArchivedGame(record, tuple(self._moves.values()), self._end, None if sent is None else sent.facts)
+
+    def _open(self, full: GameFull) -> None:
+        is_first, self._full = self._full is None, full
+        if is_first and self._our_id in (full.white.id, full.black.id):
+            self._record = _record(full, self._our_id)
+            self._store.record(game_records.begun(self._record))
+
+    def _read(self, full: GameFull, state: GameState, received_at: float, *, fresh: bool) -> None:
+        """Take over a state; one that does not continue the known moves may be an old line, unless it is `fresh`."""
+        moves, known = state.moves.split(), len(self._moves)
+        pairs = zip(self._moves.values(), moves, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0].move == pair[1], pairs))
+        if self._record is None or (same < known and not fresh):
+            return
+        for ply in range(same + 1, known + 1):
+            del self._moves[ply]
+        for ply in range(same + 1, len(moves)):
+            self._note_move(ply, moves[ply - 1])
+        if same < len(moves):
+            self._note_move(len(moves), moves[-1], _clock_ms(full, state, len(moves)), received_at)
+        if same < known:
+            self._write(game_records.taken_back(self._record.id, len(moves)))
+        elif self._unwritten and self._record.is_ours(len(moves)):
+            self._write()
+
+    def _note_move(self, ply: int, move: str, clock_ms: int | None = None, shown_at: float | None = None) -> None:
+        """Take over a move that the stream shows, at the monotonic second `shown_at` if it has just been played."""
+        assert self._record is not None, "moves follow the first full state"
+        noted = MoveRecord(ply, move, clock_ms)
+        if self._record.is_ours(ply):
+            sent = self._sent.pop(ply, None)
+            if sent is None:
+                noted = replace(noted, source="")
+            else:
+                delivery_ms = None if shown_at is None else round((shown_at - sent.at) * 1000)
+                noted = replace(sent.facts, move=move, clock_ms=clock_ms, delivery_ms=delivery_ms)
+        self._moves[ply] = noted
+        self._unwritten.append(noted)
+
+    def _write(self, *more: Statement) -> None:
+        assert self._record is not None, "nothing is written before the first full state"
+        self._store.record(game_records.played(self._record.id, self._unwritten), *more)
+        self._unwritten = []
+
+
+def _facts(command: SendMove, answer: BestMove | SourceAnswer | None, reaction_ms: int) -> MoveRecord:
+    """Return what is known of a move that is sent: without an answer it was the only legal one."""
+    facts = MoveRecord(command.ply, command.move, source="only move", reaction_ms=reaction_ms)
+    if answer is None:
+        return facts
+    summary = answer.summary
+    return replace(
+        facts,
+        source=answer.source if isinstance(answer, SourceAnswer) else "engine" if answer.asked_at else "fallback",
+        score_cp=centipawns(summary.score),
+        depth=summary.depth,
+        nodes=summary.nodes,
+        search_ms=round(answer.took_s * 1000),
+    )
+
+
+def _record(full: GameFull, our_id: str) -> GameRecord:
+    colour = Colour.WHITE if full.white.id == our_id else Colour.BLACK
+    us, them = full.player(colour), full.player(colour.other)
+    clock = full.clock
+    return GameRecord(
+        id=full.id,
+        joined_at=time.time(),
+        opponent=f"{them.title} {them}".strip(),
+        has_clock=clock is not None,
+        opponent_id=them.id or (str(them) if them.ai_level is not None else ""),
+        opponent_title=them.title,
+        opponent_rating=them.rating,
+        our_name=str(us),
+        our_title=us.title,
+        our_rating=us.rating,
+        variant=full.variant.key,
+        speed=full.speed,
+        rated=full.rated,
+        colour=colour,
+        initial_fen="" if full.initial_fen == STANDARD_START else full.initial_fen,
+        base_s=None if clock is None else clock.initial // 1000,
+        increment_s=None if clock is None else clock.increment // 1000,
+        days_per_turn=full.days_per_turn,
+        tournament_id=full.tournament_id or "",
+        started_at=full.created_at_ms / 1000 or None,
+    )
+
+
+def _clock_ms(full: GameFull, state: GameState, ply: int) -> int | None:
+    """Return the mover's clock after the last ply."""
+    if full.clock is None:
+        return None
+    begins_white = full.initial_fen.split()[1:2] != ["b"]
+    clock_ms = state.wtime if (ply % 2 == 1) == begins_white else state.btime
+    return clock_ms or None  # Lichess may send zeros in a first state
