@@ -37,7 +37,7 @@ ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("move_sources", "matchmaking", "tournaments"),
         ("inbox", "lobby"),
         ("games", "notify"),
-        ("daemon", "history"),
+        ("daemon", "recorded_games"),
         ("cli",),
     ),
     "lichessbot.rehearsal": (

@@ -20,8 +20,8 @@ from lichessbot.control.web.server import WebServer
 from lichessbot.control.web.site import Site
 from lichessbot.daemon import Daemon
 from lichessbot.errors import ConfigError, ExitCode, StateError, StateNewer
-from lichessbot.history import RecordedGames
 from lichessbot.log import EventLog, Verbosity, start_logging
+from lichessbot.recorded_games import RecordedGames
 from lichessbot.storage.database import Database
 from lichessbot.storage.game_records import Retention
 from lichessbot.storage.store import Store

@@ -1,8 +1,8 @@
 """Challenging other bots: whom, when and how often.
 
-Knows what to propose (`selection`), how often (`quota`), whom it met and who declined what (`history`), which rematches
-to offer (`rematch`), what the operator may repeat (`rechallenge`), why a single challenge is not sent (`objections`),
-the one challenge that is open (`outgoing_challenge`), and what comes next, in words (`next_step`).
+Knows what to propose (`selection`), how often (`quota`), whom it met and who declined what (`known_bots`), which
+rematches to offer (`rematch`), what the operator may repeat (`rechallenge`), why a single challenge is not sent
+(`objections`), the one challenge that is open (`outgoing_challenge`), and what comes next, in words (`next_step`).
 Must not know: how games are played, and how challenges to us are answered.
 Offers: `matchmaker`, `rechallenge` (the latest challenges), and `profile` (what another bot accepts, in sentences).
 """

@@ -35,7 +35,7 @@ from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import BOT_TITLE, Account, BotUser, Challenge, GameFull
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
-from lichessbot.matchmaking.history import BotGame, BotGames, Opponents, Silence
+from lichessbot.matchmaking.known_bots import BotGame, BotGames, Opponents, Silence
 from lichessbot.matchmaking.next_step import Waits, next_step
 from lichessbot.matchmaking.objections import Objections
 from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Outcome, Withdrawn

@@ -6,7 +6,7 @@ For rematches, and for challenges that the operator wants. Decides nothing else;
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Snapshot
 from lichessbot.config import ChallengeConfig, Config, MatchmakingConfig
-from lichessbot.matchmaking.history import Opponents
+from lichessbot.matchmaking.known_bots import Opponents
 from lichessbot.matchmaking.quota import Quota
 from lichessbot.matchmaking.selection import Proposal
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lichessbot.lichess.enums import DeclineReason
-from lichessbot.matchmaking.history import Silence
+from lichessbot.matchmaking.known_bots import Silence
 
 # What a reason says of the bot. `{controls}` and `{variants}` are those of the challenges that it answered so.
 _MEANINGS: Final[Mapping[str, str]] = {

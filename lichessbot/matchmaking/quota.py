@@ -14,7 +14,7 @@ from lichessbot.backoff import doubled
 from lichessbot.config import MatchmakingConfig
 from lichessbot.control.status import Limit
 from lichessbot.errors import RateLimited
-from lichessbot.matchmaking.history import BotGames
+from lichessbot.matchmaking.known_bots import BotGames
 from lichessbot.storage.store import Store, Table
 from lichessbot.timeouts import Timeouts
 

@@ -15,7 +15,7 @@ from lichessbot.config.matchmaking import ColourChoice, MatchType, ModeChoice, R
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, Variant
 from lichessbot.lichess.models import Account, BotUser
-from lichessbot.matchmaking.history import BotGame, BotGames, Opponents
+from lichessbot.matchmaking.known_bots import BotGame, BotGames, Opponents
 from lichessbot.storage.records import SlotHolder
 
 _Item = TypeVar("_Item", bound=Hashable)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.cli.main import main
-from lichessbot.matchmaking.history import BotGame, BotGames
+from lichessbot.matchmaking.known_bots import BotGame, BotGames
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.storage.database import MIGRATIONS, Database
 from lichessbot.storage.records import ListFetched

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from lichessbot.lichess.enums import DeclineReason
-from lichessbot.matchmaking.history import Silence
+from lichessbot.matchmaking.known_bots import Silence
 from lichessbot.matchmaking.profile import PastDecline, PastGame, Rest, describe_bot
 
 NOON = time.mktime((2026, 11, 20, 12, 0, 0, 0, 0, -1))

@@ -15,7 +15,7 @@ from lichessbot.config import MatchmakingConfig
 from lichessbot.control.status import clock_time
 from lichessbot.errors import RateLimited
 from lichessbot.lichess.enums import Colour
-from lichessbot.matchmaking.history import BotGame, BotGames
+from lichessbot.matchmaking.known_bots import BotGame, BotGames
 from lichessbot.matchmaking.quota import BOT_GAMES, Quota
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store

@@ -14,7 +14,7 @@ from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
 from lichessbot.lichess.models import Account, BotUser
-from lichessbot.matchmaking.history import BotGame, BotGames, Opponents
+from lichessbot.matchmaking.known_bots import BotGame, BotGames, Opponents
 from lichessbot.matchmaking.selection import SHORTLIST, Knowledge, Proposal, proposals
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lichessbot.storage.database import Database, write_beside
-from lichessbot.storage.history import GameHistory
+from lichessbot.storage.game_history import GameHistory
 from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord, reviewed
 from lichessbot.storage.store import Store
 

@@ -15,7 +15,7 @@ import chess.pgn
 import pytest
 
 from lichessbot.cli.main import main
-from lichessbot.storage import game_records, history
+from lichessbot.storage import game_history, game_records
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
 
@@ -225,8 +225,8 @@ def test_the_number_of_queries_does_not_grow_with_the_games(
         queries.append(query)
         return read_only(folder, query, *values)
 
-    read_only = history.read_only
-    monkeypatch.setattr(history, "read_only", counted)
+    read_only = game_history.read_only
+    monkeypatch.setattr(game_history, "read_only", counted)
     fill(tmp_path, 40)
     assert asked("stats")[0] == asked("games")[0] == 0
     assert len(queries) == 6

@@ -11,8 +11,8 @@ import pytest
 from lichessbot.cli.main import main
 from lichessbot.storage import game_records
 from lichessbot.storage.database import Database
+from lichessbot.storage.game_history import GameHistory
 from lichessbot.storage.game_records import MoveRecord
-from lichessbot.storage.history import GameHistory
 from lichessbot.storage.reviews import reviewed as written
 from tests.lichessbot.games.review.games import GAME, MOVES, reviewed
 

@@ -17,7 +17,7 @@ from lichessbot.control.commands import ControlAnswer, ControlRequest
 from lichessbot.control.status import Status
 from lichessbot.control.web.server import WebServer
 from lichessbot.control.web.site import Site
-from lichessbot.history import RecordedGames
+from lichessbot.recorded_games import RecordedGames
 from tests.lichessbot.control.status_of import STATUS
 
 PATIENCE_S = 30.0

@@ -19,7 +19,7 @@ from lichessbot.control.web.connections import MOST_CONNECTIONS
 from lichessbot.control.web.guard import SECURITY_HEADERS
 from lichessbot.control.web.server import WebServer
 from lichessbot.control.web.site import Site
-from lichessbot.history import RecordedGames
+from lichessbot.recorded_games import RecordedGames
 from lichessbot.storage.database import FILE_NAME
 from tests.lichessbot.cli.records.test_games import fill
 from tests.lichessbot.control.status_of import GAME, STATUS

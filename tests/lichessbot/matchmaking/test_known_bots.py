@@ -9,7 +9,7 @@ import pytest
 from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import DeclineReason, ExactClock, Variant
-from lichessbot.matchmaking.history import Opponents, Silence
+from lichessbot.matchmaking.known_bots import Opponents, Silence
 from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.store import Store
 

@@ -12,11 +12,11 @@ import pytest
 
 from lichessbot.control.web.site import NoGame, WrongQuery
 from lichessbot.errors import StateError
-from lichessbot.history import RecordedGames
+from lichessbot.recorded_games import RecordedGames
 from lichessbot.storage import game_records
 from lichessbot.storage.database import FILE_NAME, Database
+from lichessbot.storage.game_history import GameHistory
 from lichessbot.storage.game_records import ChatRecord, MoveRecord
-from lichessbot.storage.history import GameHistory
 from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord, reviewed
 from tests.lichessbot.cli.records.test_games import GAME, MOVES, fill
 

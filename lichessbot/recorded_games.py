@@ -15,8 +15,8 @@ from lichessbot.control.web.site import NoGame, WrongQuery
 from lichessbot.games.recording.pgn import board_of, pgn_of
 from lichessbot.games.review.review import Review, recorded_mistakes, recorded_scores, review_of
 from lichessbot.storage.game_filter import GameFilter
+from lichessbot.storage.game_history import GameHistory
 from lichessbot.storage.game_records import GameRecord, MoveRecord
-from lichessbot.storage.history import GameHistory
 
 _USUAL_LIMIT: Final = 50
 _MOST: Final = 500
