@@ -1,4 +1,4 @@
-"""The SQLite file in the state folder: its lock, its schema, and how a damaged file is replaced.
+"""The SQLite file in the state folder: its lock, its schema, and how a file that is damaged or gone is replaced.
 
 Must not know: what the records mean. Games go on without it: every failure raises an error of ours, and the next call
 opens the file again.
@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from lichessbot.errors import StateFailed, StateLocked, StateNewer
 from lichessbot.log import EventLog
+from lichessbot.storage import rescue
 
 FILE_NAME: Final = "lichessbot.sqlite"
 LOCK_NAME: Final = "lock"
@@ -118,7 +119,6 @@ MIGRATIONS: Final = (
     ALTER TABLE games ADD COLUMN chosen_level INTEGER;
     """,
 )
-_OWNER_ONLY: Final = 0o600
 _PAGES: Final = ("freelist_count", "page_count")
 _PAGES_NOT_WORTH_A_VACUUM: Final = 256  # 1 MiB
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
@@ -191,22 +191,20 @@ class Database:
             self._connection = None
 
     def _connected(self) -> sqlite3.Connection:
+        if self._connection is not None and not self.path.exists():
+            self._write_again(self._connection)
         if self._connection is None:
             try:
                 self._connection = self._open()
             except sqlite3.DatabaseError as error:
                 if _primary_code(error) not in _DAMAGED:
                     raise
-                self._set_aside(error)
-                self._connection = self._open()
+                self._connection = self._begun_anew(error)
         return self._connection
 
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # It holds passwords of tournaments, and the folder may be open to others.
-        file = os.open(self.path, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
-        os.fchmod(file, _OWNER_ONLY)
-        os.close(file)
+        rescue.make_private(self.path)  # the folder may be open to others
         connection = sqlite3.connect(self.path, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -226,19 +224,36 @@ class Database:
         if 0 < schema < ours:
             kept = _copy(self.path, schema)
             self._log.info("store.migrate", schema=schema, to=ours, copy=kept)
-            kept.unlink(missing_ok=True)
-            with closing(sqlite3.connect(kept)) as copy:
-                connection.backup(copy)
+            rescue.copy_to(kept, connection)
         for number in range(schema, ours):
             script = self._migrations[number]
             connection.executescript(f"BEGIN; {script}; PRAGMA user_version = {number + 1}; COMMIT")
 
-    def _set_aside(self, error: sqlite3.Error) -> None:
+    def _begun_anew(self, error: sqlite3.Error) -> sqlite3.Connection:
+        """Return a new file with the intact tables of the damaged one, which is set aside."""
         aside = self.path.with_name(f"{FILE_NAME}.damaged")
-        self._log.warning("store.damaged", file=self.path, error=error, kept_as=aside, meaning="a new file is in use")
+        self._put_in_place(self.path, aside)
+        connection = self._open()
+        lost = " ".join(rescue.take_over(self.path, aside)) or None
+        meaning = "a new file is in use, with the tables that are not damaged"
+        self._log.warning("store.damaged", file=self.path, error=error, kept_as=aside, lost=lost, meaning=meaning)
+        return connection
+
+    def _write_again(self, connection: sqlite3.Connection) -> None:
+        """Write the file, which was deleted while we use it: else all records would be lost at the end."""
+        again = self.path.with_name(f"{FILE_NAME}.again")
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        rescue.copy_to(again, connection)
+        self._disconnect()
+        self._put_in_place(again, self.path)
+        meaning = "it is written again; to begin without records, stop the daemon first"
+        self._log.warning("store.deleted", file=self.path, meaning=meaning)
+
+    def _put_in_place(self, file: Path, place: Path) -> None:
+        """Move a file to or from the place of the state file, where nothing of the old one may be left beside it."""
         for side in _SIDE_FILES:
             self.path.with_name(FILE_NAME + side).unlink(missing_ok=True)
-        self.path.replace(aside)
+        file.replace(place)
 
 
 def state_folder(configured: Path | None, config_file: Path | None, environment: Mapping[str, str]) -> Path:
@@ -330,7 +345,8 @@ def write_beside(folder: Path, *statements: Statement) -> None:
     """Execute all statements or none in the state file of a daemon that may run. Raises StateFailed or StateNewer."""
     path = folder / FILE_NAME
     try:
-        with closing(sqlite3.connect(path)) as connection, connection:
+        uri = f"{path.absolute().as_uri()}?mode=rw"  # only that daemon makes the file
+        with closing(sqlite3.connect(uri, uri=True)) as connection, connection:
             if _schema(connection) != len(MIGRATIONS):
                 raise StateNewer(f"{path} belongs to a daemon of another version; restart that daemon first")
             for sql, rows in statements:

@@ -266,12 +266,15 @@ class Store:
         return self._rows.get(table, ())
 
     def read_again(self, table: Table) -> Sequence[Any]:
-        """Return the current rows of a table that other processes write too; those at startup if the disk fails."""
+        """Return the current rows of a table that other processes write too; the last known ones if the disk fails."""
+        path = self._file.path
         try:
-            return read_only(self._file.path.parent, f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY rowid")
+            if not path.exists():
+                raise StateFailed(f"{path}: no such file")
+            self._rows[table] = read_only(path.parent, f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY rowid")
         except StateError as error:
             self._log.warning("store.failed", error=error, meaning="changes by other processes are unknown")
-            return self.remembered(table)
+        return self.remembered(table)
 
     def put(self, sql: str, *row: object) -> None:
         """Write a row for the module that owns its table."""

@@ -1,6 +1,7 @@
-"""The SQLite file: locked, migrated after a copy, refused if newer, replaced if damaged."""
+"""The SQLite file: locked, migrated after a copy, refused if newer, replaced if damaged or gone."""
 
 import os
+import shutil
 import signal
 import sqlite3
 import stat
@@ -13,7 +14,15 @@ from pathlib import Path
 import pytest
 
 from lichessbot.errors import StateFailed, StateLocked, StateNewer
-from lichessbot.storage.database import FILE_NAME, LOCK_NAME, MIGRATIONS, Database, newer_than_ours, reload_owner
+from lichessbot.storage.database import (
+    FILE_NAME,
+    LOCK_NAME,
+    MIGRATIONS,
+    Database,
+    newer_than_ours,
+    reload_owner,
+    write_beside,
+)
 
 PYTHON = (sys.executable, "-P", "-c")
 NEXT_SCHEMA = (*MIGRATIONS, "ALTER TABLE games ADD COLUMN of_the_future INTEGER")
@@ -143,7 +152,9 @@ def test_a_migration_keeps_a_copy_of_the_old_file(tmp_path: Path) -> None:
     assert new.read("SELECT of_the_future FROM games") == []
     put(new, "b")
     new.close()
-    with closing(sqlite3.connect(tmp_path / f"{FILE_NAME}.schema{len(MIGRATIONS)}")) as copy:
+    kept = tmp_path / f"{FILE_NAME}.schema{len(MIGRATIONS)}"
+    assert kept.stat().st_mode & 0o077 == 0, "it may hold passwords"
+    with closing(sqlite3.connect(kept)) as copy:
         assert copy.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
         assert copy.execute("SELECT challenge_id FROM answers").fetchall() == [("a",)]
 
@@ -192,10 +203,11 @@ def test_a_missing_file_is_not_newer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["text", "middle", "foreign"])
-def test_a_damaged_file_is_replaced_by_a_new_one(
+def test_a_damaged_file_is_replaced_by_a_new_one_with_its_intact_tables(
     tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / FILE_NAME
+    intact = list(map(str, range(2000))) if damage == "middle" else []
     if damage == "text":
         path.write_text("not a database, whatever its name says\n" * 100)
     elif damage == "foreign":
@@ -203,21 +215,52 @@ def test_a_damaged_file_is_replaced_by_a_new_one(
             foreign.execute("CREATE TABLE games (something_else)")
     else:
         file = Database(tmp_path)
-        put(file, *map(str, range(2000)))
+        put(file, *intact)
         file.close()
         with path.open("r+b") as bytes_:
-            bytes_.seek(4096)
+            bytes_.seek(4096)  # the table `games`
             bytes_.write(b"\xff" * 8192)
     before = path.read_bytes()
     file = Database(tmp_path)
-    assert ids(file) == []
+    assert ids(file) == intact
+    assert file.read("SELECT * FROM games") == []
     put(file, "new")
     file.close()
-    assert "store.damaged" in caplog.text
+    (damaged,) = [record for record in caplog.records if "store.damaged" in record.getMessage()]
+    lost = damaged.getMessage().partition(" lost=")[2]
+    assert "games" in lost
+    assert ("answers" in lost) == (not intact)
     assert path.with_name(f"{FILE_NAME}.damaged").read_bytes()[4096:] == before[4096:]
     file = Database(tmp_path)
-    assert ids(file) == ["new"]
+    assert ids(file) == [*intact, "new"]
     file.close()
+
+
+@pytest.mark.parametrize("gone", ["file", "all files", "folder"])
+def test_a_file_that_is_deleted_under_the_daemon_is_written_again(
+    tmp_path: Path, gone: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "state"
+    file = Database(folder)
+    put(file, "before")
+    if gone == "folder":
+        shutil.rmtree(folder)
+    for path in folder.glob(f"{FILE_NAME}*" if gone == "all files" else FILE_NAME):
+        path.unlink()
+    put(file, "after")
+    assert ids(file) == ["before", "after"]
+    assert caplog.text.count("store.deleted") == 1
+    assert (folder / FILE_NAME).stat().st_mode & 0o077 == 0
+    file.close()
+    file = Database(folder)
+    assert ids(file) == ["before", "after"]
+    file.close()
+
+
+def test_nobody_but_a_daemon_makes_the_file(tmp_path: Path) -> None:
+    with pytest.raises(StateFailed):
+        write_beside(tmp_path, ("INSERT INTO tournaments (id) VALUES ('abcd1234')", [()]))
+    assert not (tmp_path / FILE_NAME).exists()
 
 
 def test_a_folder_that_cannot_be_made_raises_state_failed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

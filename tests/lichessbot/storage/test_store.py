@@ -5,10 +5,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -209,25 +210,32 @@ def test_round_trips_are_written_twenty_at_a_time(tmp_path: Path) -> None:
         until(lambda: count(tmp_path, "round_trips") == 40)
 
 
-def test_other_processes_rows_are_read_again_and_those_of_the_start_if_the_disk_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_other_processes_rows_are_read_again_and_the_last_known_ones_stay_if_the_disk_fails(
+    tmp_path: Path, is_missing: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
         raise StateFailed("no disk")
+
+    def arenas(rows: Sequence[Any]) -> list[str]:
+        return [row[0] for row in rows]
 
     with closing(Store(Database(tmp_path))) as store:
         store.put("INSERT INTO tournaments (id) VALUES ('first123')")
     with closing(Store(Database(tmp_path))) as store:
         store.put("INSERT INTO tournaments (id) VALUES ('abcd1234')")
+        assert arenas(store.remembered(Table.TOURNAMENTS)) == ["first123"]
         until(lambda: len(store.read_again(Table.TOURNAMENTS)) == 2)
-        ids = [row[0] for row in store.read_again(Table.TOURNAMENTS)]
-        assert ids == ["first123", "abcd1234"], "oldest first"
-        assert [row[0] for row in store.remembered(Table.TOURNAMENTS)] == ["first123"]
+        assert arenas(store.read_again(Table.TOURNAMENTS)) == ["first123", "abcd1234"], "oldest first"
         assert not caplog.records
-        monkeypatch.setattr(store_room, "read_only", fail)
-        assert [row[0] for row in store.read_again(Table.TOURNAMENTS)] == ["first123"]
+        if is_missing:
+            (tmp_path / FILE_NAME).unlink()
+        else:
+            monkeypatch.setattr(store_room, "read_only", fail)
+        assert arenas(store.read_again(Table.TOURNAMENTS)) == ["first123", "abcd1234"]
         assert list(store.moves_of("game1")) == []
-        assert [record.getMessage().partition(" ")[0] for record in caplog.records] == ["store.failed"] * 2
+        names = [record.getMessage().partition(" ")[0] for record in caplog.records]
+        assert names == ["store.failed"] * (1 if is_missing else 2)
 
 
 def test_moves_are_read_from_the_disk(tmp_path: Path) -> None:

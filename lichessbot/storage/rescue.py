@@ -1,0 +1,55 @@
+"""Rescue the rows of a state file that is damaged, or that was deleted while the daemon uses it.
+
+Knows SQLite, not what the rows mean. Raises sqlite3.Error and OSError.
+"""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+_OWNER_ONLY: Final = 0o600
+
+
+def make_private(path: Path) -> None:
+    """Make the file if there is none, so that only its owner can read it: it holds passwords of tournaments."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
+    os.fchmod(file, _OWNER_ONLY)
+    os.close(file)
+
+
+def copy_to(path: Path, connection: sqlite3.Connection) -> None:
+    """Write all that a connection sees to a file, in place of what is there."""
+    path.unlink(missing_ok=True)
+    make_private(path)
+    with closing(sqlite3.connect(path)) as copy:
+        connection.backup(copy)
+
+
+def take_over(path: Path, damaged: Path) -> list[str]:
+    """Copy each intact table of a damaged file to a new one with the same schema; return the names of the others."""
+    with closing(sqlite3.connect(path.absolute().as_uri(), uri=True)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        try:
+            connection.execute("ATTACH ? AS damaged", (_as_is(damaged),))
+            schema, ours = (connection.execute(f"PRAGMA {it}.user_version").fetchone() for it in ("damaged", "main"))
+        except sqlite3.DatabaseError:
+            return tables
+        return [table for table in tables if schema != ours or not _copied(connection, table)]
+
+
+def _copied(connection: sqlite3.Connection, table: str) -> bool:
+    """Copy a table if it is intact; return whether it was."""
+    try:
+        with connection:
+            if connection.execute(f"PRAGMA damaged.quick_check({table})").fetchone() != ("ok",):
+                return False
+            connection.execute(f"INSERT OR IGNORE INTO main.{table} SELECT * FROM damaged.{table}")
+            return True
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _as_is(path: Path) -> str:
+    return f"{path.absolute().as_uri()}?immutable=1"
