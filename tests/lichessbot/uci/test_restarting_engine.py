@@ -181,9 +181,9 @@ def test_an_engine_is_closed_if_no_game_comes(games: Games) -> None:
 def test_the_fallback_finds_a_legal_move_within_its_limit() -> None:
     board, took_s = Board(), []
     for _ in range(5):
-        began = time.monotonic()
+        began = time.process_time()     # not what a busy machine does in between
         assert fallback_move(board, 0.05) in board.legal_moves()
-        took_s.append(time.monotonic() - began)
+        took_s.append(time.process_time() - began)
     assert min(took_s) < 0.25
 
 
