@@ -11,7 +11,7 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.timeouts import Timeouts
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 MOVE = SendMove("abcd1234", 1, "e2e4")
 OTHER_MOVE = SendMove("wxyz9876", 1, "d2d4")
 MOVE_PATH = "/api/bot/game/abcd1234/move/e2e4"

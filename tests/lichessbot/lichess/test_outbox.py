@@ -333,16 +333,18 @@ def test_commands_that_are_due_and_have_no_answer_are_counted_by_kind(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     assert not outbox.unanswered
-    lichess.answer(MOVE_PATH, Reply(delay_s=0.3))
+    lichess.answer(MOVE_PATH, Reply(held=(held := Event())))
     outbox.send(ReadToken(), after=timedelta(days=1))
     outbox.send(MOVE)
     assert outbox.unanswered == {"send move": 1}
+    held.set()
     answer(inbox)
-    lichess.answer(ACCEPT_PATH, Reply(delay_s=0.3))
+    lichess.answer(ACCEPT_PATH, Reply(held=(held := Event())))
     for _ in range(2):
         outbox.send(AcceptChallenge("c1"))
     outbox.send(ReadPlaying())
     assert outbox.unanswered == {"accept challenge": 2, "read playing": 1}
+    held.set()
     for _ in range(3):
         answer(inbox)
     assert not outbox.unanswered

@@ -23,13 +23,15 @@ def test_requests_do_not_wait_without_a_reason() -> None:
     assert rate_limiter.pause_s == 0.0
 
 
-def test_after_a_429_all_requests_wait_for_its_pause() -> None:
+def test_after_a_429_all_requests_wait_for_its_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr("lichessbot.lichess.rate_limiter.time.monotonic", lambda: now)
     rate_limiter = RateLimiter(TIMEOUTS)
     rate_limiter.hold_back(timedelta(seconds=0.1))
     for purpose in set(Purpose) - {Purpose.REOPENING}:
-        assert 0.0 < rate_limiter.ask(purpose) <= 0.1
+        assert rate_limiter.ask(purpose) == pytest.approx(0.1)
     assert rate_limiter.ask(Purpose.REOPENING) == 0.0, "the clock of a game is running"
-    time.sleep(0.11)
+    now += 0.11
     assert rate_limiter.ask(Purpose.OTHER) == 0.0
 
 
@@ -71,12 +73,14 @@ def test_each_purpose_has_a_budget_below_what_lichess_allows(
     assert rate_limiter.ask(purpose) == 0.0
 
 
-def test_a_request_that_has_to_wait_is_not_counted() -> None:
+def test_a_request_that_has_to_wait_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr("lichessbot.lichess.rate_limiter.time.monotonic", lambda: now)
     rate_limiter = RateLimiter(TIMEOUTS)
     rate_limiter.hold_back(timedelta(seconds=0.05))
     for _ in range(100):
         rate_limiter.ask(Purpose.EVENT_STREAM)
-    time.sleep(0.06)
+    now += 0.06
     assert rate_limiter.ask(Purpose.EVENT_STREAM) == 0.0
 
 
