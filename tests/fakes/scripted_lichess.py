@@ -29,12 +29,12 @@ class End(Enum):
 
 @dataclass(frozen=True)
 class Reply:
-    """One response; `lines` makes it a chunked stream, in which a number is a pause in seconds."""
+    """One response; `lines` makes it a chunked stream, in which a number is a pause in seconds and an event a wait."""
 
     status: int = 200
     body: Any = field(default_factory=lambda: {"ok": True})
     headers: Sequence[tuple[str, str]] = ()
-    lines: Sequence[bytes | float] | None = None
+    lines: Sequence[bytes | float | threading.Event] | None = None
     end: End = End.CLEAN
     delay_s: float = 0.0
     held: threading.Event | None = None
@@ -100,12 +100,16 @@ def _handler(lichess: ScriptedLichess) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             reply = lichess.take(Request(self.command, self.path, dict(self.headers), body))
             lichess.over.wait(reply.delay_s)
-            while reply.held is not None and not reply.held.wait(0.02) and not lichess.over.is_set():
-                pass
+            if reply.held is not None:
+                self._wait_for(reply.held)
             if reply.lines is None:
                 self._plain(reply)
             else:
                 self._stream(reply, reply.lines)
+
+        def _wait_for(self, event: threading.Event) -> None:
+            while not event.wait(0.02) and not lichess.over.is_set():
+                pass
 
         def _plain(self, reply: Reply) -> None:
             body = reply.body.encode() if isinstance(reply.body, str) else json.dumps(reply.body).encode()
@@ -116,7 +120,7 @@ def _handler(lichess: ScriptedLichess) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(body)
 
-        def _stream(self, reply: Reply, lines: Sequence[bytes | float]) -> None:
+        def _stream(self, reply: Reply, lines: Sequence[bytes | float | threading.Event]) -> None:
             self.send_response(reply.status)
             self.send_header("Connection", "close")
             if reply.chunked:
@@ -125,6 +129,8 @@ def _handler(lichess: ScriptedLichess) -> type[BaseHTTPRequestHandler]:
             for line in lines:
                 if isinstance(line, bytes):
                     self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line) if reply.chunked else line)
+                elif isinstance(line, threading.Event):
+                    self._wait_for(line)
                 else:
                     time.sleep(line)
             self._finish(reply)

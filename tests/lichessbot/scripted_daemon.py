@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -50,9 +51,9 @@ def full(game_id: str, moves: str = "", *, status: str = "started", white: str =
     return line("gameFull", id=game_id, variant=STANDARD, clock=clock, state=state, **players)
 
 
-def ticking(*lines: bytes | float, seconds: float = 60.0) -> Reply:
+def ticking(*lines: bytes | float | threading.Event, seconds: float = 60.0) -> Reply:
     """A stream with these lines that is then kept alive."""
-    ticks: list[bytes | float] = [b"\n", 0.2] * int(seconds / 0.2)
+    ticks: list[bytes | float | threading.Event] = [b"\n", 0.2] * int(seconds / 0.2)
     return Reply(lines=[*lines, *ticks], end=End.STALL)
 
 

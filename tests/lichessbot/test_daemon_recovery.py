@@ -56,14 +56,19 @@ def test_a_game_that_ends_while_the_list_is_read_is_not_joined_again(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:
     daemon.time_scale = "0.5"       # the second look is 1.5 s after the first at least, and is waited for 5 s
-    both = replace(playing(game("abcd1234"), game("efgh5678")), delay_s=2.5)
+    asked, ended = threading.Event(), threading.Event()
+    both = replace(playing(game("abcd1234"), game("efgh5678")), held=ended)
     lichess.answer("/api/account/playing", playing(game("abcd1234")), both)
     lichess.answer(EVENTS, Reply(lines=[b"\n", 0.5]), ticking())
     moves = "e2e4 e7e5 g1f3"
     over = line("gameState", moves=moves, wtime=1, btime=1, status="resign", winner="white")
-    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", moves), 2.5, over))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", moves), asked, over))
     lichess.answer(stream("efgh5678"), ticking(full("efgh5678", white="ferdinand")))
     daemon.start()
+    daemon.until(lambda: sum(path.startswith("/api/account/playing") for path in lichess.paths()) == 2)
+    asked.set()
+    daemon.until(lambda: "game.over game=abcd1234 status=resign" in daemon.log)
+    ended.set()
     daemon.until_asked(stream("efgh5678"))
     assert daemon.logged("game.join game=efgh5678")
     assert "game.over game=abcd1234 status=resign" in daemon.log.partition("game.join game=efgh5678")[0]
@@ -128,7 +133,7 @@ def test_the_most_urgent_game_is_joined_first_whatever_the_order(lichess: Script
     calm, urgent = (game(name, isMyTurn=True, secondsLeft=left) for name, left in (("calm1111", 90), ("urgent11", 8)))
     lichess.answer("/api/account/playing", playing(theirs, calm, urgent))
     daemon.start()
-    daemon.until_asked(EVENTS)
+    assert daemon.logged("game.join game=", 3)
     joined = [part.split()[0] for part in daemon.log.split("game.join game=")[1:]]
     assert joined == ["urgent11", "calm1111", "theirs11"]
 
@@ -184,7 +189,7 @@ def test_a_rematch_that_must_wait_for_the_account_costs_no_processor_time(
     daemon.until(lambda: "game.over game=abcd1234 status=resign" in daemon.log)
     before, begun = daemon.processor_s, time.monotonic()
     time.sleep(1.5)
-    assert daemon.processor_s - before < 0.15 * (time.monotonic() - begun)
+    assert daemon.processor_s - before < 0.5 * (time.monotonic() - begun), "it spins"
 
 
 def test_a_second_daemon_with_the_same_token_is_recognised_and_not_fought(
@@ -193,9 +198,10 @@ def test_a_second_daemon_with_the_same_token_is_recognised_and_not_fought(
     lichess.answer(EVENTS, Reply(lines=[b"\n"]))
     daemon.start()
     daemon.until(lambda: "another client seems to use this token" in daemon.log)
-    asked = lichess.paths().count(EVENTS)
+    asked, begun = lichess.paths().count(EVENTS), time.monotonic()
     time.sleep(2.0)
-    assert lichess.paths().count(EVENTS) - asked <= 1
+    opened = lichess.paths().count(EVENTS) - asked
+    assert opened <= 1 + (time.monotonic() - begun) / 3.0, "of a pause of a minute, here 3 s"
 
 
 def test_a_page_that_denies_access_does_not_end_the_daemon(lichess: ScriptedLichess, daemon: Daemon) -> None:
@@ -239,7 +245,7 @@ def test_a_refused_acceptance_frees_the_slot_and_declines_an_open_challenge(
     second = challenge("two", challenger={"id": "ada", "name": "Ada"})
     lichess.answer(EVENTS, ticking(challenge("one"), *[0.4, b"\n"] * 4, second))
     daemon.start()
-    daemon.until_asked(accept("two"))
+    daemon.until_asked(accept("two"), *[decline("one")] * len(told))
     assert reasons(lichess, "one") == told
 
 
@@ -251,9 +257,8 @@ def test_an_acceptance_that_may_have_taken_effect_keeps_its_slot(lichess: Script
     lichess.answer(EVENTS, ticking(challenge("abcd1234"), second))
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
     daemon.start()
-    daemon.until_asked(decline("two"))
+    daemon.until_asked(decline("two"), stream("abcd1234"))
     assert accept("two") not in lichess.paths()
-    assert stream("abcd1234") in lichess.paths()
 
 
 def test_a_replayed_challenge_does_not_wait(lichess: ScriptedLichess, daemon: Daemon) -> None:
