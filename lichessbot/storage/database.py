@@ -137,6 +137,8 @@ class Database:
         self._migrations = migrations
         self._log = EventLog()
         self._connection: sqlite3.Connection | None = None
+        self._reader: sqlite3.Connection | None = None
+        """To the file as it is, if it cannot be written."""
         self._lock = _locked(folder, self._log)
 
     def close(self) -> None:
@@ -147,9 +149,9 @@ class Database:
             self._lock = None
 
     def read(self, query: str) -> list[Any]:
-        """Return the rows of a query. Raises StateFailed or StateNewer."""
+        """Return the rows of a query, also of a file that cannot be written. Raises StateFailed or StateNewer."""
         with self._translated_errors():
-            return self._connected().execute(query).fetchall()
+            return self._readable().execute(query).fetchall()
 
     def write(self, statements: Iterable[Statement]) -> None:
         """Execute all statements or none; afterwards a power cut loses nothing. Raises StateFailed or StateNewer."""
@@ -185,10 +187,23 @@ class Database:
             raise StateFailed(f"{self.path}: {error}") from error
 
     def _disconnect(self) -> None:
-        if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.close()
-            self._connection = None
+        for connection in (self._connection, self._reader):
+            if connection is not None:
+                with suppress(sqlite3.Error):
+                    connection.close()
+        self._connection = self._reader = None
+
+    def _readable(self) -> sqlite3.Connection:
+        """Return a connection that reads, also while the disk is full or read-only, or the file locked."""
+        if self._connection is None and self._reader is not None:
+            return self._reader
+        try:
+            return self._connected()
+        except (sqlite3.OperationalError, OSError):
+            self._reader = rescue.opened_as_is(self.path)
+            if _schema(self._reader) != len(self._migrations):
+                raise
+            return self._reader
 
     def _connected(self) -> sqlite3.Connection:
         if self._connection is not None and not self.path.exists():

@@ -1,4 +1,4 @@
-"""Rescue the rows of a state file that is damaged, or that was deleted while the daemon uses it.
+"""Rescue the rows of a state file that is damaged or cannot be written, or that was deleted while the daemon uses it.
 
 Knows SQLite, not what the rows mean. Raises sqlite3.Error and OSError.
 """
@@ -25,6 +25,18 @@ def copy_to(path: Path, connection: sqlite3.Connection) -> None:
     make_private(path)
     with closing(sqlite3.connect(path)) as copy:
         connection.backup(copy)
+
+
+def opened_as_is(path: Path) -> sqlite3.Connection:
+    """Return a connection that only reads: it needs no room on the disk, and waits for no lock."""
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(uri, timeout=0.0, uri=True, check_same_thread=False)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:  # without the rows that are only in the write-ahead log
+        connection.close()
+        connection = sqlite3.connect(_as_is(path), uri=True, check_same_thread=False)
+    return connection
 
 
 def take_over(path: Path, damaged: Path) -> list[str]:

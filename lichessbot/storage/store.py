@@ -114,7 +114,7 @@ class Store:
         try:
             self._remember()
         except StateFailed as error:
-            self._log_failure(error)
+            self._log_failure(error, "earlier records, such as blocked players, are unknown until a restart")
         self._writer = threading.Thread(target=self._write_notes, name="store", daemon=True)
         self._writer.start()
 
@@ -355,11 +355,11 @@ class Store:
         except Exception as error:
             self._log.crash("store.crashed", error, lost=0)
 
-    def _log_failure(self, error: StateError) -> None:
+    def _log_failure(self, error: StateError, meaning: str = "nothing is recorded for now") -> None:
         """Log a failure once until writing works again."""
         if not self._failing:
             self._failing = True
-            self._log.warning("store.failed", error=error, meaning="nothing is recorded for now; games go on")
+            self._log.warning("store.failed", error=error, meaning=f"{meaning}; games go on")
 
 
 def _storable(value: object) -> object:

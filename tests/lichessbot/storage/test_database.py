@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
@@ -302,6 +303,25 @@ def test_a_full_disk_raises_state_failed_until_there_is_room(tmp_path: Path) -> 
     assert done.stdout == "[('before',), ('after',)]\n"
 
 
+FULL_AT_START = """
+import resource, sys
+from pathlib import Path
+from lichessbot.storage.database import Database
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+file = Database(Path(sys.argv[1]))
+print(file.read("SELECT challenge_id FROM answers"), file.read("SELECT count(*) FROM games"))
+"""
+
+
+def test_a_file_is_read_though_the_disk_is_full_at_the_start(tmp_path: Path) -> None:
+    file = Database(tmp_path)
+    put(file, "before")
+    file.close()
+    done = subprocess.run([*PYTHON, FULL_AT_START, str(tmp_path)], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[('before',)] [(0,)]\n"
+
+
 READ_ONLY = """
 import encodings.unicode_escape, os, sys       # later the interpreter's own files may be out of reach
 from pathlib import Path
@@ -314,7 +334,29 @@ try:
     file.write([("INSERT INTO answers (challenge_id, answered_at) VALUES ('a', 0.0)", [()])])
 except StateFailed as error:
     print(error)
+if len(sys.argv) == 3:
+    print(file.read("SELECT challenge_id FROM answers"))
 """
+KILLED = """
+import os, sys
+from pathlib import Path
+from lichessbot.storage.database import Database
+file = Database(Path(sys.argv[1]))
+file.write([("INSERT INTO answers (challenge_id, answered_at) VALUES ('before', 0.0)", [()])])
+os._exit(0)
+"""
+
+
+def test_a_read_only_file_is_read_with_the_last_rows_of_a_killed_daemon() -> None:
+    with tempfile.TemporaryDirectory() as name:  # which another user can reach
+        subprocess.run([*PYTHON, KILLED, name], check=True, timeout=30)
+        for entry in Path(name).iterdir():
+            entry.chmod(0o444)
+        Path(name).chmod(0o555)
+        done = subprocess.run([*PYTHON, READ_ONLY, name, "read"], capture_output=True, text=True, timeout=30)
+        Path(name).chmod(0o755)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("\n[('before',)]\n")
 
 
 def test_a_read_only_folder_raises_state_failed(tmp_path: Path) -> None:

@@ -405,6 +405,7 @@ def test_an_unusable_folder_leaves_the_memory_working(
         store.note_done("game1", LimitedAction.GREETING)
         assert store.times_done("game1", LimitedAction.GREETING) == 1
     assert caplog.text.count("store.failed") == 1
+    assert "blocked players, are unknown until a restart" in caplog.text
 
 
 def test_a_newer_file_prevents_the_start(tmp_path: Path) -> None:
