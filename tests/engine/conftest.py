@@ -23,7 +23,7 @@ def start(request: pytest.FixtureRequest) -> Start:
 
 @pytest.fixture
 def client() -> Iterator[chess.engine.SimpleEngine]:
-    with chess.engine.SimpleEngine.popen_uci(COMMAND, timeout=20) as engine:
+    with chess.engine.SimpleEngine.popen_uci(COMMAND, timeout=100) as engine:
         yield engine
 
 

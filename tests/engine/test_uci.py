@@ -206,7 +206,7 @@ def test_ctrl_c_ends_the_search_and_the_session() -> None:
 
 def test_a_closed_input_quits() -> None:
     command = f"'{sys.executable}' -P -m engine <&-"
-    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=20, check=True)
+    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=100, check=True)
     assert answer.stderr == ""
 
 
@@ -233,7 +233,7 @@ def test_an_output_that_cannot_be_written_is_one_line(line: str, output: str, pr
     command = f"echo {line} | '{sys.executable}' -P -m engine >{output}"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     answer = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, timeout=20, check=False, env=environment
+        ["bash", "-c", command], capture_output=True, text=True, timeout=100, check=False, env=environment
     )
     assert (answer.returncode, answer.stderr) == (1, problem)
 

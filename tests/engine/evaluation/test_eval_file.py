@@ -39,7 +39,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def converse(*lines: str) -> list[str]:
     """All answers to these lines, after which the input ends."""
     answer = subprocess.run(
-        COMMAND, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=30, check=True
+        COMMAND, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=100, check=True
     )
     assert answer.stderr == ""
     return answer.stdout.splitlines()
@@ -181,7 +181,7 @@ def test_mates_are_found_and_counted_as_ever(material: Path) -> None:
 
 @minutes_if_plain
 def test_several_lines_threads_and_chess960_go_with_a_network(material: Path) -> None:
-    with chess.engine.SimpleEngine.popen_uci(COMMAND, timeout=20) as client:
+    with chess.engine.SimpleEngine.popen_uci(COMMAND, timeout=100) as client:
         client.configure({"EvalFile": str(material), "Threads": 2})
         board = chess.Board.from_chess960_pos(11)
         infos = client.analyse(board, chess.engine.Limit(depth=6), multipv=4)
