@@ -23,7 +23,7 @@ from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 TOKEN = "lip_secret0123456789"
 DATA = Path(__file__).parents[2] / "data" / "lichess"
-READ_TIMEOUT = timedelta(seconds=0.5)
+READ_TIMEOUT = timedelta(seconds=20)
 MOVE = "/api/bot/game/abcd1234/move/e2e4"
 
 
@@ -181,13 +181,18 @@ def test_the_opponents_used_up_quota_is_a_refusal_not_a_pause(lichess: ScriptedL
         Reply(500, {"error": "oops"}),
         Reply(502, "<html>Bad Gateway</html>"),
         Reply(200, "<html>a login page</html>"),
-        Reply(delay_s=30),
     ],
 )
 def test_no_usable_answer_is_unreachable(lichess: ScriptedLichess, api: LichessClient, reply: Reply) -> None:
     lichess.answer(MOVE, reply)
     with pytest.raises(Unreachable):
         api.move("abcd1234", "e2e4")
+
+
+def test_an_answer_that_does_not_come_in_time_is_unreachable(lichess: ScriptedLichess, access: Access) -> None:
+    lichess.answer(MOVE, Reply(delay_s=30))
+    with pytest.raises(Unreachable):
+        LichessClient(access, timedelta(seconds=0.5)).move("abcd1234", "e2e4")
 
 
 @pytest.mark.parametrize("body", [[], {}, {"nowPlaying": None}, {"nowPlaying": [{"gameId": None}]}, "null"])
@@ -345,11 +350,11 @@ def test_readable_lines_of_online_bots_are_returned(lichess: ScriptedLichess, ap
 
 
 def test_a_slow_list_of_bots_is_cut_off(lichess: ScriptedLichess, access: Access) -> None:
-    timeouts = replace(Timeouts(), request_answer=timedelta(seconds=0.5))
+    timeouts = replace(Timeouts(), request_answer=timedelta(seconds=1))
     api = LichessClient(replace(access, timeouts=timeouts), READ_TIMEOUT)
-    trickle: list[bytes | float] = [item for number in range(50) for item in (bot_line(f"bot{number}") + b"\n", 0.1)]
+    trickle: list[bytes | float] = [item for number in range(100) for item in (bot_line(f"bot{number}") + b"\n", 0.1)]
     lichess.answer("/api/bot/online", Reply(lines=trickle))
-    assert 0 < len(api.online_bots()) < 20
+    assert 0 < len(api.online_bots()) < 100
 
 
 def test_the_status_of_users_is_read(lichess: ScriptedLichess, api: LichessClient) -> None:

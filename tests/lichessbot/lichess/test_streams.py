@@ -35,12 +35,13 @@ GAME_PATH = f"/api/bot/game/stream/{GAME}"
 EVENT_PATH = "/api/stream/event"
 TIMEOUTS = replace(
     Timeouts(),
-    liveness=timedelta(seconds=1.0),
     backoff_first=timedelta(seconds=0.1),
     game_backoff_ceiling=timedelta(seconds=0.2),
     eviction_pause=timedelta(seconds=0.6),
     rate_limit=timedelta(seconds=0.5),
 )
+IMPATIENT = replace(TIMEOUTS, liveness=timedelta(seconds=1))
+"""For streams that fall silent."""
 Read = Callable[..., StreamReader]
 
 
@@ -141,7 +142,7 @@ def test_a_stream_is_reopened_however_it_ends(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, end: End
 ) -> None:
     lichess.answer(GAME_PATH, Reply(lines=[chat("before")], end=end), Reply(lines=[chat("after")], end=End.STALL))
-    read()
+    read(timeouts=IMPATIENT)
     assert texts(inbox, 2) == ["before", "after"]
 
 
@@ -181,9 +182,9 @@ def test_an_unreachable_server_is_retried(lichess: ScriptedLichess, inbox: Inbox
 
 
 def test_keep_alives_keep_a_quiet_stream_alive(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
-    ticks: list[bytes | float] = [0.3, b"\n"] * 5
+    ticks: list[bytes | float] = [0.5, b"\n"] * 6
     lichess.answer(GAME_PATH, Reply(lines=[*ticks, chat("still here")], end=End.STALL))
-    read()
+    read(timeouts=replace(TIMEOUTS, liveness=timedelta(seconds=2.5)))
     assert heard(inbox) == StreamOpened(GAME)
     assert texts(inbox, 1) == ["still here"]
     assert len(lichess.requests) == 1
@@ -191,15 +192,15 @@ def test_keep_alives_keep_a_quiet_stream_alive(lichess: ScriptedLichess, inbox: 
 
 def test_a_silent_stream_is_lost(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.answer(GAME_PATH, STAY)
-    read()
     began = time.monotonic()
+    read(timeouts=IMPATIENT)
     assert "timed out" in lost(inbox).reason
-    assert time.monotonic() - began >= TIMEOUTS.liveness.total_seconds()
+    assert time.monotonic() - began >= IMPATIENT.liveness.total_seconds()
 
 
 def test_a_stream_without_headers_is_lost(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.answer(GAME_PATH, Reply(delay_s=30), Reply(lines=[chat("after")], end=End.STALL))
-    read()
+    read(timeouts=IMPATIENT)
     assert texts(inbox, 1) == ["after"]
 
 
@@ -247,7 +248,7 @@ def test_a_line_that_arrives_too_slowly_is_given_up(
 ) -> None:
     trickle: list[bytes | float] = [b"x", 0.2] * 50
     lichess.answer(GAME_PATH, Reply(lines=[b"\n", *trickle], end=End.STALL), STAY)
-    read()
+    read(timeouts=IMPATIENT)
     assert "a line that does not end" in lost(inbox).reason
 
 
@@ -391,7 +392,7 @@ def test_a_reader_stops_in_every_state(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
 ) -> None:
     lichess.answer(GAME_PATH, reply)
-    reader = read(timeouts=replace(TIMEOUTS, liveness=timedelta(seconds=1)))
+    reader = read(timeouts=IMPATIENT)
     time.sleep(0.2)
     began = time.monotonic()
     reader.stop()

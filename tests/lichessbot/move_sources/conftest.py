@@ -14,7 +14,7 @@ from tests.fakes.oracle import Oracle
 from tests.fakes.scripted_lichess import ScriptedLichess
 
 TOKEN = "lip_0123456789abcdef"
-TIMEOUTS = Timeouts(source_rest=timedelta(seconds=0.3), source_rest_ceiling=timedelta(seconds=30))
+TIMEOUTS = Timeouts(source_rest=timedelta(seconds=20), source_rest_ceiling=timedelta(seconds=2000))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ CASTLING = question(fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", variant=Variant.
 
 
 def soon() -> float:
-    return time.monotonic() + 2.0
+    return time.monotonic() + 20.0
 
 
 def first(found: Any) -> str:
@@ -121,7 +121,7 @@ def test_the_last_complete_line_of_a_growing_answer_counts(lichess: ScriptedLich
     lines: list[bytes | float] = [b'{"moves":[]}\n', b"\n", whole, cut, 20.0]
     lichess.answer("/player", Reply(lines=lines))
     started = time.monotonic()
-    assert first(explorer(hosts, lichess.url, source="player").find(KINGS_PAWN, started + 0.4)) == "e7e5"
+    assert first(explorer(hosts, lichess.url, source="player").find(KINGS_PAWN, started + 1.0)) == "e7e5"
     assert time.monotonic() - started < 15.0
 
 
@@ -131,7 +131,7 @@ def test_an_index_that_is_being_made_is_read_as_far_as_it_came(lichess: Scripted
         lines += [0.05, b"\n"]
     lichess.answer("/player", Reply(lines=lines))
     started = time.monotonic()
-    assert first(explorer(hosts, lichess.url, source="player").find(KINGS_PAWN, started + 0.5)) == "e7e5"
+    assert first(explorer(hosts, lichess.url, source="player").find(KINGS_PAWN, started + 1.0)) == "e7e5"
     assert time.monotonic() - started < 15.0
 
 
