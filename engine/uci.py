@@ -266,15 +266,15 @@ class Uci:
         self._may_answer.clear()
         if not (limits.infinite or limits.ponder):
             self._may_answer.set()
-        thread = Thread(target=self._run_search, args=(self._search,), name="search")
+        # Ctrl-C may end this line in the middle: a thread that runs is known already.
+        self._search_thread = Thread(target=self._run_search, args=(self._search,), name="search")
         try:
-            thread.start()
+            self._search_thread.start()
         except RuntimeError:       # the system refuses more threads: search here, deaf to `stop` until the move
+            self._search_thread = None
             if not self._may_answer.is_set():
                 self._stop_search(self._search)
             self._run_search(self._search)
-        else:
-            self._search_thread = thread
 
     def _legal_moves_among(self, words: list[str]) -> list[str]:
         """Return the words that are legal moves; the others are said to be ignored, as a search must answer."""
@@ -309,7 +309,8 @@ class Uci:
         self._wait_for_perft()
         if self._search_thread is not None and self._search is not None:
             self._stop_search(self._search)
-            self._search_thread.join()
+            if self._search_thread.is_alive():
+                self._search_thread.join()
             self._search_thread = None
 
     def _stop_search(self, search: AnySearch) -> None:

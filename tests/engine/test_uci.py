@@ -1,10 +1,13 @@
 """UCI, as python-chess speaks it and line by line."""
 
+import io
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from threading import Thread
 
 import chess
 import chess.engine
@@ -13,7 +16,7 @@ import pytest
 from engine import __version__
 from engine.facade import Engine, describe_build
 from engine.go_command import parse_limits
-from engine.uci import usable_cores
+from engine.uci import Uci, usable_cores
 from tests.engine.uci_session import COMMAND, Session, converse
 
 
@@ -202,6 +205,21 @@ def test_ctrl_c_ends_the_search_and_the_session() -> None:
     session.until("bestmove")
     assert session.child.wait(5) == 130
     session.close()
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_ctrl_c_while_the_search_starts_ends_it(monkeypatch: pytest.MonkeyPatch, runs: bool) -> None:
+    start = Thread.start
+
+    def interrupted(thread: Thread) -> None:
+        if runs:
+            start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Uci(io.StringIO()).run(["go infinite"])
+    assert all(thread.name != "search" for thread in threading.enumerate())
 
 
 def test_a_closed_input_quits() -> None:
