@@ -3,7 +3,6 @@
 Not one for all files: while it runs, this thread has a running event loop, which other tests start themselves.
 """
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.browser import chromium
 from tests.fakes.arena import Arena
+from tests.fakes.ports import free_port
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -31,8 +31,7 @@ def browser() -> Iterator["Browser"]:
 @pytest.fixture(scope="module")
 def address() -> str:
     """Return where the page is; a daemon that starts again listens at the same port."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"127.0.0.1:{free.getsockname()[1]}"
+    return f"127.0.0.1:{free_port()}"
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ The bot plays some games on the embedded Lichess, and two more while the page is
 """
 
 import argparse
-import socket
 import sys
 import tempfile
 import time
@@ -20,6 +19,7 @@ from tests.browser import chromium
 from tests.browser.chromium import DESKTOP, PHONE, Scheme, Size
 from tests.browser.png import with_few_colours
 from tests.fakes.arena import Arena, GreedyOpponent
+from tests.fakes.ports import free_port
 
 FOLDER: Final = Path(__file__).parents[2] / "deploy" / "screenshots"
 MOST_BYTES: Final = 60_000
@@ -89,8 +89,7 @@ def main() -> int:
         print(reason, file=sys.stderr)
         return 1
     folder.mkdir(exist_ok=True)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     with (
         tempfile.TemporaryDirectory() as state,
         RehearsalServer(timing=Timing(tick_s=2.0)) as server,

@@ -14,7 +14,7 @@ from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
 from lichessbot.rehearsal.server.server import RehearsalServer
 
-PATIENCE_S = 5.0
+PATIENCE_S = 30.0   # a busy machine may be slow; only a failure waits so long
 
 Json = dict[str, Any]
 
@@ -74,6 +74,12 @@ class Stream:
                 break
             if line.payload is not None:
                 payloads.append(line.payload)
+        return payloads
+
+    def only(self, count: int, *kinds: str, silence_s: float = 0.2) -> list[Json]:
+        """The next `count` payloads, of these types if any are named, after which no such come for `silence_s`."""
+        payloads = [self.next(*kinds) for _ in range(count)]
+        assert not [line for line in self.waiting(silence_s) if not kinds or line["type"] in kinds]
         return payloads
 
     def drop(self) -> None:

@@ -18,6 +18,7 @@ from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.params import ChatMessage
 from tests.fakes.arena import PATIENCE_S, Arena, judge
+from tests.fakes.ports import free_port
 
 PEST = "Pest"  # never moves by itself
 HOSTILE = "<img src=x onerror=alert(1)>\u202e\x1b]0;x\x07"
@@ -29,11 +30,6 @@ FULL_ID = re.compile(r"\b[A-Za-z0-9]{12}\b")
 def timing() -> Timing:
     """Nobody who stays away loses a game: on a busy machine the commands take their time."""
     return Timing(tick_s=2.0, claim_wait_s=1000.0)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])
 
 
 class Browser:
@@ -131,7 +127,7 @@ def test_a_page_follows_a_game_over_a_restart_and_finds_it_in_the_history(arena:
         began = time.monotonic()
         assert ask(arena.folder / "state", Command.QUIT).ok
         assert arena.wait_for_exit() == 4
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 60, "a game of twenty minutes was left"
         assert {it["process_id"] for it in events} <= {arena.process.pid}
     arena.start()
     with browser.follow() as events:

@@ -3,7 +3,6 @@
 import io
 import os
 import signal
-import socket
 import subprocess
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from lichessbot.cli.rehearse import command as rehearse_command
 from lichessbot.rehearsal.cli import rehearse
 from lichessbot.rehearsal.cli.options import Options
+from tests.fakes.ports import free_port
 from tests.lichessbot.rehearsal.browser.page_client import PageClient
 
 from .processes import marked_processes, read_until, start
@@ -24,11 +24,6 @@ MATE_IN_TWO = "7k/8/8/7p/8/8/R7/1R4K1 w - - 0 1"
 
 def arguments(*words: str) -> Options:
     return Options(**rehearse_command.make_context("rehearse", list(words)).params)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 def open_page(process: subprocess.Popen[str]) -> PageClient:

@@ -174,7 +174,7 @@ def test_a_game_aborted_by_the_opponent_is_not_judged(lichess: RehearsalServer, 
 def test_no_more_games_than_configured_run_at_once(lichess: RehearsalServer, bot: Client) -> None:
     events = bot.events()
     with match(lichess, bot, replace(PLAN, games=5, concurrency=3)):
-        challenges = [event["challenge"] for event in events.waiting(0.3)]
+        challenges = [event["challenge"] for event in events.only(3, silence_s=0.3)]
         assert len(challenges) == 3
         assert len({challenge["challenger"]["id"] for challenge in challenges}) == 3
         titles = [challenge["challenger"].get("title") for challenge in challenges]
@@ -188,11 +188,11 @@ def test_no_more_bots_challenge_than_the_daily_quota_allows(
     monkeypatch.setattr("lichessbot.rehearsal.cli.match.MAX_PAIRINGS_WITH_BOTS", 1)
     events = bot.events()
     with match(lichess, bot, replace(PLAN, games=5, concurrency=4)) as (it, _):
-        challenges = [event["challenge"] for event in events.waiting(0.3)]
+        challenges = [event["challenge"] for event in events.only(3, silence_s=0.3)]
         assert sorted(challenge["challenger"].get("title") or "" for challenge in challenges) == ["", "", "BOT"]
         for challenge in challenges:
             bot.post(f"/api/challenge/{challenge['id']}/decline")
-        again = [event["challenge"] for event in events.waiting(0.3) if event["type"] == "challenge"]
+        again = [event["challenge"] for event in events.only(2, "challenge", silence_s=0.3)]
         assert [challenge["challenger"].get("title") for challenge in again] == [None, None], "games 4 and 5"
         assert len(it.pairings) == 5
 

@@ -25,6 +25,7 @@ from lichessbot.rehearsal.cli.bot_process import Daemon, Terms
 from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, own_config
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
+from tests.fakes.ports import free_port
 from tests.lichessbot.rehearsal.client import Client
 
 from .processes import marked_processes, read_until, start
@@ -352,8 +353,7 @@ def test_ctrl_c_with_a_client_connected_prints_no_traceback(
 def test_faults_strike_at_the_port_of_the_option(
     rehearsal: list[subprocess.Popen[str]], mark: str
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     process = start(rehearsal, "--serve", "--faults", "reset", "--port", str(port))
     assert read_until(process, r"url: (\S+)")[1] == f"http://127.0.0.1:{port}"
 

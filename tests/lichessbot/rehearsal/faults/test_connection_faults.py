@@ -16,7 +16,7 @@ from lichessbot.rehearsal.faults.schedule import FaultPlan, FaultSchedule
 from lichessbot.rehearsal.faults.traffic import Place, Traffic
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import Client, play, start_game
+from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_game
 from tests.lichessbot.rehearsal.cruel import CERTAIN, E4_E5, cards_of, injector
 
 MID_STREAM_SEED = 2         # deals `cut` to the third piece of a game stream
@@ -176,14 +176,14 @@ def test_restart_ends_everything_refuses_for_a_while_and_replays(
     with proxied(lichess, ada, Fault.RESTART, Place.MOVE) as client:
         events = client.events()
         assert events.next("gameStart")["game"]["id"] == game_id
+        before_s = time.monotonic()
         with pytest.raises(requests.ConnectionError):
             client.command(game_id, "move/e2e4")
-        went_down_s = time.monotonic()
         events.rest()
         assert not events.ended_cleanly
         with pytest.raises(requests.ConnectionError, match="refused"):
             client.get("/api/account")
-        assert timing.restart_s - 0.3 < wait_until_up(client) - went_down_s < timing.restart_s + 5.0
+        assert timing.restart_s - 0.01 < wait_until_up(client) - before_s < timing.restart_s + 20.0
         assert client.events().next("gameStart")["game"]["id"] == game_id
 
 
@@ -215,7 +215,7 @@ def wait_until_up(client: Client) -> float:
     address = urlsplit(client.url)
     while True:
         try:
-            socket.create_connection((address.hostname, address.port), 1).close()
+            socket.create_connection((address.hostname, address.port), PATIENCE_S).close()
         except ConnectionRefusedError:
             time.sleep(0.01)
         else:
@@ -235,13 +235,13 @@ def test_proxy_can_stand_before_any_server(lichess: RehearsalServer) -> None:
 
 
 def test_a_server_that_is_down_closes_the_connection(lichess: RehearsalServer) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    proxy = Proxy("127.0.0.1", port, FaultSchedule(FaultPlan()), lichess.site.timing)
-    lichess.call(proxy.open)
-    with socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0)) as raw:
-        assert raw.recv(1) == b""
-    lichess.wait_for(proxy.close())
+    with socket.socket() as down:
+        down.bind(("127.0.0.1", 0))     # it does not listen, and no other program gets the port
+        proxy = Proxy("127.0.0.1", down.getsockname()[1], FaultSchedule(FaultPlan()), lichess.site.timing)
+        lichess.call(proxy.open)
+        with socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0)) as raw:
+            assert raw.recv(1) == b""
+        lichess.wait_for(proxy.close())
 
 
 @contextmanager

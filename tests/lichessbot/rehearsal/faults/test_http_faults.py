@@ -167,7 +167,7 @@ def test_takeback_crosses_the_move_on_its_way(lichess: RehearsalServer, ada: Cli
     play(game_id, E4_E5, ada, bob)
     refused = ada.command(game_id, "move/g1f3")
     assert (refused.status_code, refused.json()) == (400, {"error": "Not your turn, or game already over"})
-    shown = [line["moves"] for line in stream.waiting(0.2) if line["type"] == "gameState"]
+    shown = [line["moves"] for line in stream.only(3, "gameState")]
     assert shown == ["e2e4", "e2e4 e7e5", "e2e4"]
     assert it.offences == []
 

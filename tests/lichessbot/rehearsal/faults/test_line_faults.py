@@ -84,7 +84,7 @@ def test_a_lost_start_is_not_replayed_but_the_game_is_listed(
     injector(lichess, ada, *cards_of(Fault.START_LOST))
     events = ada.events()
     game_id = start_game(ada, bob)
-    assert [line["type"] for line in events.waiting(0.2)] == ["challenge"]
+    assert [line["type"] for line in events.only(1)] == ["challenge"]
     assert [game["gameId"] for game in ada.get("/api/account/playing").json()["nowPlaying"]] == [game_id]
 
 
@@ -114,4 +114,4 @@ def test_lost_finish_leaves_the_last_state_of_the_game(lichess: RehearsalServer,
     events, stream = ada.events(), ada.game(game_id)
     bob.do(game_id, "abort")
     assert stream.rest()[-1]["status"] == "aborted"
-    assert [line["type"] for line in events.waiting(0.2)] == ["gameStart"]
+    assert [line["type"] for line in events.only(1)] == ["gameStart"]

@@ -117,6 +117,6 @@ def test_a_house_bot_declines_or_ignores_challenges_by_policy(
     ada.challenge(Client(ada.url, None, "Grumpy"))
     assert events.next("challengeDeclined")["challenge"]["declineReasonKey"] == "tooslow"
     challenge_id = ada.challenge(Client(ada.url, None, "Sleepy"))["id"]
-    assert [event["type"] for event in events.waiting(0.3)] == ["challenge"]
+    assert [event["type"] for event in events.only(1, silence_s=0.3)] == ["challenge"]
     assert ada.get(f"/api/challenge/{challenge_id}/show").json()["status"] == "created"
     lichess.call(house_bots.close)

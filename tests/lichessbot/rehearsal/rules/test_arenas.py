@@ -59,14 +59,14 @@ def test_a_program_that_does_not_ask_is_not_paired(ada: Client, bob: Client, ope
 def test_players_are_paired_after_the_start_once_they_ask_again(
     ada: Client, bob: Client, open_arena: Open
 ) -> None:
-    arena = open_arena(starts_in_s=0.3)
+    arena = open_arena(starts_in_s=1.0)
     events = ada.events()
     for player in (ada, bob):
         join(player, arena, pairMeAsap="true")
     shown = ada.get(f"/api/tournament/{arena}").json()
     assert (shown["nbPlayers"], shown["secondsToStart"]) == (2, 1)
     assert "isFinished" not in shown
-    assert events.waiting(0.6) == []
+    assert events.waiting(1.3) == []
     for player in (ada, bob):
         join(player, arena, pairMeAsap="true")
     assert events.next("gameStart")["game"]["tournamentId"] == arena

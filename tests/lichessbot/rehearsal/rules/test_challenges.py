@@ -8,7 +8,7 @@ import pytest
 from engine.facade import Board
 from lichessbot.rehearsal.rules.enums import Variant
 from lichessbot.rehearsal.rules.timing import Timing
-from tests.lichessbot.rehearsal.client import Client, start_game
+from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, start_game
 from tests.lichessbot.rehearsal.rules.creation import CHALLENGE_KEYS, create
 
 ORDINARY_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -199,7 +199,7 @@ def test_open_replays_incoming_challenges_without_compat_and_outgoing_ones_not_a
 ) -> None:
     waiting = hal.challenge(ada)
     ada.challenge(bob)
-    events = ada.events().waiting(0.2)
+    events = ada.events().only(1)
     assert [(event["type"], event["challenge"]["id"]) for event in events] == [("challenge", waiting["id"])]
     assert "compat" not in events[0]
 
@@ -229,7 +229,7 @@ def test_correspondence_challenges_do_not_expire(ada: Client, hal: Client, timin
 def test_second_challenge_to_the_same_target_replaces_the_first_silently(ada: Client, hal: Client) -> None:
     events = ada.events()
     first, second = hal.challenge(ada), hal.challenge(ada)
-    seen = events.waiting(0.2)
+    seen = events.only(2)
     assert [event["type"] for event in seen] == ["challenge", "challenge"]
     refused = ada.post(f"/api/challenge/{first['id']}/accept")
     assert (refused.status_code, refused.json()) == (400, {"error": "The challenge has been canceled."})
@@ -253,7 +253,7 @@ def test_a_keep_alive_stream_shows_the_outcome_and_prevents_expiry(
     time.sleep(1.1 * timing.challenge_expiry_s)
     assert ada.get(f"/api/challenge/{challenge_id}/show").json()["status"] == "created"
     ada.post(f"/api/challenge/{challenge_id}/accept")
-    holder.join(5)
+    holder.join(PATIENCE_S)
     assert len(lines) == 2
     assert lines[1] == b'{"done":"accepted"}'
 

@@ -133,7 +133,7 @@ def test_draw_claim_needs_an_absent_opponent(ada: Client, bob: Client) -> None:
     assert refusal(ada, game_id, "claim-draw") == (400, "You cannot claim draw on this game")
     assert refusal(bob, game_id, "claim-draw") == (400, "You cannot claim draw on this game")
     bob.do(game_id, "claim-victory")        # no effect on one's own turn
-    assert [line["type"] for line in streams[0].waiting(0.1)][-1] == "gameState"
+    assert [line["type"] for line in streams[0].only(4, silence_s=0.1)][-1] == "gameState"
 
 
 # Chat.

@@ -50,17 +50,24 @@ def test_lines_are_chunked_ndjson_one_chunk_each_with_headers_at_once(ada: Clien
 
 
 def test_no_line_waits_for_a_full_buffer_or_an_acknowledgement(ada: Client, bob: Client) -> None:
+    # A delayed acknowledgement costs 0.04 s; a busy machine delays some lines, and perhaps all of some games.
+    assert any(statistics.quantiles(waits_s(ada, bob))[0] < 0.03 for _ in range(8))
+
+
+def waits_s(ada: Client, bob: Client) -> list[float]:
+    """How long after each move of a new game its line came."""
     game_id = start_game(ada, bob)
     stream = bob.game(game_id)
     stream.next("gameFull")
-    waits_s = []
+    waits = []
     moves = ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "f8c5", "c2c3", "g8f6", "d2d3", "d7d6"]
     for mover, move in zip([ada, bob] * 5, moves, strict=True):
         sent_s = time.monotonic()
         mover.do(game_id, f"move/{move}")
         stream.next("gameState")
-        waits_s.append(time.monotonic() - sent_s)
-    assert statistics.quantiles(waits_s)[0] < 0.03  # a delayed acknowledgement costs 0.04, a busy machine some lines
+        waits.append(time.monotonic() - sent_s)
+    stream.drop()
+    return waits
 
 
 def test_empty_line_at_every_tick_on_both_streams(ada: Client, bob: Client, timing: Timing) -> None:
@@ -92,7 +99,7 @@ def test_open_replays_running_games_first(ada: Client, bob: Client, hal: Client)
     first, second = start_game(ada, bob), start_game(bob, ada)
     ada.do(first, "move/e2e4")
     waiting = hal.challenge(ada)
-    events = ada.events().waiting(0.2)
+    events = ada.events().only(3)
     assert [event["type"] for event in events] == ["gameStart", "gameStart", "challenge"]
     assert {event["game"]["id"] for event in events[:2]} == {first, second}
     assert events[2]["challenge"]["id"] == waiting["id"]
@@ -208,7 +215,7 @@ def test_every_move_writes_one_state_to_both_also_to_the_mover(ada: Client, bob:
     streams = [ada.game(game_id), bob.game(game_id)]
     play(game_id, "e2e4 e7e5", ada, bob)
     for stream in streams:
-        moves = [line["moves"] for line in stream.waiting(0.2) if line["type"] == "gameState"]
+        moves = [line["moves"] for line in stream.only(2, "gameState")]
         assert moves == ["e2e4", "e2e4 e7e5"]
 
 
@@ -286,8 +293,9 @@ def test_flag_between_programs_is_seen_at_a_tick(
 ) -> None:
     game_id = start_hurried_game(lichess, ada, bob)
     stream = bob.game(game_id)
-    play(game_id, "e2e4 e7e5", ada, bob)
-    started = time.monotonic()
+    ada.do(game_id, "move/e2e4")
+    started = time.monotonic()      # the clock of White begins to run a moment later, with the move of Black
+    bob.do(game_id, "move/e7e5")
     last = stream.rest()[-1]
     assert (last["status"], last["winner"], last["wtime"]) == ("outoftime", "black", 0)
     assert 0.95 < time.monotonic() - started < 10 + timing.tick_s
