@@ -37,10 +37,9 @@ def test_a_stream_that_does_not_open_holds_up_no_game(lichess: ScriptedLichess, 
     lichess.answer(EVENTS, ticking(line("gameStart", game=game("abcd1234"))))
     lichess.answer(stream("abcd1234"), Reply(delay_s=PATIENCE_S), ticking(full("abcd1234")))
     daemon.start()
-    daemon.until_asked(stream("abcd1234"))
-    asked_at = time.monotonic()
     daemon.until(lambda: lichess.paths().count(stream("abcd1234")) >= 2)
-    assert time.monotonic() - asked_at < 6.0
+    assert daemon.logged('stream.reopen game=abcd1234 reason="it does not open"')
+    assert "stream.lost game=abcd1234" not in daemon.log.partition("stream.reopen")[0]
     daemon.until(lambda: any(path.startswith("/api/bot/game/abcd1234/move/") for path in lichess.paths()))
 
 
@@ -177,10 +176,12 @@ def test_a_log_that_nobody_reads_holds_up_neither_a_move_nor_the_end(
         daemon.start(log)
         daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
         assert daemon._process is not None
-        for _ in range(2):          # the second does not wait for the game
+        deadline = time.monotonic() + PATIENCE_S
+        while daemon._process.poll() is None:   # the second does not wait for the game; two at once may be one
+            assert time.monotonic() < deadline
             daemon._process.send_signal(signal.SIGTERM)
             time.sleep(0.5)
-        assert daemon._process.wait(PATIENCE_S) == ExitCode.ABANDONED
+        assert daemon._process.poll() == ExitCode.ABANDONED
 
 
 def test_a_silent_event_stream_is_replaced(lichess: ScriptedLichess, daemon: Daemon) -> None:
@@ -284,7 +285,7 @@ def test_a_signal_does_not_wait_for_chat_during_a_pause(lichess: ScriptedLichess
     began = time.monotonic()
     daemon._process.send_signal(signal.SIGTERM)
     assert daemon._process.wait(PATIENCE_S) == 0
-    assert time.monotonic() - began < 8.0, "a chat line would have waited for 60 s, and is worth sending for 15"
+    assert time.monotonic() - began < 12.0, "a chat line would have waited for 60 s, and is worth sending for 15"
 
 
 @pytest.mark.parametrize(("over_after_s", "finish_after_s"), [(0.2, 1.5), (10.0, 1.0)], ids=["game", "events"])
