@@ -8,6 +8,7 @@ import fcntl
 import os
 import signal
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,8 @@ from lichessbot.storage import rescue
 FILE_NAME: Final = "lichessbot.sqlite"
 LOCK_NAME: Final = "lock"
 _SIDE_FILES: Final = ("-wal", "-shm")
+_LOCK_TRIES: Final = 20
+_BETWEEN_LOCK_TRIES_S: Final = 0.02
 
 # Entry N migrates the file from schema N to schema N + 1. Entries are only ever added.
 MIGRATIONS: Final = (
@@ -419,7 +422,7 @@ def _locked(folder: Path, log: EventLog) -> int | None:
         log.warning("store.no_lock", error=error, meaning="a second daemon would not be detected")
         return None
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock_exclusively(lock)
         os.ftruncate(lock, 0)
         os.write(lock, f"{os.getpid()}\n".encode())
     except BlockingIOError as error:
@@ -432,3 +435,15 @@ def _locked(folder: Path, log: EventLog) -> int | None:
     except OSError as error:
         log.warning("store.no_lock", error=error, meaning="a second daemon would not be detected")
     return lock
+
+
+def _lock_exclusively(lock: int) -> None:
+    """Lock a file that other commands, such as `lichessbot explain`, lock for a moment. Raises BlockingIOError."""
+    for tries_left in reversed(range(_LOCK_TRIES)):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if not tries_left:
+                raise
+            time.sleep(_BETWEEN_LOCK_TRIES_S)

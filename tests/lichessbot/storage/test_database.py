@@ -1,5 +1,6 @@
 """The SQLite file: locked, migrated after a copy, refused if newer, replaced if damaged or gone."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -11,10 +12,12 @@ import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from lichessbot.errors import StateFailed, StateLocked, StateNewer
+from lichessbot.storage import database
 from lichessbot.storage.database import (
     FILE_NAME,
     LOCK_NAME,
@@ -122,6 +125,16 @@ def test_a_second_daemon_is_refused_with_the_process_of_the_first(tmp_path: Path
     with pytest.raises(StateLocked, match=f"in use by process {os.getpid()}: stop that daemon first.*state_dir"):
         Database(tmp_path)
     file.close()
+    Database(tmp_path).close()
+
+
+def test_a_command_that_looks_whether_a_daemon_runs_does_not_keep_one_from_starting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Database(tmp_path).close()
+    look = os.open(tmp_path / LOCK_NAME, os.O_RDONLY)
+    fcntl.flock(look, fcntl.LOCK_SH)
+    monkeypatch.setattr(database, "time", SimpleNamespace(sleep=lambda _: os.close(look)))
     Database(tmp_path).close()
 
 
