@@ -32,10 +32,12 @@ class Session:
     def until(self, start: str) -> list[str]:
         """Return the lines up to and including the first with this start."""
         assert self.child.stdout is not None
-        lines = [self.child.stdout.readline().strip()]
-        while not lines[-1].startswith(start):
-            lines.append(self.child.stdout.readline().strip())
-        return lines
+        lines: list[str] = []
+        for line in self.child.stdout:
+            lines.append(line.strip())
+            if lines[-1].startswith(start):
+                return lines
+        raise AssertionError(f"the engine ended without {start!r}: {lines[-5:]}")
 
     def until_contains(self, part: str) -> str:
         """Return the first line with this part."""
