@@ -155,8 +155,8 @@ class Quota:
 
     def limits(self, config: MatchmakingConfig, now: float) -> tuple[Limit, ...]:
         """Return what is used up, for the operator; of our own challenges, one to a human counts as five."""
-        spent = sum(cost for _, cost in self._sent)
         credit_at = max(self._credit_at(now), self._limit_of(_CHALLENGES).until)
+        spent = sum(cost for _, cost in self._sent)  # of the last day
         return self._bot_games_limit(config, now), _limit("challenges", spent, _CHALLENGE_CREDITS, credit_at, now)
 
     def _bot_games_limit(self, config: MatchmakingConfig, now: float) -> Limit:

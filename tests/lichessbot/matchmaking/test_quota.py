@@ -189,6 +189,12 @@ def test_challenges_stay_within_the_credits_of_a_day_in_which_humans_cost_five(t
     again.close()
 
 
+def test_the_operator_is_shown_the_challenges_of_the_last_day_only(books: Books) -> None:
+    books.quota.note_challenge("abcd1234", NOW, to_a_bot=False)
+    used = [books.quota.limits(config(), moment)[1].used for moment in (NOW, NOW + DAY_S)]
+    assert used == [5, 0]
+
+
 def test_games_are_counted_once_and_known_after_a_restart(tmp_path: Path, books: Books) -> None:
     game = BotGame("abcd1234", "rival", "blitz", Colour.BLACK, True, NOW)
     books.bot_games.note(game)
