@@ -58,7 +58,7 @@ class Forked:
             socket.send_fds(_original(), [b"."], [theirs.fileno(), output.fileno(), errors.fileno()])
         self._channel.sendall(json.dumps([*words, dict(environment)]).encode())
         self._channel.shutdown(socket.SHUT_WR)
-        self.pid = int(self._channel.recv(100))
+        self.pid = self._number()
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
@@ -68,7 +68,7 @@ class Forked:
         if self.returncode is None:
             if not self._ends_within(timeout):
                 raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
-            self.returncode = int(self._channel.recv(100))
+            self.returncode = self._number()
             self._channel.close()
         return self.returncode
 
@@ -78,6 +78,16 @@ class Forked:
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
+
+    def _number(self) -> int:
+        """Read the next line: the process, then its exit code, which may be there already."""
+        line = b""
+        while not line.endswith(b"\n"):
+            piece = self._channel.recv(1)
+            if not piece:
+                raise EOFError("the process that is copied has ended")
+            line += piece
+        return int(line)
 
     def _ends_within(self, timeout: float | None) -> bool:
         with selectors.DefaultSelector() as selector:
