@@ -163,7 +163,8 @@ PHRASES: Final[Mapping[str, str]] = {
     "notify.crashed": "bug while telling the notifier of {notice:words}, {times:nth}",
     # The records
     "store.migrate": "converting the records from format {schema} to {to}; a copy stays in {copy}",
-    "store.damaged": "the records are damaged ({error}) and now in {kept_as}: {meaning}",
+    "store.damaged": "the records are damaged ({error}) and now in {kept_as}: {meaning}[; tables lost: {lost}]",
+    "store.deleted": "the records {file} were deleted: {meaning}",
     "store.failed": "the records cannot be read or written ({error}): {meaning}",
     "store.works_again": "the records can be written again",
     "store.no_lock": "the state folder cannot be locked ({error}): {meaning}",
