@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pkgutil import resolve_name
@@ -29,13 +28,13 @@ def errors_are_expected() -> bool:
 @contextmanager
 def run_with_bug(
     arena: Arena, bug: str, environment: dict[str, str] | None = None
-) -> "Iterator[subprocess.Popen[str]]":
-    """Run the daemon after these lines of code."""
+) -> "Iterator[subprocess.Popen[bytes]]":
+    """Run the daemon after these lines of code; it writes to the arena's log."""
     code = f"{bug}\nimport sys\nfrom lichessbot.cli.main import main\nsys.exit(main())"
     words = arena.command("run")
     command = [sys.executable, "-P", "-c", code, *words[words.index("run") :]]
     environment = environment or arena.environment()
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+    with arena.log_path.open("ab") as log, subprocess.Popen(command, env=environment, stderr=log) as process:
         try:
             yield process
         finally:
@@ -93,7 +92,8 @@ def test_a_bug_ends_only_the_step_it_occurs_in(arena: Arena, place: str) -> None
         arena.until_ended(1)
         arena.until(lambda: any("internal errors: " in message for message in manager.heard))
         process.terminate()
-        _, log = process.communicate(timeout=PATIENCE_S)
+        process.wait(PATIENCE_S)
+    log = arena.log()
     assert process.returncode == 0, log
     for owner, name, _, _, event in BUGS[place]:
         assert event in log
@@ -104,7 +104,8 @@ def test_a_bug_ends_only_the_step_it_occurs_in(arena: Arena, place: str) -> None
 def test_a_thread_that_is_lost_even_so_ends_the_daemon(arena: Arena) -> None:
     bug = "import lichessbot.lichess.streams as it; fail(it.StreamReader, 'run', 1)"
     with run_with_bug(arena, FAILING + bug) as process:
-        _, log = process.communicate(timeout=PATIENCE_S)
+        process.wait(PATIENCE_S)
+    log = arena.log()
     assert process.returncode == 1
     assert "thread.died thread=stream-events" in log
 
@@ -127,7 +128,8 @@ def test_a_game_that_met_a_bug_is_joined_again_and_the_others_go_on(arena: Arena
     with run_with_bug(arena, BROKEN_GAME.format(crashes=2, first=first)) as process:
         arena.until_ended(2)
         process.terminate()
-        _, log = process.communicate(timeout=PATIENCE_S)
+        process.wait(PATIENCE_S)
+    log = arena.log()
     assert process.returncode == 0
     assert log.count("game.crashed") == 2
     assert "ZeroDivisionError" in log
@@ -140,9 +142,10 @@ def test_a_game_that_always_meets_the_bug_is_given_up_after_some_returns(arena: 
     environment = {**arena.environment(), "LICHESSBOT_TIME_SCALE": "0.1"}
     with run_with_bug(arena, BROKEN_GAME.format(crashes=99, first=first), environment) as process:
         arena.until_ended(1)
-        time.sleep(3.0)
+        assert arena.logged("game.given_up")
         process.send_signal(signal.SIGTERM)
-        _, log = process.communicate(timeout=PATIENCE_S)
+        process.wait(PATIENCE_S)
+    log = arena.log()
     assert log.count("game.crashed") == 3, "the 1st, 2nd and 4th"
     assert "times=4" in log
     assert log.count("game.given_up") == 1

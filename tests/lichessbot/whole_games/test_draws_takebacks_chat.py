@@ -302,12 +302,12 @@ def test_queue_names_the_waiting_challengers(arena: Arena) -> None:
 
 
 def test_an_opponent_who_asks_for_time_gets_it(arena: Arena) -> None:
-    configure(arena, abort_time=1)
+    configure(arena, abort_time=3)
     arena.start()
     human = Person(arena, Color.WHITE)
     human.says("!wait")
     human.waits_for_line("I wait 60 seconds longer")
-    time.sleep(1.5)
+    time.sleep(3.5)
     assert not human.game.is_over
     human.plays("e2e4")
     human.leaves_the_game()

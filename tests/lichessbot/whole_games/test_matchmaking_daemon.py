@@ -110,8 +110,8 @@ def test_a_human_gets_the_slot_of_our_open_challenge(match: Match) -> None:
     match.challenge(match.player("Human"))
     match.until_ended(1)
     assert match.ended[0].game.setup.color_of(match.site.accounts.get("human")) is not None
-    assert "match.withdrawn" in match.log()
-    assert "challenge.wait" in match.log()
+    assert match.logged("match.withdrawn")
+    assert match.logged("challenge.wait")
 
 
 def test_a_used_up_daily_quota_declines_bots_and_not_humans(match: Match) -> None:
@@ -291,7 +291,7 @@ def test_a_tournament_is_entered_by_a_command_survives_a_restart_and_is_left_by_
     match.until(lambda: match.started)
     match.until_ended(1)
     match.stop()
-    assert "tournament.left" in match.log()
+    assert match.logged("tournament.left")
     arena = match.site.arena_runner.arena(arena_id)
     assert not arena.entries[match.bot].here
     match.start()

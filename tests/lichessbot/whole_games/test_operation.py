@@ -23,7 +23,7 @@ from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
 from lichessbot.timeouts import Timeouts
-from tests.fakes.arena import Arena, SlowOpponent
+from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent
 from tests.fakes.service_manager import ListeningManager
 
 
@@ -87,7 +87,7 @@ def test_games_are_left_when_the_grace_is_over(arena: Arena) -> None:
     started_at = time.monotonic()
     arena.signal(signal.SIGTERM)
     assert arena.wait_for_exit() == 4
-    assert 1.0 <= time.monotonic() - started_at < 10.0
+    assert 1.0 <= time.monotonic() - started_at < 60.0, "of two hours"
     assert arena.logged('stop.now why="grace over" games_left=1')
     assert not arena.started[0].game.is_over
     arena.start()
@@ -157,8 +157,7 @@ def test_the_service_manager_is_told_of_start_games_and_end(arena: Arena, monkey
         assert manager.heard.index("READY=1") < manager.heard.index("STATUS=listening; 1 game")
         arena.signal(signal.SIGTERM)
         arena.until(lambda: "STATUS=listening; 1 game; finishing, takes no new games" in manager.heard)
-        assert "STOPPING=1" in manager.heard
-        assert "WATCHDOG=1" in manager.heard
+        arena.until(lambda: {"STOPPING=1", "WATCHDOG=1"} <= set(manager.heard))
         arena.until_ended(1)
         assert arena.wait_for_exit() == 0
 
@@ -229,16 +228,15 @@ def test_a_stream_that_hangs_is_overdue_and_one_that_is_refused_is_not() -> None
     assert not hanging.overdue, "it has not begun"
     for thread in (hanging, refused):
         thread.start()
-    deadline = time.monotonic() + 10
-    while not hanging.overdue:
-        assert time.monotonic() < deadline
+    deadline = time.monotonic() + PATIENCE_S
+    while not hanging.overdue or refused.overdue:
+        assert time.monotonic() < deadline, "one hangs, and the other, once it was refused, waits to be asked"
         time.sleep(0.01)
-    assert not refused.overdue, "it waits to be asked"
     for thread in (hanging, refused):
         thread.stop()
     freed.set()
     for thread in (hanging, refused):
-        thread.join(10)
+        thread.join(PATIENCE_S)
         assert not thread.overdue
 
 
@@ -254,4 +252,4 @@ def test_a_game_that_is_over_keeps_no_book_open(arena: Arena) -> None:
     begin_a_game(arena)
     arena.until(books)
     arena.until_ended(1)
-    arena.until(lambda: not books(), patience_s=20.0)
+    arena.until(lambda: not books())

@@ -48,7 +48,7 @@ def arena(arena: Arena, refusing: Refusing) -> Arena:
 def killed_in_mid_game(arena: Arena, games: int = 1) -> list[GameSession]:
     arena.start()
     for number in range(games):
-        arena.challenge(arena.player(f"Slow{number}", Ponderer), base_s=60)
+        arena.challenge(arena.player(f"Slow{number}", Ponderer))
     arena.until(lambda: len(arena.started) == games and all(session.game.ply >= 4 for session in arena.started))
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()
@@ -69,7 +69,7 @@ def test_games_go_on_from_memory_while_lichess_does_not_tell_of_them(
     arena.spawn()
     for session, before in zip(sessions, plies, strict=True):
         arena.until_plies(session, before + 4)
-    assert time.monotonic() - started_at < 25, "a minute is what a 429 costs"
+    assert time.monotonic() - started_at < 55, "a minute is what a 429 costs"
     assert arena.logged("games.remembered account=testbot games=2")
 
 
