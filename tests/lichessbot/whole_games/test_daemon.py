@@ -192,7 +192,7 @@ def test_a_signal_that_does_not_interrupt_the_wait_is_noticed(arena: Arena) -> N
 def test_a_hung_engine_is_replaced_in_time(arena: Arena) -> None:
     arena.configure(depth=2)
     arena.start()
-    arena.challenge(arena.player("Slow", SlowOpponent), color=ColorChoice.WHITE, base_s=12)
+    arena.challenge(arena.player("Slow", SlowOpponent), color=ColorChoice.WHITE, base_s=30)
     arena.until(lambda: arena.started)
     arena.until_plies(arena.started[0], 4)
     for pid in arena.engines():
