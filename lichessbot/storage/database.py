@@ -124,7 +124,6 @@ MIGRATIONS: Final = (
 )
 _PAGES: Final = ("freelist_count", "page_count")
 _PAGES_NOT_WORTH_A_VACUUM: Final = 256  # 1 MiB
-_DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
 Row = Sequence[object]
 Statement = tuple[str, Sequence[Row]]
@@ -142,6 +141,8 @@ class Database:
         self._connection: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
         """To the file as it is, if it cannot be written."""
+        self._damaged: tuple[Path, sqlite3.Error] | None = None
+        """A file that was set aside, until its intact tables are in the new one."""
         self._lock = _locked(folder, self._log)
 
     def close(self) -> None:
@@ -215,9 +216,11 @@ class Database:
             try:
                 self._connection = self._open()
             except sqlite3.DatabaseError as error:
-                if _primary_code(error) not in _DAMAGED:
+                if not rescue.is_damage(error):
                     raise
-                self._connection = self._begun_anew(error)
+                self._set_aside(error)
+                self._connection = self._open()
+            self._take_over()
         return self._connection
 
     def _open(self) -> sqlite3.Connection:
@@ -227,7 +230,7 @@ class Database:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
-            _examine(connection)
+            rescue.examine(connection)
             self._migrate(connection)
         except BaseException:
             connection.close()
@@ -247,15 +250,19 @@ class Database:
             script = self._migrations[number]
             connection.executescript(f"BEGIN; {script}; PRAGMA user_version = {number + 1}; COMMIT")
 
-    def _begun_anew(self, error: sqlite3.Error) -> sqlite3.Connection:
-        """Return a new file with the intact tables of the damaged one, which is set aside."""
+    def _set_aside(self, error: sqlite3.Error) -> None:
         aside = self.path.with_name(f"{FILE_NAME}.damaged")
         self._put_in_place(self.path, aside)
-        connection = self._open()
-        lost = " ".join(rescue.take_over(self.path, aside)) or None
-        meaning = "a new file is in use, with the tables that are not damaged"
-        self._log.warning("store.damaged", file=self.path, error=error, kept_as=aside, lost=lost, meaning=meaning)
-        return connection
+        self._damaged = aside, error
+
+    def _take_over(self) -> None:
+        """Copy the intact tables of a damaged file to the new one."""
+        if self._damaged is not None:
+            aside, error = self._damaged
+            lost = " ".join(rescue.take_over(self.path, aside)) or None
+            self._damaged = None
+            meaning = "a new file is in use, with the tables that are not damaged"
+            self._log.warning("store.damaged", file=self.path, error=error, kept_as=aside, lost=lost, meaning=meaning)
 
     def _write_again(self, connection: sqlite3.Connection) -> None:
         """Write the file, which was deleted while we use it: else all records would be lost at the end."""
@@ -392,22 +399,6 @@ def _schema(connection: sqlite3.Connection) -> int:
 def _bytes_used(connection: sqlite3.Connection) -> int:
     (empty,), (pages,), (size,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in (*_PAGES, "page_size"))
     return int((pages - empty) * size)
-
-
-def _examine(connection: sqlite3.Connection) -> None:
-    """Check the file. Raises sqlite3.DatabaseError if it is damaged or belongs to another program."""
-    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if _schema(connection) == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-        verdict = "a database of another program"
-    if verdict != "ok":
-        damaged = sqlite3.DatabaseError(verdict)
-        damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise damaged
-
-
-def _primary_code(error: sqlite3.DatabaseError) -> int:
-    """Return SQLite's error code without the details in the higher bits; 0 if Python's module raised the error."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _locked(folder: Path, log: EventLog) -> int | None:

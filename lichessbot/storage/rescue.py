@@ -10,6 +10,25 @@ from pathlib import Path
 from typing import Final
 
 _OWNER_ONLY: Final = 0o600
+_DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+
+
+def examine(connection: sqlite3.Connection) -> None:
+    """Check the file. Raises sqlite3.DatabaseError if it is damaged or belongs to another program."""
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    if schema == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        verdict = "a database of another program"
+    if verdict != "ok":
+        damaged = sqlite3.DatabaseError(verdict)
+        damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise damaged
+
+
+def is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Return whether the file is no database, or a damaged one. Errors of Python's module have no code."""
+    without_details = int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+    return without_details in _DAMAGED
 
 
 def make_private(path: Path) -> None:

@@ -250,6 +250,25 @@ def test_a_damaged_file_is_replaced_by_a_new_one_with_its_intact_tables(
     file.close()
 
 
+def test_what_is_intact_is_taken_over_later_if_the_disk_fails_just_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = Database(tmp_path)
+    put(file, "kept")
+    file.close()
+    with (tmp_path / FILE_NAME).open("r+b") as bytes_:
+        bytes_.seek(4096)
+        bytes_.write(b"\xff" * 4096)
+    file = Database(tmp_path, ("CREATE TABLE fails (x); no SQL", *MIGRATIONS[1:]))
+    with pytest.raises(StateFailed):
+        put(file, "too early")
+    assert "store.damaged" not in caplog.text
+    monkeypatch.setattr(file, "_migrations", MIGRATIONS)
+    assert ids(file) == ["kept"]
+    assert caplog.text.count("store.damaged") == 1
+    file.close()
+
+
 @pytest.mark.parametrize("gone", ["file", "all files", "folder"])
 def test_a_file_that_is_deleted_under_the_daemon_is_written_again(
     tmp_path: Path, gone: str, caplog: pytest.LogCaptureFixture
