@@ -109,14 +109,14 @@ class Host:
             return found
 
     def _try(self, request: Request, parse: Callable[[bytes], T]) -> T:
-        """Send the request, and repeat it if nothing comes back. Raises ApiError."""
+        """Send the request, and repeat it if nothing comes back, unless a pause began meanwhile. Raises ApiError."""
         for retry in range(request.retries + 1):
             try:
                 return parse(self._get(request))
             except UnreadableLine as error:
                 raise Unreachable(f"unexpected reply: {error}") from error
             except Unreachable:
-                if retry == request.retries or time.monotonic() >= request.until:
+                if retry == request.retries or time.monotonic() >= request.until or self._is_held_back():
                     raise
         raise AssertionError("the last try returns or raises")
 
@@ -155,11 +155,15 @@ class Host:
             self._check_pause()
             if time.monotonic() >= until:
                 raise HostPaused(f"{self.address} was busy with other games")
-            if self._rate_limiter is not None and self._rate_limiter.ask(Purpose.CLOUD) > 0:
+            if self._is_held_back():
                 raise HostPaused(f"{self.address} asked for a pause")
             yield
         finally:
             self._permits.release()
+
+    def _is_held_back(self) -> bool:
+        """Return whether Lichess, if this is its server, asked for a pause; else count the request that is sent now."""
+        return self._rate_limiter is not None and self._rate_limiter.ask(Purpose.CLOUD) > 0
 
     def _check_pause(self) -> None:
         if time.monotonic() < self._paused_until:

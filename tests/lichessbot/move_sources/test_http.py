@@ -147,6 +147,20 @@ def test_during_a_pause_of_lichess_no_evaluation_is_requested(oracle: Oracle) ->
     assert oracle.paths == []
 
 
+def test_a_pause_of_lichess_that_begins_meanwhile_ends_the_repetitions(oracle: Oracle) -> None:
+    class LimitedMeanwhile(RateLimiter):
+        def ask(self, purpose: Purpose) -> float:
+            wait_s = super().ask(purpose)
+            self.hold_back(timedelta(seconds=60))
+            return wait_s
+
+    hosts = Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), LimitedMeanwhile(TIMEOUTS))
+    oracle.manner = Manner.FAILING
+    with pytest.raises(Unreachable):
+        hosts.at(oracle.url).ask(request(retries=2), parse_explorer)
+    assert len(oracle.paths) == 1
+
+
 def test_a_refusal_keeps_the_connection(oracle: Oracle, hosts: Hosts) -> None:
     host = hosts.at(oracle.url)
     for _ in range(3):
