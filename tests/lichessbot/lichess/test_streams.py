@@ -40,8 +40,7 @@ TIMEOUTS = replace(
     eviction_pause=timedelta(seconds=0.6),
     rate_limit=timedelta(seconds=0.5),
 )
-IMPATIENT = replace(TIMEOUTS, liveness=timedelta(seconds=1))
-"""For streams that fall silent."""
+IMPATIENT = replace(TIMEOUTS, liveness=timedelta(seconds=1))     # for streams that fall silent
 Read = Callable[..., StreamReader]
 
 
