@@ -269,9 +269,8 @@ class Store:
         """Return the current rows of a table that other processes write too; the last known ones if the disk fails."""
         path = self._file.path
         try:
-            if not path.exists():
-                raise StateFailed(f"{path}: no such file")
-            self._rows[table] = read_only(path.parent, f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY rowid")
+            if path.exists():  # else it is written again soon, or nothing is recorded, as was logged
+                self._rows[table] = read_only(path.parent, f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY rowid")
         except StateError as error:
             self._log.warning("store.failed", error=error, meaning="changes by other processes are unknown")
         return self.remembered(table)
