@@ -13,6 +13,7 @@ from lichessbot.rehearsal.rules.arenas import Application, ArenaTerms
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.chaos.trips import trips_to
 from tests.fakes.arena import Arena
 
 SCALE = 0.02                # a minute of pause is 1.2 s
@@ -73,10 +74,11 @@ def test_a_challenge_is_made_in_spite_of_refusals(arena: Arena) -> None:
     for number in range(3):
         arena.teach(arena.player(f"Rival{number}", title="BOT"))
     configure(arena, seeks=True)
-    arena.start()
-    arena.until_ended(1, PATIENCE_S)
+    with trips_to(arena.site.url) as trips:
+        arena.start()
+        arena.until_ended(1, PATIENCE_S)
     assert struck_places(injector) == set(places)
-    assert injector.offences == []
+    assert trips.judge(injector.offences) == [], trips.longest_ms
 
 
 def test_a_tournament_is_played_in_spite_of_faults_at_joining(arena: Arena) -> None:
@@ -85,9 +87,10 @@ def test_a_tournament_is_played_in_spite_of_faults_at_joining(arena: Arena) -> N
     arena_id = arena.server.call(lambda: arena_runner.open(terms, starts_in_s=0.0, lasts_s=PATIENCE_S)).id
     rival = arena.teach(arena.player("Rival", title="BOT"))
     configure(arena, seeks=False, tournaments=f"{{id: '{arena_id}'}}")
-    arena.start()
-    arena.until(lambda: "tournament.joined" in arena.log())
-    arena.server.call(lambda: arena_runner.join(arena_id, rival, Application()))
-    arena.until_ended(1, PATIENCE_S)
+    with trips_to(arena.site.url) as trips:
+        arena.start()
+        arena.until(lambda: "tournament.joined" in arena.log())
+        arena.server.call(lambda: arena_runner.join(arena_id, rival, Application()))
+        arena.until_ended(1, PATIENCE_S)
     assert struck_places(injector) == {Place.TOURNAMENT}
-    assert injector.offences == []
+    assert trips.judge(injector.offences) == [], trips.longest_ms
