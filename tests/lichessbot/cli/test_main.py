@@ -112,7 +112,7 @@ def test_the_start_line_says_how_the_engine_runs(tmp_path: Path) -> None:
 def test_running_does_not_load_the_rehearsal() -> None:
     loaded = "[m for m in sys.modules if 'rehearsal' in m or 'uvicorn' in m]"
     code = f"import sys, lichessbot.cli.main, lichessbot.cli.run; print({loaded})"
-    done = subprocess.run([*PYTHON, "-c", code], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([*PYTHON, "-c", code], capture_output=True, text=True, timeout=90)
     assert done.stdout == "[]\n", done.stderr
 
 

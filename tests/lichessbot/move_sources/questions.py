@@ -13,7 +13,7 @@ def question(
     variant: Variant = Variant.STANDARD,
     remaining_s: float | None = 300.0,
     initial_s: float | None = 300.0,
-    patience_s: float = 2.0,
+    patience_s: float = 10.0,
 ) -> Question:
     """Return a question about the position after `moves`."""
     board = Board(fen, chess960=variant is not Variant.STANDARD)

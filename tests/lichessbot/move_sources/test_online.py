@@ -122,7 +122,7 @@ def test_the_last_complete_line_of_a_growing_answer_counts(lichess: ScriptedLich
     lichess.answer("/player", Reply(lines=lines))
     started = time.monotonic()
     assert first(explorer(hosts, lichess.url, source="player").find(KINGS_PAWN, started + 1.0)) == "e7e5"
-    assert time.monotonic() - started < 15.0
+    assert time.monotonic() - started < 30.0
 
 
 def test_an_index_that_is_being_made_is_read_as_far_as_it_came(lichess: ScriptedLichess, hosts: Hosts) -> None:
@@ -132,7 +132,7 @@ def test_an_index_that_is_being_made_is_read_as_far_as_it_came(lichess: Scripted
     lichess.answer("/player", Reply(lines=lines))
     started = time.monotonic()
     assert first(explorer(hosts, lichess.url, source="player").find(KINGS_PAWN, started + 1.0)) == "e7e5"
-    assert time.monotonic() - started < 15.0
+    assert time.monotonic() - started < 30.0
 
 
 # Cloud evaluations

@@ -14,7 +14,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.search import EngineReady, Search
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 TIMEOUTS = Timeouts()
 SMALL = EngineConfig(hash_mb=1)
 Start = Callable[..., UciEngine]
