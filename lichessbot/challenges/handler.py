@@ -260,7 +260,8 @@ class ChallengeHandler:
 
     def game_started(self, game_id: str) -> None:
         self._slots.free(game_id)
-        self._queue.drop(game_id)
+        if self._queue.drop(game_id):
+            self._close(game_id, Answer.ACCEPTED, "by another program")
 
     def unlisted_games(self) -> list[GameInfo]:
         """Return games that probably began but that no stream and no list shows; their ids are their challenges'."""

@@ -181,3 +181,13 @@ def test_the_latest_challenges_are_described_with_the_rule_that_decided(tmp_path
         assert newest.reason
         assert newest.because
         assert newest.terms.endswith(" standard")
+
+
+def test_a_waiting_challenge_that_another_program_accepts_waits_no_more(tmp_path: Path) -> None:
+    with handler(tmp_path, Outbox(), Timeouts()) as desk:
+        desk.games.append(GAME)
+        desk.answer(WEAK, time.monotonic())
+        assert desk.has_waiting
+        desk.game_started("weak")
+        assert not desk.has_waiting
+        assert desk.describe_last()[-1].decision == "accepted"
