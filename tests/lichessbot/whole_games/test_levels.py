@@ -43,12 +43,12 @@ def test_the_level_follows_the_opponents_rating_in_casual_games(arena: Arena) ->
         begin(arena, "Near", 1640), begin(arena, "Weak", 900), begin(arena, "Keen", 1640, rated=True)
     )  # fmt: skip
     arena.until(lambda: told(arena, near, 1600) == told(arena, weak, 1400) == 1)
+    of_rated = f"engine.stderr game={rated.game.id} line="
+    arena.until(lambda: f"{of_rated}isready" in arena.log())
     starts = {line.split(" game=")[1][:8]: line for line in arena.log().splitlines() if " game.start " in line}
     assert " level=1600 " in starts[near.game.id]
     assert " level=1400 " in starts[weak.game.id]
     assert " level=" not in starts[rated.game.id]
-    of_rated = f"engine.stderr game={rated.game.id} line="
-    arena.until(lambda: f"{of_rated}isready" in arena.log())
     assert f'{of_rated}"setoption name UCI_Elo' not in arena.log()
     running = json.loads(arena.tell("status", "--json").stdout)["games"]
     assert {game["game_id"]: game["level"] for game in running} == {

@@ -26,7 +26,7 @@ def play_rematches(arena: Arena, games: int) -> None:
     parrot = arena.player("Parrot", Parrot)
     for number in range(games):
         color = (ColorChoice.WHITE, ColorChoice.BLACK)[number % 2]
-        arena.challenge(parrot, color=color, base_s=10, rated=True)
+        arena.challenge(parrot, color=color, base_s=60, rated=True)
         arena.until_ended(number + 1)
     ended = [session.game for session in arena.ended]
     courses = [(game.setup.color_of(parrot) is game.winner, tuple(game.moves[:COMPARED_PLIES])) for game in ended]

@@ -25,7 +25,7 @@ def scene(own_lichess: RehearsalServer) -> Iterator[Scene]:
 def raw(url: str, method: str, path: str, headers: Mapping[str, str], body: str = "") -> tuple[int, str]:
     """A request with exactly these headers."""
     address = urlsplit(url)
-    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=10)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)
     connection.putrequest(method, path, skip_host=True)
     for name, value in {**headers, "Content-Length": str(len(body))}.items():
         connection.putheader(name, value)

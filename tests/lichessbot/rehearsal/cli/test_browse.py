@@ -18,7 +18,7 @@ from tests.lichessbot.rehearsal.browser.page_client import PageClient
 
 from .processes import marked_processes, read_until, start
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 MATE_IN_TWO = "7k/8/8/7p/8/8/R7/1R4K1 w - - 0 1"
 
 

@@ -31,7 +31,7 @@ from tests.lichessbot.rehearsal.client import Client
 from .processes import marked_processes, read_until, start
 
 EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml")
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 def arguments(*words: str) -> Options:

@@ -31,7 +31,7 @@ GAME_STATE_KEYS = {"type", "moves", "wtime", "btime", "winc", "binc", "status"}
 
 def test_lines_are_chunked_ndjson_one_chunk_each_with_headers_at_once(ada: Client, hal: Client) -> None:
     address = urlsplit(ada.url)
-    with socket.create_connection((address.hostname, address.port), timeout=5) as raw:
+    with socket.create_connection((address.hostname, address.port), timeout=60) as raw:
         request = f"GET /api/stream/event HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ada.token}\r\n\r\n"
         raw.sendall(request.encode())
         head = raw.recv(4096)
