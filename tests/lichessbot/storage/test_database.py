@@ -355,7 +355,7 @@ def test_a_file_is_read_though_the_disk_is_full_at_the_start(tmp_path: Path) -> 
 
 
 READ_ONLY = """
-import encodings.unicode_escape, os, sys       # later the interpreter's own files may be out of reach
+import encodings.unicode_escape, os, sys, urllib.parse     # later the files of Python may be out of reach
 from pathlib import Path
 from lichessbot.errors import StateFailed
 from lichessbot.storage.database import Database
