@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Sequence
 
 from lichessbot.backoff import Backoff
 from lichessbot.errors import ApiError, Refused
-from lichessbot.games.manager import MAX_LISTED, GameManager
+from lichessbot.games.manager import GameManager
 from lichessbot.games.session import GameContext
 from lichessbot.lichess.commands import ReadPlaying
 from lichessbot.lichess.enums import Speed, Variant
@@ -53,10 +53,10 @@ class GameRecovery:
         if self._due_at < math.inf:
             self._due_at = now
 
-    def list_came(self, playing: Container[str], *, is_whole: bool = True) -> list[GameInfo]:
-        """Note the list from Lichess; return the left-over games that have ended, once, to record how.
+    def list_came(self, playing: Container[str]) -> list[GameInfo]:
+        """Note the list from Lichess; return the left-over games that it lacks, once: their streams tell the end.
 
-        A correspondence game that is missing has ended only if the list is whole: hundreds may be in progress.
+        A list of many correspondence games may lack some that go on: these are visited, too.
         """
         timed = [_told(game_id, opponent) for game_id, opponent in self._left_over]
         by_days = [_told(game_id, opponent, Speed.CORRESPONDENCE) for game_id, opponent in self._left_over_by_days]
@@ -64,7 +64,7 @@ class GameRecovery:
         missing = [info for info in (*timed, *by_days) if info.game_id not in playing]
         for info in missing:
             self._store.note_left(info.game_id)
-        return [info for info in missing if is_whole or not info.is_correspondence]
+        return missing
 
     def begin(self, now: float) -> list[GameInfo]:
         """Return the games to join from the records, the latest first; none before `wake_at`, and only once."""
@@ -204,5 +204,5 @@ class GamesInProgress:
         self._reconciler.done(time.monotonic())
         self._lobby.compare(listed, asked_at)
         self._games.compare(listed, asked_at, context)
-        for info in self._recovery.list_came(self._games, is_whole=len(listed) < MAX_LISTED):
+        for info in self._recovery.list_came(self._games):
             self._games.join(info, context)

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -169,6 +170,23 @@ def test_a_game_that_ends_while_no_daemon_runs_is_recorded_with_its_result(
     lichess.answer(stream("abcd1234"), Reply(lines=[full("abcd1234", "e2e4 e7e5 g1f3", status="draw")]))
     daemon.start()
     daemon.until(lambda: "game.over game=abcd1234" in daemon.log)
+    query = "SELECT result, status, plies FROM games WHERE id = 'abcd1234' AND left_at IS NOT NULL"
+    daemon.until(lambda: [tuple(row) for row in read_only(tmp_path / "state", query)] == [("drawn", "draw", 3)])
+
+
+def test_a_correspondence_game_that_ends_while_no_daemon_runs_is_recorded_beside_many_others(
+    lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path
+) -> None:
+    facts: dict[str, Any] = {"speed": "correspondence", "isMyTurn": False}
+    listed = [game(f"lasting{number:02}", **facts) for number in range(50)]
+    lichess.answer("/api/account/playing", playing(*listed[1:], game("abcd1234", **facts)))
+    daemon.start()
+    query = "SELECT id FROM games WHERE left_at IS NULL"
+    daemon.until(lambda: len(read_only(tmp_path / "state", query)) == 50)
+    daemon.stop()
+    lichess.answer("/api/account/playing", playing(*listed))
+    lichess.answer(stream("abcd1234"), Reply(lines=[full("abcd1234", "e2e4 e7e5 g1f3", status="draw")]))
+    daemon.start()
     query = "SELECT result, status, plies FROM games WHERE id = 'abcd1234' AND left_at IS NOT NULL"
     daemon.until(lambda: [tuple(row) for row in read_only(tmp_path / "state", query)] == [("drawn", "draw", 3)])
 

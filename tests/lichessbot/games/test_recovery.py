@@ -78,18 +78,15 @@ def test_a_list_from_lichess_replaces_the_records(folder: Path) -> None:
         assert later.left_over == [("first", "Ferdinand")]
 
 
-@pytest.mark.parametrize("is_whole", [True, False])
-def test_a_correspondence_game_that_a_list_lacks_has_ended_only_if_the_list_is_whole(
-    folder: Path, is_whole: bool
-) -> None:
+def test_a_correspondence_game_that_a_list_lacks_is_visited(folder: Path) -> None:
     with closing(Store(Database(folder))) as store:
         store.note_game("ended", "Karl", has_clock=False)
         store.note_game("lasting", "Karl", has_clock=False)
     with closing(Store(Database(folder))) as store:
         recovery = GameRecovery(store, URL, TIMEOUTS)
-        ended = recovery.list_came({"first", "lasting"}, is_whole=is_whole)
-        assert [info.game_id for info in ended] == (["second", "ended"] if is_whole else ["second"])
-        assert [info.is_correspondence for info in ended] == ([False, True] if is_whole else [False])
+        ended = recovery.list_came({"first", "lasting"})
+        assert [info.game_id for info in ended] == ["second", "ended"]
+        assert [info.is_correspondence for info in ended] == [False, True]
         assert recovery.list_came(()) == []
     with closing(Store(Database(folder))) as later:
         assert later.left_over_by_days == [("lasting", "Karl")]
