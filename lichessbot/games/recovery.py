@@ -81,6 +81,9 @@ class GameRecovery:
         """Store our account."""
         if self.is_another(account):
             self._waits_for_list = False
+            for game_id, _ in (*self._left_over, *self._left_over_by_days):
+                self._store.note_left(game_id)
+            self._left_over = self._left_over_by_days = ()
         self.our_id = account.id
         self._store.put("INSERT OR REPLACE INTO account (single, url, id) VALUES (1, ?, ?)", self._url, account.id)
 

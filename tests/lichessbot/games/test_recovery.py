@@ -92,13 +92,18 @@ def test_a_correspondence_game_that_a_list_lacks_is_visited(folder: Path) -> Non
         assert later.left_over_by_days == [("lasting", "Karl")]
 
 
-def test_the_games_of_another_account_are_not_joined(recovery: GameRecovery) -> None:
+def test_the_games_of_another_account_are_not_joined(folder: Path) -> None:
     other = Account(id="other", username="Other", title="BOT")
-    assert recovery.is_another(other)
-    assert not recovery.is_another(US)
-    recovery.engine_is_good(NOW)
-    recovery.introduce(other)
-    assert ids(recovery, NOW + PATIENCE_S) == []
+    with closing(Store(Database(folder))) as store:
+        recovery = GameRecovery(store, URL, TIMEOUTS)
+        assert recovery.is_another(other)
+        assert not recovery.is_another(US)
+        recovery.engine_is_good(NOW)
+        recovery.introduce(other)
+        assert ids(recovery, NOW + PATIENCE_S) == []
+        assert recovery.list_came(()) == []
+    with closing(Store(Database(folder))) as later:
+        assert later.left_over == []
 
 
 def test_the_games_of_another_server_are_not_joined(folder: Path) -> None:
