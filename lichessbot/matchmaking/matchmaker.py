@@ -260,8 +260,7 @@ class Matchmaker:
             self.withdraw()
 
     def _offer_rematch(self, it: Proposal, snapshot: Snapshot, now: float) -> None:
-        objection = self._objections.to_rematch(it, snapshot, now, time.time())
-        if objection is None:
+        if (objection := self._objections.to_rematch(it, snapshot, now, time.time())) is None:
             self._propose(it)
         else:
             self._log.info("rematch.not_offered", game=it.rematch_of, opponent=it.opponent, reason=objection)
@@ -399,7 +398,8 @@ class Matchmaker:
         self.withdraw()
 
     def withdraw(self, opponent: str | None = None) -> None:
-        """Withdraw the open challenge, or only one to this opponent, which frees its slot."""
+        """Withdraw the open challenge, which frees its slot, or only one to this opponent, who is not chosen either."""
+        self._shortlist = [it for it in self._shortlist if it.opponent != opponent]
         if self._open is not None and opponent in (None, self._open.proposal.opponent):
             self._send(self._open.withdraw())
 

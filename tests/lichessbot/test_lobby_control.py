@@ -13,17 +13,21 @@ from lichessbot.control.commands import CannotDo
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.commands import (
     AcceptChallenge,
+    Bots,
     CancelChallenge,
     CommandDone,
     CreateChallenge,
     DeclineChallenge,
     JoinTournament,
     LeaveTournament,
+    ReadBots,
     ReadRatings,
+    ReadStatuses,
     ReadTournament,
+    Statuses,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
-from lichessbot.lichess.models import ArenaInfo, Challenge, ChallengeReceived, GameInfo
+from lichessbot.lichess.models import ArenaInfo, BotUser, Challenge, ChallengeReceived, GameInfo, UserStatus
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
@@ -192,6 +196,15 @@ def test_a_blocked_bot_is_not_challenged_and_an_open_challenge_to_it_is_withdraw
     hall.lobby.command_answered(hall.outbox.sent[-1], CommandDone(hall.outbox.sent[-1]))
     with pytest.raises(CannotDo, match="rival is blocked"):
         hall.lobby.rechallenge(received=False)
+
+
+def test_a_bot_that_is_blocked_while_it_is_looked_at_is_not_challenged(store: Store) -> None:
+    hall = Hall(store)
+    hall.hear(ReadRatings(), US)
+    hall.hear(ReadBots(), Bots((BotUser.model_validate({"id": "rival", "username": "Rival"}),)))
+    hall.lobby.block("Rival")
+    hall.hear(ReadStatuses(("rival",)), Statuses((UserStatus(id="rival", online=True),)))
+    assert not any(isinstance(command, CreateChallenge) for command in hall.outbox.sent)
 
 
 # Rechallenge
