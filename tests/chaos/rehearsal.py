@@ -1,6 +1,7 @@
 """One run of `lichessbot rehearse`, the real daemon in front of the cruel server, judged from outside."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -28,6 +29,11 @@ class Rehearsal:
     def struck(self) -> set[str]:
         """The faults that struck, by name."""
         return {entry["fault"] for entry in self.fault_log}
+
+    @property
+    def problems(self) -> list[str]:
+        """What failed it beside its games, in words."""
+        return re.findall(r"^problem: (?:the bot misbehaved: )?(.*)$", self.output, re.MULTILINE)
 
     @property
     def struck_cards(self) -> set[str]:
