@@ -86,12 +86,13 @@ def test_three_hundred_moves_fit_a_clock_whose_increment_pays_for_the_overhead(i
 )
 def test_the_soft_deadline_of_an_ample_clock_adapts_too(limits: Limits) -> None:
     soft, hard = deadlines_us(limits, True, 10)
-    for _ in range(20):
+    whole_s = soft * params.NEXT_DEPTH_PERCENT / 1e8
+    for _ in range(50):
         began = time.monotonic()
         time_manager = TimeManager(soft, hard)
-        time.sleep(soft / 2e6)
+        time.sleep(0.55 * whole_s)
         is_too_late = [time_manager.too_late_for_another_depth(percent) for percent in (50, 100)]
-        if time.monotonic() - began < soft / 1e6:      # else a busy machine let it oversleep
+        if time.monotonic() - began < whole_s:      # else a busy machine let it oversleep
             break
     assert is_too_late == [True, False]
 
