@@ -124,6 +124,7 @@ def test_an_offer_is_made_once_in_twenty_plies_over_a_restart(arena: Arena) -> N
     human = Person(arena, Color.WHITE, fen=BLOCKED)
     human.plays("e1d1", "d1c1")
     assert len(human.lines("Black offers draw")) == 1
+    assert arena.logged("offer=True")       # before it is killed
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()
     arena.start()
