@@ -27,7 +27,7 @@ from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from lichessbot.rehearsal.server.site import GameChanged, GameEnded, Happening
+from lichessbot.rehearsal.server.site import GameChanged, GameEnded, SiteEvent
 from tests.benchmarks.figures import Figures
 from tests.benchmarks.pages import Rounds
 from tests.fakes.arena import PATIENCE_S, Arena
@@ -81,7 +81,7 @@ class Onlooker:
         self._moved_at: dict[str, float] = {}
         arena.server.call(lambda: arena.site.observe(self._note))
 
-    def _note(self, happening: Happening) -> None:
+    def _note(self, happening: SiteEvent) -> None:
         if not isinstance(happening, GameChanged | GameEnded):
             return
         now, game = time.monotonic(), happening.session.game

@@ -1,0 +1,13 @@
+"""Benchmarks are run by hand, so that nobody would notice for long that a name they import has changed."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith(("test_", "__")))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_benchmark_finds_what_it_imports(name: str) -> None:
+    import_module(f"tests.benchmarks.{name}")
