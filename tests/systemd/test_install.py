@@ -10,7 +10,8 @@ import signal
 import subprocess
 import termios
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -316,25 +317,32 @@ def test_the_name_of_a_bot_is_no_path(installation: Installation, name: str) -> 
     assert done.stderr == f"install: --instance {name}: expected letters, digits, _ and -\n"
 
 
+@contextmanager
+def other_run(installation: Installation) -> Iterator[Callable[[], None]]:
+    """Hold the lock as another run of the script does; yield what ends that run."""
+    words = ["flock", installation.prefix / "lock", "sh", "-c", "echo locked; read ended"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"locked\n"
+        yield other.stdin.close
+
+
 def test_two_runs_at_once_wait_for_each_other(installation: Installation, tmp_path: Path) -> None:
     installation.prefix.mkdir(parents=True)
-    with subprocess.Popen(
-        ["flock", installation.prefix / "lock", "sh", "-c", "echo locked; read ended"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    ) as first:  # fmt: skip
-        assert first.stdin is not None
-        assert first.stdout is not None
-        assert first.stdout.readline() == b"locked\n"
-        with subprocess.Popen(
-            [installation.script, "--root", installation.root, "--wheels", wheel(tmp_path / "first", "1.0")],
-            env=installation.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-        ) as second:  # fmt: skip
-            assert second.stdout is not None
-            while "waiting for another installation" not in second.stdout.readline():
-                assert second.poll() is None
-            assert not (installation.prefix / "versions").exists()
-            first.stdin.close()
-            assert second.stdout.read().endswith("is in use\n")
+    command = [installation.script, "--root", installation.root, "--wheels", wheel(tmp_path / "first", "1.0")]
+    with (
+        other_run(installation) as end,
+        subprocess.Popen(
+            command, env=installation.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        ) as second,
+    ):
+        assert second.stdout is not None
+        while "waiting for another installation" not in second.stdout.readline():
+            assert second.poll() is None
+        assert not (installation.prefix / "versions").exists()
+        end()
+        assert second.stdout.read().endswith("is in use\n")
 
 
 def test_a_rollback_that_waited_for_an_upgrade_goes_back_to_what_that_replaced(
@@ -344,13 +352,7 @@ def test_a_rollback_that_waited_for_an_upgrade_goes_back_to_what_that_replaced(
         assert installation.install("--wheels", wheel(tmp_path / f"{number}", f"{number}.0")).returncode == 0
     previous = installation.prefix / "previous"
     replaced = previous.readlink()
-    with subprocess.Popen(
-        ["flock", installation.prefix / "lock", "sh", "-c", "echo locked; read ended"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    ) as upgrade:  # fmt: skip
-        assert upgrade.stdin is not None
-        assert upgrade.stdout is not None
-        assert upgrade.stdout.readline() == b"locked\n"
+    with other_run(installation) as end:
         previous.unlink()
         previous.symlink_to("versions/before")       # which the upgrade is about to remove
         with subprocess.Popen(
@@ -361,7 +363,7 @@ def test_a_rollback_that_waited_for_an_upgrade_goes_back_to_what_that_replaced(
             assert "waiting for another installation" in rollback.stdout.readline()
             previous.unlink()
             previous.symlink_to(replaced)
-            upgrade.stdin.close()
+            end()
             assert rollback.stdout.read().endswith("is in use\n")
     assert installation.version() == "1.0"
 

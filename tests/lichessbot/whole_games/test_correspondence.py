@@ -167,7 +167,8 @@ def test_the_game_with_the_least_time_is_played_first(arena: Arena) -> None:
     assert arena.stop() == 0
 
 
-def test_a_game_that_ends_while_suspended_is_visited_once_more_and_recorded(arena: Arena) -> None:
+def suspended_game(arena: Arena) -> tuple[GameSession, Color]:
+    """Start the daemon; return a game in which it has made two moves and that is suspended, and the opponent's side."""
     sections = SECTION.format(places=1, disconnect_time=0) + "pgn_directory: games\n"
     arena.configure(sections, depth=1, engine="own_book: false")
     session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
@@ -176,6 +177,11 @@ def test_a_game_that_ends_while_suspended_is_visited_once_more_and_recorded(aren
     opponent = Color.BLACK if session.game.setup.white.name == BOT else Color.WHITE
     arena.server.call(lambda: session.play(opponent, "e7e5" if opponent is Color.BLACK else "e2e4"))
     arena.until(lambda: our_plies(session) == 2 and not streams(arena))
+    return session, opponent
+
+
+def test_a_game_that_ends_while_suspended_is_visited_once_more_and_recorded(arena: Arena) -> None:
+    session, opponent = suspended_game(arena)
     arena.server.call(lambda: session.resign(opponent))
     arena.until(lambda: "game.over" in arena.log())
     time.sleep(1.5)
@@ -186,14 +192,7 @@ def test_a_game_that_ends_while_suspended_is_visited_once_more_and_recorded(aren
 
 
 def test_a_game_that_ends_while_the_daemon_is_down_is_recorded_at_its_next_start(arena: Arena) -> None:
-    sections = SECTION.format(places=1, disconnect_time=0) + "pgn_directory: games\n"
-    arena.configure(sections, depth=1, engine="own_book: false")
-    session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
-    arena.start()
-    arena.until(lambda: our_plies(session) == 1 and not streams(arena))
-    opponent = Color.BLACK if session.game.setup.white.name == BOT else Color.WHITE
-    arena.server.call(lambda: session.play(opponent, "e7e5" if opponent is Color.BLACK else "e2e4"))
-    arena.until(lambda: our_plies(session) == 2 and not streams(arena))
+    session, opponent = suspended_game(arena)
     for _ in range(2):
         assert arena.stop() == 0
         arena.start()

@@ -2,6 +2,7 @@
 
 import http.client
 from collections.abc import Iterator, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -10,6 +11,7 @@ from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, DeclineReason
 from lichessbot.rehearsal.server.server import RehearsalServer
 
+from .page_client import PageClient
 from .scene import NAME, Scene
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"
@@ -177,27 +179,26 @@ def test_a_rematch_swaps_the_colours_and_ends_the_analysis(scene: Scene) -> None
     page.wait("analysis", lambda it: it is None or it["id"] == again["id"])
 
 
-def test_the_bots_offer_of_a_rematch_waits_for_an_answer(scene: Scene) -> None:
+def offered_rematch(scene: Scene) -> tuple[PageClient, str, dict[str, Any]]:
+    """Return a page, the id of the game that was played there, and the bot's offer of a rematch."""
     page = scene.open()
     game = page.start(variant="fromPosition", fen=MATE_IN_ONE)
     page.move(game["id"], "a1a8")
     page.wait("game", lambda it: it["isOver"])
     site = scene.server.site
     scene.server.call(lambda: site.offer_rematch(site.session(game["id"]).game, scene.account))
-    offer = page.wait("lobby", lambda it: it["offer"])["offer"]
+    return page, game["id"], page.wait("lobby", lambda it: it["offer"])["offer"]
+
+
+def test_the_bots_offer_of_a_rematch_waits_for_an_answer(scene: Scene) -> None:
+    page, game_id, offer = offered_rematch(scene)
     assert offer["text"] == f"{NAME} offers a rematch: 3+0, casual, From Position."
     page.do(offer["path"], accept=offer["answers"]["Accept"])
-    page.wait("game", lambda it: it["id"] != game["id"])
+    page.wait("game", lambda it: it["id"] != game_id)
 
 
 def test_an_offer_cannot_be_accepted_beside_another_game_or_challenge(scene: Scene) -> None:
-    page = scene.open()
-    game = page.start(variant="fromPosition", fen=MATE_IN_ONE)
-    page.move(game["id"], "a1a8")
-    page.wait("game", lambda it: it["isOver"])
-    site = scene.server.site
-    scene.server.call(lambda: site.offer_rematch(site.session(game["id"]).game, scene.account))
-    offer = page.wait("lobby", lambda it: it["offer"])["offer"]
+    page, _, offer = offered_rematch(scene)
     again = page.start()
     assert "Finish or resign your game first" in page.refusal(offer["path"], accept=True)
     page.do(f"game/{again['id']}/abort")
