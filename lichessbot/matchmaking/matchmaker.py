@@ -260,7 +260,8 @@ class Matchmaker:
             self.withdraw()
 
     def _offer_rematch(self, it: Proposal, snapshot: Snapshot, now: float) -> None:
-        if (objection := self._objections.to_rematch(it, snapshot, now, time.time())) is None:
+        objection = self._objections.to_rematch(it, snapshot, now, time.time())
+        if objection is None:
             self._propose(it)
         else:
             self._log.info("rematch.not_offered", game=it.rematch_of, opponent=it.opponent, reason=objection)
