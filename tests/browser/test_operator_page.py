@@ -264,7 +264,7 @@ def test_the_history_fits_a_phone_and_shows_no_ratings_without_rated_games(
         "groups": {"speed": {"correspondence": score}, "colour": {}, "opening": openings, "opponent": {}},
     }  # fmt: skip
     with visit(browser, f"http://{address}/#/history", NARROW) as page:
-        page.until_text("#total", "0 won")     # the statistics have come
+        page.until_text("#total", "drawn")     # the statistics have come
         assert page.page.locator("figure:visible").count() == 1
         page.page.route("**/api/statistics", lambda route: route.fulfill(json=told))
         page.page.reload()
