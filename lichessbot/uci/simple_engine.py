@@ -34,7 +34,7 @@ class SimpleEngine:
         self._engine.close()
 
     def search(self, board: Board, limits: Limits, patience_s: float) -> SearchSummary:
-        """Return what a search found. Raises EngineError if the engine ends, or gives no answer in that time.
+        """Return what a search found. Raises EngineError if the engine ends meanwhile, or gives no answer in that time.
 
         The time comes on top of what an engine may take to start and to stop.
         """
@@ -52,7 +52,7 @@ class SimpleEngine:
                     self._lower_priority()
                 case BestMove(search_id=self._last_id, summary=summary):
                     return summary
-                case EngineDied(reason=reason):
+                case EngineDied(search_id=self._last_id, reason=reason):
                     raise EngineError(reason)
 
     def _lower_priority(self) -> None:

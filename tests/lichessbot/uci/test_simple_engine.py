@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -48,10 +49,19 @@ def rude(path: Path, manner: str, timeouts: Timeouts) -> SimpleEngine:
 
 
 def test_an_engine_that_ends_is_an_error(rude_engine: Path) -> None:
+    with (
+        closing(rude(rude_engine, "dies", Timeouts())) as engine,
+        pytest.raises(EngineError, match="ended by itself"),
+    ):
+        engine.search(Board(), Limits(nodes=1), 60.0)
+
+
+def test_an_engine_that_ended_since_the_last_search_is_started_again(rude_engine: Path) -> None:
     with closing(rude(rude_engine, "leaves", Timeouts())) as engine:
-        answers = (engine.search(Board(), Limits(nodes=1), 60.0) for _ in range(2))
-        with pytest.raises(EngineError, match="ended by itself"):
-            tuple(answers)  # it leaves after its first answer
+        for _ in range(2):
+            assert engine.search(Board(), Limits(nodes=1), 60.0).move == "e2e4"
+            while engine._reports.empty():
+                time.sleep(0.01)  # until its end is reported
 
 
 def test_an_engine_that_never_gets_ready_is_an_error(rude_engine: Path) -> None:
