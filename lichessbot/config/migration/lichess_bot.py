@@ -13,6 +13,7 @@ _MEANT_BY_ABSENCE: Final = {
     "abort_time": 20,
     "engine.ponder": False,
     "engine.polyglot.max_depth": 8,
+    "engine.online_moves.online_egtb.max_pieces": 7,
     "challenge.accept_bot": False,
     "challenge.max_increment": None,
     "challenge.max_base": None,

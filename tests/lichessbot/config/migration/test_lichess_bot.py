@@ -73,6 +73,7 @@ def test_a_missing_key_keeps_the_meaning_that_lichess_bot_gives_it(translated: T
     )  # fmt: skip
     assert not config.challenge.accept_bot
     assert (config.abort_time, config.engine.ponder, config.engine.polyglot.max_depth) == (20, False, 8)
+    assert config.engine.online_moves.online_egtb.max_pieces == 7
     assert (config.correspondence.checkin_period, config.correspondence.disconnect_time) == (600, 300)
     assert config.matchmaking.opponent_rating_difference is None
     assert config.matchmaking.challenge_filter == "none"
