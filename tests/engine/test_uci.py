@@ -203,7 +203,7 @@ def test_ctrl_c_ends_the_search_and_the_session() -> None:
     session.until("info depth 2")
     session.child.send_signal(signal.SIGINT)
     session.until("bestmove")
-    assert session.child.wait(5) == 130
+    assert session.child.wait(60) == 130
     session.close()
 
 
@@ -238,7 +238,7 @@ def test_a_closed_output_is_no_crash() -> None:
     child.stdin.close()
     errors = child.stderr.read().decode()
     child.stderr.close()
-    child.wait(10)
+    child.wait(60)
     assert "Traceback" not in errors
 
 
@@ -270,7 +270,7 @@ def test_an_exception_in_the_search_ends_the_process_with_a_traceback() -> None:
     assert child.stderr is not None
     child.stdin.write("go depth 3\n")
     child.stdin.flush()
-    assert child.wait(20) == 1
+    assert child.wait(100) == 1
     assert "ZeroDivisionError: planted" in child.stderr.read()
     child.stdin.close()
     child.stderr.close()

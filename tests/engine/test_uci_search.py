@@ -21,8 +21,10 @@ def depth_reached(session: Session) -> int:
 
 def test_a_single_allowed_move_is_searched_for_the_whole_time_unless_a_clock_runs(session: Session) -> None:
     """Who asks for it outside a game wants to know what it is worth."""
-    session.say("go searchmoves a2a3 movetime 300")
-    assert depth_reached(session) > 1
+    session.say("go searchmoves a2a3 movetime 600000")
+    session.until("info depth 2 ")
+    session.say("stop")
+    session.until("bestmove")
     session.say("go searchmoves a2a3 wtime 60000 btime 60000")
     assert depth_reached(session) == 1
 
@@ -57,26 +59,26 @@ def test_an_infinite_search_keeps_its_move_until_stop(session: Session) -> None:
 
 def test_pondering_gives_its_move_soon_after_the_ponder_hit(session: Session) -> None:
     session.say("position startpos moves e2e4 e7e5")
-    session.say("go ponder wtime 8000 btime 8000")
+    session.say("go ponder wtime 30000 btime 30000")
     time.sleep(1.0)
     session.say("isready")
     assert not any(line.startswith("bestmove") for line in session.until("readyok"))
     started = time.perf_counter()
     session.say("ponderhit")
     session.until("bestmove")
-    assert time.perf_counter() - started < 8.0, "the whole clock"
+    assert time.perf_counter() - started < 30.0, "the whole clock"
 
 
 def test_the_only_move_is_given_at_once_after_the_ponder_hit(session: Session) -> None:
     session.say("position fen k7/8/1K6/8/8/8/8/7R b - - 0 1")
     session.say("isready")
     session.until("readyok")
-    session.say("go ponder wtime 600000 btime 600000")
+    session.say("go ponder wtime 60000000 btime 60000000")
     time.sleep(0.3)
     started = time.perf_counter()
     session.say("ponderhit")
     assert session.until("bestmove")[-1].startswith("bestmove a8b8")
-    assert time.perf_counter() - started < 10.0
+    assert time.perf_counter() - started < 60.0
 
 
 def test_time_spent_pondering_counts(session: Session) -> None:
@@ -99,7 +101,7 @@ def test_time_spent_pondering_counts(session: Session) -> None:
         return time.perf_counter() - started
 
     # A busy machine may delay one answer or another.
-    assert any(after_pondering_s() < without_pondering_s / 2 for _ in range(4))
+    assert any(after_pondering_s() < without_pondering_s / 2 for _ in range(20))
 
 
 def test_a_ponder_hit_without_pondering_is_ignored(session: Session) -> None:
@@ -177,7 +179,7 @@ def test_a_search_longer_than_three_seconds_reports_its_root_moves(session: Sess
 
 
 def test_a_short_search_does_not_report_its_root_moves() -> None:
-    assert not [line for line in converse("go movetime 300") if "currmove" in line]
+    assert not [line for line in converse("go depth 6") if "currmove" in line]
 
 
 def test_a_score_outside_the_window_is_reported_as_a_bound(session: Session) -> None:
@@ -203,25 +205,29 @@ def test_analyse_mode_uses_the_time_even_for_the_only_move(analyses: bool, sessi
     session.say("position startpos moves e2e3 b7b6 d1h5 c7c6 h5f7")
     session.say("isready")
     session.until("readyok")
-    session.say(f"go movetime {2000 if analyses else 20_000}")
     started = time.perf_counter()
+    session.say(f"go movetime {2000 if analyses else 600_000}")
     if analyses:
         session.until("info depth")
         session.suspend(1.5)
     session.until("bestmove")
     elapsed_ms = (time.perf_counter() - started) * 1000
-    assert elapsed_ms >= 1900 if analyses else elapsed_ms < 10_000
+    assert elapsed_ms >= 1900 if analyses else elapsed_ms < 60_000
 
 
 def test_a_move_after_the_hard_deadline_is_reported_as_late(session: Session) -> None:
     """A suspended process misses its deadline, and says by how much once it continues."""
     session.say("isready")
     session.until("readyok")
-    started = time.perf_counter()
-    session.say("go movetime 1500")
-    session.until("info depth")
-    session.suspend(2.0)
-    late = [line for line in session.until("bestmove") if line.startswith("info string late")]
+    for _ in range(20):
+        started = time.perf_counter()
+        session.say("go movetime 1500")
+        session.until("info depth")
+        session.suspend(2.0)
+        continued_s = time.perf_counter() - started
+        late = [line for line in session.until("bestmove") if line.startswith("info string late")]
+        if continued_s < 3.4:      # else a busy machine may have suspended it after the deadline
+            break
     assert len(late) == 1
     overhead_ms = 100                                  # at most: the deadline lies before the 1500 ms by so much
     assert 400 <= int(late[0].split()[-2]) <= (time.perf_counter() - started) * 1000 - 1500 + overhead_ms
