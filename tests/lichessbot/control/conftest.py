@@ -10,7 +10,8 @@ import pytest
 from lichessbot.control.commands import ControlAnswer, ControlRequest
 from lichessbot.control.server import ControlServer, Patience
 
-QUICK = Patience(request_s=0.5, main_thread_s=0.5, reading_s=0.5)
+PATIENT = Patience(request_s=60.0, main_thread_s=60.0, reading_s=60.0)
+"""Only tests of what happens to slow clients and a busy daemon wait for less."""
 
 
 def _done(request: ControlRequest) -> ControlAnswer:
@@ -20,11 +21,11 @@ def _done(request: ControlRequest) -> ControlAnswer:
 class Office:
     """Stands in for the main thread: answers with `answer`, or not at all while that is None."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, patience: Patience = PATIENT) -> None:
         self.answer: Callable[[ControlRequest], ControlAnswer | None] = _done
         self.seen: list[ControlRequest] = []
         self._inbox: SimpleQueue[ControlRequest | None] = SimpleQueue()
-        self.server = ControlServer(folder, self._inbox.put, QUICK)
+        self.server = ControlServer(folder, self._inbox.put, patience)
         self.server.start()
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
