@@ -192,7 +192,7 @@ def test_a_correspondence_game_that_ends_while_no_daemon_runs_is_recorded_beside
 
 
 def test_a_rematch_that_must_wait_for_the_account_costs_no_processor_time(
-    lichess: ScriptedLichess, daemon: Daemon
+    lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path
 ) -> None:
     daemon.settings = "rematch: {offer: all}\n"
     moves = "e2e4 e7e5 g1f3"
@@ -202,6 +202,7 @@ def test_a_rematch_that_must_wait_for_the_account_costs_no_processor_time(
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", moves)), ticking(full("abcd1234", moves), over))
     daemon.start()
     daemon.until(lambda: "game.resume game=abcd1234" in daemon.log)
+    daemon.until(lambda: read_only(tmp_path / "state", "SELECT * FROM games"))
     daemon.stop()
     daemon.start()
     daemon.until(lambda: "game.over game=abcd1234 status=resign" in daemon.log)
