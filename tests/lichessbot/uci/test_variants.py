@@ -25,7 +25,7 @@ from lichessbot.uci.search import BestMove, EngineDied, Search
 from lichessbot.uci.startup_check import StartupCheck, playable_now
 from lichessbot.uci.variants import announced_variants, engine_fen, position_command, uci_name
 from tests.fakes import variant_engine
-from tests.lichessbot.uci.helpers import TIMEOUTS, Start, heard, heard_by
+from tests.lichessbot.uci.helpers import TIMEOUTS, Start, heard, heard_by, until
 
 RULES = [variant for variant in Variant if not variant.has_standard_rules]
 STANDARD_RULES = tuple(variant for variant in Variant if variant.has_standard_rules)
@@ -112,8 +112,8 @@ def test_an_engine_plays_one_variant_after_the_other(
         answer = heard(inbox)
         assert isinstance(answer, BestMove), answer
         assert board.normalise(answer.move or "") in board.legal_moves()
-    engine.close()
     told = ["Crazyhouse", "KOTH", "Three-Check", "Giveaway", "Atomic", "Horde", "Race", "Standard"]
+    until(lambda: len(heard_by(caplog)) >= len(told))   # read by a thread of its own
     assert heard_by(caplog)[: len(told)] == [f"plays {name}" for name in told]
 
 
