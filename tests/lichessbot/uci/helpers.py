@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.search import EngineReady, Search
 
 PATIENCE_S = 60.0
-TIMEOUTS = Timeouts()
+TIMEOUTS = Timeouts(engine_handshake=timedelta(seconds=60), engine_stop=timedelta(seconds=60))
 SMALL = EngineConfig(hash_mb=1)
 Start = Callable[..., UciEngine]
 
