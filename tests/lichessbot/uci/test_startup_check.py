@@ -13,19 +13,17 @@ from lichessbot.config import ChallengeConfig, Config, EngineConfig
 from lichessbot.config.engine import Profile
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Variant
-from lichessbot.timeouts import Timeouts
 from lichessbot.uci import engine_process
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 from lichessbot.uci.startup_check import GAME_ID, StartupCheck
-
-SMALL = EngineConfig(hash_mb=1)
+from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, heard
 
 
 def test_our_engine_passes() -> None:
     inbox: Inbox = SimpleQueue()
-    test = StartupCheck(Config(engine=SMALL), inbox.put, Timeouts(), Limits(depth=1))
-    assert isinstance(inbox.get(timeout=30), EngineReady)
-    report = inbox.get(timeout=30)
+    test = StartupCheck(Config(engine=SMALL), inbox.put, TIMEOUTS, Limits(depth=1))
+    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
+    report = inbox.get(timeout=PATIENCE_S)
     assert isinstance(report, BestMove)
     assert report.game_id == GAME_ID
     assert test.judge(report) == ()
@@ -38,8 +36,8 @@ def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pyt
 
     monkeypatch.setattr(engine_process.subprocess, "Popen", refuse)
     inbox: Inbox = SimpleQueue()
-    test = StartupCheck(Config(engine=SMALL), inbox.put, Timeouts(), Limits(depth=1))
-    report = inbox.get(timeout=1)
+    test = StartupCheck(Config(engine=SMALL), inbox.put, TIMEOUTS, Limits(depth=1))
+    report = inbox.get(timeout=PATIENCE_S)
     assert isinstance(report, EngineDied)
     (fault,) = test.judge(report)
     assert "no more processes" in fault.text
@@ -47,7 +45,7 @@ def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pyt
 
 
 def test_an_engine_without_a_move_in_the_start_position_fails() -> None:
-    test = StartupCheck(Config(engine=SMALL), SimpleQueue().put, Timeouts(), Limits(depth=1))
+    test = StartupCheck(Config(engine=SMALL), SimpleQueue().put, TIMEOUTS, Limits(depth=1))
     assert test.judge(BestMove(GAME_ID, 0, None))[0].text == "engine: the engine finds no move in the start position"
 
 
@@ -57,9 +55,9 @@ def test_an_engine_that_dies_after_its_move_is_not_mistaken_for_the_next_one(rud
     engine, challenge = SMALL.model_copy(update={"command": leaves}), ChallengeConfig(variants=(Variant.STANDARD,))
     config = Config(engine=engine, challenge=challenge, profiles=(profile,))
     inbox: Inbox = SimpleQueue()
-    test = StartupCheck(config, inbox.put, Timeouts(), Limits(depth=1))
-    assert isinstance(inbox.get(timeout=30), EngineReady)
-    move, end = inbox.get(timeout=30), inbox.get(timeout=30)
+    test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1))
+    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
+    move, end = inbox.get(timeout=PATIENCE_S), inbox.get(timeout=PATIENCE_S)
     assert isinstance(move, BestMove)
     assert isinstance(end, EngineDied)
     assert test.is_meant(move)
@@ -71,11 +69,11 @@ def test_an_engine_that_dies_after_its_move_is_not_mistaken_for_the_next_one(rud
 
 def test_an_engine_that_never_gives_a_move_fails(rude_engine: Path) -> None:
     engine = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "deaf")})
-    timeouts = replace(Timeouts(), engine_handshake=timedelta(seconds=5), engine_first_move=timedelta(seconds=0.1))
+    # One second in all; the handshake alone may take a minute, so that a slow start is no other error.
+    timeouts = replace(TIMEOUTS, engine_first_move=timedelta(seconds=1) - TIMEOUTS.engine_handshake)
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=engine), inbox.put, timeouts, Limits(depth=1))
-    assert isinstance(inbox.get(timeout=30), EngineReady)
-    (fault,) = test.judge(inbox.get(timeout=30))
+    (fault,) = test.judge(heard(inbox))
     assert "no move in time" in fault.text
     assert not fault.is_lasting
 
@@ -83,8 +81,8 @@ def test_an_engine_that_never_gives_a_move_fails(rude_engine: Path) -> None:
 def test_a_missing_program_is_a_lasting_fault() -> None:
     engine = SMALL.model_copy(update={"command": ("no-such-engine",)})
     inbox: Inbox = SimpleQueue()
-    test = StartupCheck(Config(engine=engine), inbox.put, Timeouts(), Limits(depth=1))
-    (fault,) = test.judge(inbox.get(timeout=30))
+    test = StartupCheck(Config(engine=engine), inbox.put, TIMEOUTS, Limits(depth=1))
+    (fault,) = test.judge(inbox.get(timeout=PATIENCE_S))
     assert "no program no-such-engine" in fault.text
     assert fault.is_lasting
 
@@ -112,6 +110,6 @@ def test_an_engine_without_the_wanted_levels_is_named(
     challenge = ChallengeConfig(variants=(Variant.STANDARD,))
     config = Config(engine=EngineConfig.model_validate({**engine, "command": command}), challenge=challenge)
     inbox: Inbox = SimpleQueue()
-    test = StartupCheck(config, inbox.put, Timeouts(), Limits(depth=1))
-    assert isinstance(inbox.get(timeout=30), EngineReady)
-    assert [fault.text for fault in test.judge(inbox.get(timeout=30))] == faults
+    test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1))
+    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
+    assert [fault.text for fault in test.judge(inbox.get(timeout=PATIENCE_S))] == faults
