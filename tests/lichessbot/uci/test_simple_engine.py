@@ -21,7 +21,7 @@ SMALL = EngineConfig(hash_mb=1)
 
 @pytest.fixture
 def engine() -> Iterator[SimpleEngine]:
-    with closing(SimpleEngine("abcd1234", SMALL, Timeouts(), niceness=17)) as engine:
+    with closing(SimpleEngine("abcd1234", SMALL, Timeouts(), niceness=19)) as engine:
         yield engine
 
 
@@ -29,18 +29,18 @@ def test_a_search_is_answered_at_the_wanted_priority_also_after_a_close(engine: 
     board = Board()
     board.push("e2e4")
     for _ in range(2):
-        assert engine.search(board, Limits(nodes=2000), 20.0).move in board.legal_moves()
+        assert engine.search(board, Limits(nodes=2000), 60.0).move in board.legal_moves()
         assert engine.name.startswith("lichessbot-engine")
         process_id = engine._engine.process_id
         assert process_id is not None
-        assert os.getpriority(os.PRIO_PROCESS, process_id) == 17
+        assert os.getpriority(os.PRIO_PROCESS, process_id) == 19
         engine.close()
 
 
 def test_the_same_search_of_a_new_engine_finds_the_same(engine: SimpleEngine) -> None:
-    first = engine.search(Board(), Limits(nodes=5000), 20.0)
+    first = engine.search(Board(), Limits(nodes=5000), 60.0)
     engine.close()
-    second = engine.search(Board(), Limits(nodes=5000), 20.0)
+    second = engine.search(Board(), Limits(nodes=5000), 60.0)
     assert (first.score, first.pv, first.nodes) == (second.score, second.pv, second.nodes)
 
 
