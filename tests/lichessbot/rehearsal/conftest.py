@@ -1,9 +1,12 @@
 """An embedded Lichess with its waits at a twentieth of real time, and fresh accounts for every test.
 
+But what a test must do in time, it may do late: a busy machine sometimes takes seconds for the next line of a test.
+
 One server for each module of tests: names get a number, so that no test meets another's accounts.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -13,7 +16,7 @@ from lichessbot.rehearsal.rules.enums import Scope
 from lichessbot.rehearsal.rules.timing import Timing, wall_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 
-from .client import Client
+from .client import PATIENCE_S, Client
 
 SCALE = 1 / 20
 
@@ -22,7 +25,14 @@ Join = Callable[..., Client]
 
 @pytest.fixture(scope="module")
 def timing() -> Timing:
-    return Timing().scaled(SCALE)
+    return replace(
+        Timing().scaled(SCALE),
+        challenge_expiry_s=PATIENCE_S,
+        first_moves_s=PATIENCE_S,
+        arena_waits_s=PATIENCE_S,
+        rate_limit_s=PATIENCE_S,
+        minute_s=PATIENCE_S,
+    )
 
 
 @pytest.fixture(scope="module")

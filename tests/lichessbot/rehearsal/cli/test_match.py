@@ -22,7 +22,7 @@ from lichessbot.rehearsal.rules.enums import Color, Status, Variant
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import Client, Stream, play, start_game
+from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, Stream, play, start_game
 from tests.lichessbot.rehearsal.rules import games
 
 WHITE, BLACK = Color.WHITE, Color.BLACK
@@ -31,7 +31,7 @@ Join = Callable[..., Client]
 PLAN = Plan(
     games=2,
     concurrency=1,
-    clock=RealTime(30, 0),
+    clock=RealTime(180, 0),
     variant=Variant.STANDARD,
     opponent=OpponentKind.GREEDY,
     depth=1,
@@ -75,7 +75,7 @@ def match(lichess: RehearsalServer, bot: Client, plan: Plan) -> Iterator[tuple[M
 
 
 def finish(it: Match, lichess: RehearsalServer) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while not lichess.call(lambda: it.is_over):
         assert time.monotonic() < deadline, "the match does not end"
         time.sleep(0.02)
@@ -214,13 +214,19 @@ def test_declined_challenge_is_a_failed_game(lichess: RehearsalServer, bot: Clie
         assert (it.pairings[0].outcome, it.pairings[0].reason) == (Outcome.FAILED, "challenge declined: variant")
 
 
-def test_unanswered_challenge_is_a_failed_game(lichess: RehearsalServer, bot: Client) -> None:
+def test_unanswered_challenge_is_a_failed_game(
+    lichess: RehearsalServer, bot: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lichess.site, "timing", replace(lichess.site.timing, challenge_expiry_s=0.5))
     with match(lichess, bot, replace(PLAN, games=1)) as (it, _):
         finish(it, lichess)
         assert (it.pairings[0].outcome, it.pairings[0].reason) == (Outcome.FAILED, "challenge not answered")
 
 
-def test_bot_that_never_moves_is_aborted(lichess: RehearsalServer, bot: Client) -> None:
+def test_bot_that_never_moves_is_aborted(
+    lichess: RehearsalServer, bot: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lichess.site, "timing", replace(lichess.site.timing, first_moves_s=1.5))
     events = bot.events()
     with match(lichess, bot, replace(PLAN, games=2, concurrency=1)) as (it, said):
         for _ in range(2):

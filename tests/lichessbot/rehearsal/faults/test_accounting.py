@@ -1,6 +1,7 @@
 """What faults cost: whose games, how long, how much of the clock, and whether anybody could have moved."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -8,8 +9,10 @@ from lichessbot.rehearsal.faults.accounting import Cost, Strike
 from lichessbot.rehearsal.faults.catalogue import Fault, PlacedFault
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.traffic import Place
+from lichessbot.rehearsal.rules.enums import Color, Status
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hurried_game
+from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_game, start_hurried_game
 from tests.lichessbot.rehearsal.cruel import E4_E5, injector
 
 DELAY_S = 0.3
@@ -22,9 +25,40 @@ BAD_GATEWAY = PlacedFault(Fault.GATEWAY_HTML, Place.MOVE)
 EVICTION = PlacedFault(Fault.EVICTION, Place.GAME_START)
 
 
+@pytest.fixture
+def _long_restart(lichess: RehearsalServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A restart takes longer than any pause of this machine."""
+    monkeypatch.setattr(lichess.site, "timing", replace(lichess.site.timing, restart_s=10 * PATIENCE_S))
+
+
 def record(lichess: RehearsalServer, it: FaultInjector, placed: PlacedFault, game_id: str | None) -> Strike:
     lichess.call(lambda: it.accounting.record(placed, game_id))
     return it.accounting.strikes[-1]
+
+
+def strike_as_the_clock_starts(
+    lichess: RehearsalServer, it: FaultInjector, placed: PlacedFault, ada: Client, bob: Client
+) -> tuple[Strike, GameSession]:
+    """A fault in a game of a second, struck with the move that starts the clock of White."""
+    game_id = start_hurried_game(lichess, ada, bob)
+    session = lichess.site.session(game_id)
+
+    def begin() -> None:
+        session.play(Color.WHITE, "e2e4")
+        session.play(Color.BLACK, "e7e5")
+        it.accounting.record(placed, game_id)
+
+    lichess.call(begin)
+    return it.accounting.strikes[-1], session
+
+
+def flag(session: GameSession) -> None:
+    """Wait until the clock has run out."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not session.game.is_over:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert session.game.status is Status.OUT_OF_TIME
 
 
 def only_cost(strike: Strike) -> Cost:
@@ -91,39 +125,43 @@ def test_restart_touches_every_running_game_and_waits_for_all_their_streams(
     assert strike.delay_ms is not None
 
 
+@pytest.mark.usefixtures("_long_restart")
 @pytest.mark.parametrize(
     ("placed", "savable"),
-    [(RESTART, False), (BAD_GATEWAY, True)],      # one lasts as long as the clock, the other is over at once
+    [(RESTART, False), (BAD_GATEWAY, True)],      # one lasts longer than the clock, the other is over at once
     ids=str,
 )
 def test_an_outage_as_long_as_the_clock_excuses_a_loss(
     placed: PlacedFault, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = injector(lichess, ada)
-    game_id = start_hurried_game(lichess, ada, bob)
-    play(game_id, E4_E5, ada, bob)
-    strike = record(lichess, it, placed, game_id)
-    assert ada.game(game_id).rest()[-1]["status"] == "outoftime"
+    strike, session = strike_as_the_clock_starts(lichess, it, placed, ada, bob)
+    flag(session)
     assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True)) is savable
     (summary,) = it.accounting.summary()
     assert (summary.struck, summary.games_touched, summary.games_lost) == (1, 1, 1)
     assert summary.own_fault == int(savable)
     (entry,) = it.accounting.entries()
-    assert (entry["game"], entry["lost"], entry["own_fault"]) == (game_id, True, savable)
+    assert (entry["game"], entry["lost"], entry["own_fault"]) == (session.game.id, True, savable)
 
 
+@pytest.mark.usefixtures("_long_restart")
 @pytest.mark.parametrize(("placed", "savable"), [(RESTART, False), (LINE_DOUBLED, True)], ids=str)
 def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
     placed: PlacedFault, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = injector(lichess, ada)
-    game_id = start_hurried_game(lichess, ada, bob)
-    play(game_id, E4_E5, ada, bob)
-    strike = record(lichess, it, placed, game_id)
-    stream = ada.game(game_id)
-    time.sleep(DELAY_S)
-    play(game_id, "g1f3 g8f6", ada, bob)
-    assert stream.rest()[-1]["status"] == "outoftime"
+    deadline = time.monotonic() + PATIENCE_S
+    while True:     # until no pause of the machine uses up the clock before the second move
+        strike, session = strike_as_the_clock_starts(lichess, it, placed, ada, bob)
+        ada.game(session.game.id)
+        time.sleep(DELAY_S)
+        lichess.call(lambda session=session: session.play(Color.WHITE, "g1f3"))  # type: ignore[misc]
+        if not session.game.is_over:
+            break
+        assert time.monotonic() < deadline
+    lichess.call(lambda: session.play(Color.BLACK, "g8f6"))
+    flag(session)
     assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True)) is savable
 
 

@@ -20,6 +20,7 @@ from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_ga
 from tests.lichessbot.rehearsal.cruel import CERTAIN, E4_E5, cards_of, injector
 
 MID_STREAM_SEED = 2         # deals `cut` to the third piece of a game stream
+REFUSE_FOR = Proxy._refuse_for
 STREAM_PATHS = {Place.EVENT_STREAM: "/api/stream/event", Place.GAME_STREAM: "/api/bot/game/stream/{}"}
 
 
@@ -42,6 +43,19 @@ def proxied(
     lichess.call(proxy.open)
     yield Client(proxy.url, client.token, client.name)
     lichess.wait_for(proxy.close())
+
+
+@pytest.fixture
+def refusals(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Proxy, float]]:
+    """The proxies that refuse connections, each with how long it means to; it begins to count once a test says so."""
+    begun: list[tuple[Proxy, float]] = []
+
+    def refuse(proxy: Proxy, pause_s: float) -> None:
+        REFUSE_FOR(proxy, 10 * PATIENCE_S)
+        begun.append((proxy, pause_s))
+
+    monkeypatch.setattr(Proxy, "_refuse_for", refuse)
+    return begun
 
 
 def read_to_the_end(response: requests.Response) -> tuple[bytes, type[Exception] | None]:
@@ -170,25 +184,28 @@ def test_trickling_answer_is_whole_in_the_end(lichess: RehearsalServer, ada: Cli
 
 
 def test_restart_ends_everything_refuses_for_a_while_and_replays(
-    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing, refusals: list[tuple[Proxy, float]]
 ) -> None:
     game_id = start_game(ada, bob)
     with proxied(lichess, ada, Fault.RESTART, Place.MOVE) as client:
         events = client.events()
         assert events.next("gameStart")["game"]["id"] == game_id
-        before_s = time.monotonic()
         with pytest.raises(requests.ConnectionError):
             client.command(game_id, "move/e2e4")
         events.rest()
         assert not events.ended_cleanly
         with pytest.raises(requests.ConnectionError, match="refused"):
             client.get("/api/account")
-        assert timing.restart_s - 0.01 < wait_until_up(client) - before_s < timing.restart_s + 20.0
+        ((proxy, pause_s),) = refusals
+        assert pause_s == timing.restart_s
+        before_s = time.monotonic()
+        lichess.call(lambda: REFUSE_FOR(proxy, pause_s))
+        assert timing.restart_s - 0.01 < wait_until_up(client) - before_s < timing.restart_s + 60.0
         assert client.events().next("gameStart")["game"]["id"] == game_id
 
 
 def test_refusal_of_connections_leaves_those_that_stand(
-    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing, refusals: list[tuple[Proxy, float]]
 ) -> None:
     game_id = start_game(ada, bob)
     with proxied(lichess, ada, Fault.REFUSED, Place.MOVE) as client:
@@ -198,6 +215,9 @@ def test_refusal_of_connections_leaves_those_that_stand(
         assert stream.next("gameState")["moves"] == "e2e4"
         with pytest.raises(requests.ConnectionError, match="refused"):
             client.events()
+        ((proxy, pause_s),) = refusals
+        assert pause_s == timing.outage_s
+        lichess.call(lambda: REFUSE_FOR(proxy, pause_s))
         wait_until_up(client)
 
 

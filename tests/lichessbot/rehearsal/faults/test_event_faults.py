@@ -1,13 +1,15 @@
 """What other people do: challenges that come and go, a second client, a repetition told late."""
 
+import asyncio
+import threading
 import time
-from dataclasses import replace
 
 import pytest
 
 from lichessbot.rehearsal.faults.catalogue import Fault
-from lichessbot.rehearsal.faults.event_faults import STRANGERS
+from lichessbot.rehearsal.faults.event_faults import STRANGERS, EventFaults
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
+from lichessbot.rehearsal.rules.challenges import Challenge
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
@@ -52,9 +54,17 @@ def test_expired_challenge_can_still_become_a_game(lichess: RehearsalServer, ada
 
 
 def test_a_hundred_strangers_challenge_at_once_and_withdraw(
-    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing, monkeypatch: pytest.MonkeyPatch
+    lichess: RehearsalServer, ada: Client, bob: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lichess.site, "timing", replace(timing, flood_s=2.0))
+    withdraw, seen = EventFaults._withdraw, threading.Event()
+
+    def withdraw_once_seen(faults: EventFaults, challenges: list[Challenge]) -> None:
+        if seen.is_set():
+            withdraw(faults, challenges)
+        else:
+            asyncio.get_running_loop().call_later(0.02, faults._withdraw, challenges)
+
+    monkeypatch.setattr(EventFaults, "_withdraw", withdraw_once_seen)
     it = injector(lichess, ada, *cards_of(Fault.FLOOD))
     start_numbered_game(lichess, it, bob, ada)
     waiting = ada.get("/api/challenge").json()["in"]
@@ -62,6 +72,7 @@ def test_a_hundred_strangers_challenge_at_once_and_withdraw(
     accepted = waiting[0]["id"]
     assert ada.post(f"/api/challenge/{accepted}/accept").status_code == 200
     assert ada.game(accepted).next("gameFull")["state"]["status"] == "aborted"
+    seen.set()
     deadline = time.monotonic() + PATIENCE_S
     while ada.get("/api/challenge").json()["in"]:
         assert time.monotonic() < deadline, "they withdraw"

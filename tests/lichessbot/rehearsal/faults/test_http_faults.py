@@ -2,6 +2,7 @@
 
 import re
 import time
+from dataclasses import replace
 from itertools import cycle
 
 import pytest
@@ -11,7 +12,7 @@ from lichessbot.rehearsal.faults.traffic import REQUESTS, Place
 from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import Client, play, start_game
+from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_game
 from tests.lichessbot.rehearsal.cruel import E4_E5, account_of, cards_of, injector, start_numbered_game
 
 REFUSALS = {
@@ -126,8 +127,9 @@ def test_slow_answer_is_an_answer_in_the_end(
 
 
 def test_maintenance_ends_all_streams_and_answers_502_until_it_is_over(
-    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+    lichess: RehearsalServer, ada: Client, bob: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(lichess.site, "timing", replace(lichess.site.timing, restart_s=PATIENCE_S))
     it = injector(lichess, ada, *cards_of(Fault.MAINTENANCE), chance=None)
     game_id = start_numbered_game(lichess, it, ada, bob)
     streams = [ada.events(), ada.game(game_id)]
@@ -141,7 +143,7 @@ def test_maintenance_ends_all_streams_and_answers_502_until_it_is_over(
         stream.rest()
         assert stream.ended_cleanly
     assert ada.get("/api/account").status_code == 502
-    time.sleep(timing.restart_s)
+    it.http_faults._down_until_ms -= 1000 * PATIENCE_S
     assert ada.events().next("gameStart")["game"]["id"] == game_id
 
 

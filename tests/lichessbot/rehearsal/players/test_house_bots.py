@@ -17,6 +17,7 @@ from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client
 
 NAME = "HouseGreedy"
+LONG = {"clock.limit": 1800}       # no game ends on time, however slow the machine
 VARIANTS = ("antichess", "atomic", "crazyhouse", "horde", "kingOfTheHill", "racingKings", "threeCheck")
 
 
@@ -62,7 +63,7 @@ def test_house_accepts_challenges_and_plays_to_an_end_by_the_rules(
     ada: Client, house_bots: Client, variant: str
 ) -> None:
     events = ada.events()
-    ada.challenge(house_bots, variant=variant)
+    ada.challenge(house_bots, variant=variant, **LONG)
     game_id = events.next("gameStart")["game"]["id"]
     board, last = play_to_the_end(ada, game_id)
     expected = board.outcome(claim_draw=True)
@@ -76,7 +77,7 @@ def test_house_accepts_challenges_and_plays_to_an_end_by_the_rules(
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_house_plays_every_variant_to_an_end_by_its_rules(ada: Client, house_bots: Client, variant: str) -> None:
     events = ada.events()
-    ada.challenge(house_bots, variant=variant)
+    ada.challenge(house_bots, variant=variant, **LONG)
     game_id = events.next("gameStart")["game"]["id"]
     board, last = play_to_the_end(ada, game_id)
     by_its_rules = board.is_variant_win() or board.is_variant_loss()

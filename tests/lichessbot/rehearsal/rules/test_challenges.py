@@ -7,12 +7,13 @@ import pytest
 
 from engine.facade import Board
 from lichessbot.rehearsal.rules.enums import Variant
-from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, start_game
 from tests.lichessbot.rehearsal.rules.creation import CHALLENGE_KEYS, create
 
 ORDINARY_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 ENDGAME_FEN = "8/5pk1/1p4p1/p1r4p/P4R1P/1P4P1/5PK1/8 w - - 0 1"
+EXPIRY_S = 1.0      # where a test waits for it
 
 
 # Creation.
@@ -207,22 +208,29 @@ def test_open_replays_incoming_challenges_without_compat_and_outgoing_ones_not_a
 # Expiry and replacement.
 
 
+@pytest.fixture
+def _soon_expired(lichess: RehearsalServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lichess.site.challenges, "_expiry_s", EXPIRY_S)
+
+
+@pytest.mark.usefixtures("_soon_expired")
 def test_unanswered_challenge_goes_offline_silently_and_can_still_be_accepted(
-    ada: Client, hal: Client, timing: Timing
+    ada: Client, hal: Client
 ) -> None:
-    challenge = hal.challenge(ada)
     events = ada.events()
+    challenge = hal.challenge(ada)
     events.next("challenge")
-    assert events.waiting(1.1 * timing.challenge_expiry_s) == []
+    assert events.waiting(1.1 * EXPIRY_S) == []
     shown = ada.get(f"/api/challenge/{challenge['id']}/show").json()
     assert shown["status"] == "offline"
     assert ada.events().waiting(0.1) == []      # no longer replayed
     assert ada.post(f"/api/challenge/{challenge['id']}/accept").status_code == 200
 
 
-def test_correspondence_challenges_do_not_expire(ada: Client, hal: Client, timing: Timing) -> None:
+@pytest.mark.usefixtures("_soon_expired")
+def test_correspondence_challenges_do_not_expire(ada: Client, hal: Client) -> None:
     _, challenge = create(hal, ada, days=2)
-    time.sleep(1.1 * timing.challenge_expiry_s)
+    time.sleep(1.1 * EXPIRY_S)
     assert ada.get(f"/api/challenge/{challenge['id']}/show").json()["status"] == "created"
 
 
@@ -236,9 +244,8 @@ def test_second_challenge_to_the_same_target_replaces_the_first_silently(ada: Cl
     assert ada.post(f"/api/challenge/{second['id']}/accept").status_code == 200
 
 
-def test_a_keep_alive_stream_shows_the_outcome_and_prevents_expiry(
-    ada: Client, hal: Client, timing: Timing
-) -> None:
+@pytest.mark.usefixtures("_soon_expired")
+def test_a_keep_alive_stream_shows_the_outcome_and_prevents_expiry(ada: Client, hal: Client) -> None:
     form = {"clock.limit": 60, "clock.increment": 0, "keepAliveStream": "true"}
     lines: list[bytes] = []
 
@@ -250,7 +257,7 @@ def test_a_keep_alive_stream_shows_the_outcome_and_prevents_expiry(
     events = ada.events()
     holder.start()
     challenge_id = events.next("challenge")["challenge"]["id"]
-    time.sleep(1.1 * timing.challenge_expiry_s)
+    time.sleep(1.1 * EXPIRY_S)
     assert ada.get(f"/api/challenge/{challenge_id}/show").json()["status"] == "created"
     ada.post(f"/api/challenge/{challenge_id}/accept")
     holder.join(PATIENCE_S)
