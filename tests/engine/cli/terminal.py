@@ -3,4 +3,4 @@
 import sys
 
 COMMAND = [sys.executable, "-P", "-m", "engine"]
-TIMEOUT_S = 60
+TIMEOUT_S = 200
