@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 
-START_S, ANSWER_S = 10.0, 120.0    # how long an engine may take to start, and to answer beyond its own clock
+START_S, ANSWER_S = 60.0, 120.0    # how long an engine may take to start, and to answer beyond its own clock
 
 
 class EngineFailed(ValueError):

@@ -77,7 +77,7 @@ def test_a_pair_is_repeatable() -> None:
 
 @needs_speed
 def test_a_foreign_engine_plays_with_a_clock(foreign: Path) -> None:
-    _, points = play_pair(Pair(f"{foreign} UCI_Elo=600 rating=600", "level 2600", 0, TimeControl(20, 0.2)))
+    _, points = play_pair(Pair(f"{foreign} UCI_Elo=600 rating=600", "level 2600", 0, TimeControl(200, 0.2)))
     assert points == 0
 
 
