@@ -33,7 +33,7 @@ def test_a_program_that_goes_away_is_no_endless_wait() -> None:
 
 def test_busy_processes_are_busy_only_inside_the_block() -> None:
     with busy_processes(1) as (process,):
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 200
         while process.poll() is None and time.clock_gettime(process_clock(process.pid)) < BUSY_S:
             assert time.monotonic() < deadline
             time.sleep(0.02)

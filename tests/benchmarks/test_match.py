@@ -73,7 +73,7 @@ from pathlib import Path
 words = sys.argv
 first, second = [word[5:] for word in words if word.startswith("name=")]
 if Path("../../slow").exists():
-    time.sleep(60)
+    time.sleep(600)
 games = ""
 for number in range(int(words[words.index("-rounds") + 1])):
     for white, black, result in ((first, second, "1-0"), (second, first, "1/2-1/2")):
@@ -225,7 +225,7 @@ def test_when_time_is_up_fastchess_ends_and_finished_batches_stay(tmp_path: Path
     begun = time.monotonic()
     with pytest.raises(TimeoutError, match="time was up within a batch of 2 games"):
         play([match], Plan(games=4, batch=2, until=begun + 0.5))
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 300
     assert match.played() == 2
 
 

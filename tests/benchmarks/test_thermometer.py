@@ -44,6 +44,6 @@ def test_a_bad_line_is_named(tmp_path: Path) -> None:
 def test_the_engine_is_asked_about_every_position(tmp_path: Path) -> None:
     suite = tmp_path / "suite.epd"
     suite.write_text(f"# two mates in one, and a rook to be lost\n{MATE}\n{POINTS}\n{BLUNDER}\n")
-    with chess.engine.SimpleEngine.popen_uci(OURS.split()) as engine:
+    with chess.engine.SimpleEngine.popen_uci(OURS.split(), timeout=100) as engine:
         reading = read(suite, engine, nodes=500)
     assert str(reading) == "3 of 3 solved, 12 of 12 points (100.0 %)"

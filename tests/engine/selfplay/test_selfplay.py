@@ -109,20 +109,20 @@ def test_self_play_finishes_its_shard_after_the_deadline(tmp_path: Path) -> None
 
 def test_the_command_has_nothing_to_do_the_second_time(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "engine", "selfplay", str(tmp_path), "--games", "1", "--nodes", "20"]
-    played = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=60, check=True)
+    played = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=200, check=True)
     assert played.stdout.startswith("1 shard, ")
     shown = subprocess.run(
-        [*command[:4], "records", str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
+        [*command[:4], "records", str(tmp_path)], capture_output=True, text=True, timeout=200, check=True
     )
     assert shown.stdout.startswith(f"positions {read_statistics(tmp_path.glob('*.shard')).positions:,}")
-    again = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=60, check=True)
+    again = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=200, check=True)
     assert again.stdout == ""
 
 
 def test_a_folder_without_shards_is_an_error(tmp_path: Path) -> None:
     for command in (["records"], ["tune"], ["train", "-o", str(tmp_path / "a.net")]):
         line = [sys.executable, "-P", "-m", "engine", *command, str(tmp_path)]
-        answer = subprocess.run(line, capture_output=True, text=True, timeout=60)
+        answer = subprocess.run(line, capture_output=True, text=True, timeout=200)
         assert answer.returncode == 2
         assert "no shards" in answer.stderr
 

@@ -57,9 +57,10 @@ def test_a_process_that_was_killed_is_one_line() -> None:
 
 
 def test_closing_the_iterator_ends_the_processes() -> None:
+    others = multiprocessing.active_children()
     answers = run_parallel(sleep, [0, 600, 600], 2)
     assert next(answers) == 0
     started = time.monotonic()
     answers.close()
-    assert time.monotonic() - started < 60
-    assert not multiprocessing.active_children()
+    assert time.monotonic() - started < 300
+    assert set(multiprocessing.active_children()) <= set(others)

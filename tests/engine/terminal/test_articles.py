@@ -275,7 +275,7 @@ def test_chess_engine_a_style_obeys_depth_time_and_stop() -> None:
     assert StyledThinking(Board(MIDDLE_GAME), CCE, Limits(depth=2)).run().depth == 2
     started = time.monotonic()
     StyledThinking(Board(MIDDLE_GAME), CCE, Limits(move_time_ms=100)).run()
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 60
     stopped = StyledThinking(Board(MIDDLE_GAME), CCE, Limits())
     threading.Timer(0.1, stopped.stop).start()
     assert stopped.run().line

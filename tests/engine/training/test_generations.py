@@ -190,14 +190,14 @@ def test_a_signal_ends_the_loop_and_its_processes(tmp_path: Path) -> None:
     options = ["--nodes", "20", "--games-per-shard", "10", "--processes", "2"]
     with subprocess.Popen([*command, *options], start_new_session=True, stderr=subprocess.PIPE) as loop:
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 300
             while not (tmp_path / "loop.json").exists() and time.monotonic() < deadline:
                 time.sleep(0.05)                           # it is written after the first shard
             loop.send_signal(signal.SIGTERM)
-            _, said = loop.communicate(timeout=60)
+            _, said = loop.communicate(timeout=100)
             assert loop.returncode == 130
             assert said == b"\ninterrupted\n"
-            deadline = time.monotonic() + 30               # multiprocessing's own helper goes a little later
+            deadline = time.monotonic() + 100              # multiprocessing's own helper goes a little later
             while (left := living(loop.pid)) and time.monotonic() < deadline:
                 time.sleep(0.05)
             assert not left
