@@ -22,17 +22,21 @@ from lichessbot.storage.store import ROUND_TRIPS_KEPT, Store, Table
 
 QUICKLY = timedelta(milliseconds=20)
 LARGE_KEY = 0xF00D_0000_0000_0010      # of a position
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 class SlowFile(Database):
     """A file on a slow or failing disk."""
 
-    delay_s = 0.0
     refusing = False
 
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.ready = threading.Event()
+        self.ready.set()
+
     def write(self, statements):  # type: ignore[no-untyped-def]
-        time.sleep(self.delay_s)
+        self.ready.wait(PATIENCE_S)
         if self.refusing:
             raise StateFailed("no space left")
         super().write(statements)
@@ -42,6 +46,7 @@ class SlowFile(Database):
 def file(tmp_path: Path) -> Iterator[SlowFile]:
     file = SlowFile(tmp_path)
     yield file
+    file.ready.set()
     # A store gives up waiting for a slow disk, but SQLite does not survive a connection that is closed while it writes.
     for writer in (thread for thread in threading.enumerate() if thread.name == "store"):
         writer.join(PATIENCE_S)
@@ -49,7 +54,7 @@ def file(tmp_path: Path) -> Iterator[SlowFile]:
 
 
 def until(fact: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while not fact():
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -86,9 +91,10 @@ def test_limited_actions_survive_a_restart(tmp_path: Path) -> None:
 
 def test_a_limited_action_is_on_the_disk_before_it_is_done(file: SlowFile, tmp_path: Path) -> None:
     with closing(Store(file)) as store:
-        file.delay_s = 0.2
+        file.ready.clear()
         recorded = store.note_done("game1", LimitedAction.GREETING)
-        assert not recorded.is_set()
+        assert not recorded.wait(0.2)
+        file.ready.set()
         assert recorded.wait(PATIENCE_S)
         assert count(tmp_path, "deeds") == 1
 
@@ -228,6 +234,7 @@ def test_other_processes_rows_are_read_again_and_the_last_known_ones_stay_if_the
         until(lambda: len(store.read_again(Table.TOURNAMENTS)) == 2)
         assert arenas(store.read_again(Table.TOURNAMENTS)) == ["first123", "abcd1234"], "oldest first"
         assert not caplog.records
+        assert store.note_done("game1", LimitedAction.GREETING).wait(PATIENCE_S), "after the tidying at the start"
         if is_missing:
             (tmp_path / FILE_NAME).unlink()
         else:
@@ -365,10 +372,11 @@ def test_moves_are_counted_by_position_across_restarts(tmp_path: Path) -> None:
 def test_a_slow_disk_does_not_delay_a_game(file: SlowFile, tmp_path: Path) -> None:
     with closing(Store(file)) as store:
         store.note_game("before", "Ferdinand")
-        file.delay_s = 2.0
+        file.ready.clear()
         store.note_done("game1", LimitedAction.GREETING)
         store.record(played("game1", [MoveRecord(1, "e2e4")]))
-        assert count(tmp_path, "deeds") == 0, "the disk takes two seconds, and no caller waits for it"
+        assert count(tmp_path, "deeds") == 0, "no caller waits for the disk"
+        file.ready.set()
         until(lambda: count(tmp_path, "deeds") == 1)
 
 
@@ -380,15 +388,17 @@ def test_a_full_disk_is_logged_once_and_the_notes_are_written_later(
         file.refusing = True
         store.note_done("game1", LimitedAction.GREETING)
         until(lambda: "store.failed" in caplog.text)
+        file.ready.clear()
         started_at = time.monotonic()
         for number in range(200):
             store.note_done(f"game{number}", LimitedAction.DRAW_OFFER)
-        assert time.monotonic() - started_at < 5.0, "no caller waits for a disk known to fail"
+        assert time.monotonic() - started_at < PATIENCE_S, "no caller waits for a disk known to fail"
+        file.ready.set()
         assert store.times_done("game1", LimitedAction.GREETING) == 1
         time.sleep(5 * QUICKLY.total_seconds())
         file.refusing = False
         until(lambda: "store.works_again" in caplog.text)
-        assert count(tmp_path, "deeds") == 201
+        until(lambda: count(tmp_path, "deeds") == 201)
         assert caplog.text.count("store.failed") == 1
         store.note_done("game2", LimitedAction.GREETING).wait(PATIENCE_S)
         assert caplog.text.count("store.works_again") == 1
