@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,12 @@ def _state_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A daemon that is told nothing else keeps its records in the test's own folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("STATE_DIRECTORY", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _all_is_written_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test has recorded is on the disk once the store is closed, however slow the disk is."""
+    monkeypatch.setattr("lichessbot.storage.store.CLOSE_WAITS_AT_MOST", timedelta(seconds=60))
 
 
 @pytest.fixture
