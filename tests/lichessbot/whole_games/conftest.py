@@ -8,7 +8,7 @@ import pytest
 from lichessbot.rehearsal.rules.enums import CastlingSpelling
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.fakes.arena import Arena
+from tests.fakes.arena import PATIENCE_S, Arena
 
 
 @pytest.fixture
@@ -18,7 +18,8 @@ def spelling() -> CastlingSpelling:
 
 @pytest.fixture
 def timing() -> Timing:
-    return Timing(tick_s=2.0)
+    """Challenges wait for an answer, which takes its time on a busy machine."""
+    return Timing(tick_s=2.0, challenge_expiry_s=PATIENCE_S)
 
 
 @pytest.fixture

@@ -9,15 +9,8 @@ from pkgutil import resolve_name
 
 import pytest
 
-from lichessbot.rehearsal.rules.timing import Timing
 from tests.fakes.arena import PATIENCE_S, Arena, judge
 from tests.fakes.service_manager import ListeningManager
-
-
-@pytest.fixture
-def timing() -> Timing:
-    """Challenges wait for the start of a daemon, which takes its time on a busy machine."""
-    return Timing(tick_s=2.0, challenge_expiry_s=PATIENCE_S)
 
 
 @pytest.fixture
