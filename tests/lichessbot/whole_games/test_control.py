@@ -13,7 +13,7 @@ from lichessbot.control.sockets import SOCKET_NAME
 from lichessbot.control.status import Activity, Status
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, DeclineReason
 from lichessbot.rehearsal.rules.timing import Timing
-from tests.fakes.arena import Arena
+from tests.fakes.arena import PATIENCE_S, Arena
 
 SLEEPER = "Sleeper"  # never moves by itself
 
@@ -21,7 +21,7 @@ SLEEPER = "Sleeper"  # never moves by itself
 @pytest.fixture
 def timing() -> Timing:
     """Nobody who stays away loses a game: on a busy machine the commands take their time."""
-    return Timing(tick_s=2.0, claim_wait_s=1000.0)
+    return Timing(tick_s=2.0, claim_wait_s=1000.0, challenge_expiry_s=PATIENCE_S)
 
 
 def told(arena: Arena, *words: str, code: int = 0) -> str:
@@ -54,6 +54,7 @@ def begin_a_game(arena: Arena) -> str:
     reply = "e7e5" if session.game.moves[0] != "e2e4" else "c7c5"
     arena.server.call(lambda: session.play(Color.BLACK, reply))
     arena.until_plies(session, 3)
+    arena.until(lambda: [len(game.moves) for game in status(arena).games] == [3])
     return game_id
 
 

@@ -29,7 +29,7 @@ FULL_ID = re.compile(r"\b[A-Za-z0-9]{12}\b")
 @pytest.fixture
 def timing() -> Timing:
     """Nobody who stays away loses a game: on a busy machine the commands take their time."""
-    return Timing(tick_s=2.0, claim_wait_s=1000.0)
+    return Timing(tick_s=2.0, claim_wait_s=1000.0, challenge_expiry_s=PATIENCE_S)
 
 
 class Browser:
