@@ -14,7 +14,9 @@ from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, Statu
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.params import ChatMessage
-from tests.fakes.arena import Arena, SlowOpponent, judge
+from lichessbot.storage.database import read_only
+from lichessbot.storage.records import LimitedAction
+from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent, judge
 
 # A blocked position that neither side can win, with few pieces.
 BLOCKED = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1"
@@ -23,7 +25,9 @@ HOPELESS = "4k3/8/8/8/3q4/8/5PPP/7K w - - 0 1"
 ONE_REPLY = "7k/6pp/8/8/8/7P/5rP1/4R2K w - - 0 1"
 READY_TO_DRAW = {"offer_draw_enabled": True, "offer_draw_score": 2000, "offer_draw_moves": 2}
 # The game of an absent player can be claimed after a second.
-QUICK = Timing(tick_s=2.0, absence_check_s=0.3, claim_wait_s=1.0, claim_clock_margin_s=0.1)
+QUICK = Timing(
+    tick_s=2.0, absence_check_s=0.3, claim_wait_s=1.0, claim_clock_margin_s=0.1, challenge_expiry_s=PATIENCE_S
+)
 
 
 @pytest.fixture
@@ -41,11 +45,17 @@ def configure(arena: Arena, *, engine: dict[str, Any] | None = None, **settings:
     (arena.folder / "config.yml").write_text(yaml.safe_dump({**base, **settings}))
 
 
+def until_recorded(arena: Arena, action: LimitedAction) -> None:
+    """Wait until the disk has what must not be done twice: the daemon waits for it only half a second."""
+    query = "SELECT 1 FROM deeds WHERE deed = ?"
+    arena.until(lambda: read_only(arena.folder / "state", query, action))
+
+
 class Person:
     """An opponent controlled by the test."""
 
     def __init__(
-        self, arena: Arena, color: Color, *, fen: str | None = None, present: bool = True, base_s: int = 60
+        self, arena: Arena, color: Color, *, fen: str | None = None, present: bool = True, base_s: int = 180
     ) -> None:
         self._arena = arena
         self.color = color
@@ -125,6 +135,7 @@ def test_an_offer_is_made_once_in_twenty_plies_over_a_restart(arena: Arena) -> N
     human.plays("e1d1", "d1c1")
     assert len(human.lines("Black offers draw")) == 1
     assert arena.logged("offer=True")       # before it is killed
+    until_recorded(arena, LimitedAction.DRAW_OFFER)
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()
     arena.start()
@@ -187,6 +198,7 @@ def test_takebacks_are_limited_over_a_restart(arena: Arena) -> None:
         human.waits_for_line("Takeback accepted", granted)
         assert human.game.ply == 0
         if granted == 1:
+            until_recorded(arena, LimitedAction.TAKEBACK)
             arena.signal(signal.SIGKILL)
             arena.wait_for_exit()
             arena.start()
@@ -198,7 +210,7 @@ def test_takebacks_are_limited_over_a_restart(arena: Arena) -> None:
 
 
 def test_a_takeback_is_granted_while_the_engine_thinks(arena: Arena) -> None:
-    configure(arena, engine={"depth": None, "move_time_ms": 5000}, max_takebacks_accepted=1)
+    configure(arena, engine={"depth": None, "move_time_ms": 60_000}, max_takebacks_accepted=1)
     arena.start()
     human = Person(arena, Color.WHITE, fen=ONE_REPLY, base_s=1800)
     human.plays("e1e8")
@@ -247,6 +259,7 @@ def test_greetings_are_sent_once_over_a_restart_and_goodbyes_before_the_exit(are
     human = Person(arena, Color.WHITE)
     human.plays("e2e4")
     human.waits_for_line("Watch TestBot closely.")
+    until_recorded(arena, LimitedAction.GREETING)
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()
     arena.start()
@@ -260,9 +273,9 @@ def test_greetings_are_sent_once_over_a_restart_and_goodbyes_before_the_exit(are
 
 
 def test_commands_are_answered_while_the_engine_searches(arena: Arena) -> None:
-    configure(arena, engine={"depth": None, "move_time_ms": 10_000})
+    configure(arena, engine={"depth": None, "move_time_ms": 60_000})
     arena.start()
-    human = Person(arena, Color.WHITE)
+    human = Person(arena, Color.WHITE, base_s=1800)
     arena.server.call(lambda: human.session.play(Color.WHITE, "e2e4"))
     human.says("!name")
     human.waits_for_line("TestBot runs lichessbot")
@@ -293,6 +306,7 @@ def test_commands_and_greetings_tell_of_the_running_game(arena: Arena) -> None:
 
 def test_queue_names_the_waiting_challengers(arena: Arena) -> None:
     configure(arena, challenge={"concurrency": 1})
+    arena.time_scale = 10.0     # nobody is declined before the test asks
     arena.start()
     human = Person(arena, Color.WHITE)
     arena.challenge(arena.player("Karl", None), base_s=60)
@@ -307,7 +321,11 @@ def test_an_opponent_who_asks_for_time_gets_it(arena: Arena) -> None:
     arena.start()
     human = Person(arena, Color.WHITE)
     human.says("!wait")
-    human.waits_for_line("I wait 60 seconds longer")
+    while not human.lines("I wait 60 seconds longer"):
+        if human.game.is_over:      # it took a busy machine three seconds to ask
+            human = Person(arena, Color.WHITE)
+            human.says("!wait")
+        time.sleep(0.02)
     time.sleep(3.5)
     assert not human.game.is_over
     human.plays("e2e4")
@@ -321,7 +339,7 @@ def test_finished_games_are_written_with_clocks_and_evaluations(arena: Arena) ->
     configure(arena, pgn_directory="games", pgn_file_grouping="all")
     arena.start()
     for number, variant in enumerate((Variant.STANDARD, Variant.CHESS960)):
-        arena.challenge(arena.player(f"Slow{number}", SlowOpponent), variant=variant, base_s=60)
+        arena.challenge(arena.player(f"Slow{number}", SlowOpponent), variant=variant)
         arena.until_ended(number + 1)
         arena.until(lambda count=number + 1: arena.log().count("pgn.written") == count)
     file = io.StringIO((arena.folder / "games" / "TestBot games.pgn").read_text())
@@ -345,7 +363,7 @@ def test_finished_games_are_written_with_clocks_and_evaluations(arena: Arena) ->
 def test_a_failing_disk_costs_no_game(arena: Arena) -> None:
     configure(arena, pgn_directory="config.yml/games")
     arena.start()
-    arena.challenge(arena.player("Slow", SlowOpponent), base_s=60)
+    arena.challenge(arena.player("Slow", SlowOpponent))
     arena.until_ended(1)
     judge(arena.ended[0])
     arena.until(lambda: "pgn.lost" in arena.log())

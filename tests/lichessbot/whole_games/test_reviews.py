@@ -19,7 +19,7 @@ def blunders(arena: Arena) -> Person:
 
 
 def test_an_opponent_who_asks_hears_the_turning_points_after_the_end_and_not_before(arena: Arena) -> None:
-    arena.time_scale = 0.1
+    arena.time_scale = 0.3      # the chat is read again after 3 s
     configure(arena)
     arena.start()
     human = blunders(arena)
