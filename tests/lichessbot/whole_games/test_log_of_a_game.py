@@ -16,7 +16,7 @@ from lichessbot.log.phrases import PHRASES
 from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.server.game_session import GameSession
 from tests.fakes import forked
-from tests.fakes.arena import Arena, SlowOpponent, judge
+from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent, judge
 
 GREETING = "greeting: {hello: 'Hi {opponent}'}\n"
 FIELDS = r"\d{4}-\d\d-\d\d [\d:,]{12} (?P<level>[A-Z]+) (?P<rest>.*)"
@@ -34,8 +34,8 @@ def start(arena: Arena, output: IO[bytes], environment: dict[str, str]) -> None:
     arena._process = forked.start(arena.words("run"), environment, output, output)
 
 
-def run_at_a_terminal(arena: Arena) -> None:
-    """Run the daemon at a terminal; what it shows is copied into the log file."""
+def run_at_a_terminal(arena: Arena) -> threading.Thread:
+    """Run the daemon at a terminal; what it shows is copied into the log file by a thread that ends with it."""
     ours, theirs = pty.openpty()
     environment = {**arena.environment(), "TERM": "xterm"}
     environment.pop("NO_COLOR", None)
@@ -48,7 +48,9 @@ def run_at_a_terminal(arena: Arena) -> None:
                 log.write(text.replace(b"\r\n", b"\n"))
         os.close(ours)
 
-    threading.Thread(target=copy, daemon=True).start()
+    copier = threading.Thread(target=copy, daemon=True)
+    copier.start()
+    return copier
 
 
 def run_under_systemd(arena: Arena) -> None:
@@ -139,10 +141,10 @@ def moves_of(session: GameSession) -> list[tuple[int, str, str]]:
     ],
 )
 def test_the_log_tells_the_whole_game(
-    arena: Arena, config: str, run: Callable[[Arena], None], read: Callable[[list[str], str], Told]
+    arena: Arena, config: str, run: Callable[[Arena], threading.Thread | None], read: Callable[[list[str], str], Told]
 ) -> None:
     arena.configure(config + GREETING, depth=4)
-    run(arena)
+    copier = run(arena)
     arena.until(lambda: "listening for challenges" in arena.log() or "events.open" in arena.log())
     game_id = arena.challenge(arena.player("Ferdinand", SlowOpponent, title="GM", rating=1850), base_s=180)
     arena.until_ended(1)
@@ -150,6 +152,8 @@ def test_the_log_tells_the_whole_game(
     judge(session)
     arena.until(lambda: re.search("game.over|(won|lost|drawn) against", arena.log()))
     assert arena.stop() == 0
+    if copier is not None:
+        copier.join(PATIENCE_S)
     told = read(arena.log().splitlines(), game_id)
     assert told.moves == moves_of(session)
     seat = session.game.setup.color_of(arena.bot) or Color.WHITE
