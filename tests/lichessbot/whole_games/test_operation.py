@@ -39,7 +39,7 @@ def append(arena: Arena, text: str) -> None:
 
 def begin_a_game(arena: Arena) -> None:
     arena.start()
-    arena.challenge(arena.player("Slow", SlowOpponent), base_s=60)
+    arena.challenge(arena.player("Slow", SlowOpponent))
     arena.until(lambda: arena.started and arena.started[0].game.ply >= 2)
 
 
@@ -87,7 +87,7 @@ def test_games_are_left_when_the_grace_is_over(arena: Arena) -> None:
     started_at = time.monotonic()
     arena.signal(signal.SIGTERM)
     assert arena.wait_for_exit() == 4
-    assert 1.0 <= time.monotonic() - started_at < 60.0, "of two hours"
+    assert 1.0 <= time.monotonic() - started_at < PATIENCE_S, "of two hours"
     assert arena.logged('stop.now why="grace over" games_left=1')
     assert not arena.started[0].game.is_over
     arena.start()
@@ -118,8 +118,9 @@ def test_a_daemon_older_than_its_records_does_not_start(arena: Arena) -> None:
 
 
 def test_games_answers_and_round_trips_are_recorded(arena: Arena) -> None:
+    arena.time_scale = 20.0     # no answer to a move is given up
     arena.start()
-    challenge = arena.challenge(arena.player("Greedy"))
+    challenge = arena.challenge(arena.player("Greedy"), base_s=1800)
     arena.until_ended(1)
     arena.until(lambda: "game.over" in arena.log())
     assert arena.stop() == 0
@@ -131,7 +132,7 @@ def test_games_answers_and_round_trips_are_recorded(arena: Arena) -> None:
     color = game.setup.color_of(arena.bot)
     ours = game.moves[0 if color is Color.WHITE else 1 :: 2]
     assert len(trips) in (len(ours) - 1, len(ours)), "the game may be over before the last answer is read"
-    assert all(0 < ms < 5000 for ms in trips)
+    assert all(0 < ms < 1000 * PATIENCE_S for ms in trips)
 
 
 def test_records_that_cannot_be_kept_cost_no_game(arena: Arena) -> None:
@@ -193,9 +194,9 @@ def test_an_outage_of_lichess_does_not_stop_the_watchdog(
     with ListeningManager(tmp_path / "notify") as manager:
         arena.spawn()
         arena.until(lambda: "READY=1" in manager.heard and manager.heard.count("WATCHDOG=1") >= 15)
+        arena.until(lambda: "STATUS=not connected, trying again; 0 games" in manager.heard)
         arena.process.kill()
         arena.process.wait()
-        assert "STATUS=not connected, trying again; 0 games" in manager.heard
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is told")
