@@ -37,8 +37,12 @@ def oracle() -> Iterator[Oracle]:
     server.close()
 
 
-def configure(arena: Arena, extra: str) -> None:
-    """Write the usual configuration with `extra` keys in the section `engine`."""
+def configure(arena: Arena, extra: str, *, time_scale: float = 20.0) -> None:
+    """Write the usual configuration with `extra` keys in the section `engine`.
+
+    Sources get a minute for an answer, if the clock allows it.
+    """
+    arena.time_scale = time_scale
     arena.configure(depth=3)
     path = arena.folder / "config.yml"
     text = path.read_text()
@@ -54,7 +58,7 @@ def our_moves(arena: Arena, session: GameSession) -> list[str]:
 def test_the_moves_of_the_sources_are_played(arena: Arena, oracle: Oracle) -> None:
     configure(arena, SOURCES.format(url=oracle.url))
     arena.start()
-    arena.challenge(arena.player("Greedy"), color=ColorChoice.BLACK, base_s=180)
+    arena.challenge(arena.player("Greedy"), color=ColorChoice.BLACK, base_s=1800)
     arena.until(lambda: len(arena.started) == 1)
     arena.until_plies(arena.started[0], 5)
     assert our_moves(arena, arena.started[0])[0] == favourites(chess.Board())[0]
@@ -79,10 +83,10 @@ def test_bad_sources_cost_no_game(
     arena: Arena, oracle: Oracle, manner: Manner
 ) -> None:
     oracle.manner, oracle.elsewhere = manner, oracle.url
-    configure(arena, SOURCES.format(url=oracle.url))
+    configure(arena, SOURCES.format(url=oracle.url), time_scale=1.0)
     arena.start()
     for number, color in enumerate((ColorChoice.WHITE, ColorChoice.BLACK)):
-        arena.challenge(arena.player(f"Greedy{number}"), color=color, base_s=30)
+        arena.challenge(arena.player(f"Greedy{number}"), color=color, base_s=60)
     arena.until_ended(2)
     assert arena.stop() == 0
     for table in arena.ended:
@@ -98,7 +102,7 @@ def test_an_online_tablebase_limits_the_choice_of_the_engine(arena: Arena, oracl
     arena.start()
     fen = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
     arena.challenge(
-        arena.player("Greedy"), color=ColorChoice.BLACK, variant=Variant.FROM_POSITION, fen=fen, base_s=180
+        arena.player("Greedy"), color=ColorChoice.BLACK, variant=Variant.FROM_POSITION, fen=fen, base_s=1800
     )
     arena.until(lambda: len(arena.started) == 1)
     arena.until_plies(arena.started[0], 1)
@@ -111,7 +115,7 @@ def test_local_tablebases_win_a_won_game(arena: Arena, tables: Path) -> None:
     arena.start()
     fen = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
     arena.challenge(
-        arena.player("Greedy"), color=ColorChoice.BLACK, variant=Variant.FROM_POSITION, fen=fen, base_s=180
+        arena.player("Greedy"), color=ColorChoice.BLACK, variant=Variant.FROM_POSITION, fen=fen, base_s=1800
     )
     arena.until_ended(1)
     assert arena.stop() == 0
@@ -162,7 +166,7 @@ def test_a_profile_has_a_book_of_its_own(arena: Arena) -> None:
     config.write_text(f"{config.read_text()}profiles: [{{when: {{opponent: bot}}, engine: {with_book}}}]\n")
     arena.start()
     for number, title in enumerate([None, "BOT"]):
-        arena.challenge(arena.player(f"Player{number}", title=title), color=ColorChoice.BLACK)
+        arena.challenge(arena.player(f"Player{number}", title=title), color=ColorChoice.BLACK, base_s=1800)
         arena.until_ended(number + 1)
     assert our_moves(arena, arena.ended[0])[0] != "a2a4"
     assert our_moves(arena, arena.ended[1])[0] == "a2a4"
@@ -189,7 +193,7 @@ def test_cloud_evaluations_are_requested_from_lichess(arena: Arena) -> None:
     cloud = "lichess_cloud_analysis: {enabled: true, min_time: 1}"
     configure(arena, f", own_book: false, online_moves: {{{cloud}}}")
     arena.start()
-    arena.challenge(arena.player("Greedy"), color=ColorChoice.BLACK)
+    arena.challenge(arena.player("Greedy"), color=ColorChoice.BLACK, base_s=1800)
     arena.until_ended(1)
     assert our_moves(arena, arena.ended[0])[0] == "g2g4"
     judge(arena.ended[0])
