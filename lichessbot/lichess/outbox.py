@@ -342,6 +342,8 @@ class _SharedSender(threading.Thread):
         if wait_s > 0:
             self._put_back(pending, now + wait_s)
             return None
+        with self._changed:
+            self._drop_repetitions(command)
         report = _send(self._api, command, self._rate_limiter)
         if isinstance(report, CommandDone):
             return report
@@ -357,7 +359,13 @@ class _SharedSender(threading.Thread):
     def _put_back(self, pending: _Pending, not_before: float) -> None:
         pending.not_before = min(not_before, pending.deadline) if pending.command.expires else not_before
         with self._changed:
+            self._drop_repetitions(pending.command)
             self._pending.append(pending)
+
+    def _drop_repetitions(self, command: Command) -> None:
+        """Drop what a game has sent again while its command was looked at; for the thread that holds the lock."""
+        if isinstance(command, GameCommand):
+            self._pending = [it for it in self._pending if it.command != command]
 
 
 def _await_record(recorded: threading.Event | None, timeouts: Timeouts) -> None:

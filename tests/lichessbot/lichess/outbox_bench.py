@@ -11,7 +11,7 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.timeouts import Timeouts
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 MOVE = SendMove("abcd1234", 1, "e2e4")
 OTHER_MOVE = SendMove("wxyz9876", 1, "d2d4")
 MOVE_PATH = "/api/bot/game/abcd1234/move/e2e4"
@@ -20,14 +20,16 @@ ACCEPT_PATH = "/api/challenge/c1/accept"
 ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
 TIMEOUTS = replace(
     Timeouts(),
-    request_patience=timedelta(seconds=2.0),
     backoff_first=timedelta(seconds=0.1),
-    record_patience=timedelta(seconds=1.0),
-    offer_answer=timedelta(seconds=0.2),
     rate_limit=timedelta(seconds=1.0),
-    stuck_move=timedelta(seconds=0.7),
-    stuck_request=timedelta(seconds=0.7),
-)
+    **dict.fromkeys(
+        (
+            "connect", "game_answer", "request_answer", "request_patience", "record_patience", "offer_answer",
+            "stuck_move", "stuck_request",
+        ),
+        timedelta(seconds=PATIENCE_S),
+    ),
+)  # fmt: skip
 
 
 def answer(inbox: Inbox) -> CommandDone | CommandFailed:

@@ -1,6 +1,7 @@
 """The outbox against a scripted server on a real socket."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from threading import Event
@@ -138,11 +139,11 @@ def test_a_command_that_must_not_be_sent_twice_waits_for_its_record(
 
 @pytest.mark.parametrize("command", [MOVE, Say("abcd1234", ChatRoom.PLAYER, "hello")], ids=["move", "chat"])
 def test_a_record_that_takes_too_long_is_not_waited_for(
-    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, command: Command
+    lichess: ScriptedLichess, open_outbox: Callable[..., Outbox], inbox: Inbox, command: Command
 ) -> None:
     lichess.answer(MOVE_PATH, Reply())
     lichess.answer(CHAT_PATH, Reply())
-    outbox.send(command, recorded=Event())
+    open_outbox(record_patience=0.5).send(command, recorded=Event())
     assert answer(inbox) == CommandDone(command)
 
 
@@ -173,7 +174,7 @@ def talk(number: int) -> Say:
     return Say("abcd1234", ChatRoom.PLAYER, f"line {number}")
 
 
-@pytest.mark.parametrize("lines", [None, [b" ", 0.2] * 100], ids=["silent", "trickling"])
+@pytest.mark.parametrize("lines", [None, [b" ", 0.2] * 600], ids=["silent", "trickling"])
 def test_a_stuck_chat_line_delays_no_acceptance_and_the_oldest_are_dropped(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, lines: list[bytes | float] | None
 ) -> None:
@@ -220,23 +221,23 @@ def test_a_closed_game_keeps_its_chat_lines(lichess: ScriptedLichess, outbox: Ou
 
 
 def test_an_endless_answer_does_not_delay_the_next_move(
-    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, put_forward: Callable[[float], None]
 ) -> None:
-    trickle: list[bytes | float] = [b" ", 0.2] * 50
+    trickle: list[bytes | float] = [b" ", 0.2] * 600
     lichess.answer(MOVE_PATH, Reply(lines=trickle), Reply())
     outbox.send(MOVE)
     lichess.until_asked()
-    time.sleep(TIMEOUTS.stuck_move.total_seconds() + 0.1)
+    put_forward(TIMEOUTS.stuck_move.total_seconds() + 0.1)
     outbox.send(MOVE)
     assert answer(inbox) == CommandDone(MOVE)
     assert inbox.empty()
 
 
 def test_an_endless_answer_is_given_up_and_waiting_commands_are_sent(
-    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, put_forward: Callable[[float], None]
 ) -> None:
     assert outbox.wake_at is None
-    trickle: list[bytes | float] = [b" ", 0.2] * 50
+    trickle: list[bytes | float] = [b" ", 0.2] * 600
     lichess.answer("/api/account", Reply(lines=trickle))
     lichess.answer("/api/bot/game/abcd1234/abort", Reply())
     outbox.send(ReadAccount())
@@ -245,7 +246,7 @@ def test_an_endless_answer_is_given_up_and_waiting_commands_are_sent(
     assert outbox.wake_at is not None
     outbox.tick()
     assert inbox.empty()
-    time.sleep(TIMEOUTS.stuck_request.total_seconds() + 0.1)
+    put_forward(TIMEOUTS.stuck_request.total_seconds() + 0.1)
     outbox.tick()
     given_up = answer(inbox)
     assert isinstance(given_up, CommandFailed)
