@@ -50,7 +50,7 @@ class Machine:
         settings = [f"{name}={value}" for name, value in {"PATH": PATH, "HOME": "/root", **environment}.items()]
         done = subprocess.run(
             ["nsenter", "--target", str(self._leader), "--all", "--", "env", "-i", *settings, *command],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600,
         )  # fmt: skip
         assert not check or done.returncode == 0, f"{' '.join(command)}: {done.returncode}\n{done.stdout}"
         return done.stdout.strip()
@@ -63,7 +63,7 @@ class Machine:
         """A file inside, with the folders it needs."""
         self.run("sh", "-c", f'mkdir -p "$(dirname {path})" && cat >{path} <<"END"\n{text}\nEND')
 
-    def until(self, fact: Callable[[], object], patience_s: float = 60.0) -> None:
+    def until(self, fact: Callable[[], object], patience_s: float = 200.0) -> None:
         deadline = time.monotonic() + patience_s
         while not fact():
             if time.monotonic() > deadline:

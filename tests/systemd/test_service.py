@@ -4,6 +4,7 @@ One machine for all: the tests run in the order in which they stand, as an opera
 """
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -40,10 +41,16 @@ TOO_LITTLE = "16M"
 # As shipped, but for what a test cannot wait for.
 IN_A_HURRY = """\
 [Service]
-WatchdogSec=4
-TimeoutAbortSec=2
 RestartSec=100ms
 """
+# For one test only: a busy machine keeps a daemon waiting for seconds, too.
+CLOSELY_WATCHED = """\
+[Service]
+WatchdogSec=4
+TimeoutAbortSec=2
+"""
+# By how much an engine yields; no priority is lower than 19, which these tests may have themselves.
+YIELDS = min(5, 19 - os.nice(0))
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +145,14 @@ def limit_memory(machine: Machine, limit: str) -> None:
     machine.run("systemctl", "set-property", "--runtime", UNIT, f"MemoryMax={limit}")
 
 
+def start_again(machine: Machine, service: Service) -> None:
+    """Let systemd read its files again, and start the daemon by them."""
+    machine.run("systemctl", "daemon-reload")
+    pid = service.main_pid
+    machine.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", UNIT)
+    service.until_restarted(pid)
+
+
 @pytest.fixture
 def service(machine: Machine, token: str) -> Service:
     return Service(machine, token)
@@ -198,12 +213,13 @@ def test_the_filter_forbids_unused_calls_and_allows_a_lower_priority(machine: Ma
     # PTRACE_TRACEME needs no privilege: only the filter can refuse it.
     code = "import ctypes, os; print(ctypes.CDLL(None).ptrace(0, 0, 0, 0), -os.nice(0) + os.nice(5))"
     run = ("systemd-run", "--quiet", "--wait", "--pipe", "--collect")
-    assert machine.run(*run, "python3", "-c", code) == "0 5"
-    assert machine.run(*run, "--property=SystemCallErrorNumber=EPERM", *filters, "python3", "-c", code) == "-1 5"
+    assert machine.run(*run, "python3", "-c", code) == f"0 {YIELDS}"
+    filtered = machine.run(*run, "--property=SystemCallErrorNumber=EPERM", *filters, "python3", "-c", code)
+    assert filtered == f"-1 {YIELDS}"
     daemon = int(machine.run("ps", "-p", str(service.main_pid), "-o", "ni="))
     engines = machine.run("ps", "--ppid", str(service.main_pid), "-o", "ni=").split()
     assert engines
-    assert {int(it) - daemon for it in engines} == {5}
+    assert {int(it) - daemon for it in engines} == {YIELDS}
 
 
 def test_memory_is_limited(machine: Machine, service: Service) -> None:
@@ -235,12 +251,16 @@ def test_a_killed_daemon_is_back_in_its_game(machine: Machine, service: Service)
 
 
 def test_a_daemon_that_stands_still_is_replaced(machine: Machine, service: Service) -> None:
-    game, pid = service.game(), service.main_pid
-    restarts = int(service.show("NRestarts"))
+    watch = f"/etc/systemd/system/{UNIT}.d/watch.conf"
+    machine.write(watch, CLOSELY_WATCHED)
+    start_again(machine, service)
+    game, restarts, pid = service.game(), int(service.show("NRestarts")), service.main_pid
     machine.run("kill", "-STOP", str(pid))
     service.until_restarted(pid)
-    assert int(service.show("NRestarts")) == restarts + 1
+    assert int(service.show("NRestarts")) > restarts
     assert "Watchdog timeout" in machine.log()
+    machine.run("rm", watch)
+    start_again(machine, service)
     service.until_moved(game)
 
 
@@ -284,14 +304,14 @@ def test_an_upgrade_and_the_way_back_do_not_cost_the_game(machine: Machine, serv
 
 def test_a_stop_waits_for_the_games_and_no_longer_than_the_grace(machine: Machine, service: Service) -> None:
     game = service.game()
-    machine.write(CONFIG, OUR_CONFIG + "stop_grace: 3\n")
+    machine.write(CONFIG, OUR_CONFIG + "stop_grace: 10\n")
     machine.run("systemctl", "reload", UNIT)
     started_at = time.monotonic()
     machine.run("systemctl", "stop", "--no-block", UNIT)
     machine.until(lambda: "takes no new games" in service.show("StatusText"))
     service.until_moved(game)
     machine.until(lambda: service.show("ActiveState") == "inactive")
-    assert 3.0 <= time.monotonic() - started_at < 15.0
+    assert 10.0 <= time.monotonic() - started_at < 120.0
     assert service.show("ExecMainStatus") == "4"
     assert service.show("Result") == "success"
     processes = machine.run("ps", "-e", "-o", "args").splitlines()
