@@ -2,8 +2,10 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -18,6 +20,14 @@ def marked_processes(mark: str) -> list[int]:
         if mark.encode() in environment and int(entry.name) != os.getpid():
             found.append(int(entry.name))
     return found
+
+
+def kill_daemon(mark: str) -> None:
+    """Kill the daemon among the processes that carry the mark; the others may end meanwhile."""
+    for pid in marked_processes(mark):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if b"\0run\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
 
 
 def start(processes: list[subprocess.Popen[str]], *words: str) -> subprocess.Popen[str]:

@@ -1,7 +1,6 @@
 """`rehearse --browser`: the real bot as a child process, and a person at the page, without a browser."""
 
 import io
-import os
 import signal
 import subprocess
 from pathlib import Path
@@ -16,7 +15,7 @@ from lichessbot.rehearsal.cli.options import Options
 from tests.fakes.ports import free_port
 from tests.lichessbot.rehearsal.browser.page_client import PageClient
 
-from .processes import marked_processes, read_until, start
+from .processes import kill_daemon, marked_processes, read_until, start
 
 PATIENCE_S = 60.0
 MATE_IN_TWO = "7k/8/8/7p/8/8/R7/1R4K1 w - - 0 1"
@@ -85,9 +84,7 @@ def test_ctrl_c_in_a_game_and_beside_a_series_is_no_failure(
 def test_a_dead_daemon_ends_the_page_with_a_failure(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--browser")
     open_page(process)
-    for pid in marked_processes(mark):
-        if b"\0run\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
-            os.kill(pid, signal.SIGKILL)
+    kill_daemon(mark)
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == rehearse.EXIT_BAD
     assert "problem: the daemon ended with exit code -9" in output

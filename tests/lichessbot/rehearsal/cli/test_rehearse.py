@@ -28,7 +28,7 @@ from lichessbot.rehearsal.faults.traffic import Place
 from tests.fakes.ports import free_port
 from tests.lichessbot.rehearsal.client import Client
 
-from .processes import marked_processes, read_until, start
+from .processes import kill_daemon, marked_processes, read_until, start
 
 EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml")
 PATIENCE_S = 60.0
@@ -44,7 +44,7 @@ def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
 ) -> None:
     pgn, config = tmp_path / "games.pgn", tmp_path / "config.yml"
     config.write_text("engine: {depth: 4}\nchallenge: {concurrency: 2, variants: [standard, chess960, fromPosition]}\n")
-    words = ["--clock", "60+0", "--variant", variant, "--pgn", str(pgn), "--config", str(config)]
+    words = ["--clock", "180+0", "--variant", variant, "--pgn", str(pgn), "--config", str(config)]
     assert command.run(arguments(*words)) == command.EXIT_GOOD, capsys.readouterr().out
     last_line = capsys.readouterr().out.splitlines()[-1]
     assert re.fullmatch(rf"2 games: \d won, \d drawn, \d lost, 0 failed; engine: {build_mode()}", last_line)
@@ -83,7 +83,7 @@ def test_a_file_in_a_folder_without_permission_is_refused(tmp_path: Path, monkey
 def test_the_bot_gives_odds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pgn, config = tmp_path / "games.pgn", tmp_path / "config.yml"
     config.write_text("engine: {depth: 4}\npersonality: fox\nchallenge: {concurrency: 2, odds: [queen]}\n")
-    words = ["--clock", "60+0", "--odds", "queen", "--pgn", str(pgn), "--config", str(config)]
+    words = ["--clock", "180+0", "--odds", "queen", "--pgn", str(pgn), "--config", str(config)]
     assert command.run(arguments(*words)) == command.EXIT_GOOD, capsys.readouterr().out
     games = io.StringIO(pgn.read_text())
     while (game := chess.pgn.read_game(games)) is not None:
@@ -105,9 +105,7 @@ def test_an_interrupted_rehearsal_ends_its_bot(
 def test_a_dead_daemon_fails_the_rehearsal(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--clock", "300+0")
     read_until(process, "started")
-    for pid in marked_processes(mark):
-        if b"\0run\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
-            os.kill(pid, signal.SIGKILL)
+    kill_daemon(mark)
     assert process.stdout is not None
     output = process.stdout.read()
     assert process.wait(PATIENCE_S) == command.EXIT_BAD

@@ -21,7 +21,7 @@ from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import GameEnded, SiteEvent
 
-Play = Callable[[int], GameSession]
+Play = Callable[[int, int], GameSession]
 SEEDS = range(1000)
 
 
@@ -42,7 +42,7 @@ def play(timing: Timing) -> Iterator[Play]:
             if isinstance(happening, GameEnded):
                 ended.append(happening.session)
 
-        def begin(seed: int) -> HouseBots:
+        def begin(seed: int, clock_s: int) -> HouseBots:
             bot, other = (site.accounts.add(Account(name, 0)) for name in ("Bot", "Other"))
             house_bots = HouseBots(site)
             for account in (bot, other):
@@ -52,13 +52,13 @@ def play(timing: Timing) -> Iterator[Play]:
             schedule = FaultInjector(site, bot, grant, FaultPlan()).schedule
             Behaviour(site, bot, schedule, 1.0, seed)
             site.observe(note)
-            terms = Terms(Variant.STANDARD, RealTime(3, 0, hurried=True), color=ColorChoice.WHITE)
+            terms = Terms(Variant.STANDARD, RealTime(clock_s, 0, hurried=True), color=ColorChoice.WHITE)
             schedule.enter(site.invite(other, bot, terms).id, 1)
             return house_bots
 
-        def play_to_the_end(seed: int) -> GameSession:
-            house_bots = lichess.call(lambda: begin(seed))
-            deadline = time.monotonic() + 30
+        def play_to_the_end(seed: int, clock_s: int) -> GameSession:
+            house_bots = lichess.call(lambda: begin(seed, clock_s))
+            deadline = time.monotonic() + 120
             while not ended:
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
@@ -69,7 +69,7 @@ def play(timing: Timing) -> Iterator[Play]:
 
 
 def test_opponents_talk_offer_draws_and_want_moves_back(play: Play) -> None:
-    session = play(next(seed for seed in SEEDS if leaving_ply(seed) is None))
+    session = play(next(seed for seed in SEEDS if leaving_ply(seed) is None), 180)
     talk = [line.text for line in session.game.chat if line.username == "Other"]
     announced = {line.text for line in session.game.chat if line.username == SYSTEM_NAME}
     assert set(talk) & set(LINES)
@@ -80,7 +80,7 @@ def test_opponents_talk_offer_draws_and_want_moves_back(play: Play) -> None:
 
 def test_an_opponent_who_leaves_does_not_come_back(play: Play) -> None:
     seed = next(seed for seed in SEEDS if (leaving_ply(seed) or 99) < 8)
-    game = play(seed).game
+    game = play(seed, 3).game
     assert game.status is Status.OUT_OF_TIME
     assert game.turn is Color.WHITE
     assert game.winner is Color.BLACK
