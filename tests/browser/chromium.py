@@ -104,6 +104,7 @@ def visit(
         viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", bypass_csp=bypass_csp
     )
     try:
+        context.set_default_timeout(PATIENCE_MS)
         visited = Visit(context.new_page())
         visited.page.goto(url)
         yield visited

@@ -5,7 +5,7 @@ import re
 import signal
 import time
 import urllib.request
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -65,12 +65,17 @@ def end(arena: Arena, session: GameSession) -> None:
 
 
 def await_record(address: str, opponent: str) -> None:
-    """Wait until the result of the game against this opponent is in the records."""
+    """Wait until the result of the game against this opponent is in the records and counted, some seconds later."""
+
+    def told(path: str) -> Any:
+        with urllib.request.urlopen(f"http://{address}/api/{path}", timeout=PATIENCE_S) as answer:
+            return json.load(answer)
+
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        with urllib.request.urlopen(f"http://{address}/api/games?opponent={opponent}", timeout=PATIENCE_S) as answer:
-            if any(game["result"] for game in json.load(answer)["games"]):
-                return
+        is_recorded = any(game["result"] for game in told(f"games?opponent={opponent}")["games"])
+        if is_recorded and opponent in map(str.lower, told("statistics")["groups"]["opponent"]):
+            return
         time.sleep(0.1)
     raise AssertionError("the game is not in the records")
 
@@ -138,7 +143,7 @@ def test_the_way_back_from_the_history_is_the_live_view(browser: "Browser", aren
         page.page.click("#to-history")
         page.page.wait_for_selector("#history:not([hidden])")
         page.page.go_back()
-        page.page.wait_for_selector("#live:not([hidden])", timeout=5000)
+        page.page.wait_for_selector("#live:not([hidden])")
         assert page.page.locator("#history").is_hidden()
 
 
@@ -172,9 +177,11 @@ def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena
         page.until_text("#total", "won")
         assert "Keys" in page.text("#groups")
         page.page.focus("#filters [name=opponent]")
+        page.page.evaluate("document.querySelector('#list tr').dataset.before = 'the filter'")
         page.page.keyboard.type("keys")
         press(page, "Enter")
-        page.page.wait_for_function("() => document.querySelectorAll('#list tr').length === 1")
+        page.page.locator("#list tr[data-before]").wait_for(state="detached")
+        assert page.page.locator("#list tr").count() == 1
         link = page.page.inner_text("#list a")
         tab_to(page, link)
         press(page, "Enter")
