@@ -23,7 +23,7 @@ from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 TOKEN = "lip_secret0123456789"
 DATA = Path(__file__).parents[2] / "data" / "lichess"
-READ_TIMEOUT = timedelta(seconds=20)
+READ_TIMEOUT = timedelta(seconds=60)
 MOVE = "/api/bot/game/abcd1234/move/e2e4"
 
 
@@ -244,13 +244,13 @@ def test_a_refused_connection_is_unreachable_with_a_short_cause(
 def test_a_host_without_an_address_is_named_in_words() -> None:
     access = Access("http://no-such-host.invalid", SecretStr("lip_any"), Timeouts())
     with pytest.raises(Unreachable, match=r"^name resolution failed$"):
-        LichessClient(access, timedelta(seconds=5)).account()
+        LichessClient(access, READ_TIMEOUT).account()
 
 
 def test_an_http_server_behind_an_https_address_is_named(lichess: ScriptedLichess) -> None:
     access = Access(lichess.url.replace("http:", "https:"), SecretStr("lip_any"), Timeouts())
     with pytest.raises(Unreachable, match=r"^no TLS connection"):
-        LichessClient(access, timedelta(seconds=5)).account()
+        LichessClient(access, READ_TIMEOUT).account()
 
 
 def test_a_refused_stream_says_why(lichess: ScriptedLichess, api: LichessClient) -> None:

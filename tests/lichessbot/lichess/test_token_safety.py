@@ -21,7 +21,7 @@ from tests.fakes.http_server import LocalServer
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
 TOKEN = "lip_secret0123456789"
-PATIENCE = timedelta(seconds=5)
+PATIENCE = timedelta(seconds=60)
 ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
 
 
