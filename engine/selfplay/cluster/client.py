@@ -33,6 +33,7 @@ RESTART_S = 1.0                    # Dask goes on with it on its own
 SPARE = 4                          # one task more for so many workers, so that none waits for its next task
 NEVER = float("-inf")
 CONTINUES = "the same command continues"
+FORGOTTEN = ("Client._gather", "Future finished exception=TimeoutError('Timeout')")    # a wait of a closed connection
 LOGGERS = ("distributed.client", "distributed.core", "distributed.comm", "distributed.batched")
 
 
@@ -61,8 +62,8 @@ def _connect(cluster: Cluster) -> Client:
 
 
 def _is_not_of_dask(record: logging.LogRecord) -> bool:
-    """Return whether a record has another cause than a wait that Dask's client gave up and forgot."""
-    return "Client._gather" not in record.getMessage()
+    """Return whether a record has another cause than a wait that Dask gave up and forgot."""
+    return not any(words in record.getMessage() for words in FORGOTTEN)
 
 
 class _NotThere(Exception):

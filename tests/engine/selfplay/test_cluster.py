@@ -42,6 +42,7 @@ def note(folder: Path, number: int) -> int:
 
 @pytest.fixture(scope="module")
 def dask() -> Iterator[LocalCluster]:
+    logging.getLogger("asyncio").addFilter(cluster_client._is_not_of_dask)     # also before the first connection
     patient = {"distributed.deploy.lost-worker-timeout": "1 hour"}     # for a nanny that starts its worker again
     with dask_config.set(patient), LocalCluster(
         n_workers=WORKERS,
@@ -58,7 +59,7 @@ def dask() -> Iterator[LocalCluster]:
 def cluster(dask: LocalCluster) -> Cluster:
     """The cluster with all its workers: an earlier test may have killed some, which the nannies start again."""
     with Client(dask.scheduler_address, set_as_default=False) as client:
-        client.wait_for_workers(WORKERS, timeout=60)
+        client.wait_for_workers(WORKERS, timeout=300)
     return Cluster(dask.scheduler_address)
 
 
@@ -154,7 +155,7 @@ def test_closing_the_iterator_frees_the_workers(cluster: Cluster) -> None:
     started = time.monotonic()
     answers.close()
     assert list(run_parallel(square, [7], cluster)) == [49]
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 300
 
 
 def test_an_error_reaches_the_caller(cluster: Cluster) -> None:
@@ -176,6 +177,7 @@ def test_only_what_dask_itself_forgets_is_kept_out_of_the_log(
     assert list(run_parallel(square, [7], cluster)) == [49]
     log = logging.getLogger("asyncio")
     log.warning("Task exception was never retrieved: coro=<Client._gather.<locals>.wait() done>")
+    log.error("Future exception was never retrieved\nfuture: <Future finished exception=TimeoutError('Timeout')>")
     log.warning("Task exception was never retrieved: coro=<serve() done>")
     assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == [
         "Task exception was never retrieved: coro=<serve() done>"
@@ -211,7 +213,7 @@ def test_a_worker_with_two_threads_is_refused_while_others_work(cluster: Cluster
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as other:
         try:
             with Client(cluster.address, set_as_default=False) as client:
-                client.wait_for_workers(WORKERS + 1, timeout=60)
+                client.wait_for_workers(WORKERS + 1, timeout=300)
             assert len(list(run_parallel(square, range(9), replace(cluster, report=said.append)))) == 9
         finally:
             other.kill()
@@ -230,7 +232,7 @@ def doomed(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Cluster]]:
         [*DASK, "worker", *options, "--nthreads", "1", "--no-nanny"], stderr=subprocess.DEVNULL
     ) as player:
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 300
             while not (where.exists() and where.read_text().endswith("}")) and time.monotonic() < deadline:
                 time.sleep(0.05)
             yield scheduler, Cluster(json.loads(where.read_text())["address"], lambda line: None)
@@ -288,7 +290,7 @@ def test_without_a_cluster_dask_is_not_loaded(tmp_path: Path) -> None:
         "sys.exit(code or 'distributed' in sys.modules or 'dask' in sys.modules)"
     )
     command = ["selfplay", str(tmp_path), "--games", "1", "--nodes", "20", "--processes", "1"]
-    assert subprocess.run([sys.executable, "-P", "-c", program, *command], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-P", "-c", program, *command], timeout=300).returncode == 0
     assert len(contents(tmp_path)) == 1
 
 
