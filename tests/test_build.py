@@ -46,7 +46,7 @@ def build(checkout: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "ENGINE_PURE": ""}
     command = [sys.executable, "engine/_build.py"]
     return subprocess.run(
-        command, cwd=checkout, env=environment, capture_output=True, text=True, timeout=100, check=False
+        command, cwd=checkout, env=environment, capture_output=True, text=True, timeout=600, check=False
     )
 
 

@@ -90,7 +90,7 @@ def test_a_swallowed_error_fails_the_test(tmp_path: Path) -> None:
     options = ["-q", "-n", "0", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider", "-p", "tests.conftest"]
     answer = subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(tmp_path)],
-        capture_output=True, text=True, timeout=100, check=False, cwd=ROOT,
+        capture_output=True, text=True, timeout=600, check=False, cwd=ROOT,
     )
     assert answer.returncode == pytest.ExitCode.TESTS_FAILED, answer.stdout
     failed = re.findall(r"^(?:FAILED|ERROR) .*test_(\w+)\.py", answer.stdout, re.MULTILINE)

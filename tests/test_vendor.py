@@ -20,7 +20,7 @@ VENDOR = ROOT / "lichessbot" / "static" / "vendor"
 
 def check(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, ROOT / "deploy" / "vendor.py", "--check", "--folder", folder]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ PROGRAMS = {"searches": SEARCHES, "walks": WALK, "variants": VARIANTS, "textbook
 def run_probe(pure: str, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "ENGINE_PURE": pure}
     command = [sys.executable, "-P", "-c", program, *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800, check=False)
 
 
 @pytest.fixture(scope="module")

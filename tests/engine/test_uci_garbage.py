@@ -72,7 +72,7 @@ def run(script: list[bytes], ending: bytes = b"\n", pause_s: float = 0.0, encodi
             child.stdin.write(line + b"\n")
             child.stdin.flush()
             time.sleep(pause_s)
-        output, errors = child.communicate(b"\n".join(late) + ending, timeout=100)
+        output, errors = child.communicate(b"\n".join(late) + ending, timeout=300)
     assert errors == b"", errors.decode()
     assert child.returncode == 0
     return output.decode().splitlines()

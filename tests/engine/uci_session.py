@@ -9,7 +9,7 @@ from collections.abc import Sequence
 COMMAND = [sys.executable, "-P", "-m", "engine"]
 
 
-def converse(*lines: str, timeout: float = 100) -> list[str]:
+def converse(*lines: str, timeout: float = 300) -> list[str]:
     """Return all answers to these lines, after which the input ends."""
     answer = subprocess.run(
         COMMAND, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=timeout, check=False
@@ -54,5 +54,5 @@ class Session:
         assert self.child.stdin is not None
         assert self.child.stdout is not None
         self.child.stdin.close()
-        self.child.wait(60)
+        self.child.wait(100)
         self.child.stdout.close()

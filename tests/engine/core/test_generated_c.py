@@ -57,7 +57,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str],
         folder = tmp_path_factory.mktemp("generated")
         shutil.copytree(SOURCES, folder / "engine", ignore=shutil.ignore_patterns("*.so", "*.c", "__pycache__"))
         command = [sys.executable, "-m", "cython", *MODULES]
-        answer = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        answer = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=1800, check=False)
         assert answer.returncode == 0, answer.stderr
         said = answer.stdout + answer.stderr
     return {name: (folder / name).with_suffix(".c").read_text() for name in MODULES}, said

@@ -207,7 +207,7 @@ print(json.dumps([describe_build(), answers]))
 def run_probe(environment: dict[str, str], *arguments: str) -> tuple[str, list[object]]:
     command = [sys.executable, "-P", "-c", PROBE, *arguments]
     done = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=100, check=True
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=600, check=True
     )
     assert done.stderr == ""
     build, answers = json.loads(done.stdout)

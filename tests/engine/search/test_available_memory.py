@@ -77,4 +77,4 @@ def test_a_table_larger_than_the_memory_is_refused_by_message() -> None:
     if free is None:
         pytest.skip("this system does not say what is free")
     with pytest.raises(MemoryError, match=r"no memory for a hash table of \d+ MiB: only \d+ MiB are free"):
-        Engine(hash_mb=free + 1024)
+        Engine(hash_mb=free + (1 << 20))     # no other process gives back a tebibyte meanwhile
