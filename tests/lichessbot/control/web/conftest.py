@@ -20,7 +20,7 @@ from lichessbot.control.web.site import Site
 from lichessbot.recorded_games import RecordedGames
 from tests.lichessbot.control.status_of import STATUS
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,12 @@ def _blocks(response: http.client.HTTPResponse) -> Iterator[str]:
             lines = []
         else:
             lines.append(line.removesuffix("\n"))
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody gives up waiting for a slow main thread, except in tests of that."""
+    monkeypatch.setattr("lichessbot.control.web.snapshots.PATIENCE_S", PATIENCE_S)
 
 
 @pytest.fixture
