@@ -239,7 +239,10 @@ def test_faults_and_the_speed_of_searches_are_counted(room: Room) -> None:
 
 def test_the_memory_is_that_of_the_daemon_and_its_engines() -> None:
     alone = Counters().engine(())
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as engine:
+    code = "memory = b'x' * (64 << 20); print(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
+        assert engine.stdout is not None
+        engine.stdout.readline()
         both = Counters().engine([engine.pid])
         engine.communicate(b"\n")
     assert (alone.processes, both.processes) == (0, 1)
