@@ -15,8 +15,8 @@ from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 PATIENCE_S = 60.0
 TOKEN = "lip_secret0123456789"
-# The wait for a game to start becomes 0.25 s, and that for any byte on a stream 0.75 s.
-TIME_SCALE = "0.05"
+# The wait for a game to start becomes 1 s, and that for any byte on a stream 3 s, as is that for an answer to be sent.
+TIME_SCALE = "0.2"
 EVENTS = "/api/stream/event"
 ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
 STANDARD = {"key": "standard", "name": "Standard"}

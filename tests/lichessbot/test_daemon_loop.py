@@ -27,6 +27,7 @@ from tests.lichessbot.scripted_daemon import (
 
 
 def test_an_account_that_cannot_be_read_at_first_is_waited_for(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "0.05"  # three seconds after the 429
     lichess.answer("/api/account", Reply(502, "<html>"), Reply(429, "<html>"), Reply(200, "?"), Reply(body=ACCOUNT))
     daemon.start()
     daemon.until_asked(EVENTS)
@@ -44,6 +45,7 @@ def test_a_stream_that_does_not_open_holds_up_no_game(lichess: ScriptedLichess, 
 
 
 def test_a_game_announced_several_times_is_opened_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "1"     # a stream without a byte for some seconds would be opened again
     start = line("gameStart", game=game("abcd1234"))
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234")]}))
     lichess.answer(EVENTS, ticking(start, start, 0.3, start))
@@ -76,7 +78,7 @@ def test_an_accepted_challenge_that_becomes_no_game_gives_its_slot_back(
 
 
 def test_a_flood_of_challenges_is_one_line_each_in_the_log(lichess: ScriptedLichess, daemon: Daemon) -> None:
-    daemon.time_scale = "0.3"   # 4.5 s to send twenty answers
+    daemon.time_scale = "0.5"   # 7.5 s to send twenty answers
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234")]}))
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
     names = [f"flood{number:03}" for number in range(20)]
@@ -198,6 +200,7 @@ DENIED = Reply(401, {"error": "No such token"})
 def test_a_revoked_token_ends_the_daemon_once_no_request_succeeds(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:
+    daemon.time_scale = "0.05"  # three seconds of denials
     lichess.answer("/api/account", Reply(body=ACCOUNT), DENIED)
     lichess.answer("/api/account/playing", playing(game("abcd1234")), DENIED)
     lichess.answer(stream("abcd1234"), Reply(lines=[full("abcd1234", white="ferdinand")]), DENIED)
@@ -212,6 +215,7 @@ def test_a_revoked_token_ends_the_daemon_once_no_request_succeeds(
 def test_a_token_denied_for_a_moment_ends_neither_the_daemon_nor_a_game(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:
+    # Twelve seconds of denials would end it.
     lichess.answer("/api/account", Reply(body=ACCOUNT), DENIED, DENIED, Reply(body=ACCOUNT))
     lichess.answer("/api/account/playing", playing(game("abcd1234")), DENIED, playing(game("abcd1234")))
     lichess.answer(
@@ -229,6 +233,7 @@ def test_a_token_denied_for_a_moment_ends_neither_the_daemon_nor_a_game(
 def test_a_scope_that_the_list_of_games_asks_for_is_named_once_and_games_are_played(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:
+    daemon.time_scale = "0.05"  # the list is read again after nine seconds
     lichess.answer("/api/account/playing", Reply(403, {"error": "Missing scope: preference:read"}))
     lichess.answer(accept("abcd1234"), Reply())
     lichess.answer(EVENTS, ticking(challenge("abcd1234"), 0.2, line("gameStart", game=game("abcd1234"))))
@@ -269,7 +274,7 @@ def test_a_signal_in_an_outage_does_not_wait_for_acceptances(
     daemon.until(lambda: "events.lost" in daemon.log)
     assert daemon._process is not None
     daemon._process.send_signal(signal.SIGTERM)
-    assert daemon._process.wait(PATIENCE_S) in (0, 4), "0.75 s of patience, and not stop_grace"
+    assert daemon._process.wait(PATIENCE_S) in (0, 4), "3 s of patience, and not stop_grace"
 
 
 def test_a_signal_does_not_wait_for_chat_during_a_pause(lichess: ScriptedLichess, daemon: Daemon) -> None:

@@ -56,7 +56,7 @@ def test_a_game_that_ended_while_the_event_stream_was_away_is_left(lichess: Scri
 def test_a_game_that_ends_while_the_list_is_read_is_not_joined_again(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:
-    daemon.time_scale = "0.5"       # the second look is 1.5 s after the first at least, and is waited for 5 s
+    daemon.time_scale = "1"         # the second look is 3 s after the first at least, and is waited for 10 s
     asked, ended = threading.Event(), threading.Event()
     both = replace(playing(game("abcd1234"), game("efgh5678")), held=ended)
     lichess.answer("/api/account/playing", playing(game("abcd1234")), both)
@@ -66,7 +66,7 @@ def test_a_game_that_ends_while_the_list_is_read_is_not_joined_again(
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", moves), asked, over))
     lichess.answer(stream("efgh5678"), ticking(full("efgh5678", white="ferdinand")))
     daemon.start()
-    daemon.until(lambda: sum(path.startswith("/api/account/playing") for path in lichess.paths()) == 2)
+    daemon.until(lambda: sum(path.startswith("/api/account/playing") for path in lichess.paths()) >= 2)
     asked.set()
     daemon.until(lambda: "game.over game=abcd1234 status=resign" in daemon.log)
     ended.set()
@@ -109,9 +109,18 @@ def test_streams_that_end_at_once_do_not_flood_lichess(
     lichess.answer("/api/account/playing", playing(*map(game, ids)))
     for game_id, lines in zip(ids, ([full(ids[0])], [], [b"<html>\n"], [full(ids[-1])]), strict=False):
         lichess.answer(stream(game_id), Reply(lines=lines))
-    daemon.start()
-    daemon.until_asked(stream(ids[0]))
     began_at = time.monotonic()
+
+    def first_was_asked() -> bool:
+        nonlocal began_at
+        now = time.monotonic()
+        is_asked = stream(ids[0]) in lichess.paths()
+        if not is_asked:
+            began_at = now
+        return is_asked
+
+    daemon.start()
+    daemon.until(first_was_asked)
     daemon.until_asked(stream(ids[-1]))
     time.sleep(5.0)
     opened = Counter(path for path in lichess.paths() if path.startswith(stream("")))
@@ -134,8 +143,8 @@ def test_the_most_urgent_game_is_joined_first_whatever_the_order(lichess: Script
     calm, urgent = (game(name, isMyTurn=True, secondsLeft=left) for name, left in (("calm1111", 90), ("urgent11", 8)))
     lichess.answer("/api/account/playing", playing(theirs, calm, urgent))
     daemon.start()
-    assert daemon.logged("game.join game=", 3)
-    joined = [part.split()[0] for part in daemon.log.split("game.join game=")[1:]]
+    daemon.until(lambda: daemon.log.count("game.join game=") >= 3)    # later, they are joined again
+    joined = [part.split()[0] for part in daemon.log.split("game.join game=")[1:4]]
     assert joined == ["urgent11", "calm1111", "theirs11"]
 
 
@@ -217,10 +226,10 @@ def test_a_second_daemon_with_the_same_token_is_recognised_and_not_fought(
     lichess.answer(EVENTS, Reply(lines=[b"\n"]))
     daemon.start()
     daemon.until(lambda: "another client seems to use this token" in daemon.log)
-    asked, begun = lichess.paths().count(EVENTS), time.monotonic()
+    begun, asked = time.monotonic(), lichess.paths().count(EVENTS)
     time.sleep(2.0)
     opened = lichess.paths().count(EVENTS) - asked
-    assert opened <= 1 + (time.monotonic() - begun) / 3.0, "of a pause of a minute, here 3 s"
+    assert opened <= 1 + (time.monotonic() - begun) / 12.0, "of a pause of a minute, here 12 s"
 
 
 def test_a_page_that_denies_access_does_not_end_the_daemon(lichess: ScriptedLichess, daemon: Daemon) -> None:
