@@ -165,6 +165,7 @@ def _handler(oracle: Oracle) -> type[BaseHTTPRequestHandler]:
                     self._send(401, b'{"error":"Missing authorization header"}')
                 case Manner.HANGING:
                     oracle.over.wait()
+                    self.close_connection = True
                 case Manner.TRICKLING:
                     self._trickle()
                 case Manner.NULL:

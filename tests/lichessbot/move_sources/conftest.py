@@ -14,7 +14,12 @@ from tests.fakes.oracle import Oracle
 from tests.fakes.scripted_lichess import ScriptedLichess
 
 TOKEN = "lip_0123456789abcdef"
-TIMEOUTS = Timeouts(source_rest=timedelta(seconds=20), source_rest_ceiling=timedelta(seconds=2000))
+TIMEOUTS = Timeouts(
+    connect=timedelta(seconds=60),
+    source_answer=timedelta(seconds=60),
+    source_rest=timedelta(seconds=20),
+    source_rest_ceiling=timedelta(seconds=2000),
+)
 
 
 @pytest.fixture
