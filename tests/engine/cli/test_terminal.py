@@ -96,13 +96,13 @@ def start() -> Iterator[Start]:
 
 def test_a_game_against_the_computer_at_a_terminal(start: Start, tmp_path: Path) -> None:
     game = tmp_path / "game.pgn"
-    user = start("play", "--depth", "3", "--clock", "5+3")
+    user = start("play", "--depth", "3", "--clock", "59+3")
     user.expect(r"white> ")
     user.type("e2\n")
     assert "•" in user.expect("e2: e3, e4\r\nwhite> ")
     user.type("e4\n")
     user.expect(r"Human: 1\. e4\r\n")
-    assert "5:0" in user.expect(r"Engine: 1\.\.\. \S+ \([+-]\d+\.\d\d\)(?s:.*)white> ")
+    assert re.search(r" 5\d:\d\d\b", user.expect(r"Engine: 1\.\.\. \S+ \([+-]\d+\.\d\d\)(?s:.*)white> "))
     user.type("hint\n")
     user.expect(r"hint: \S+ \([+-]\d+\.\d\d\)")
     user.type("Qh9\n")
@@ -118,7 +118,7 @@ def test_a_game_against_the_computer_at_a_terminal(start: Start, tmp_path: Path)
     saved = chess.pgn.read_game(io.StringIO(game.read_text()))
     assert saved is not None
     assert saved.errors == []
-    assert saved.headers["TimeControl"] == "300+3"
+    assert saved.headers["TimeControl"] == "3540+3"
     assert [node.clock() is not None for node in saved.mainline()] == [True, True]
 
 
