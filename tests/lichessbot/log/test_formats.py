@@ -5,22 +5,20 @@ import json
 import logging
 import os
 import pty
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from lichessbot.log import EventLog, LogFormat, Verbosity, event_log, start_logging
+from lichessbot.log import EventLog, LogFormat, Verbosity, start_logging
 
 TOKEN = "lip_secret0123456789"
 ESCAPE = "\x1b["
 
 
 @pytest.fixture(autouse=True)
-def _logging_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(event_log, "_crashes", Counter())
+def _logging_as_before() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield
