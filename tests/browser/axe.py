@@ -3,8 +3,10 @@
 import base64
 import hashlib
 import io
+import os
 import tarfile
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,14 +29,14 @@ def script(folder: Path) -> str:
         try:
             with urllib.request.urlopen(ARCHIVE, timeout=TIMEOUT_S) as answer:
                 archive = answer.read()
-        except OSError as error:
+        except (OSError, HTTPException) as error:
             raise Unreachable(f"axe-core cannot be fetched: {error}") from error
         found = "sha512-" + base64.b64encode(hashlib.sha512(archive).digest()).decode()
         assert found == INTEGRITY
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
             file = tar.extractfile("package/axe.min.js")
             assert file is not None
-            part = kept.with_suffix(".part")
+            part = kept.with_suffix(f".{os.getpid()}")       # two files of tests may fetch it at the same time
             part.write_bytes(file.read())
             part.rename(kept)
     return kept.read_text()
