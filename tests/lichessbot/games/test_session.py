@@ -145,14 +145,16 @@ def test_a_stream_whose_thread_cannot_be_started_is_read_a_little_later(
 # For the operator
 
 
-def opened(session: GameSession, *, black: bool, moves: str = "", **fields: Any) -> None:
-    """The session reads its game's first state now."""
+def opened(session: GameSession, *, black: bool, moves: str = "", **fields: Any) -> float:
+    """The session reads its game's first state now, which is returned."""
     us = {"id": "testbot", "name": "TestBot", "title": "BOT"}
     them = {"id": "ferdinand", "name": "Ferdinand", "rating": 1720}
     players = {"white": them if black else us, "black": us if black else them}
     facts: dict[str, Any] = {"clock": {"initial": 60_000, "increment": 2000}, "speed": "blitz", "rated": True, **fields}
     full = {"id": GAME, "variant": {"key": "standard"}, **players, **facts, "state": state(moves)}
-    session.handle(StreamEvent(GAME, GameFull.model_validate(full), time.monotonic()))
+    now = time.monotonic()
+    session.handle(StreamEvent(GAME, GameFull.model_validate(full), now))
+    return now
 
 
 def answer(session: GameSession, move: str, summary: SearchSummary) -> None:
@@ -174,16 +176,16 @@ def test_a_game_is_described_as_it_was_announced_until_its_state_comes(session: 
 
 @pytest.mark.parametrize("black", [False, True])
 def test_a_game_is_described_with_clocks_and_the_evaluation_from_whites_view(session: GameSession, black: bool) -> None:
-    opened(session, black=black, moves="e2e4 e7e5 g1f3" if black else "e2e4 e7e5")
+    opened_at = opened(session, black=black, moves="e2e4 e7e5 g1f3" if black else "e2e4 e7e5")
     line = "b8c6 f1b5" if black else "g1f3 b8c6"
     summary = SearchSummary(depth=9, nodes=5000, score="cp 31", pv=line, nps=1000)
     answer(session, "b8c6" if black else "g1f3", summary)
-    it = session.describe(time.monotonic() + 10.0)
+    it = session.describe(opened_at + 10.0)
     side = "black" if black else "white"
     assert (it.our_colour, it.to_move, it.clock_runs) == (side, side, True)
     ours, theirs = (it.black, it.white) if black else (it.white, it.black)
     assert (ours.name, ours.title, theirs.name, theirs.rating) == ("TestBot", "BOT", "Ferdinand", 1720)
-    assert ours.clock_s == pytest.approx(50.0, abs=1.0)
+    assert ours.clock_s == pytest.approx(50.0)
     assert theirs.clock_s == 60.0
     assert (it.time_control, it.speed, it.rated, it.moves[:2]) == ("1+2", "blitz", True, ("e2e4", "e7e5"))
     found = it.evaluation
