@@ -47,7 +47,7 @@ from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 ARENA = "hL7vMrFQ"
 CONFIG = Config.model_validate({"challenge": {"concurrency": 2}, "tournaments": [{"id": ARENA}]})
 US = Account.model_validate({"id": "us", "username": "Us", "title": "BOT"})
