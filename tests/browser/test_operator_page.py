@@ -59,8 +59,7 @@ def end(arena: Arena, session: GameSession) -> None:
     arena.until_plies(session, 8)
     seat = session.game.setup.color_of(arena.bot)
     assert seat is not None
-    if not session.game.is_over:
-        arena.server.call(lambda: session.resign(seat.other))
+    arena.server.call(lambda: session.game.is_over or session.resign(seat.other))
     arena.until(lambda: session in arena.ended)
 
 
