@@ -6,6 +6,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -62,6 +63,18 @@ class Ponderer(SlowOpponent):
 
     thinks_s = 0.6
     careful_moves = 12
+
+
+def held(free: threading.Event) -> type[SlowOpponent]:
+    """An opponent who makes two moves, and the others once `free` is set."""
+
+    class Held(SlowOpponent):
+        def choose(self, board: Board, clocks: Limits) -> str:
+            if self._moves >= 2:
+                free.wait(PATIENCE_S)
+            return super().choose(board, clocks)
+
+    return Held
 
 
 class Arena:

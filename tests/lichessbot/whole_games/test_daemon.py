@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import requests
 
-from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import RealTime
@@ -23,7 +22,7 @@ from lichessbot.rehearsal.rules.enums import (
     Status,
     Variant,
 )
-from tests.fakes.arena import BOT, PATIENCE_S, Arena, Ponderer, SlowOpponent, judge
+from tests.fakes.arena import BOT, PATIENCE_S, Arena, Ponderer, SlowOpponent, held, judge
 
 PATIENTLY = 20.0        # Lichess has a minute for each answer
 CASTLING_START = FROM_POSITION_FENS[0]
@@ -46,18 +45,6 @@ def watch_out_for_trouble(arena: Arena) -> None:
     """In a game without faults nothing is to be warned of, but running as root if the tests do."""
     warnings = [line for line in arena.log().splitlines() if " WARNING " in line and " root " not in line]
     assert [line for line in warnings if " WARNING root " not in line] == []
-
-
-def held(free: threading.Event) -> type[SlowOpponent]:
-    """An opponent who makes two moves, and the others once `free` is set."""
-
-    class Held(SlowOpponent):
-        def choose(self, board: Board, clocks: Limits) -> str:
-            if self._moves >= 2:
-                free.wait(PATIENCE_S)
-            return super().choose(board, clocks)
-
-    return Held
 
 
 # Whole games
@@ -214,11 +201,13 @@ def test_a_signal_that_does_not_interrupt_the_wait_is_noticed(arena: Arena) -> N
 def test_a_hung_engine_is_replaced_in_time(arena: Arena) -> None:
     arena.configure(depth=2)
     arena.start()
-    arena.challenge(arena.player("Slow", SlowOpponent), color=ColorChoice.WHITE, base_s=60)
+    free = threading.Event()
+    arena.challenge(arena.player("Slow", held(free)), color=ColorChoice.WHITE, base_s=60)
     arena.until(lambda: arena.started)
     arena.until_plies(arena.started[0], 4)
     for pid in arena.engines():
         os.kill(pid, signal.SIGSTOP)
+    free.set()
     arena.until_ended(1)
     judge(arena.ended[0])
     assert arena.logged("engine.replaced")
@@ -227,11 +216,13 @@ def test_a_hung_engine_is_replaced_in_time(arena: Arena) -> None:
 def test_a_killed_engine_is_replaced(arena: Arena) -> None:
     arena.configure(depth=2)
     arena.start()
-    arena.challenge(arena.player("Slow", SlowOpponent))
+    free = threading.Event()
+    arena.challenge(arena.player("Slow", held(free)))
     arena.until(lambda: arena.started)
     arena.until_plies(arena.started[0], 4)
     for pid in arena.engines():
         os.kill(pid, signal.SIGKILL)
+    free.set()
     arena.until_ended(1)
     judge(arena.ended[0])
 

@@ -23,7 +23,7 @@ from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
 from lichessbot.timeouts import Timeouts
-from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent
+from tests.fakes.arena import PATIENCE_S, Arena, held
 from tests.fakes.service_manager import ListeningManager
 
 
@@ -37,21 +37,25 @@ def append(arena: Arena, text: str) -> None:
     config.write_text(config.read_text() + text)
 
 
-def begin_a_game(arena: Arena) -> None:
+def begin_a_game(arena: Arena) -> threading.Event:
+    """Begin a game that goes on after some moves once the event is set."""
     arena.start()
-    arena.challenge(arena.player("Slow", SlowOpponent))
+    free = threading.Event()
+    arena.challenge(arena.player("Slow", held(free)))
     arena.until(lambda: arena.started and arena.started[0].game.ply >= 2)
+    return free
 
 
 # Reload
 
 
 def test_a_reload_reports_changes_and_the_game_continues(arena: Arena) -> None:
-    begin_a_game(arena)
+    free = begin_a_game(arena)
     append(arena, "stop_grace: 60\n")
     arena.signal(signal.SIGHUP)
     arena.until(lambda: 'reload.key key=stop_grace old=7200 new=60 effect="at once"' in arena.log())
-    arena.until_plies(arena.started[0], arena.started[0].game.ply + 2)
+    assert not arena.started[0].game.is_over
+    free.set()
     arena.until_ended(1)
     assert arena.logged(" start ", times=1)
 
@@ -153,12 +157,13 @@ def test_the_service_manager_is_told_of_start_games_and_end(arena: Arena, monkey
     monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
     monkeypatch.setenv("WATCHDOG_USEC", "600000")
     with ListeningManager(arena.folder / "notify") as manager:
-        begin_a_game(arena)
+        free = begin_a_game(arena)
         arena.until(lambda: "STATUS=listening; 1 game" in manager.heard)
         assert manager.heard.index("READY=1") < manager.heard.index("STATUS=listening; 1 game")
         arena.signal(signal.SIGTERM)
         arena.until(lambda: "STATUS=listening; 1 game; finishing, takes no new games" in manager.heard)
         arena.until(lambda: {"STOPPING=1", "WATCHDOG=1"} <= set(manager.heard))
+        free.set()
         arena.until_ended(1)
         assert arena.wait_for_exit() == 0
 
@@ -250,7 +255,8 @@ def test_a_game_that_is_over_keeps_no_book_open(arena: Arena) -> None:
                 files.append(os.readlink(link))
         return [file for file in files if file.endswith(".bin")]
 
-    begin_a_game(arena)
+    free = begin_a_game(arena)
     arena.until(books)
+    free.set()
     arena.until_ended(1)
     arena.until(lambda: not books())
