@@ -21,7 +21,7 @@ from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
 from lichessbot.storage.database import read_only
 from tests.fakes import variant_engine
-from tests.fakes.arena import Arena
+from tests.fakes.arena import PATIENCE_S, Arena
 
 # The waits for Lichess are a tenth: a minute of the config lasts 6 s, a challenge stays open for 2.5 s.
 SCALE = 0.1
@@ -30,6 +30,7 @@ url: {url}
 state_dir: state
 challenge: {{concurrency: {concurrency}, variants: [standard]}}
 engine: {{hash_mb: 1, depth: 2, move_overhead_ms: 30}}
+abort_time: 600
 matchmaking: {matchmaking}
 """
 
@@ -66,7 +67,7 @@ class Match(Arena):
 
 @pytest.fixture
 def match(tmp_path: Path) -> Iterator[Match]:
-    timing = Timing(tick_s=0.3, challenge_expiry_s=1.0, day_s=12.0)
+    timing = Timing(tick_s=0.3, challenge_expiry_s=PATIENCE_S, day_s=12.0)
     with RehearsalServer(timing=timing) as server:
         match = Match(server, tmp_path)
         try:
@@ -230,7 +231,7 @@ def test_correspondence_challenges_are_made_one_at_a_time(capsys: pytest.Capture
 # Tournaments
 
 
-def open_arena(match: Match, *, starts_in_s: float = 0.0, lasts_s: float = 60.0, **terms: object) -> str:
+def open_arena(match: Match, *, starts_in_s: float = 0.0, lasts_s: float = 600.0, **terms: object) -> str:
     settled = ArenaTerms("Bots at Noon", RealTime(60, 0), **terms)  # type: ignore[arg-type]
     arena_runner = match.site.arena_runner
     return match.server.call(lambda: arena_runner.open(settled, starts_in_s=starts_in_s, lasts_s=lasts_s)).id
