@@ -13,7 +13,7 @@ from lichessbot.rehearsal.rules.enums import Color, ColorChoice, Status, Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.fakes.arena import BOT, Arena
+from tests.fakes.arena import BOT, PATIENCE_S, Arena
 
 DAY_S = 7200.0
 SECTION = """\
@@ -28,7 +28,7 @@ def day_s() -> float:
 
 @pytest.fixture
 def timing(day_s: float) -> Timing:
-    return Timing(tick_s=2.0, day_s=day_s)
+    return Timing(tick_s=2.0, day_s=day_s, challenge_expiry_s=PATIENCE_S)
 
 
 def configure(arena: Arena, places: int = 1, disconnect_time: int = 0, **keys: Any) -> None:
@@ -86,7 +86,7 @@ def play_over_a_restart(arena: Arena, count: int, places: int, patience_s: float
 
 
 def test_games_go_on_over_a_restart_one_at_a_time(arena: Arena) -> None:
-    play_over_a_restart(arena, 3, 1, 60.0)
+    play_over_a_restart(arena, 3, 1, PATIENCE_S)
 
 
 @pytest.mark.long
@@ -146,7 +146,7 @@ def test_correspondence_takes_no_slot_of_a_game_with_a_clock(arena: Arena) -> No
     configure(arena, disconnect_time=600, concurrency=1)
     arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
     arena.start()
-    arena.challenge(arena.player("Greedy"), base_s=60)
+    arena.challenge(arena.player("Greedy"))
     arena.until_ended(1)
     assert arena.ended[0].game.status is not Status.ABORTED
     assert arena.stop() == 0

@@ -15,7 +15,7 @@ from lichessbot.rehearsal.players.opponents import EngineOpponent, GreedyOpponen
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.fakes.arena import Arena, judge
+from tests.fakes.arena import PATIENCE_S, Arena, judge
 
 STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
 needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")
@@ -37,7 +37,7 @@ class Fool(GreedyOpponent):
 
 @pytest.fixture
 def arena(tmp_path: Path) -> Iterator[Arena]:
-    with RehearsalServer(timing=Timing(tick_s=2.0)) as server:
+    with RehearsalServer(timing=Timing(tick_s=2.0, challenge_expiry_s=PATIENCE_S)) as server:
         arena = Arena(server, tmp_path)
         try:
             yield arena
@@ -153,7 +153,7 @@ def test_the_answer_to_a_search_that_was_given_up_is_not_logged_as_a_move(arena:
 def test_the_expected_reply_is_a_ponder_hit(arena: Arena) -> None:
     arena.configure(concurrency=1, depth=6)
     arena.start()
-    arena.challenge(arena.player("Thinker", Thinker), base_s=60, color=ColorChoice.WHITE)
+    arena.challenge(arena.player("Thinker", Thinker), color=ColorChoice.WHITE)
     arena.until(lambda: "engine.ponder_hit" in arena.log() or len(arena.ended) > 0)
     assert arena.logged("engine.ponder_hit")
     arena.until_ended(1)

@@ -28,7 +28,7 @@ def begin(arena: Arena, name: str, rating: int, *, rated: bool = False) -> GameS
 def configure(arena: Arena, *, modes: str = "casual", profiles: str = "") -> None:
     command = json.dumps([sys.executable, str(ENGINE), "levelled", "e2e4"])
     engine = f"command: {command}, strength: match_opponent, match_opponent: {{offset: -40, floor: 1400}}"
-    arena.configure(profiles, rules=f"modes: [{modes}], variants: [standard]", engine=engine)
+    arena.configure(profiles, abort_time=600, rules=f"modes: [{modes}], variants: [standard]", engine=engine)
 
 
 def told(arena: Arena, session: GameSession, level: int) -> int:

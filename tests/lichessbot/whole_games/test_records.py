@@ -61,11 +61,11 @@ def test_two_games_are_remembered_move_by_move_and_told(arena: Arena) -> None:
     arena.configure("greeting: {hello: 'Hello, {crosstable}.'}\n", engine="own_book: false")
     arena.start()
     slow = arena.player("Slow", SlowOpponent)
-    arena.challenge(slow, color=ColorChoice.WHITE, base_s=60, rated=True)
+    arena.challenge(slow, color=ColorChoice.WHITE, rated=True)
     arena.until_ended(1)
     recorded(arena, 1)
 
-    arena.challenge(slow, color=ColorChoice.BLACK, base_s=60)
+    arena.challenge(slow, color=ColorChoice.BLACK)
     arena.until(lambda: len(clocks(arena, 2)) >= 5)
     before = clocks(arena, 2)
     arena.signal(signal.SIGKILL)
@@ -96,7 +96,7 @@ def test_two_games_are_remembered_move_by_move_and_told(arena: Arena) -> None:
     assert clocks(arena, 2)[: len(before)] == before
 
     told = run(arena, "postmortem", f"{arena.site.url}/{second.game.id}", "--seconds", "0.2")
-    assert told.startswith(f"game {second.game.id}: 1+0 casual, as white against Slow (1500), ")
+    assert told.startswith(f"game {second.game.id}: 3+0 casual, as white against Slow (1500), ")
     assert "our moves: " in told
     assert "reaction: " in told
     assert run(arena, "games", "opponent=nobody", code=1) == ""

@@ -24,7 +24,7 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
 
 
 def play_one(arena: Arena, player: Account, colour: ColorChoice) -> None:
-    arena.challenge(player, color=colour, base_s=60)
+    arena.challenge(player, color=colour)
     arena.until_ended(1)
 
 

@@ -51,8 +51,8 @@ def test_an_engine_plays_every_variant_that_it_announces(arena: Arena) -> None:
     arena.start()
     for number, variant in enumerate(Variant):
         fen = FROM_POSITION_FENS[0] if variant is Variant.FROM_POSITION else None
-        arena.challenge(arena.player(f"Greedy{number}"), variant=variant, fen=fen)
-    arena.until_ended(len(Variant), patience_s=120.0)
+        arena.challenge(arena.player(f"Greedy{number}"), variant=variant, fen=fen, base_s=1800)
+    arena.until_ended(len(Variant), patience_s=300.0)
     assert {session.game.status for session in arena.ended} <= ENDS
     assert arena.stop() == 0
     for session in arena.ended:
