@@ -4,6 +4,7 @@ import errno
 import io
 import logging
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import chess
@@ -16,6 +17,12 @@ from lichessbot.games.recording import archive as archive_module
 from lichessbot.games.recording.archive import ArchivedGame, GameArchive
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
 from tests.lichessbot.games.recording.recorded import Notes
+
+
+@pytest.fixture(autouse=True)
+def _all_is_archived_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the disk is."""
+    monkeypatch.setattr(archive_module, "CLOSE_WAITS_AT_MOST", timedelta(seconds=60))
 
 
 def game(number: int = 1, *, white: str = "TestBot", black: str = "Ferdinand") -> ArchivedGame:
