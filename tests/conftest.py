@@ -10,12 +10,12 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.tables import NoTables, find_tables
 
-# How long an example takes says more about the machine than about us.
-settings.register_profile("patient", deadline=None)
+# How long an example takes, or to make it, says more about the machine than about us.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
 
