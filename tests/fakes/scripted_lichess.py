@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.fakes.http_server import LocalServer
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 class End(Enum):
