@@ -52,9 +52,8 @@ def fill(folder: Path, games: int = 3) -> None:
 
 
 @pytest.fixture
-def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Asked:
+def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
     """Return a function that runs a command and returns its exit code, output and errors."""
-    monkeypatch.setenv("TZ", "UTC")
     (tmp_path / "config.yml").write_text("state_dir: state\n")
 
     def ask(*words: str) -> tuple[int, str, str]:

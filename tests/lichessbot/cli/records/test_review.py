@@ -21,9 +21,8 @@ HOSTILE = "\x1b[2J\u202eEve"
 
 
 @pytest.fixture
-def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Asked:
+def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
     """Return a function that records a game and runs the command on it."""
-    monkeypatch.setenv("TZ", "UTC")
     (tmp_path / "config.yml").write_text("state_dir: state\n")
 
     def ask(*words: str, moves: Sequence[MoveRecord] = MOVES, **changes: object) -> tuple[int, list[str], str]:
