@@ -18,6 +18,9 @@ from tests.tables import NoTables, find_tables
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
+# What these say of the terminal or the log of the tests is no business of the programs they start.
+OF_THE_TERMINAL = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -46,6 +49,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
     Each imports all test files, but begins at another one; what it has not come to yet, it finds in the cache.
     """
+    for name in OF_THE_TERMINAL:
+        os.environ.pop(name, None)
+    os.environ["TERM"] = "xterm-256color"
     worker = getattr(session.config, "workerinput", None)
     if worker is None or session.config.option.file_or_dir:
         return
