@@ -35,6 +35,11 @@ class Job(WorkerPlugin):
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
         self.is_running = False
+        self.is_dropped = False
+
+
+class Dropped(Exception):
+    """The run of a task has ended before the task began."""
 
 
 @cache
@@ -102,6 +107,7 @@ async def forget(job: str, dask_worker: Worker | None = None) -> bool:
     plugin = dask_worker.plugins.get(job)
     if not isinstance(plugin, Job):
         return False
+    plugin.is_dropped = True           # ends a task that is about to run, and does not say so yet
     await dask_worker.set_resources(**{job: 0})
     await dask_worker.plugin_remove(job)
     return plugin.is_running and dask_worker.nanny is not None
@@ -113,6 +119,8 @@ def run_task(job: str, task: Any) -> Any:
     assert isinstance(plugin, Job)
     plugin.is_running = True
     try:
+        if plugin.is_dropped:
+            raise Dropped
         return plugin.function(task)
     finally:
         plugin.is_running = False

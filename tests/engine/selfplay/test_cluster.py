@@ -1,5 +1,6 @@
 """Tasks on a Dask cluster: the same answers as here, each once, whatever dies; and only from the same engine."""
 
+import asyncio
 import json
 import logging
 import os
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from dask import config as dask_config
@@ -156,6 +159,24 @@ def test_closing_the_iterator_frees_the_workers(cluster: Cluster) -> None:
     answers.close()
     assert list(run_parallel(square, [7], cluster)) == [49]
     assert time.monotonic() - started < 300
+
+
+def test_a_task_that_begins_while_its_run_ends_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask_dask(*words: str, **resources: int) -> None:
+        pass
+
+    class Plugins(dict[str, worker.Job]):
+        def __getitem__(self, job: str) -> worker.Job:
+            assert not asyncio.run(worker.forget(job, dask_worker)), "nothing to restart"
+            return super().__getitem__(job)
+
+    done: list[int] = []
+    plugins = Plugins(job=worker.Job(done.append))
+    dask_worker: Any = SimpleNamespace(plugins=plugins, set_resources=ask_dask, plugin_remove=ask_dask, nanny="here")
+    monkeypatch.setattr(worker, "get_worker", lambda: dask_worker)
+    with pytest.raises(worker.Dropped):
+        worker.run_task("job", 7)
+    assert not done
 
 
 def test_an_error_reaches_the_caller(cluster: Cluster) -> None:
