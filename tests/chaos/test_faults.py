@@ -11,7 +11,7 @@ from lichessbot.rehearsal.faults.catalogue import Fault
 from lichessbot.rehearsal.server.server import RehearsalServer
 
 from .rehearsal import rehearse
-from .trips import trips_to
+from .trips import Trips, trips_to
 
 # A move is sent again after 0.3 s without an answer, which a busy machine can give in time.
 TIME_SCALE = "0.1"
@@ -46,6 +46,17 @@ def label(name: str) -> str:
 
 def test_every_fault_is_in_a_group() -> None:
     assert {label(name) for names in GROUPS.values() for name in names} == {fault.label for fault in Fault}
+
+
+def test_only_what_was_under_way_is_excused() -> None:
+    trips = Trips("")
+    trips.longest_ms = 100.0
+    tardy = "game EZukgQia: e6d5 is late or doubled, {} ms into its position (e6d5 carried out 598 ms before)"
+    asking = "a request (account) {} ms into the pause that a 429 asks for"
+    illegal = "game EZukgQia: e6d5 is illegal 369 ms into its position"
+    assert trips.judge([tardy.format(500), asking.format(500)]) == []
+    kept = [tardy.format(501), asking.format(501), illegal]
+    assert trips.judge(kept) == kept
 
 
 @pytest.mark.parametrize("group", GROUPS)

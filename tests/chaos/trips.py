@@ -1,4 +1,4 @@
-"""How long a request takes on this machine, and thus which requests in a pause were sent before it."""
+"""How long a request takes on this machine, and thus which requests were sent before the bot could know better."""
 
 import re
 import threading
@@ -11,7 +11,7 @@ import requests
 from lichessbot.rehearsal.faults.client_checks import UNDER_WAY_MS
 
 EVERY_S = 0.1
-IN_A_PAUSE = re.compile(r"a request \(.*\) (\d+) ms into the pause that a 429 asks for")
+TOO_LATE = re.compile(r"(?:a request \(.*\)|game \w+: \S+ is late or doubled,) (\d+) ms into ")
 
 
 class Trips:
@@ -34,12 +34,12 @@ class Trips:
         self._over.set()
 
     def judge(self, offences: Iterable[str]) -> list[str]:
-        """Return the offences but those requests that may have been under way when the pause began.
+        """Return the offences but those requests that may have been under way when the pause or the position began.
 
         The bot has more threads than we have: its request may take twice as long as our longest.
         """
         most_ms = UNDER_WAY_MS + 2 * self.longest_ms
-        return [it for it in offences if (found := IN_A_PAUSE.match(it)) is None or int(found[1]) > most_ms]
+        return [it for it in offences if (found := TOO_LATE.match(it)) is None or int(found[1]) > most_ms]
 
 
 @contextmanager
