@@ -212,19 +212,16 @@ class Match:
         self._site.invite(pairing.opponent, self._bot, self._terms(pairing))
 
     def _on_challenge(self, pairing: Pairing, challenge: Challenge) -> None:
-        """Follow the challenge of a pairing; a fault may have replaced it."""
+        """Follow the challenge of a pairing; a fault may have replaced it.
+
+        One that is not answered is withdrawn: it could still be accepted after it expired.
+        """
         self._cancel_timer(pairing)
         pairing.challenge = challenge
         self._schedule.enter(challenge.id, pairing.number)
         pairing.timer = asyncio.get_running_loop().call_later(
-            self._site.timing.challenge_expiry_s, self._give_up, pairing, challenge
+            self._site.timing.challenge_expiry_s, self._site.cancel, challenge.id, pairing.opponent
         )
-
-    def _give_up(self, pairing: Pairing, challenge: Challenge) -> None:
-        """Withdraw an unanswered challenge: it could still be accepted after it expired."""
-        self._site.cancel(challenge.id, pairing.opponent)
-        if not self._may_ask_again(pairing):
-            self._fail(pairing, "challenge not answered")
 
     def _may_ask_again(self, pairing: Pairing) -> bool:
         """Return whether faults may have hidden the challenge, so that it is repeated."""
@@ -292,6 +289,8 @@ class Match:
         elif declined:
             reason = challenge.decline_reason or DeclineReason.GENERIC
             self._fail(pairing, f"challenge declined: {reason.wire_key}")
+        elif canceled:
+            self._fail(pairing, "challenge not answered")
 
     def _on_start(self, pairing: Pairing, session: GameSession) -> None:
         pairing.game = session.game

@@ -223,6 +223,15 @@ def test_unanswered_challenge_is_a_failed_game(
         assert (it.pairings[0].outcome, it.pairings[0].reason) == (Outcome.FAILED, "challenge not answered")
 
 
+def test_a_challenge_that_is_withdrawn_for_good_is_a_failed_game(lichess: RehearsalServer, bot: Client) -> None:
+    with match(lichess, bot, replace(PLAN, games=1)) as (it, _):
+        challenge = it.pairings[0].challenge
+        assert challenge is not None
+        lichess.call(lambda: lichess.site.cancel(challenge.id, challenge.challenger))
+        finish(it, lichess)
+        assert (it.pairings[0].outcome, it.pairings[0].reason) == (Outcome.FAILED, "challenge not answered")
+
+
 def test_bot_that_never_moves_is_aborted(
     lichess: RehearsalServer, bot: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
