@@ -36,7 +36,7 @@ from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, GameEnded, GameStarted, Site, SiteEvent
 
 MAX_TRIES = 10                  # a bot may decline with "later" shortly after a game
-MAX_TRIES_IN_TROUBLE = 100      # one fault after the other may prevent an answer
+MAX_TRIES_IN_TROUBLE = 300      # one fault after the other may prevent an answer
 MAX_PAIRINGS_WITH_BOTS = BOT_GAMES_PER_DAY * 9 // 10      # a fault may turn one of them into two games
 
 
