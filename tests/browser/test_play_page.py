@@ -293,6 +293,27 @@ def test_a_wrong_clock_of_ones_own_does_not_keep_others_from_being_played(browse
         page.page.wait_for_selector(RUNNING)
 
 
+def test_a_question_that_is_closed_without_an_answer_resigns_nothing(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        click(page, "e2", "e4")
+        until_moves(page, r"e4\s*\S+")
+        page.page.click("#resign")
+        page.page.click("#sure [value=yes]")
+        page.page.wait_for_selector(OVER)
+        page.page.click("#new-game")
+        challenge(page)
+        click(page, "e2", "e4")
+        until_moves(page, r"e4\s*\S+")
+        page.page.click("#resign")
+        page.page.wait_for_selector("#sure[open]")
+        # What Escape does by the HTML standard and in Firefox: the dialog keeps its last answer.
+        page.page.evaluate("document.getElementById('sure').close()")
+        click(page, "d2", "d4")
+        until_moves(page, "2.*d4")
+        assert page.page.locator(OVER).count() == 0
+
+
 def test_a_pgn_that_does_not_come_is_not_copied(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
         challenge(page)

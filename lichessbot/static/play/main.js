@@ -150,7 +150,7 @@ const clicks = {
 for (const [id, click] of Object.entries(clicks)) {
   byId(id).addEventListener('click', click);
 }
-byId('sure').addEventListener('close', (event) => event.target.returnValue === 'yes' && act('resign'));
+byId('sure').addEventListener('click', (event) => event.target.value === 'yes' && act('resign'));
 byId('typing').addEventListener('submit', async (event) => {
   event.preventDefault();
   const field = byId('move-text');
