@@ -1,13 +1,14 @@
-"""The commands that act on the running daemon: `lichessbot pause`, `block` and so on. It answers on its socket."""
+"""The commands that act on the running daemon: `lichessbot pause`, `block` and so on. It answers on its socket.
 
-import os
+Of the configuration they read only `state_dir`: the daemon goes on while the rest of its file is wrong.
+"""
+
 import sys
 from pathlib import Path
 
 import click
 
-from lichessbot.cli.options import Parsed, config_option, player_name
-from lichessbot.config import load_config
+from lichessbot.cli.options import Parsed, config_option, player_name, records_folder
 from lichessbot.control.client import NoAnswer, NoDaemon, ask
 from lichessbot.control.commands import Command, ControlAnswer
 from lichessbot.errors import ExitCode
@@ -19,7 +20,7 @@ _player = click.argument("player", type=Parsed(player_name), metavar="NAME")
 
 def ask_daemon(config_file: Path | None, command: Command, argument: str = "") -> ControlAnswer:
     """Return the answer of the daemon with this configuration; one that could not be had says why."""
-    folder = load_config(config_file, os.environ, needs_token=False).state_dir
+    folder = records_folder(config_file)
     try:
         return ask(folder, command, argument)
     except NoDaemon as error:

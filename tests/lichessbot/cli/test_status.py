@@ -221,6 +221,17 @@ def test_without_a_daemon_one_line_and_exit_code_1(
         assert (streams.out, streams.err) == ("", f"no daemon is running with the state folder {tmp_path}\n")
 
 
+def test_a_wrong_configuration_cuts_nobody_off_from_the_daemon(
+    office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text(f"state_dir: {tmp_path}\nabort_tme: 3\nurl: nowhere\n")  # the daemon has refused to reload it
+    for words in (["pause"], ["block", "somebody"], ["quit"]):
+        assert main([*words, "--config", str(config)]) == 0
+        streams = capsys.readouterr()
+        assert (streams.out, streams.err) == (f"did {words[0]}\n", "")
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
