@@ -3,6 +3,7 @@
 Whatever happens comes as an event on one queue: a line, a thought, the end of the input.
 """
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -251,8 +252,8 @@ class PlaySession:
         self._quitting = True
 
     def _save(self, name: str) -> None:
-        path = Path(name)
-        if name and path.exists() and path not in self._written:
+        # Not `Path.exists`, which raises for a name that is too long or in a folder of others.
+        if os.path.exists(name) and Path(name) not in self._written:
             self._say(f"{name} exists already: choose another name, or `save! {name}` to overwrite it")
             return
         self._save_anyway(name)

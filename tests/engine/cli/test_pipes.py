@@ -169,6 +169,13 @@ def test_commands_in_a_game(run: Run, typed: str, said: str) -> None:
     assert answer.returncode == 0
 
 
+def test_a_game_survives_a_name_that_no_file_can_have(run: Run) -> None:
+    name = "x" * 300 + ".pgn"
+    answer = run("play", "--black", "human", typed=f"e4\nsave {name}\nfen\n")
+    assert f"cannot write {name}: File name too long" in answer.stdout
+    assert answer.stdout.rstrip().endswith("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1")
+
+
 def test_an_ambiguous_move_names_the_choices(run: Run) -> None:
     answer = run("play", "--black", "human", "--fen", "4k3/8/8/8/8/1N6/4N3/4K3 w - - 0 1", typed="Nd4\n")
     assert "'Nd4' could be Ned4 or Nbd4" in answer.stdout
