@@ -52,8 +52,10 @@ _SHARE_FOR_SOURCES: Final = 1 / 40
 _FAKE_SHARE: Final = 0.025
 _FAKE_DECAY: Final = 0.99
 _FAKE_FROM_PLY: Final = 10
-# The most that `move_spacing` and `fake_think_time` may cost, beside the increment.
+# The most that `move_spacing` and `fake_think_time` may cost, beside the increment ...
 _SHARE_FOR_A_PAUSE: Final = 1 / 40
+# ... which comes only after the move: no rhythm may take more than this share of the clock itself.
+_MOST_FOR_A_PAUSE: Final = 1 / 4
 # The most that any other wait may cost.
 _SHARE_FOR_A_RETRY: Final = 1 / 8
 
@@ -205,8 +207,9 @@ class GameClock:
 
     def affordable_pause_s(self, wished_s: float, now: float) -> float:
         """Return as much of an optional pause as the clock affords; never negative."""
-        most_s = self.remaining_s(now) * _SHARE_FOR_A_PAUSE + self._increment_ms / 1000
-        return max(0.0, min(wished_s, most_s))
+        remaining_s = self.remaining_s(now)
+        most_s = remaining_s * _SHARE_FOR_A_PAUSE + self._increment_ms / 1000
+        return max(0.0, min(wished_s, most_s, remaining_s * _MOST_FOR_A_PAUSE))
 
     def retry_pause_s(self, planned_s: float, now: float) -> float:
         """Return how long to wait before the next try: `planned_s` if the clock affords it."""
@@ -322,6 +325,7 @@ def human_s(clock: GameClock, factor: float, initial_s: float, random: Random) -
     chance = random.lognormvariate(0.0, _HUMAN_SPREAD)
     wished_s = max(usual_s * factor, _REFLEX_S) * chance
     most_s = spare_s * _SHARE_OF_SPARE_TIME + increment_s * _SHARE_OF_INCREMENT_IN_TROUBLE
+    most_s = min(most_s, remaining_s * _MOST_FOR_A_PAUSE)
     return min(wished_s, most_s) if clock.our_clock_runs else min(wished_s, most_s, _LONGEST_FIRST_MOVE_S)
 
 

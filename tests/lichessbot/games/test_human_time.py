@@ -112,6 +112,7 @@ def test_a_pause_is_a_small_part_of_the_spare_time(
     reserve_s = min(max(10.0, initial_s / 10), 60.0)
     spare_s = max(0.0, now.remaining_s(NOW) - reserve_s)
     assert 0.0 <= took_s <= spare_s / 8 + now.increment_s / 2
+    assert took_s <= now.remaining_s(NOW) / 4, "the increment comes only after the move"
     assert human_s(now, factor, initial_s, Random(seed)) == took_s
 
 

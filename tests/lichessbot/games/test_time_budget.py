@@ -289,6 +289,15 @@ def test_a_wished_pause_takes_the_increment_and_a_fortieth_of_the_clock() -> Non
         assert reading.affordable_pause_s(-1, NOW) == 0
 
 
+@settings(deadline=None)  # a busy machine is no failure
+@given(st.integers(0, 10**7), st.integers(0, 180_000), st.floats(0, 60), st.floats(0, 1000))
+def test_an_increment_that_comes_only_after_the_move_is_not_spent_before(
+    ours_ms: int, increment_ms: int, wished_s: float, elapsed_s: float
+) -> None:
+    reading, now = clock(ours_ms, increment_ms=increment_ms), NOW + elapsed_s
+    assert reading.affordable_pause_s(wished_s, now) <= reading.remaining_s(now) / 4
+
+
 def test_a_ponder_search_goes_on_if_our_clock_shows_nearly_what_it_was_told() -> None:
     for reading in both(50_000):
         limits = reading.limits(EngineConfig(), NOW)
