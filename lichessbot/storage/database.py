@@ -381,9 +381,10 @@ def write_beside(folder: Path, *statements: Statement) -> None:
 
 
 def _newer(path: Path, schema: int, ours: int) -> str:
+    # Who was killed left its last writes in the -wal file, which SQLite would read as part of the restored file.
     return (
-        f"{path} was written by a newer version (schema {schema}; this one supports {ours}): install that version "
-        f"again, or restore the older records with `mv {_copy(path, ours)} {path}`"
+        f"the records are of a newer version (schema {schema}, this one has {ours}): install that again, "
+        f"or stop it and go back with `mv {_copy(path, ours)} {path} && rm -f {path}-wal`"
     )
 
 

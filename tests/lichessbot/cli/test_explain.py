@@ -270,7 +270,7 @@ def test_records_that_cannot_be_read_are_one_line(ask: Asked, tmp_path: Path) ->
     file.close()
     ask("abcd1234")
     assert ask.code == 1
-    assert "was written by a newer version" in ask.complaint
+    assert "are of a newer version" in ask.complaint
 
 
 def test_records_of_an_older_version_are_none_yet(ask: Asked, tmp_path: Path) -> None:

@@ -42,6 +42,15 @@ for number in range(1_000_000):
     file.write([("INSERT INTO answers (challenge_id, answered_at) VALUES (?, ?)", [(str(number), 0.0)])])
     print(number, flush=True)
 """
+# Leaves what it wrote in the write-ahead log.
+WRITE_AND_BE_KILLED = f"""
+import os, signal, sys
+from pathlib import Path
+from lichessbot.storage.database import MIGRATIONS, Database
+file = Database(Path(sys.argv[1]), (*MIGRATIONS, sys.argv[2]))
+file.write([({INSERT!r}, [("b", 0.0)])])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 def put(file: Database, *ids: str) -> None:
@@ -202,9 +211,28 @@ def test_a_newer_schema_is_refused_with_the_command_to_restore(tmp_path: Path) -
         old.read("SELECT 1")
     old.close()
     assert str(refusal.value) == newer_than_ours(tmp_path)
-    way_back = str(refusal.value).partition("`")[2].rstrip("`")
-    subprocess.run(way_back.split(), check=True)
+    restore(str(refusal.value))
 
+    assert newer_than_ours(tmp_path) is None
+    old = Database(tmp_path)
+    assert ids(old) == ["a"]
+    old.close()
+
+
+def restore(refusal: str) -> None:
+    """Do what a refusal says."""
+    subprocess.run(refusal.partition("`")[2].rstrip("`"), shell=True, check=True)
+
+
+def test_the_command_to_restore_leaves_nothing_of_a_newer_daemon_that_was_killed(tmp_path: Path) -> None:
+    old = Database(tmp_path)
+    put(old, "a")
+    old.close()
+    subprocess.run([*PYTHON, WRITE_AND_BE_KILLED, tmp_path, NEXT_SCHEMA[-1]], timeout=TIMEOUT_S)
+    refusal = newer_than_ours(tmp_path)  # as `lichessbot check` does, which changes nothing
+    assert refusal is not None
+    assert (tmp_path / f"{FILE_NAME}-wal").stat().st_size > 0
+    restore(refusal)
     assert newer_than_ours(tmp_path) is None
     old = Database(tmp_path)
     assert ids(old) == ["a"]
