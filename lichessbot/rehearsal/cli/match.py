@@ -147,7 +147,7 @@ class Match:
     def pgn(self) -> str:
         """Return all started games as PGN, in order."""
         games = [
-            export.pgn(pairing.game, self._site.url, round_name=str(pairing.number))
+            export.pgn(pairing.game, self._site.url, round_name=str(pairing.number), is_for_players=True)
             for pairing in self.pairings
             if pairing.game is not None
         ]

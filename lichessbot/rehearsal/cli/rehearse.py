@@ -251,7 +251,8 @@ class _Rehearsal:
     def _pgn(self) -> str:
         """Return the games of the series, and those of the person."""
         own = () if self._person is None else self._person.sessions
-        return self._match.pgn() + "".join(f"{export.pgn(it.game, self._server.site.url).strip()}\n\n" for it in own)
+        texts = (export.pgn(it.game, self._server.site.url, is_for_players=True) for it in own)
+        return self._match.pgn() + "".join(f"{text.strip()}\n\n" for text in texts)
 
     def _watch(self, daemon: Daemon, patience_s: float) -> None:
         """Wait until all games have ended, or the daemon has; give up after `patience_s` without an event stream."""

@@ -3,6 +3,7 @@
 import io
 import signal
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import chess.pgn
@@ -65,9 +66,11 @@ def test_a_person_mates_the_bot_and_ctrl_c_ends_everything(
 
 
 def test_ctrl_c_in_a_game_and_beside_a_series_is_no_failure(
-    rehearsal: list[subprocess.Popen[str]], mark: str
+    rehearsal: list[subprocess.Popen[str]], mark: str, tmp_path: Path
 ) -> None:
-    process = start(rehearsal, "--browser", "--games", "1", "--concurrency", "1", "--clock", "300+0")
+    pgn = tmp_path / "games.pgn"
+    words = ("--games", "1", "--concurrency", "1", "--clock", "300+0", "--pgn", str(pgn))
+    process = start(rehearsal, "--browser", *words)
     page = open_page(process)
     board = page.wait("boards", lambda it: it)[0]
     assert (board["title"], board["result"]) == ("Game 1", "")
@@ -79,6 +82,10 @@ def test_ctrl_c_in_a_game_and_beside_a_series_is_no_failure(
     assert "1 game: 0 won, 0 drawn, 0 lost, 0 failed" in output
     assert "Traceback" not in output
     assert marked_processes(mark) == []
+    *_, own = iter(partial(chess.pgn.read_game, io.StringIO(pgn.read_text())), None)
+    assert own.headers["Black"] == "You"
+    assert own.headers["Result"] == "*"
+    assert own.end().ply() == 1, "all of it, not what spectators see"
 
 
 def test_a_dead_daemon_ends_the_page_with_a_failure(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
