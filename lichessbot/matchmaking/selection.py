@@ -73,10 +73,14 @@ def proposals(config: Config, known: Knowledge, last_kind: str, random: Random) 
 
 
 def _second_of_pair(config: Config, known: Knowledge) -> Proposal | None:
-    """Return the same game with Black, unless that bot is gone or no longer suits."""
+    """Return the same game with Black, unless that bot is gone or no longer suits, or we play no more such games."""
     first = known.half_pair
     kind = None if first is None else dict(config.matchmaking.types()).get(first.kind)
     if first is None or kind is None or kind.challenge_color is not ColourChoice.PAIRS:
+        return None
+    named = kind.challenge_variant.variant
+    is_played = first.terms.variant in ((named,) if named else config.challenge.variants or Variant)
+    if not is_played or not (first.terms.has_clock or known.may_play_correspondence):
         return None
     bot = next((it for it in known.bots if it.id == first.opponent), None)
     if bot is None or not _suits(bot, kind, first.terms, config, known):

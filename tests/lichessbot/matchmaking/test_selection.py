@@ -209,6 +209,23 @@ def test_the_second_game_of_a_pair_has_the_terms_of_the_first(memory: Memory) ->
     assert memory.propose(config(challenge_color="random", **BLITZ), bots[0])[0].terms.colour is None
 
 
+def test_the_second_game_of_a_pair_is_dropped_when_such_games_are_no_longer_played(memory: Memory) -> None:
+    atomic = config({"variants": ["atomic"]}, challenge_initial_time=[180], challenge_increment=[0])
+    (memory.half_pair,) = memory.propose(atomic, bot("rival"))
+    reloaded = config({"variants": ["standard"]}, challenge_initial_time=[180], challenge_increment=[0])
+    (found,) = memory.propose(reloaded, bot("rival"))
+    assert (found.terms.variant, found.terms.colour) == (Variant.STANDARD, Colour.WHITE)
+    (second,) = memory.propose(config({"variants": ["standard"]}, challenge_variant="atomic"), bot("rival"))
+    assert second == replace(memory.half_pair, terms=replace(memory.half_pair.terms, colour=Colour.BLACK))
+
+
+def test_the_second_game_of_a_pair_by_days_needs_room_too(memory: Memory) -> None:
+    by_days = config(challenge_days=[1], challenge_initial_time=[])
+    (memory.half_pair,) = memory.propose(by_days, bot("rival"))
+    memory.has_room_for_days = False
+    assert memory.propose(by_days, bot("rival")) == []
+
+
 def test_a_pair_broken_off_long_ago_is_not_hurried_but_the_colour_is_remembered(memory: Memory) -> None:
     memory.play("rival", Colour.WHITE, NOW - 7200)
     near = [bot(f"near{number}", 1600) for number in range(30)]
