@@ -30,6 +30,7 @@ cdef extern from *:
     int entry_age "engine_entry_age"(u64 entry) noexcept nogil
 
 cdef class TranspositionTable:
+    cdef object memory
     cdef u64[::1] slots
     cdef u64 buckets
     cdef int age

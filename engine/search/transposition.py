@@ -8,6 +8,7 @@ was ever on the principal variation (1), bound (2), age (6) and static evaluatio
 """
 
 import mmap
+import sys
 from contextlib import suppress
 
 import cython
@@ -83,12 +84,18 @@ class TranspositionTable:
         if hasattr(mmap, "MADV_HUGEPAGE"):
             with suppress(OSError):                # huge pages are optional in the kernel
                 memory.madvise(mmap.MADV_HUGEPAGE) # fewer TLB misses
+        self.memory = memory
         self.slots = memoryview(memory).cast("Q")
         self.buckets = size // BUCKET_BYTES
         self.age = 0
 
     def clear(self) -> None:
-        """Empty the table."""
+        """Empty the table, on Linux without another one beside it: a limit of the process may forbid that."""
+        if sys.platform == "linux":
+            with suppress(OSError):                # locked memory
+                self.memory.madvise(mmap.MADV_DONTNEED)        # Linux: zeros, allocated on first use
+                self.age = 0
+                return
         self._allocate(self.buckets * BUCKET_BYTES >> 20)
 
     def new_search(self) -> None:

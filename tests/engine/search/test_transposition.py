@@ -1,6 +1,7 @@
 """The transposition table."""
 
 import mmap
+import sys
 
 import pytest
 
@@ -31,6 +32,19 @@ def test_a_new_game_needs_no_further_memory(monkeypatch: pytest.MonkeyPatch) -> 
     engine.new_game()
     with pytest.raises(MemoryError, match="only 1 MiB are free"):
         engine.resize_hash(3)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone empties memory in place")
+def test_a_table_is_emptied_although_the_system_grants_no_second_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **options: object) -> None:
+        raise OSError(12, "Cannot allocate memory")
+
+    engine = Engine(hash_mb=1)
+    assert engine.go(Limits(nodes=300_000)).report.hashfull > 20
+    with monkeypatch.context() as patched:
+        patched.setattr(mmap, "mmap", refuse)
+        engine.new_game()
+    assert engine.go(Limits(depth=1)).report.hashfull < 10
 
 
 def test_a_table_can_be_made_smaller_when_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
