@@ -6,7 +6,7 @@ process.
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -144,14 +144,12 @@ class Match:
         of_rating = {rating: [it.outcome for it in self.pairings if it.opponent.rating == rating] for rating in ratings}
         return {rating: {it: outcomes.count(it) for it in Outcome} for rating, outcomes in of_rating.items()}
 
-    def pgn(self) -> str:
-        """Return all started games as PGN, in order."""
-        games = [
-            export.pgn(pairing.game, self._site.url, round_name=str(pairing.number), is_for_players=True)
-            for pairing in self.pairings
-            if pairing.game is not None
-        ]
-        return "".join(f"{text.strip()}\n\n" for text in games)
+    def pgns(self) -> Iterator[str]:
+        """Yield all started games as PGN, in order."""
+        for pairing in self.pairings:
+            if pairing.game is not None:
+                number = str(pairing.number)
+                yield export.pgn(pairing.game, self._site.url, round_name=number, is_for_players=True)
 
     def number_of(self, game_id: str) -> int | None:
         """Return the number of a game in the series; None for other games."""

@@ -16,6 +16,8 @@ import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
@@ -170,7 +172,7 @@ class _Rehearsal:
     def close(self, pgn_path: Path | None, fault_log_path: Path | None) -> bool:
         """Write the files that the options name, stop the proxy and the house bots; return whether all were written."""
         entries = self._injector.accounting.entries
-        has_written = self._wrote(pgn_path, lambda path: path.write_text(self._server.call(self._pgn)))
+        has_written = self._wrote(pgn_path, lambda path: path.write_text(self._pgn()))
         has_written &= self._wrote(fault_log_path, lambda path: write_fault_log(path, self._server.call(entries)))
         if self._proxy is not None:
             self._server.wait_for(self._proxy.close())
@@ -249,10 +251,11 @@ class _Rehearsal:
             webbrowser.open(address)
 
     def _pgn(self) -> str:
-        """Return the games of the series, and those of the person."""
-        own = () if self._person is None else self._person.sessions
-        texts = (export.pgn(it.game, self._server.site.url, is_for_players=True) for it in own)
-        return self._match.pgn() + "".join(f"{text.strip()}\n\n" for text in texts)
+        """Return the games of the series, and those of the person. Each is a call of its own: thousands take long."""
+        own, url = () if self._person is None else self._person.sessions, self._server.site.url
+        texts = chain(self._match.pgns(), (export.pgn(it.game, url, is_for_players=True) for it in own))
+        next_text = partial(self._server.call, lambda: next(texts, ""))
+        return "".join(f"{text.strip()}\n\n" for text in iter(next_text, ""))
 
     def _watch(self, daemon: Daemon, patience_s: float) -> None:
         """Wait until all games have ended, or the daemon has; give up after `patience_s` without an event stream."""

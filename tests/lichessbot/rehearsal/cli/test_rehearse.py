@@ -1,5 +1,6 @@
 """The `rehearse` command with the real bot as a child process."""
 
+import asyncio
 import io
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import chess
@@ -25,6 +27,7 @@ from lichessbot.rehearsal.cli.bot_process import Daemon, Terms
 from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, own_config
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
+from lichessbot.rehearsal.server import export
 from tests.fakes.ports import free_port
 from tests.lichessbot.rehearsal.client import Client
 
@@ -57,6 +60,24 @@ def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
         colours.append(game.headers["White"] == command.BOT_NAME)
     assert colours == [True, False]
     assert marked_processes(mark) == []
+
+
+def test_the_games_of_a_long_series_are_not_written_in_one_call_which_would_take_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def noted(*things: Any, **names: Any) -> str:
+        calls.append(asyncio.current_task())
+        return pgn_of(*things, **names)
+
+    pgn_of = export.pgn
+    monkeypatch.setattr(export, "pgn", noted)
+    config = tmp_path / "config.yml"
+    config.write_text("engine: {depth: 2}\n")
+    assert command.run(arguments("--clock", "180+0", "--pgn", str(tmp_path / "it"), "--config", str(config))) == 0
+    assert (tmp_path / "it").read_text().count("[Event ") == 2
+    assert len(set(calls)) == 2
 
 
 def test_a_file_that_cannot_be_written_is_a_failure_and_the_other_is_written(
