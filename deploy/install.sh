@@ -120,7 +120,7 @@ configure() {
             terminal=$(stty -g)
             trap 'stty "$terminal"; exit 130' INT TERM HUP
             stty -echo
-            read -r LICHESS_BOT_TOKEN
+            read -r LICHESS_BOT_TOKEN || true      # Ctrl-D is no answer
             stty "$terminal"
             trap - INT TERM HUP
             echo

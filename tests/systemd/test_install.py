@@ -392,3 +392,19 @@ def test_an_interrupted_question_leaves_the_terminal_as_it_was(installation: Ins
     finally:
         os.close(leader)
         os.close(terminal)
+
+
+def test_a_question_without_an_answer_leaves_the_terminal_as_it_was(installation: Installation, tmp_path: Path) -> None:
+    leader, terminal = pty.openpty()
+    try:
+        os.write(leader, b"\x04")  # Ctrl-D
+        done = subprocess.run(
+            [installation.script, "--root", installation.root, "--wheels", wheel(tmp_path / "first", "1.0")],
+            env=installation.environment(token=None), stdin=terminal, capture_output=True, text=True, timeout=100,
+        )  # fmt: skip
+        assert done.returncode == 1
+        assert done.stderr.startswith("install: no token: write it to ")
+        assert termios.tcgetattr(terminal)[3] & termios.ECHO
+    finally:
+        os.close(leader)
+        os.close(terminal)
