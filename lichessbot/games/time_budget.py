@@ -172,10 +172,13 @@ class GameClock:
                 limit_s = min(limit_s, longest_s + min(overrun_s, remaining_s * _SHARE_FOR_AN_OVERRUN))
         if limits.move_time_ms is not None:
             limit_s = min(limit_s, limits.move_time_ms / 1000 + overrun_s)
-        if self.timed and not self.our_clock_runs:
+        handshake_s = self.timeouts.engine_handshake.total_seconds()
+        if not self.timed:
+            # An engine is started for each move, which takes its time too.
+            return min(limit_s + handshake_s, self.remaining_s(now) * _SHARE_FOR_ONE_MOVE)
+        if not self.our_clock_runs:
             # Our clock does not run yet, so that an engine may be given time to start.
-            limit_s = min(limit_s, self.timeouts.first_move_pause.total_seconds())
-            limit_s += self.timeouts.engine_handshake.total_seconds()
+            limit_s = min(limit_s, self.timeouts.first_move_pause.total_seconds()) + handshake_s
         return limit_s
 
     def start_limit_s(self, engine: EngineConfig, limits: Limits, now: float) -> float:

@@ -16,7 +16,7 @@ from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, Resig
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, OpponentGone
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
-from lichessbot.uci.search import BestMove, EngineDied
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, UNREACHABLE, Bench, only
 
 # Our turn
@@ -391,6 +391,15 @@ def by_days() -> Bench:
 def test_a_correspondence_move_is_thought_about_for_a_fixed_time() -> None:
     limits = only(by_days().full(time_ms=3 * 86_400_000), StartSearch).search.limits
     assert (limits.move_time_ms, limits.white_time_ms) == (7000, None)
+
+
+def test_an_engine_that_starts_slowly_is_waited_for_in_a_correspondence_game() -> None:
+    bench = by_days()
+    think = only(bench.full("e2e4 e7e5", time_ms=3 * 86_400_000), StartSearch)
+    assert bench.wait(14) == [], "each visit starts an engine, and 15 s are allowed for that"
+    assert bench.hear(EngineReady(GAME)) == []
+    assert bench.wait(8) == []
+    assert only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove).move == "g1f3"
 
 
 def test_a_correspondence_game_is_not_aborted_for_its_first_move() -> None:

@@ -137,7 +137,12 @@ def test_a_correspondence_search_takes_a_share_of_the_days() -> None:
 def test_the_think_limit_without_a_clock() -> None:
     reading = clock(timed=False)
     limits = reading.limits(ENGINE, NOW)
-    assert reading.think_limit_s(ENGINE, limits, NOW) == 12
+    assert reading.think_limit_s(ENGINE, limits, NOW) == 27, "10 s, 2 s for a busy machine, and 15 s for the start"
+
+
+def test_the_last_seconds_of_the_days_are_not_all_spent_on_an_engine() -> None:
+    by_days = replace(clock(1000, timed=False), by_days=True)
+    assert by_days.think_limit_s(ENGINE, by_days.limits(ENGINE, NOW), NOW) == 0.5
 
 
 @pytest.mark.parametrize(
