@@ -136,7 +136,8 @@ class LiveDisplay:
         self._recent.append(line)
 
     def show(self, match: MatchView) -> None:
-        self._live.update(screen(match, self._recent, self._console.size, self._theme))
+        recent = tuple(self._recent)      # other threads go on to say things
+        self._live.update(screen(match, recent, self._console.size, self._theme))
 
 
 def screen(match: MatchView, recent: Iterable[str], size: ConsoleDimensions, theme: Theme) -> RenderableType:

@@ -3,9 +3,11 @@
 import io
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from engine.facade import Board
 from engine.terminal.board_view import Theme
@@ -60,6 +62,22 @@ def test_live_board_shows_both_sides_clocks_evaluation_and_progress() -> None:
     screen = written.getvalue()
     for words in ("Ada", "Hal", "1:01", "9.9", "-0.35", "b8c6", "1 of 3 games", "something happened"):
         assert words in screen
+
+
+def test_an_event_of_another_thread_does_not_disturb_the_screen_that_is_being_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal, written = console(terminal=True)
+    with LiveDisplay(terminal) as display:
+
+        def text(*things: Any, **names: Any) -> Text:
+            display.say("meanwhile")
+            return Text(*things, **names)
+
+        display.say("first")
+        monkeypatch.setattr("lichessbot.rehearsal.cli.display.Text", text)
+        display.show(MatchView((), ended=0, games=1))
+    assert "first" in written.getvalue()
 
 
 def test_live_board_has_the_bots_side_at_the_bottom() -> None:
