@@ -221,6 +221,7 @@ class Lobby:
 
     def tick(self) -> None:
         """Do what is due: a game may have ended, so that a queued challenge can be accepted."""
+        self._lists.tick()
         playing = {info.game_id for info in self._playing()}
         self._tournaments.tick(playing.__contains__)
         if self._challenges.has_waiting:

@@ -63,9 +63,17 @@ class PlayerLists:
                 source: _Source = Fetcher(address, self._timeouts, self._proxy, etag)
                 if address.startswith("/"):
                     source = ListFile(address, self._timeouts, etag)
-                reader = _ListReader(source, self._emit, self._timeouts)
-                reader.start()
-                self._readers[address] = reader
+                self._readers[address] = _ListReader(source, self._emit, self._timeouts)
+        self.tick()
+
+    def tick(self) -> None:
+        """Start the readers that are not started yet; without a free thread or memory, leave one to the next call."""
+        for reader in self._readers.values():
+            if reader.ident is None:
+                try:
+                    reader.start()
+                except RuntimeError as error:
+                    EventLog().warning("thread.not_started", thread=reader.name, error=error)
 
     def update(self, fetched: ListFetched) -> None:
         """Keep a new version."""

@@ -44,6 +44,7 @@ from lichessbot.lichess.models import (
 )
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
+from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 
@@ -103,6 +104,22 @@ def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
     games.append(game)
     lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
     assert outbox.sent[-1] == AcceptChallenge("wxyz9876")
+
+
+def test_a_list_whose_thread_cannot_be_started_is_read_later(
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture, no_thread_once: None
+) -> None:
+    """The bot stayed deaf, as the rest of its start was left out."""
+    file = tmp_path / "blocked.txt"
+    file.write_text("villain\n")
+    config = Config.model_validate({"challenge": {"block_list_files": [str(file)]}})
+    inbox: SimpleQueue[ListFetched] = SimpleQueue()
+    lobby = Lobby(config, Outbox(), inbox.put, store, Timeouts(), None, list)  # type: ignore[arg-type]
+    lobby.open(US, config)
+    assert "thread.not_started" in caplog.text
+    lobby.tick()
+    assert inbox.get(timeout=PATIENCE_S).names == {"villain"}
+    lobby.close()
 
 
 def test_of_two_bots_that_wait_one_gets_the_days_last_game(store: Store) -> None:
