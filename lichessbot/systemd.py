@@ -31,7 +31,8 @@ class ServiceManager:
     """The service manager that started us, if there is one."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._address = environment.get("NOTIFY_SOCKET", "").replace("@", "\0", 1)
+        address = environment.get("NOTIFY_SOCKET", "")
+        self._address = f"\0{address[1:]}" if address.startswith("@") else address
         self._heartbeat_file = environment.get(HEARTBEAT_VARIABLE, "")
         self._feed_every = (_watchdog(environment) or self._heartbeat_interval) / _FEEDS_PER_INTERVAL
         self._ahead = set(Milestone)

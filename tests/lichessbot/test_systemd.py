@@ -18,7 +18,7 @@ class Listener:
 
     def __init__(self, path: str) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.bind(path.replace("@", "\0", 1))
+        self.socket.bind(f"\0{path[1:]}" if path.startswith("@") else path)
         self.environment = {"NOTIFY_SOCKET": path}
 
     def heard(self) -> list[str]:
@@ -31,9 +31,9 @@ class Listener:
                 return messages
 
 
-@pytest.fixture(params=["file", "abstract"])
+@pytest.fixture(params=["notify", "bot@home", "abstract"])
 def listener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Listener]:
-    path = str(tmp_path / "notify") if request.param == "file" else f"@lichessbot-test-{os.getpid()}"
+    path = f"@lichessbot-test-{os.getpid()}" if request.param == "abstract" else str(tmp_path / request.param)
     listener = Listener(path)
     yield listener
     listener.socket.close()
