@@ -36,7 +36,7 @@ FIT_LEAST = 30                     # moves without which a band says nothing
 
 
 class NoUnpacker(ValueError):
-    """The file is packed and the package that unpacks it is missing; the message names it."""
+    """The packed file is damaged, or the package that unpacks it is missing; the message says which."""
 
 
 @contextmanager
@@ -50,8 +50,11 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             import zstandard
         except ImportError:
             raise NoUnpacker(f"{path} is packed: pip install 'lichessbot-daemon[zst]', or unpack it first") from None
-        with zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as stream:
-            yield io.BufferedReader(stream)
+        try:
+            with zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as stream:
+                yield io.BufferedReader(stream)
+        except zstandard.ZstdError as error:
+            raise NoUnpacker(f"{path} cannot be unpacked: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,14 @@ def test_a_packed_file_is_unpacked_while_it_is_read(tmp_path: Path, capsys: pyte
     assert "2000 to 2199" in capsys.readouterr().out
 
 
+def test_a_file_that_is_not_what_its_name_says_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("zstandard")
+    path = tmp_path / "games.pgn.zst"
+    path.write_text("<html>not found</html>")
+    assert run(["calibrate", "--games", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"{path} cannot be unpacked: ")
+
+
 def test_the_skill_of_people_is_found_by_what_their_moves_lose(monkeypatch: pytest.MonkeyPatch) -> None:
     """The people are skills themselves, in other games than those they are compared in."""
     monkeypatch.setattr(people, "FIT_EVERY", 1)
