@@ -203,7 +203,11 @@ class Notifier:
             return
         if self._worker is None:
             worker = _Worker(self._log)
-            worker.start()  # if that fails, the next notice tries again
+            try:
+                worker.start()
+            except RuntimeError as error:  # the next notice tries again
+                self._log.warning("thread.not_started", thread=worker.name, error=error)
+                return
             self._worker = worker
         name = None if self._account is None else self._account.username
         self._worker.tell(config, Notice(event, text, {"account": name, **facts}))

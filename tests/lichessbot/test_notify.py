@@ -319,18 +319,24 @@ def test_a_failing_program_is_one_line_until_it_works(
 
 
 def test_a_thread_that_could_not_be_started_is_started_for_the_next_notice(
-    monkeypatch: pytest.MonkeyPatch, no_thread_once: None
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, no_thread_once: None
 ) -> None:
     bench = Bench()
     monkeypatch.setattr("lichessbot.notify.run_program", lambda command, notice, timeout: bench.notices.append(notice))
     bench.notifier._worker = None
-    with pytest.raises(RuntimeError):
-        bench.notifier._tell(NotifyEvent.GAME_LOST, "one", {})
+    bench.notifier._tell(NotifyEvent.GAME_LOST, "one", {})
+    assert "thread.not_started" in caplog.text
     bench.notifier._tell(NotifyEvent.GAME_LOST, "two", {})
     assert bench.notifier._worker is not None
     bench.notifier._worker.close()
     bench.notifier._worker.join(60)
     assert [it.text for it in bench.notices] == ["two"]
+
+
+def test_a_thread_that_cannot_be_started_at_the_end_changes_no_exit_code(no_thread_once: None) -> None:
+    bench = Bench(on=["daemon_stopped"])
+    bench.notifier._worker = None
+    bench.notifier.close(ExitCode.REFUSED)     # an error here would take the place of the exit code
 
 
 def test_events_are_dropped_when_too_many_wait(worker: _Worker, caplog: pytest.LogCaptureFixture) -> None:
