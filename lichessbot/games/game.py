@@ -202,7 +202,7 @@ class Game:
                 self._search.engine_is_ready(self._clock, now)
             case EngineDied(search_id=search_id, reason=reason):
                 self._search.engine_died(search_id)
-                if self._search.awaits(search_id):
+                if not self._search.is_settled_for(search_id):
                     yield from self._replace_engine(reason, now)
             case CommandDone(command=AnswerTakeback()) | CommandFailed(command=AnswerTakeback()):
                 if self._takebacks.held_until is not None:
@@ -390,7 +390,8 @@ class Game:
         try:
             move = self._board.normalise(answer.move or "")
         except InvalidMove as error:
-            yield from self._replace_engine(str(error), now)
+            if not (answer.asked_at and self._search.is_settled_for(answer.search_id)):
+                yield from self._replace_engine(str(error), now)
             return
         self._draw_resign.note_score(len(self._moves), answer.summary.score)
         yield from self._deliver(move, now, answer)

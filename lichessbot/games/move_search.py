@@ -92,6 +92,10 @@ class MoveSearch:
         """Return whether the answer to this search or question is awaited."""
         return self._pending is not None and self._pending.search.search_id == search_id
 
+    def is_settled_for(self, search_id: int | None) -> bool:
+        """Return whether what an engine tells of this search is too late: the search in this process has taken over."""
+        return self.has_failed or not self.awaits(search_id)
+
     def finish(self) -> None:
         """Note that the move was found."""
         self._pending = None

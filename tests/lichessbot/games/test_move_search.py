@@ -72,6 +72,17 @@ def test_a_game_is_resigned_if_the_fallback_finds_no_move_either() -> None:
     assert bench.hear(BestMove(GAME, fallback.search_id, "g1f3")) == []
 
 
+@pytest.mark.parametrize("news", [EngineDied(GAME, 1, "killed by SIGKILL"), BestMove(GAME, 1, None, asked_at=1000.0)])
+def test_what_a_hung_engine_told_a_moment_too_late_costs_no_game(news: EngineDied | BestMove) -> None:
+    bench = Bench()
+    assert running(bench, time_ms=1000).search.search_id == 1
+    only(bench.wait_until_due(), StopSearch)
+    _, fallback = bench.wait_until_due()
+    assert isinstance(fallback, Fallback)
+    assert bench.hear(news) == [], "it was told before the engine was given up, and is read only now"
+    only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3")), SendMove)
+
+
 def test_the_next_move_gets_an_engine_again() -> None:
     bench = Bench()
     first = running(bench)
