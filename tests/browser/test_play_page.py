@@ -293,6 +293,25 @@ def test_a_wrong_clock_of_ones_own_does_not_keep_others_from_being_played(browse
         page.page.wait_for_selector(RUNNING)
 
 
+def test_a_list_keeps_the_focus_on_what_stays(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        page.page.wait_for_selector("#send:enabled")
+        before, after = page.page.evaluate("""async () => {
+            const { make, showList } = await import('/static/common/dom.js');
+            const list = document.querySelector('main').appendChild(make('div'));
+            const show = (names) => showList(list, names, (name) => name, (name) => make('button', {}, name));
+            const state = () => [[...list.children].map((it) => it.dataset.key).join(' '),
+                document.activeElement.dataset.key ?? 'lost'];
+            show(['first', 'second', 'third']);
+            list.children[1].focus();
+            const before = state();
+            show(['zeroth', 'second', 'third', 'fourth']);
+            return [before, state()];
+        }""")
+    assert before == ["first second third", "second"]
+    assert after == ["zeroth second third fourth", "second"]
+
+
 def test_a_question_that_is_closed_without_an_answer_resigns_nothing(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
         challenge(page)

@@ -43,21 +43,21 @@ export function setText(element, text) {
  */
 export function showList(parent, items, key, create, update = () => {}, close = () => {}) {
   const known = new Map([...parent.children].map((child) => [child.dataset.key, child]));
+  const wanted = new Map([...items].map((item) => [String(key(item)), item]));
+  for (const [name, element] of known) {
+    if (!wanted.has(name)) {
+      close(element);
+      element.remove();       // first, as an element that is moved to close a gap would lose the focus
+    }
+  }
   let next = parent.firstElementChild;
-  for (const item of items) {
-    const name = String(key(item));
+  for (const [name, item] of wanted) {
     const element = known.get(name) ?? create(item);
     element.dataset.key = name;
-    known.delete(name);
-    if (element === next) {
-      next = next.nextElementSibling;
-    } else {
+    if (element !== next) {
       parent.insertBefore(element, next);
     }
+    next = element.nextElementSibling;
     update(element, item);
-  }
-  for (const element of known.values()) {
-    close(element);
-    element.remove();
   }
 }
