@@ -152,7 +152,9 @@ class _Rehearsal:
         finally:
             self._server.call(page.close)
             daemon.leave_now()
-        if ended_by_itself or daemon.exit_code() not in (EXIT_GOOD, DAEMON_LEFT_GAMES):
+        # While it starts, the signal itself ends it.
+        expected = (EXIT_GOOD, DAEMON_LEFT_GAMES, *(() if self._connected.is_set() else (-signal.SIGTERM,)))
+        if ended_by_itself or daemon.exit_code() not in expected:
             self._problems.append(f"the daemon ended with exit code {daemon.exit_code()}")
         return self._judge(daemon, folder, may_be_unfinished=True)
 

@@ -88,6 +88,16 @@ def test_ctrl_c_in_a_game_and_beside_a_series_is_no_failure(
     assert own.end().ply() == 1, "all of it, not what spectators see"
 
 
+def test_ctrl_c_while_the_daemon_starts_is_no_failure(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+    process = start(rehearsal, "--browser")
+    read_until(process, r"play at ")
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == rehearse.EXIT_GOOD, output
+    assert "problem" not in output
+    assert marked_processes(mark) == []
+
+
 def test_a_dead_daemon_ends_the_page_with_a_failure(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--browser")
     open_page(process)
