@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from io import TextIOWrapper
 from types import FrameType
 
 import click
@@ -81,6 +82,8 @@ def cli() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code: 0, 1 for a faulty book, 2 for a user's error, 130 after a signal."""
     signal.signal(signal.SIGTERM, _interrupt)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")      # for what the terminal's encoding lacks
     try:
         code: int | None = cli.main(list(arguments), PROGRAM, standalone_mode=False)
         return code or 0

@@ -43,9 +43,9 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     return answer
 
 
-def process(*arguments: str, typed: str = "") -> Answer:
-    """Run a command as a process, with its input and output in pipes."""
-    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+def process(*arguments: str, typed: str = "", encoding: str = "utf-8") -> Answer:
+    """Run a command as a process, with its input and output in pipes, the output in this encoding."""
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
     return subprocess.run(
         [*COMMAND, *arguments], input=typed, capture_output=True, text=True, encoding="utf-8", timeout=TIMEOUT_S,
         check=False, env=environment,
@@ -167,6 +167,13 @@ def test_commands_in_a_game(run: Run, typed: str, said: str) -> None:
     answer = run("play", "--black", "human", typed=typed + "\n")
     assert said in answer.stdout
     assert answer.returncode == 0
+
+
+def test_a_game_survives_letters_that_the_terminal_cannot_show() -> None:
+    answer = process("play", "--black", "human", typed="e4\nä\nfen\n", encoding="ascii")
+    assert answer.returncode == 0, answer.stderr
+    assert r"'\xe4' is not a legal move here" in answer.stdout
+    assert answer.stdout.rstrip().endswith("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1")
 
 
 def test_a_game_survives_a_name_that_no_file_can_have(run: Run) -> None:
