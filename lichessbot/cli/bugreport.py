@@ -24,7 +24,7 @@ import yaml
 from engine.facade import describe_build
 from lichessbot import __version__
 from lichessbot.cli.check import Check
-from lichessbot.cli.options import config_option
+from lichessbot.cli.options import config_option, records_folder
 from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.config.credentials import HIDDEN, TOKEN_VARIABLE, without_password
 from lichessbot.errors import ConfigError, ExitCode, StateError
@@ -43,6 +43,8 @@ _TOKEN: Final = re.compile(r"\blip_\w+")
 _QUERY: Final = re.compile(r"""(?<=\?)[^\s?'"]*=[^\s'"]*""")
 # A line of chat in each format of the log.
 _CHAT: Final = re.compile(r"""(?:^|\s)(?:spectators' )?chat, \S|\bINFO chat |\bDEBUG chat |"event": ?"chat\"""")
+# What a reload of the configuration says of the program that is told; its earlier arguments may be secrets too.
+_NOTIFY_COMMAND: Final = re.compile(r"(?<=notify\.command)(?: is now | old=).*")
 _WORD: Final = re.compile(r"[\w-]{2,30}")
 _PLAYERS_KEYS: Final = ("block_list", "allow_list")
 # Where the records have names of players; a title may stand before a name.
@@ -68,6 +70,7 @@ records.txt   the sizes and the structure of the records, but none of their cont
 """
 _PSEUDONYMS: Final = "Other players are called player1, player2 and so on; `--names` shows their names."
 _NAMES_SHOWN: Final = "The names of other players are shown, because `--names` was given."
+_NAMES_UNKNOWN: Final = "Names of other players may be shown, because the records, which tell them, cannot be read."
 
 
 @click.command("bugreport")
@@ -107,11 +110,11 @@ def command(
     if output.exists() and not force:
         raise ConfigError([f"{output} exists already; use --force to replace it"])
     loaded, problems = _load(config_file)
-    redact = Redactor(loaded, os.environ, names=names)
+    players, all_known = _known_players(config_file, loaded)
+    redact = Redactor(loaded, os.environ, set() if names else players)
+    about_names = _NAMES_SHOWN if names else _PSEUDONYMS if all_known else _NAMES_UNKNOWN
     texts = {
-        "README.txt": _ABOUT.format(
-            moment=time.strftime("%Y-%m-%d %H:%M:%S %Z"), names=_NAMES_SHOWN if names else _PSEUDONYMS
-        ),
+        "README.txt": _ABOUT.format(moment=time.strftime("%Y-%m-%d %H:%M:%S %Z"), names=about_names),
         "versions.txt": "".join(_versions()),
         "config.yml": _config(loaded, problems, redact),
         "check.txt": "not run: --offline\n" if offline else redact.log(_check(loaded, problems)),
@@ -135,17 +138,26 @@ def _load(config_file: Path | None) -> tuple[LoadedConfig | None, Sequence[str]]
         return None, problems
 
 
-class Redactor:
-    """Hides secrets, the user's home folder, chat and, unless `names`, other players."""
+def _known_players(config_file: Path | None, loaded: LoadedConfig | None) -> tuple[set[str], bool]:
+    """Return the ids of the other players as far as they are known, and whether the records told theirs."""
+    players = set(_listed(loaded.config)) if loaded is not None else set()
+    try:
+        folder = records_folder(config_file)  # known even if the rest of the configuration is wrong
+        players.update(_players(folder))
+        return players, bool(read_only(folder, "PRAGMA user_version"))
+    except (ConfigError, StateError):
+        return players, False  # `config.yml` or `records.txt` says why
 
-    def __init__(self, loaded: LoadedConfig | None, environment: Mapping[str, str], *, names: bool) -> None:
+
+class Redactor:
+    """Hides secrets, the user's home folder, chat and the names of these players."""
+
+    def __init__(self, loaded: LoadedConfig | None, environment: Mapping[str, str], players: set[str]) -> None:
         secrets = [environment.get(TOKEN_VARIABLE, "").strip()]
-        players: set[str] = set()
         if loaded is not None:
             secrets += [it.get_secret_value() for it in (loaded.token, loaded.status_password) if it is not None]
             secrets += [it.password.get_secret_value() for it in loaded.config.tournaments if it.password is not None]
             secrets += (loaded.config.notify.command or ())[1:]
-            players = set() if names else {*_players(loaded.state_dir), *_listed(loaded.config)}
         self._replaced = {secret: HIDDEN for secret in secrets if len(secret) > 3}
         self._replaced |= {home: "~" for home in (environment.get("HOME", ""),) if len(home) > 1}
         self._pseudonyms = {name: f"player{number}" for number, name in enumerate(sorted(players), 1)}
@@ -159,7 +171,8 @@ class Redactor:
 
     def log(self, text: str) -> str:
         """Return a log that can be shown: without chat, and with pseudonyms."""
-        text = self.text("\n".join(line for line in text.split("\n") if not _CHAT.search(line)))
+        lines = (_NOTIFY_COMMAND.sub(f" {HIDDEN}", line) for line in text.split("\n") if not _CHAT.search(line))
+        text = self.text("\n".join(lines))
         return _WORD.sub(lambda it: self._pseudonyms.get(it[0].lower(), it[0]), text)
 
     def config(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -175,18 +188,15 @@ class Redactor:
 
 
 def _players(folder: Path) -> Iterator[str]:
-    """Yield the ids of the players that the records name, but not our own."""
-    try:
-        ours = {row[0] for row in read_only(folder, "SELECT id FROM account")}
-        for query in _NAMES:
-            for (name,) in read_only(folder, query):
-                user_id = name.split()[-1].lower() if name.split() else ""
-                if user_id and user_id not in ours:
-                    yield user_id
-        for (words,) in read_only(folder, "SELECT names FROM player_lists"):
-            yield from (word.partition("@")[0] for word in words.split())
-    except StateError:
-        return  # then `records.txt` says why
+    """Yield the ids of the players that the records name, but not our own. Raises StateError."""
+    ours = {row[0] for row in read_only(folder, "SELECT id FROM account")}
+    for query in _NAMES:
+        for (name,) in read_only(folder, query):
+            user_id = name.split()[-1].lower() if name.split() else ""
+            if user_id and user_id not in ours:
+                yield user_id
+    for (words,) in read_only(folder, "SELECT names FROM player_lists"):
+        yield from (word.partition("@")[0] for word in words.split())
 
 
 def _listed(config: Config) -> Iterator[str]:

@@ -11,7 +11,7 @@ import pytest
 from lichessbot.cli.main import main
 from lichessbot.matchmaking.known_bots import BotGame, BotGames
 from lichessbot.rehearsal.server.server import RehearsalServer
-from lichessbot.storage.database import MIGRATIONS, Database
+from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from tests.fakes.arena import Arena
@@ -37,6 +37,9 @@ LOG = """\
 2026-11-24 12:00:02 ERROR config.wrong problem="proxy: found 'http://me:pa/ss@w0rd@proxy:3128'; see https://a.b/?k=v3ry"
 2026-11-24 12:00:03 INFO list.fetched villain=1 stranger=2 rivals=3
 2026-11-24 12:00:04 INFO control command=block argument=Troll answer="Troll is blocked"
+2026-11-24 12:00:05 INFO reload.key key=notify.command old="[tell, earlierSecret]" new="[curl]" effect="at once"
+12:00:05 notify.command is now [curl] (was [tell, earlierSecret]), in use at once
+{"event": "reload.key", "text": "notify.command is now [curl] (was [tell, earlierSecret])", "fields": {"old": "[tell]"}}
 """
 
 
@@ -87,7 +90,7 @@ def test_no_secret_is_in_the_archive(folder: Path) -> None:
     everything = "\n".join(report(folder, "--names").values())
     for secret in (TOKEN, "lip_otherTokenOfMine", "swordfish", "opensesame", "my secret", str(folder), "\x1b"):
         assert secret not in everything
-    for secret in ("sesame2", "pa/ss", "w0rd", "v3ry"):
+    for secret in ("sesame2", "pa/ss", "w0rd", "v3ry", "earlierSecret"):
         assert secret not in everything
     assert "https://example.com/list?[hidden]\n" in everything
     assert "found 'http://[hidden]@proxy:3128'; see https://a.b/?[hidden]\"\n" in everything
@@ -104,6 +107,25 @@ def test_other_players_are_shown_only_on_demand(folder: Path) -> None:
     assert 'opponent="BOT player' in files["log.txt"]
     assert "stranger=2 rivals=3" in files["log.txt"]
     assert 'opponent="BOT Rival"' in report(folder, "--names", "--force")["log.txt"]
+
+
+def test_other_players_are_hidden_while_the_configuration_is_wrong(folder: Path) -> None:
+    (folder / "config.yml").write_text(CONFIG + "abort_tme: 3\n")
+    files = report(folder)
+    assert 'opponent="BOT player' in files["log.txt"]
+    assert "Rival" not in files["log.txt"]
+    assert "Other players are called player1" in files["README.txt"]
+
+
+@pytest.mark.parametrize("trouble", ["no YAML", "damaged", "missing"])
+def test_it_is_said_if_the_other_players_are_unknown(folder: Path, trouble: str) -> None:
+    if trouble == "no YAML":
+        (folder / "config.yml").write_text("state_dir: [\n")
+    elif trouble == "damaged":
+        (folder / "state" / FILE_NAME).write_text("no database")
+    else:
+        (folder / "state" / FILE_NAME).unlink()
+    assert "Names of other players may be shown, because the records, " in report(folder)["README.txt"]
 
 
 def test_the_records_are_described_without_their_content(folder: Path) -> None:
