@@ -122,7 +122,7 @@ def _starting_board(variant: str, chess960: int | None) -> Board:
 def _read_game(path: Path, number: int) -> Game:
     try:
         with path.open("rb") as file:
-            game = next(islice(read_games(file), number - 1, None), None)
+            game = next(islice(read_games(file, variations=False), number - 1, None), None)
     except OSError as error:
         raise click.ClickException(f"cannot read {path}: {error.strerror}") from None
     if game is None:

@@ -352,6 +352,14 @@ def test_an_unusable_pgn_file_is_named(
     assert str(path) in line
 
 
+def test_what_cannot_be_read_in_a_variation_does_not_keep_a_game_from_its_end(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "annotated.pgn"
+    path.write_text("1. e4 (1. d4 -- 2. c4 {with a plan}) (1. Ke5) 1... e5 *")
+    answer = run("play", "--black", "human", "--pgn", str(path), typed="fen\n")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.rstrip().endswith("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2")
+
+
 def test_a_closed_pipe_is_no_error() -> None:
     command = f"'{sys.executable}' -P -m engine perft --depth 2 | head -1"
     answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
