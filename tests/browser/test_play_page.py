@@ -312,6 +312,25 @@ def test_a_list_keeps_the_focus_on_what_stays(browser: "Browser", scene: Scene) 
     assert after == ["zeroth second third fourth", "second"]
 
 
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_new_game_is_offered_after_a_game_of_others_too(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.click("#resign")
+        page.page.wait_for_selector(OVER)
+        watched = scene.start_another()
+        page.page.click("#boards button")
+        page.until_text("#below", HOSTILE)
+        page.page.wait_for_selector("#leave:not([hidden])")
+        scene.server.call(lambda: scene.server.site.session(watched).abort())
+        page.page.wait_for_selector(OVER)
+        page.page.click("#new-game")
+        page.until_text("#below", "You")
+        assert page.page.locator("#challenge").is_visible()
+        page.page.click("#boards button")
+        page.page.wait_for_selector("#leave:not([hidden])")
+
+
 def test_a_question_that_is_closed_without_an_answer_resigns_nothing(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
         challenge(page)

@@ -54,9 +54,7 @@ export function showList(parent, items, key, create, update = () => {}, close = 
   for (const [name, item] of wanted) {
     const element = known.get(name) ?? create(item);
     element.dataset.key = name;
-    if (element !== next) {
-      parent.insertBefore(element, next);
-    }
+    if (element !== next) parent.insertBefore(element, next);
     next = element.nextElementSibling;
     update(element, item);
   }

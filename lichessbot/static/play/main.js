@@ -31,7 +31,8 @@ function hear(topic, data) {
 function followGame(before, game) {
   const isNew = before?.id !== game?.id;
   if (isNew) {
-    Object.assign(view, { ply: game?.moves.length ?? 0, flipped: false, wantsForm: !game });
+    const wantsForm = !game || (view.wantsForm && game.isOver && !watched());
+    Object.assign(view, { ply: game?.moves.length ?? 0, flipped: false, wantsForm });
     byId('move-text').value = '';
     setText(byId('said'), '');
   } else if (game && (view.ply >= before.moves.length || view.ply > game.moves.length)) {
