@@ -293,13 +293,22 @@ def state_folder(configured: Path | None, config_file: Path | None, environment:
 
 def newer_than_ours(folder: Path) -> str | None:
     """Return the message of StateNewer for this folder, or None. Takes no lock and changes nothing."""
-    path = folder / FILE_NAME
+    schema = _schema_in(folder)
+    return _newer(folder / FILE_NAME, schema, len(MIGRATIONS)) if schema > len(MIGRATIONS) else None
+
+
+def older_than_ours(folder: Path) -> bool:
+    """Return whether an older version wrote the file, which the next daemon migrates. Changes nothing."""
+    return 0 < _schema_in(folder) < len(MIGRATIONS)
+
+
+def _schema_in(folder: Path) -> int:
+    """Return the schema of the file; 0 if it is missing or damaged, as neither prevents playing."""
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            schema = _schema(connection)
+        with closing(sqlite3.connect(f"{(folder / FILE_NAME).absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return _schema(connection)
     except (sqlite3.Error, OSError):
-        return None  # Missing or damaged: neither prevents playing.
-    return _newer(path, schema, len(MIGRATIONS)) if schema > len(MIGRATIONS) else None
+        return 0
 
 
 def read_only(folder: Path, query: str, *values: object) -> list[Any]:

@@ -20,7 +20,7 @@ from lichessbot.cli.options import config_option, records_folder
 from lichessbot.errors import ExitCode, StateError
 from lichessbot.log import inert
 from lichessbot.storage import statistics
-from lichessbot.storage.database import FILE_NAME
+from lichessbot.storage.database import FILE_NAME, older_than_ours
 from lichessbot.storage.game_filter import GameFilter
 from lichessbot.storage.game_history import GameHistory
 from lichessbot.storage.game_records import COLUMNS, GameRecord, Score, score_text
@@ -73,6 +73,10 @@ class Records(GameHistory):
 
     def complain(self) -> int:
         """Say that no game is meant, and return the exit code."""
+        if older_than_ours(self.folder):
+            problem = "is of an older version; the next `lichessbot run` converts it"
+            sys.stderr.write(f"{self.folder / FILE_NAME} {problem}\n")
+            return ExitCode.FAILED
         count = len(self)
         problem = "none of them matches" if count else "the daemon records every game it plays"
         sys.stderr.write(f"{self.folder / FILE_NAME} has {_games(count)}; {problem}\n")

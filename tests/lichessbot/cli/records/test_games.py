@@ -16,7 +16,7 @@ import pytest
 
 from lichessbot.cli.main import main
 from lichessbot.storage import game_history, game_records
-from lichessbot.storage.database import FILE_NAME, Database
+from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
 
 Asked = Callable[..., tuple[int, str, str]]
@@ -151,6 +151,15 @@ def test_a_game_that_cannot_be_replayed_is_left_out_of_the_pgn(tmp_path: Path, a
     assert (code, out.count("[Event ")) == (0, 2)
     assert problem.startswith("game0002 is left out: 'e2e\\x")
     assert "\x1b" not in problem
+
+
+@pytest.mark.parametrize("command", ["stats", "games", "pgn", "postmortem"])
+def test_records_of_an_older_version_are_not_called_empty(tmp_path: Path, asked: Asked, command: str) -> None:
+    with closing(Database(tmp_path / "state", MIGRATIONS[:-1])) as file:
+        file.read("SELECT 1")
+    path = tmp_path / "state" / FILE_NAME
+    told = f"{path} is of an older version; the next `lichessbot run` converts it\n"
+    assert asked(command, "abcd1234") == (1, "", told)
 
 
 @pytest.mark.parametrize("command", ["stats", "games", "pgn", "postmortem"])
