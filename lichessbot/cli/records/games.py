@@ -150,15 +150,19 @@ def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
     records = Records(records_folder(config_file), words)
     written = 0
     try:
-        site = records.site()
-        for game in records.found():
+        site, games = records.site(), records.found()
+        for game in games:
             moves = records.moves(game.id)
             try:
                 sys.stdout.write(pgn_of(game, moves, site) if moves else "")
                 written += bool(moves)
             except (InvalidFen, InvalidMove, InvalidVariant) as error:
                 sys.stderr.write(f"{game.id} is left out: {inert(str(error))}\n")
-        return ExitCode.OK if written else records.complain()
+        if not games:
+            return records.complain()
+        if not written:
+            sys.stderr.write(f"{_games(len(games))} found, without moves that can be written\n")
+        return ExitCode.OK if written else ExitCode.FAILED
     except StateError as error:
         return _failed(error)
 

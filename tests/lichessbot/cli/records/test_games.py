@@ -153,6 +153,15 @@ def test_a_game_that_cannot_be_replayed_is_left_out_of_the_pgn(tmp_path: Path, a
     assert "\x1b" not in problem
 
 
+def test_a_game_without_moves_is_found_but_not_written(tmp_path: Path, asked: Asked) -> None:
+    fill(tmp_path)
+    with closing(Database(tmp_path / "state")) as file:
+        file.write([("DELETE FROM moves WHERE game_id = 'game0002'", [()])])
+    assert asked("pgn", "game0002") == (1, "", "1 game found, without moves that can be written\n")
+    code, out, problem = asked("pgn")
+    assert (code, out.count("[Event "), problem) == (0, 2, "")
+
+
 @pytest.mark.parametrize("command", ["stats", "games", "pgn", "postmortem"])
 def test_records_of_an_older_version_are_not_called_empty(tmp_path: Path, asked: Asked, command: str) -> None:
     with closing(Database(tmp_path / "state", MIGRATIONS[:-1])) as file:
