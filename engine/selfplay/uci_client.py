@@ -12,8 +12,10 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from itertools import pairwise
 
 START_S, ANSWER_S = 60.0, 120.0    # how long an engine may take to start, and to answer beyond its own clock
+TIMES = ("movetime", "wtime", "btime")
 
 
 class EngineFailed(ValueError):
@@ -59,7 +61,7 @@ class UciClient:
         """Return the move after these moves from the start; `limits` follow `go`. Raises EngineFailed."""
         self._say(f"position startpos{' moves ' if moves else ''}{' '.join(moves)}")
         self._say(f"go {limits}")
-        words = self._until("bestmove", ANSWER_S)[-1].split()
+        words = self._until("bestmove", _longest_think_s(limits) + ANSWER_S)[-1].split()
         if len(words) < 2:
             raise EngineFailed(f"{self._command} said bestmove without a move")
         return words[1]
@@ -96,6 +98,12 @@ class UciClient:
             self._unread += piece
         line, _, self._unread = self._unread.partition(b"\n")
         return line.decode("utf-8", "replace").strip()
+
+
+def _longest_think_s(limits: str) -> float:
+    """Return the longest time that the words after `go` name, 0 if they name none."""
+    times_ms = (int(value) for name, value in pairwise(limits.split()) if name in TIMES)
+    return max(times_ms, default=0) / 1000
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from engine.cli.main import run
 from engine.facade import build_mode
+from engine.selfplay import uci_client
 from engine.selfplay.calibration import Plan, Report
 from engine.selfplay.ladder import Pair, Results, TimeControl, opening, parse_foreign, play_pair, stockfish_anchors
 from engine.selfplay.ratings import Pairing
@@ -96,12 +97,20 @@ def test_a_bestmove_without_a_move_is_reported(tmp_path: Path) -> None:
         UciClient(silly(tmp_path, "bestmove"), {}).go((), "depth 1")
 
 
-def silly(folder: Path, answer: str) -> str:
+@pytest.mark.parametrize("limits", ["movetime 60000", "wtime 60000 btime 1 winc 0 binc 0"])
+def test_a_foreign_engine_may_use_the_time_that_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: str
+) -> None:
+    monkeypatch.setattr(uci_client, "ANSWER_S", 0.0)
+    assert UciClient(silly(tmp_path, "bestmove e2e4", pause_s=0.3), {}).go((), limits) == "e2e4"
+
+
+def silly(folder: Path, answer: str, pause_s: float = 0) -> str:
     """The command of an engine that has one answer to every `go`."""
     script = folder / "silly"
     script.write_text(
         "#!/bin/sh\nwhile read line; do case $line in\nuci) echo uciok;; isready) echo readyok;; quit) exit;;\n"
-        f"go*) echo {answer!r};;\nesac; done\n"
+        f"go*) sleep {pause_s}; echo {answer!r};;\nesac; done\n"
     )
     script.chmod(0o755)
     return str(script)
