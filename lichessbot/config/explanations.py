@@ -6,7 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-_KEY: Final = re.compile(r"( *)(\w+):")
+# `on` is in quotes, as without them some programs read it as true.
+_KEY: Final = re.compile(r"""( *)"?(\w+)"?:""")
 
 
 def example() -> str:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from lichessbot.cli.main import main
+from lichessbot.config import Config, dotted_values
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.config.explanations import explanations
 from lichessbot.config.schema import schema
@@ -198,6 +199,7 @@ def test_the_schema_explains_every_key_of_the_example(folder: Path) -> None:
         inner = [*node.get("allOf", []), *node.get("anyOf", [])]
         return next((found for it in inner if (found := section(it)) and "properties" in found), None)
 
+    assert {*dotted_values(Config())} - {*explanations()} == set()
     for key, explanation in explanations().items():
         node = whole
         for name in key.split("."):
