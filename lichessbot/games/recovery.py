@@ -37,6 +37,8 @@ class GameRecovery:
         self._due_at = math.inf
         self._failed = False
         self._waits_for_list = bool(self.our_id and self._left_over)
+        self._resumed = False
+        """Whether the games with a clock were joined without a list."""
 
     @property
     def wake_at(self) -> float | None:
@@ -56,9 +58,10 @@ class GameRecovery:
     def list_came(self, playing: Container[str]) -> list[GameInfo]:
         """Note the list from Lichess; return the left-over games that it lacks, once: their streams tell the end.
 
-        A list of many correspondence games may lack some that go on: these are visited, too.
+        A list of many correspondence games may lack some that go on: these are visited, too. Games that were joined
+        without a list have been played or ended since.
         """
-        timed = [_told(game_id, opponent) for game_id, opponent in self._left_over]
+        timed = [_told(game_id, opponent) for game_id, opponent in self._left_over if not self._resumed]
         by_days = [_told(game_id, opponent, Speed.CORRESPONDENCE) for game_id, opponent in self._left_over_by_days]
         self._left_over, self._left_over_by_days, self._waits_for_list = (), (), False
         missing = [info for info in (*timed, *by_days) if info.game_id not in playing]
@@ -70,7 +73,7 @@ class GameRecovery:
         """Return the games to join from the records, the latest first; none before `wake_at`, and only once."""
         if not self._waits_for_list or now < self._due_at:
             return []
-        self._waits_for_list = False
+        self._waits_for_list, self._resumed = False, True
         return [_told(game_id, opponent) for game_id, opponent in self._left_over]
 
     def is_another(self, account: Account) -> bool:

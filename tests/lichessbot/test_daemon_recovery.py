@@ -183,6 +183,28 @@ def test_a_game_that_ends_while_no_daemon_runs_is_recorded_with_its_result(
     daemon.until(lambda: [tuple(row) for row in read_only(tmp_path / "state", query)] == [("drawn", "draw", 3)])
 
 
+def test_a_game_that_ended_while_no_daemon_ran_ends_once_though_the_list_comes_late(
+    lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path
+) -> None:
+    daemon.settings = "pgn_directory: games\npgn_file_grouping: all\n"
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", "e2e4 e7e5 g1f3")))
+    daemon.start()
+    daemon.until(lambda: "game.resume game=abcd1234" in daemon.log)
+    daemon.until(lambda: read_only(tmp_path / "state", "SELECT * FROM games"))
+    daemon.stop()
+    ended = threading.Event()
+    lichess.answer("/api/account", Reply(body=ACCOUNT, held=ended))
+    lichess.answer("/api/account/playing", playing())
+    lichess.answer(stream("abcd1234"), Reply(lines=[full("abcd1234", "e2e4 e7e5 g1f3", status="draw")]))
+    daemon.start()
+    daemon.until(lambda: "pgn.written game=abcd1234" in daemon.log)
+    ended.set()
+    daemon.until(lambda: "events.open" in daemon.log)           # the list was read before
+    assert daemon.log.count("game.join game=abcd1234") == 1
+    assert (tmp_path / "games" / "testbot games.pgn").read_text().count("[Event ") == 1
+
+
 def test_a_correspondence_game_that_ends_while_no_daemon_runs_is_recorded_beside_many_others(
     lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path
 ) -> None:

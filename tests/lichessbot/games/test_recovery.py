@@ -78,6 +78,12 @@ def test_a_list_from_lichess_replaces_the_records(folder: Path) -> None:
         assert later.left_over == [("first", "Ferdinand")]
 
 
+def test_a_game_that_was_joined_before_the_list_came_is_not_joined_twice(recovery: GameRecovery) -> None:
+    recovery.engine_is_good(NOW)
+    assert ids(recovery, NOW + PATIENCE_S) == ["second", "first"]
+    assert recovery.list_came({"first"}) == [], "the other one has ended meanwhile, and its end was seen"
+
+
 def test_a_correspondence_game_that_a_list_lacks_is_visited(folder: Path) -> None:
     with closing(Store(Database(folder))) as store:
         store.note_game("ended", "Karl", has_clock=False)
