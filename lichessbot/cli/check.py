@@ -24,7 +24,7 @@ from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import counted, silenced
 from lichessbot.move_sources import Hosts, check_sources
 from lichessbot.notify import DAYS_TOLD_AHEAD, Notice, run_program, token_end
-from lichessbot.storage.database import newer_than_ours
+from lichessbot.storage.database import FILE_NAME, LOCK_NAME, newer_than_ours
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import Machine, engines_of, memory_warnings, ponders, settled
 from lichessbot.uci.search import BestMove, EngineDied
@@ -98,11 +98,15 @@ class Check:
         return self.passed
 
     def _check_state(self) -> None:
-        newer = newer_than_ours(self._loaded.state_dir)
-        if newer is None:
-            self._check_folder("records", self._loaded.state_dir)
-        else:
+        folder = self._loaded.state_dir
+        files = [str(folder / name) for name in (FILE_NAME, LOCK_NAME)]
+        closed = [it for it in files if os.path.exists(it) and not _is_writable_file(it)]
+        if (newer := newer_than_ours(folder)) is not None:
             self._fail(newer)
+        elif closed:  # as after a start by another user, such as root
+            self._say("note", f"records cannot be kept in {folder}: {closed[0]} is not a writable file")
+        else:
+            self._check_folder("records", folder)
         if self._loaded.config.pgn_directory is not None:
             self._check_folder("finished games", self._loaded.config.pgn_directory)
 
@@ -210,6 +214,10 @@ class Check:
     def _say(self, verdict: str, text: str) -> None:
         self._notes += verdict == "note"
         self._out.write(f"{verdict:4}  {text}\n")
+
+
+def _is_writable_file(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.R_OK | os.W_OK)
 
 
 def intentions(config: Config, machine: Machine) -> Iterator[str]:

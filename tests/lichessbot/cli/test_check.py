@@ -9,6 +9,7 @@ import pytest
 from lichessbot.cli.check import intentions
 from lichessbot.cli.main import main
 from lichessbot.config import Config
+from lichessbot.storage.database import FILE_NAME, LOCK_NAME
 from lichessbot.uci.profiles import UNKNOWN_MACHINE, Machine
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
@@ -110,3 +111,19 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     assert ", in 9 days: make a new one\n" in told
     assert "note  notify.command does not work: sh ended with exit code 3: Oh no\n" in told
     assert f"note  the block list {tmp_path}/missing cannot be used: No such file or directory" in told
+
+
+@pytest.mark.parametrize("name", [FILE_NAME, LOCK_NAME])
+def test_files_that_keep_the_records_out_are_named(
+    name: str, lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    state = tmp_path / "state"
+    (state / name).mkdir(parents=True)  # for root no file is read-only
+    config = tmp_path / "config.yml"
+    config.write_text(f"url: {lichess.url}\nstate_dir: {state}\nengine: {{hash_mb: 1}}\n")
+    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
+    main(["check", "--config", str(config)])
+    told = capsys.readouterr().out
+    assert f"note  records cannot be kept in {state}: {state / name} is not a writable file\n" in told
+    assert "records are kept" not in told
