@@ -313,6 +313,26 @@ def test_a_list_keeps_the_focus_on_what_stays(browser: "Browser", scene: Scene) 
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_clock_runs_on_whatever_is_looked_at(browser: "Browser", scene: Scene) -> None:
+    def left_s(place: str) -> int:
+        minutes, seconds = page.text(f"#{place} .clock").split(":")
+        return 60 * int(minutes) + int(seconds)
+
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        click(page, "e2", "e4")
+        Patient.may_move.release()
+        until_moves(page, r"e4\s*\S+")
+        page.page.wait_for_function("() => document.querySelector('#below .clock').innerText <= '2:56'")
+        page.page.keyboard.press("ArrowLeft")
+        page.page.wait_for_selector("#moves [aria-current]:text-is('e4')")
+        assert left_s("below") <= 176
+        page.page.click("#flip")
+        page.until_text("#above", "You")
+        assert left_s("above") <= 176
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
 def test_a_new_game_is_offered_after_a_game_of_others_too(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
         challenge(page)

@@ -6,6 +6,8 @@ const LOW_BELOW_S = 20;
 
 /** What each clock showed when it was set; a clock whose element has left the page is forgotten. */
 const clocks = new Map();
+/** When each report of clocks came: they go on from there, however often it is shown. */
+const heard = new WeakMap();
 let timer = null;
 
 /** Return a time as `1:02:03`, `2:03`, or `0:09.8` when it is short. */
@@ -19,20 +21,18 @@ export function clockText(seconds) {
   return `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}${tenths}`;
 }
 
-/** Show a clock in an element: the seconds it has now (null without a clock), and whether it runs. */
-export function setClock(element, seconds, runs) {
-  clocks.set(element, { seconds, runs, setAt: performance.now() });
+/** Show a clock in an element: its seconds by a report (an object), null without a clock, and whether it runs. */
+export function setClock(element, seconds, runs, report) {
+  if (!heard.has(report)) heard.set(report, performance.now());
+  clocks.set(element, { seconds, runs, setAt: heard.get(report) });
   show(element);
   timer ??= setInterval(tick, TICK_MS);
 }
 
 function tick() {
-  for (const element of clocks.keys()) {
-    if (!element.isConnected) {
-      clocks.delete(element);
-    } else if (clocks.get(element).runs) {
-      show(element);
-    }
+  for (const [element, { runs }] of clocks) {
+    if (!element.isConnected) clocks.delete(element);
+    else if (runs) show(element);
   }
   if (!clocks.size) {
     clearInterval(timer);

@@ -88,7 +88,7 @@ function showPlayer(parts, who, clock, game, colour) {
   const beside = joined(rating, holds);
   once(parts, who, [name, title, beside], () => parts[who].replaceChildren(player(name, title, beside)));
   setAttribute(clock, 'aria-label', `Clock of ${name}`);
-  setClock(clock, clockS, clockS !== null && game.clock_runs && game.to_move === colour);
+  setClock(clock, clockS, clockS !== null && game.clock_runs && game.to_move === colour, game);
 }
 
 function showEvaluation(parts, evaluation, ours) {

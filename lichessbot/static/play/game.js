@@ -19,7 +19,7 @@ export function showPlayers(game, orientation) {
     row.classList.toggle('turn', isOnTurn);
     setAttribute(clock, 'aria-label', `Clock of ${name}`);
     clock.hidden = !game.clocks;
-    setClock(clock, game.clocks ? game.clocks[colour] / 1000 : null, game.clocks?.running === colour);
+    setClock(clock, game.clocks ? game.clocks[colour] / 1000 : null, game.clocks?.running === colour, game);
   }
 }
 
