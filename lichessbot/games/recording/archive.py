@@ -95,7 +95,11 @@ class GameArchive:
         self._games.put((game, config))
         if self._writer is None:
             writer = threading.Thread(target=self._archive_all, name="archive", daemon=True)
-            writer.start()  # if that fails, the next game tries again
+            try:
+                writer.start()
+            except RuntimeError as error:  # no thread or memory is left: the next game tries again
+                self._log.warning("thread.not_started", thread=writer.name, error=error)
+                return
             self._writer = writer
 
     def close(self) -> None:

@@ -122,7 +122,11 @@ class Reviewer:
         if self._worker is None:
             worker = _Worker(context.store, context.timeouts, self._emit)
             worker.may_search(self._core_is_free)
-            worker.start()  # if that fails, the next game tries again
+            try:
+                worker.start()
+            except RuntimeError as error:  # no thread or memory is left: the next game tries again
+                EventLog(game.record.id).warning("thread.not_started", thread=worker.name, error=error)
+                return
             self._worker = worker
         self._worker.put(game)
 

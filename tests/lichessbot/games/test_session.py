@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from lichessbot.config import Config, EngineConfig
 from lichessbot.control.counters import Counters
 from lichessbot.games.actions import RecordAction, ReopenStream
+from lichessbot.games.recording.archive import GameArchive
 from lichessbot.games.session import GameSession
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import CommandDone, Say, SendMove
@@ -162,6 +163,20 @@ def answer(session: GameSession, move: str, summary: SearchSummary) -> None:
     assert isinstance(failed, EngineDied)
     assert failed.search_id is not None
     session.handle(BestMove(GAME, failed.search_id, move, summary))
+
+
+def test_the_end_of_a_game_is_told_though_its_archive_gets_no_thread(
+    session: GameSession, no_thread_once: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    session._context.store.note_result = lambda opponent, result, level: None
+    session._context.archive = GameArchive(session._context.store)
+    players = {"white": {"id": "testbot"}, "black": {"id": "ferdinand"}, "clock": {"initial": 60_000, "increment": 0}}
+    over = {**state("e2e4 e7e5 g1f3"), "status": "resign", "winner": "black"}
+    full = GameFull.model_validate({"id": GAME, "variant": {"key": "standard"}, **players, "state": over})
+    session.handle(StreamEvent(GAME, full, 1000.0))
+    assert session.over_for_certain
+    assert session._context.inbox.get_nowait().result == "lost"
+    assert "thread.not_started" in caplog.text
 
 
 def test_a_game_is_described_as_it_was_announced_until_its_state_comes(session: GameSession) -> None:
