@@ -77,13 +77,14 @@ class RestartingEngine:
         self._idle = idle
         self._engine: UciEngine | None = None
         self._failed_starts = 0
+        self._name = ""
         self._levels: tuple[int, int] | None = None
         """As the last engine reported them."""
 
     @property
     def name(self) -> str:
-        """The name that the engine reports; empty before that."""
-        return "" if self._engine is None else self._engine.name
+        """The name that the engine reported, also if it does not run now; empty before that."""
+        return self._name if self._engine is None else self._engine.name or self._name
 
     @property
     def levels(self) -> tuple[int, int] | None:
@@ -140,7 +141,7 @@ class RestartingEngine:
         engine, self._engine = self._engine, None
         if engine is not None:
             self._failed_starts = 0 if engine.ready else self._failed_starts + 1
-            self._levels = engine.levels or self._levels
+            self._name, self._levels = engine.name or self._name, engine.levels or self._levels
         return engine
 
 

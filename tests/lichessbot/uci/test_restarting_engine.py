@@ -43,6 +43,23 @@ def test_another_configuration_starts_another_engine(inbox: Inbox, rude_engine: 
         engine.close()
 
 
+def test_an_engine_keeps_its_name_between_two_moves_of_a_correspondence_game(inbox: Inbox, rude_engine: Path) -> None:
+    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "polite")})
+    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
+    assert engine.name == ""
+    try:
+        engine.search(config, search(1), 100)
+        assert isinstance(heard(inbox), BestMove)
+        name = engine.name
+        engine.close()
+        assert name
+        assert engine.name == name
+        engine.start(config)
+        assert engine.name == name, "also while it starts again"
+    finally:
+        engine.close()
+
+
 def test_an_engine_that_cannot_start_is_reported_as_dead(inbox: Inbox) -> None:
     engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
     engine.search(SMALL.model_copy(update={"command": ("no-such-engine",)}), search(3), 100)
