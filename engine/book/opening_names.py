@@ -10,6 +10,7 @@ the file again from that repository:
 import gzip
 import re
 import sys
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,7 @@ NAMES = Path(__file__).parent.parent / "data" / "opening_names.tsv.gz"
 LONGEST_LINE = 36              # plies of the longest line with a name
 KEY_DIGITS = 12                # of the 16 of a Polyglot key: enough for no two of some thousand positions to collide
 MOVE_NUMBER = re.compile(r"\d+\.+")
+UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError)   # what a missing or damaged file raises
 
 
 @dataclass(frozen=True)
@@ -38,14 +40,19 @@ class Opening:
 def opening_of(moves: Sequence[str]) -> Opening | None:
     """Return the opening of a game from the ordinary starting position; None if its first moves have no name.
 
-    Raises InvalidMove. The file is read each time, which takes some milliseconds and keeps no memory.
+    Raises InvalidMove. The file is read each time, which takes some milliseconds and keeps no memory. If it cannot be
+    read, nothing has a name: no game may be lost for that.
     """
     board, plies = Board(), {}
     for ply, move in enumerate(moves[:LONGEST_LINE], 1):
         board.push(move)
         plies[_text_of(board)] = ply
-    found = ((plies[line[:KEY_DIGITS]], line) for line in _lines() if line[:KEY_DIGITS] in plies)
-    _, line = max(found, default=(0, ""))
+    try:
+        _, line = max(
+            ((plies[line[:KEY_DIGITS]], line) for line in _lines() if line[:KEY_DIGITS] in plies), default=(0, "")
+        )
+    except UNREADABLE:
+        return None
     return Opening(*line[KEY_DIGITS + 1 :].rstrip("\n").split("\t")) if line else None
 
 
@@ -62,8 +69,11 @@ def named_positions(plies: int) -> list[Board]:
 
 
 def named_moves(board: Board) -> list[str]:
-    """Return the moves that lead to a position with a name."""
-    return [after.moves[-1] for after in _named_after(board)]
+    """Return the moves that lead to a position with a name; none if the file cannot be read."""
+    try:
+        return [after.moves[-1] for after in _named_after(board)]
+    except UNREADABLE:
+        return []
 
 
 def _named_after(board: Board) -> Iterator[Board]:

@@ -3,13 +3,15 @@
 import gzip
 import io
 from collections.abc import Sequence
+from pathlib import Path
 
 import chess
 import chess.polyglot
 import pytest
 
-from engine.book.opening_names import KEY_DIGITS, NAMES, compiled, opening_of
-from engine.facade import InvalidMove
+from engine.book import opening_names
+from engine.book.opening_names import KEY_DIGITS, NAMES, compiled, named_moves, opening_of
+from engine.facade import Board, InvalidMove
 
 
 def uci(san: str) -> Sequence[str]:
@@ -35,6 +37,23 @@ def test_no_move_has_no_name_and_no_illegal_move_is_played() -> None:
     assert opening_of([]) is None
     with pytest.raises(InvalidMove):
         opening_of(["e2e5"])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [None, b"", bytes(5000), NAMES.read_bytes()[:9000], NAMES.read_bytes()[:9000] + bytes(99_000)],
+    ids=["missing", "empty", "zeros", "cut off", "overwritten"],
+)
+def test_without_a_readable_file_nothing_has_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
+    file = tmp_path / "names.gz"
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setattr(opening_names, "NAMES", file)
+    monkeypatch.setattr(opening_names, "_keys", opening_names._keys.__wrapped__)       # not what is known already
+    assert opening_of(["e2e4", "e7e5"]) is None
+    assert named_moves(Board()) == []
 
 
 def test_lines_of_the_file_are_made_from_those_of_its_source() -> None:
