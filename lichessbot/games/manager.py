@@ -262,7 +262,7 @@ class GameManager:
         others_wait = self._correspondence.next(time.monotonic(), self._sessions) is not None
         if session.idle_since is not None:
             return session.idle_since + (0.0 if others_wait else rules.linger.total_seconds())
-        limit_s = self._shared.timeouts.visit.total_seconds() + rules.move_time
+        limit_s = self._shared.timeouts.visit.total_seconds() + session.move_time_s
         return session.began_at + limit_s if others_wait else None
 
     def _suspend(self, session: GameSession, now: float) -> None:

@@ -212,6 +212,11 @@ class GameSession:
         """Since when it is the opponent's turn; None if it is ours or unknown."""
         return self._game.idle_since
 
+    @property
+    def move_time_s(self) -> float:
+        """The time that the engine is given for a move, whatever the clock says; 0 without such a limit."""
+        return (self._game.engine.move_time_ms or 0) / 1000
+
     def handle(self, report: Report) -> None:
         """Handle a report about this game."""
         if isinstance(report, BestMove):

@@ -10,7 +10,7 @@ import pytest
 
 from lichessbot.config import Config
 from lichessbot.games.manager import GameManager
-from lichessbot.games.session import GameContext
+from lichessbot.games.session import GameContext, GameSession
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.models import GameInfo, Opponent
 from lichessbot.timeouts import Timeouts
@@ -58,3 +58,30 @@ def test_a_full_list_is_read_again_at_once_only_if_it_may_lack_turns_of_ours(
     manager.compare(games, time.monotonic(), context)
     manager.tick()
     assert inbox.empty() is (theirs > 0)
+
+
+@pytest.mark.parametrize(("visited_for_s", "suspended"), [(850.0, []), (950.0, ["game0001"])])
+def test_a_visit_lasts_as_long_as_the_engine_of_the_game_may_think(
+    monkeypatch: pytest.MonkeyPatch, visited_for_s: float, suspended: list[str]
+) -> None:
+    """A profile gives it ten minutes for a move, while another game waits."""
+    manager, gone = GameManager(SimpleQueue(), Timeouts()), list[str]()
+
+    def start(info: GameInfo) -> None:
+        began_at = time.monotonic() - visited_for_s
+        visit = SimpleNamespace(
+            game_id=info.game_id, info=info, idle_since=None, began_at=began_at, move_time_s=600.0, wake_at=None,
+            threads=0, suspend=lambda: gone.append(info.game_id),
+        )  # fmt: skip
+        manager._sessions[info.game_id] = cast(GameSession, visit)
+
+    monkeypatch.setattr(manager, "_start_session", start)
+    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
+    context = SimpleNamespace(config=Config(), store=store, machine=UNKNOWN_MACHINE, timeouts=Timeouts())
+    by_days = INFO.model_copy(update={"speed": "correspondence", "is_my_turn": True})
+    games = [by_days.model_copy(update={"game_id": name}) for name in ("game0001", "game0002")]
+    manager.compare(games, time.monotonic(), cast(GameContext, context))
+    manager.tick()
+    assert list(manager._sessions) == ["game0001"]
+    manager.tick()
+    assert gone == suspended

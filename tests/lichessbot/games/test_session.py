@@ -246,6 +246,12 @@ def test_an_illegal_move_ends_the_line_that_is_shown(session: GameSession) -> No
     assert (len(it.line), it.line_san) == (4, ("e4", "e5"))
 
 
+def test_the_time_for_a_move_is_that_of_the_engine_of_the_game(session: GameSession) -> None:
+    assert session.move_time_s == 0.0
+    session._game.engine = EngineConfig(move_time_ms=600_000)
+    assert session.move_time_s == 600.0
+
+
 def test_the_round_trip_of_a_game_is_that_of_its_latest_move(session: GameSession) -> None:
     opened(session, black=False)
     assert session.describe(time.monotonic()).round_trip_s is None
