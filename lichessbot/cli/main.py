@@ -140,7 +140,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_closed_streams() -> None:
-    """Let those who write do so, and no other file take the place, if output was closed before the start (`>&-`)."""
+    """Open the streams that were closed before the start (`>&-`): who writes may do so, and who reads finds nothing.
+
+    Otherwise the next file that is opened takes the place, and `upgrade` has nobody to ask.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))

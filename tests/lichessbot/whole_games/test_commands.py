@@ -80,6 +80,17 @@ def test_upgrade_asks_for_confirmation(arena: Arena) -> None:
     assert arena.bot.is_bot
 
 
+def test_upgrade_takes_a_closed_input_for_no_answer(arena: Arena) -> None:
+    arena.bot.title = None
+    command = ["sh", "-c", 'exec "$@" <&-', "sh", *arena.command("upgrade")]
+    done = subprocess.run(
+        command, env=arena.environment(), capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 1
+    assert done.stdout.endswith("Nothing was changed.\n")
+    assert not arena.bot.is_bot
+
+
 def test_upgrade_with_yes_does_not_ask(arena: Arena) -> None:
     arena.bot.title = None
     assert arena.tell("upgrade", "--yes").returncode == 0
