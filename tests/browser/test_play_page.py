@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.facade import Board, Limits
+from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
+from lichessbot.rehearsal.rules.enums import DeclineReason
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.browser import axe
@@ -330,6 +332,20 @@ def test_a_clock_runs_on_whatever_is_looked_at(browser: "Browser", scene: Scene)
         page.page.click("#flip")
         page.until_text("#above", "You")
         assert left_s("above") <= 176
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_declined_rematch_is_told_beside_the_game(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.click("#resign")
+        page.page.wait_for_selector(OVER)
+        scene.server.call(lambda: scene.hire(AnswerPolicy(declines=DeclineReason.LATER)))
+        for _ in range(2):
+            page.page.click("#rematch")
+            page.until_text("#said", "declined: ")
+            page.page.click("#copy-fen")
+            page.page.locator("#said", has_text="declined").wait_for(state="hidden")
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

@@ -24,6 +24,7 @@ function hear(topic, data) {
   told[topic] = data;
   if (topic === 'game') followGame(before, data);
   if (topic === 'lobby' && data.playing && data.playing !== before?.playing && watched()) location.hash = '';
+  if (topic === 'lobby' && data.notice) setText(byId('said'), data.notice);
   topic === 'boards' ? showBoards() : show();
 }
 
