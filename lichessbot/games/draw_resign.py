@@ -132,8 +132,8 @@ class DrawResignPolicy:
         return rules.offer_draw_enabled and fits and not self._opponent_may_flag(it)
 
     def _is_time_for_a_draw(self, it: PositionFacts) -> bool:
-        moves = it.ply // 2
-        return it.pieces <= self.rules.offer_draw_pieces and moves >= self.rules.offer_draw_min_game_length
+        move_number = it.ply // 2 + 1
+        return it.pieces <= self.rules.offer_draw_pieces and move_number >= self.rules.offer_draw_min_game_length
 
     def _is_drawn_by_table(self, it: PositionFacts) -> bool:
         return self.rules.offer_draw_for_egtb_zero and self._wdl == (it.ply, 0)
