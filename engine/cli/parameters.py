@@ -26,6 +26,7 @@ RATING = click.IntRange(RATINGS[0], RATINGS[-1])
 DEPTH = click.IntRange(1, 100)
 SHALLOW_DEPTH = click.IntRange(1, 20)
 FILE = click.Path(path_type=Path)
+WAYS_OUT = {"--force": "`--force` replaces it", "--output": "`--output` writes elsewhere"}     # if a file exists
 VARIANT = "engine.variant"         # of a command's board, among what click keeps for it
 STYLE_NAMES = f"{', '.join(STYLES)}, or coefficients such as material=1,mobility=-0.5"
 
@@ -104,7 +105,9 @@ def refuse_output(path: Path, force: bool) -> None:
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise click.ClickException(f"cannot write {path}: permission denied")
     if path.exists() and not force:
-        raise click.ClickException(f"{path} exists; `--force` replaces it, `--output` writes elsewhere")
+        known = {name for param in click.get_current_context().command.params for name in param.opts}
+        ways = ", ".join(way for name, way in WAYS_OUT.items() if name in known)
+        raise click.ClickException(f"{path} exists; {ways or 'choose another name'}")
 
 
 SECONDS = number(0.01, 86_400)

@@ -63,6 +63,7 @@ def test_an_impossible_shape_is_refused_at_once(
         (("records", "shards", "--wdl", "curve.svg"), "curve.svg"),
         (("book", "grow", "games"), "own_book.bin"),
         (("book", "build", "games.pgn", "-o", "book.bin"), "book.bin"),
+        (("calibrate", "skills.jsonl", "--skills", "--write", "skills.py"), "skills.py"),
     ],
 )
 def test_no_file_is_replaced_without_force(
@@ -75,7 +76,9 @@ def test_no_file_is_replaced_without_force(
     monkeypatch.chdir(tmp_path)
     Path(output).write_text("precious")
     assert run(command) == 2
-    assert capsys.readouterr().err == f"{output} exists; `--force` replaces it, `--output` writes elsewhere\n"
+    ways = {"calibrate": "choose another name", "records": "`--force` replaces it"}
+    way = ways.get(command[0], "`--force` replaces it, `--output` writes elsewhere")
+    assert capsys.readouterr().err == f"{output} exists; {way}\n"
     assert Path(output).read_text() == "precious"
 
 
