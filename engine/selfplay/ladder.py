@@ -153,7 +153,7 @@ def parse_foreign(text: str) -> ForeignEngine:
 def stockfish_anchors(command: str) -> list[str]:
     """Return the texts of Stockfish's skill levels."""
     return [
-        f"{command} 'Skill Level={skill}' nodes={nodes} rating={rating}"
+        f"{shlex.quote(command)} 'Skill Level={skill}' nodes={nodes} rating={rating}"
         for skill, (nodes, rating) in enumerate(zip(STOCKFISH_NODES, STOCKFISH_SKILLS, strict=True))
     ]
 

@@ -117,6 +117,7 @@ def silly(folder: Path, answer: str, pause_s: float = 0) -> str:
 
 
 def test_a_foreign_engine_is_read_from_its_text() -> None:
+    assert parse_foreign(stockfish_anchors("/my engines/sf")[0]).command == "/my engines/sf"
     anchor = parse_foreign(stockfish_anchors("sf")[2])
     assert (anchor.command, anchor.options, anchor.limits, anchor.rating) == (
         "sf", (("Skill Level", "2"),), "nodes 5000", 1608.0
