@@ -106,6 +106,8 @@ write() { # FILE; from standard input, the whole text or nothing
     mv "$1.new" "$1"
 }
 
+token() { head -n 1 "$etc/token"; }
+
 configure() {
     mkdir -p "$etc"
     if [ ! -e "$etc/config.yml" ]; then
@@ -127,12 +129,14 @@ configure() {
         fi
         [ -n "${LICHESS_BOT_TOKEN:-}" ] || fail "no token: write it to $etc/token or set LICHESS_BOT_TOKEN"
         (umask 077 && printf '%s\n' "$LICHESS_BOT_TOKEN" | write "$etc/token")
+    elif [ -n "${LICHESS_BOT_TOKEN:-}" ] && [ "$LICHESS_BOT_TOKEN" != "$(token)" ]; then
+        say "LICHESS_BOT_TOKEN is not used, as $etc/token has another token; to change it, write it there"
     fi
     chmod 600 "$etc/token"
 }
 
 check() { # VERSION
-    LICHESS_BOT_TOKEN=$(cat "$etc/token") STATE_DIRECTORY=$state \
+    LICHESS_BOT_TOKEN=$(token) STATE_DIRECTORY=$state \
         "$prefix/versions/$1/bin/lichessbot" check --config "$etc/config.yml"
 }
 

@@ -224,6 +224,22 @@ def test_without_a_token_nothing_is_built(installation: Installation, tmp_path: 
     assert not installation.prefix.exists()
 
 
+def test_the_token_in_the_file_counts_and_one_that_is_not_used_is_named(
+    installation: Installation, tmp_path: Path
+) -> None:
+    wheels = wheel(tmp_path / "first", "1.0")
+    assert "is not used" not in installation.install("--wheels", wheels).stdout
+    assert "is not used" not in installation.install("--wheels", wheels).stdout
+    token = installation.root / "etc/lichessbot/token"
+    assert f"LICHESS_BOT_TOKEN is not used, as {token} has" in installation.install(
+        "--wheels", wheels, token="lip_another"
+    ).stdout  # fmt: skip
+    token.write_text(f"{TOKEN}\nof my bot\n")  # the service reads the first line
+    done = installation.install("--wheels", wheels)
+    assert "is not used" not in done.stdout
+    assert f"1.0 check token={TOKEN} records=" in done.stdout
+
+
 def test_a_rollback_without_an_earlier_version_is_refused(installation: Installation) -> None:
     done = installation.install("--rollback")
     assert done.returncode == 1
