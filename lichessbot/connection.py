@@ -18,7 +18,7 @@ from lichessbot.lichess.models import Account
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import StreamEndpoint, StreamLost, StreamReader, StreamReport
+from lichessbot.lichess.streams import PlayingWanted, StreamEndpoint, StreamLost, StreamReader, StreamReport
 from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
 
@@ -133,7 +133,12 @@ class Connection:
             client = self.open_client(self._timeouts.liveness)
             source = StreamEndpoint(None, client, client.event_stream, parse_account_event)
             reader = StreamReader(source, self._emit, self._timeouts, self.rate_limiter)
-            reader.start()  # if that fails, the next answer about our games tries again
+            try:
+                reader.start()
+            except RuntimeError as error:  # no thread or memory is left: the next list of games tries again
+                self._log.warning("thread.not_started", thread=reader.name, error=error)
+                self._emit(PlayingWanted("the event stream has no thread"))
+                return
             self._stream = reader
 
     def stream_opened(self) -> bool:

@@ -10,6 +10,8 @@ from lichessbot import connection
 from lichessbot.connection import Connection
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.client import Access
+from lichessbot.lichess.commands import CommandDone, CommandFailed
+from lichessbot.lichess.streams import PlayingWanted, StreamReport
 from lichessbot.timeouts import Timeouts
 
 MINUTE = Timeouts(denied_token=timedelta(seconds=60))
@@ -53,9 +55,14 @@ def test_a_denial_before_an_outage_and_one_after_it_are_two_doubts(
     assert link.token_denied("401")
 
 
-def test_an_event_stream_whose_thread_cannot_be_started_is_opened_later(link: Connection, no_thread_once: None) -> None:
-    with pytest.raises(RuntimeError):
-        link.listen()
+def test_an_event_stream_whose_thread_cannot_be_started_is_opened_with_the_next_list_which_is_read_soon(
+    caplog: pytest.LogCaptureFixture, no_thread_once: None
+) -> None:
+    reports: list[StreamReport | CommandDone | CommandFailed] = []
+    link = Connection(Access("http://127.0.0.1:1", SecretStr("token"), MINUTE), reports.append, MINUTE)
+    link.listen()
+    assert reports == [PlayingWanted("the event stream has no thread")]
+    assert "thread.not_started" in caplog.text
     link.listen()
     assert link._stream is not None
     assert link._stream.is_alive()
