@@ -1,10 +1,12 @@
 """Time controls and the chess clock."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 
 SIDES = ("white", "black")
+SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)(?:\+(\d{1,6}(?:\.\d{1,6})?)?)?")
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,11 @@ def parse_minutes(text: str) -> TimeControl:
 
 
 def parse_seconds(text: str) -> TimeControl | None:
-    """Read PGN's TimeControl header '300+3'; None for its other forms."""
-    base, _, increment = text.partition("+")
-    if not (base.isdecimal() and (increment or "0").isdecimal()) or len(text) > 12 or int(base) == 0:
+    """Read PGN's TimeControl header '300+3', also with parts of a second; None for its other forms."""
+    found = SECONDS.fullmatch(text)
+    if found is None or float(found[1]) == 0:
         return None
-    return TimeControl(int(base), int(increment or 0))
+    return TimeControl(float(found[1]), float(found[2] or 0))
 
 
 class ChessClock:

@@ -45,7 +45,9 @@ def test_an_invalid_time_control_raises(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "control"), [("300+3", TimeControl(300, 3)), ("60", TimeControl(60, 0)), ("-", None),
-                                               ("40/7200:3600", None), ("", None), ("0+1", None)])  # fmt: skip
+                                               ("40/7200:3600", None), ("", None), ("0+1", None),
+                                               (str(parse_minutes("0.25+0.5")), TimeControl(15, 0.5)),
+                                               ("7.5+", TimeControl(7.5, 0)), ("1.+1", None)])  # fmt: skip
 def test_the_time_control_of_a_pgn_is_in_seconds(text: str, control: TimeControl | None) -> None:
     assert parse_seconds(text) == control
 
