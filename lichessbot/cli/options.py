@@ -85,7 +85,8 @@ def records_folder(config_file: Path | None) -> Path:
     try:
         values = yaml.load(config_file.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         configured = (values or {}).get("state_dir")
-        return state_folder(Path(configured).expanduser() if configured else None, config_file, os.environ)
+        folder = None if configured is None else Path(configured).expanduser()
+        return state_folder(folder, config_file, os.environ)
     except (OSError, ValueError, TypeError, AttributeError, RuntimeError, yaml.YAMLError):
         # The complete reading says what is wrong with the file, and in which line.
         from lichessbot.config import load_config

@@ -11,7 +11,8 @@ import pytest
 from engine.facade import build_mode
 from lichessbot import __version__
 from lichessbot.cli.main import main
-from lichessbot.cli.options import TIME_SCALE_VARIABLE
+from lichessbot.cli.options import TIME_SCALE_VARIABLE, records_folder
+from lichessbot.config import load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
 
 TOKEN = "lip_secret0123456789"
@@ -172,3 +173,10 @@ def test_output_that_is_closed_or_full_is_no_bug(command: str, output: str, code
     script = f"{' '.join(PYTHON)} -m lichessbot {command} {output}"
     done = subprocess.run(["sh", "-c", script], stderr=subprocess.PIPE, text=True, timeout=90, check=False)
     assert (done.returncode, done.stderr) == (code, complaint)
+
+
+@pytest.mark.parametrize("value", ["", "null", "''", "state", "~/state", "/tmp/state", "./"])
+def test_every_command_finds_the_records_where_the_daemon_keeps_them(value: str, tmp_path: Path) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text(f"state_dir: {value}\n")
+    assert records_folder(config) == load_config(config, os.environ, needs_token=False).state_dir
