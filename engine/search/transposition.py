@@ -91,12 +91,14 @@ class TranspositionTable:
 
     def clear(self) -> None:
         """Empty the table, on Linux without another one beside it: a limit of the process may forbid that."""
+        self.slots[0] = 1          # an entry that reads as absent
         if sys.platform == "linux":
             with suppress(OSError):                # locked memory
                 self.memory.madvise(mmap.MADV_DONTNEED)        # Linux: zeros, allocated on first use
-                self.age = 0
-                return
-        self._allocate(self.buckets * BUCKET_BYTES >> 20)
+        if self.slots[0] == 0:     # emulators may ignore the advice
+            self.age = 0
+        else:
+            self._allocate(self.buckets * BUCKET_BYTES >> 20)
 
     def new_search(self) -> None:
         """Begin a new age: later entries count as younger than all earlier ones."""

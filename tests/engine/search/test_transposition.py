@@ -65,6 +65,19 @@ def test_a_repeated_search_visits_fewer_nodes() -> None:
     assert again < first / 2
 
 
+def test_a_table_is_emptied_although_the_kernel_ignores_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Deaf(mmap.mmap):
+        def madvise(self, *args: int) -> None:
+            pass
+
+    with monkeypatch.context() as patched:
+        patched.setattr(mmap, "mmap", Deaf)
+        engine = Engine(hash_mb=1)
+        assert engine.go(Limits(nodes=300_000)).report.hashfull > 20
+        engine.new_game()
+        assert engine.go(Limits(depth=1)).report.hashfull < 10
+
+
 def test_a_kernel_without_huge_pages_works(monkeypatch: pytest.MonkeyPatch) -> None:
     class Plain(mmap.mmap):
         def madvise(self, *args: int) -> None:
