@@ -83,10 +83,10 @@ with_dots() { # TEXT COMMAND...: print a dot every five seconds until the comman
     return $code
 }
 
-pip() { # FOLDER OPTION...
+pip() { # FOLDER OPTION...; at the lowest priority, as the version in use plays meanwhile
     folder=$1
     shift
-    "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"
+    nice -n 19 "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"
 }
 
 build() { # FOLDER

@@ -39,6 +39,7 @@ cat >"$4/bin/pip" <<"END"
 #!/bin/sh
 while [ $# -gt 1 ] && [ "$1" != --find-links ]; do shift; done
 cp "${2:-$1}"/lichessbot_daemon-*.whl "$(dirname "$0")/lichessbot"
+nice >"$(dirname "$0")/niceness"
 END
 chmod +x "$4/bin/pip"
 """
@@ -215,6 +216,11 @@ def test_the_user_of_the_service_can_read_what_a_careful_root_installs(
     etc = installation.root / "etc" / "lichessbot"
     assert (etc / "config.yml").stat().st_mode & 0o044 == 0o044
     assert (etc / "token").stat().st_mode & 0o077 == 0
+
+
+def test_a_build_leaves_the_processor_to_the_games_that_run(installation: Installation, tmp_path: Path) -> None:
+    installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
+    assert (installation.prefix / "current" / "bin" / "niceness").read_text() == "19\n"
 
 
 def test_without_a_token_nothing_is_built(installation: Installation, tmp_path: Path) -> None:
