@@ -82,6 +82,8 @@ class Tournaments:
         self._entries: dict[str, _Entry] = {}
         self._left: set[str] = set()
         """Tournaments that were left; a late event of a game there does not join them again."""
+        self._earlier_games = {game_id for game_id, _ in store.left_over}
+        """Games of the last process; it noted their tournaments, so those that are not known were left since."""
         self._stopping = False
 
     # What is wanted
@@ -153,7 +155,7 @@ class Tournaments:
     def game_started(self, tournament_id: str, game_id: str) -> None:
         """Take note of a game; a tournament that was joined by hand or by another program is wanted from now on."""
         known = tournament_id in self._entries or tournament_id in self._left
-        if not known and not self._stopping:
+        if not known and not self._stopping and game_id not in self._earlier_games:
             self._log.info("tournament.found", tournament=tournament_id)
             self._entries[tournament_id] = _Entry(Wish(tournament_id), time.monotonic(), _Stage.IN)
             self._store.put("INSERT OR IGNORE INTO tournaments (id) VALUES (?)", tournament_id)

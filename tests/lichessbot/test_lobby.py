@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -104,6 +105,26 @@ def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
     games.append(game)
     lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
     assert outbox.sent[-1] == AcceptChallenge("wxyz9876")
+
+
+def test_an_arena_that_was_left_during_a_game_stays_left_after_a_restart(tmp_path: Path) -> None:
+    config = Config.model_validate({})
+    facts = {"gameId": "abcd1234", "variant": {"key": "standard"}, "tournamentId": ARENA}
+    game = GameInfo.model_validate({**facts, "opponent": {"id": "rival", "username": "Rival"}})
+    with closing(Store(Database(tmp_path))) as store:
+        lobby = lobby_of(store, Outbox(), [game], config)
+        lobby.game_started(game)
+        store.note_game(game.game_id, "Rival")
+        assert ARENA in lobby.describe().tournaments
+    with closing(Store(Database(tmp_path))) as store:
+        lobby = lobby_of(store, Outbox(), [game], config)
+        lobby.compare([game], time.monotonic())
+        assert ARENA in lobby.describe().tournaments
+        store.put("DELETE FROM tournaments WHERE id = ?", ARENA)  # as `lichessbot tournament --leave`
+    with closing(Store(Database(tmp_path))) as store:
+        lobby = lobby_of(store, Outbox(), [game], config)
+        lobby.compare([game], time.monotonic())
+        assert lobby.describe().tournaments == ()
 
 
 def test_a_list_whose_thread_cannot_be_started_is_read_later(

@@ -43,6 +43,7 @@ class Desk:
         self.wishes: list[tuple[str, str | None, str | None]] = []
         self.forgotten: list[object] = []
         self.played: set[str] = set()
+        self.left_over = ()
         self.playable = [Variant.STANDARD, Variant.ATOMIC]
         self.tournaments = Tournaments(self, self, Timeouts(), lambda: self.playable)  # type: ignore[arg-type]
 
