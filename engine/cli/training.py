@@ -37,7 +37,7 @@ from engine.selfplay.selfplay import run as run_selfplay
 from engine.selfplay.sprt import MatchScore
 from engine.selfplay.worker_pool import Workers
 from engine.training import data, wdl_fit
-from engine.training.export import train_network
+from engine.training.export import card_path, curve_path, train_network
 from engine.training.generations import LoopPlan, TrainingLoop
 from engine.training.statistics import read_statistics
 from engine.training.trainer import TrainingSettings
@@ -200,7 +200,8 @@ def train(folder: Path, output: Path, force: bool, begin: Path | None, newest: i
     """Train a network on the records in FOLDER."""
     settings = _training_settings(options)
     output.parent.mkdir(parents=True, exist_ok=True)
-    refuse_output(output, force)
+    for path in (output, card_path(output), curve_path(output)):
+        refuse_output(path, force)
     first = net_file.read(begin) if begin is not None else None
     positions = data.load(_shards(folder), newest, settings.hindsight, settings.unit_cp)
     train_network(positions, settings, output, first)

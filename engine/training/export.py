@@ -59,6 +59,10 @@ def card_path(net: Path) -> Path:
     return net.with_suffix(".json")
 
 
+def curve_path(net: Path) -> Path:
+    return net.with_suffix(".svg")
+
+
 def train_network(data: Data, settings: TrainingSettings, output: Path, first: Net | None = None) -> Card:
     """Train a network, or continue its training, write it with its files and print the progress.
 
@@ -91,7 +95,7 @@ def train_network(data: Data, settings: TrainingSettings, output: Path, first: N
     card = _card(training, losses, output.stem)
     net_file.write(net, output)
     card_path(output).write_text(json.dumps(card.content(), indent=2) + "\n")
-    output.with_suffix(".svg").write_text(_loss_curve(training, card))
+    curve_path(output).write_text(_loss_curve(training, card))
     checkpoint.unlink()
     return card
 

@@ -59,6 +59,8 @@ def test_an_impossible_shape_is_refused_at_once(
         (("tune", "shards"), "tuned.py"),
         (("tune", "shards", "-o", "other.py"), "other.py"),
         (TRAIN, "a.net"),
+        (TRAIN, "a.json"),
+        (TRAIN, "a.svg"),
         (("records", "shards", "--shuffle", "mixed.bin"), "mixed.bin"),
         (("records", "shards", "--wdl", "curve.svg"), "curve.svg"),
         (("book", "grow", "games"), "own_book.bin"),
