@@ -291,7 +291,7 @@ class Game:
 
     def decline_takeback(self, color: Color, now_ms: int) -> list[Line]:
         """Decline the opponent's request, or withdraw one's own."""
-        if self._takeback_offer is None:
+        if self.is_over or self._takeback_offer is None:
             return []
         answer = "Takeback cancelled" if self._takeback_offer is color else "Takeback declined"
         self._takeback_offer = None

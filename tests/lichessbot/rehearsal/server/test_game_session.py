@@ -118,6 +118,21 @@ def test_a_takeback_removes_moves(lichess: RehearsalServer, ada: Client, bob: Cl
 # Leaving.
 
 
+def test_a_game_that_is_over_ends_once_though_a_takeback_is_declined_later(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    allow_takebacks(lichess, ada, bob)
+    game_id = start_game(ada, bob)
+    play(game_id, OPENING, ada, bob)
+    winner = lichess.site.accounts.get(ada.id)
+    assert winner is not None
+    before = winner.games_played
+    ada.do(game_id, "takeback/yes")
+    bob.do(game_id, "resign")
+    bob.do(game_id, "takeback/no")
+    assert winner.games_played == before + 1
+
+
 def test_abort_writes_the_last_state(ada: Client, bob: Client) -> None:
     game_id = start_game(ada, bob)
     stream = bob.game(game_id)
