@@ -270,8 +270,11 @@ def _records(loaded: LoadedConfig | None) -> str:
         return "unknown: the configuration cannot be loaded\n"
     folder = loaded.state_dir
     lines = [f"folder: {folder}", f"daemon: {'running' if in_use(folder) else 'not running'}"]
-    files = sorted(folder.glob("*")) if folder.is_dir() else []
-    lines += [f"file: {file.name}, {file.stat().st_size} bytes" for file in files if file.is_file()]
+    try:
+        files = sorted(folder.glob("*")) if folder.is_dir() else []
+        lines += [f"file: {file.name}, {file.stat().st_size} bytes" for file in files if file.is_file()]
+    except OSError as error:  # such as the folder of a service, which only root may see
+        lines.append(f"problem: {folder}: {error.strerror}")
     try:
         ((schema,),) = read_only(folder, "PRAGMA user_version") or [("none",)]
         lines.append(f"format: {schema}")

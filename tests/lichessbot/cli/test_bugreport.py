@@ -136,6 +136,12 @@ def test_the_records_are_described_without_their_content(folder: Path) -> None:
     assert "abcd1234" not in told
 
 
+def test_a_folder_that_cannot_be_read_is_a_line_of_the_report(folder: Path) -> None:
+    place = "x" * 300  # which also root cannot look into
+    (folder / "config.yml").write_text(f"state_dir: {place}\ntoken: {TOKEN}\n")
+    assert f"problem: {place}: File name too long\n" in report(folder)["records.txt"]
+
+
 def test_a_configuration_that_does_not_load_is_reported_and_left_out(folder: Path) -> None:
     (folder / "config.yml").write_text("token: lip_0123456789abcdef\npasword: swordfish\n")
     files = report(folder)
