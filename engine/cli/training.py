@@ -10,6 +10,7 @@
 Each but `records` and `match` continues where it was interrupted. `engine/training/README.md` explains them.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -229,6 +230,9 @@ def match(
     played = matches.Match(first, second, nodes, seed, chosen, variant)
     score = MatchScore()
     pairs = range(-(-games // 2))
+    if chosen and len(pairs) > len(chosen):        # the same games again would say nothing new, but look certain
+        pairs = range(len(chosen))
+        print(f"{openings} has openings for {2 * len(pairs)} games, each with both colours: no more", file=sys.stderr)
     with ProgressDisplay("match", len(pairs), "pairs") as display:
         for _, half_points in matches.play(played, pairs, workers):
             score.add(half_points)

@@ -87,6 +87,14 @@ def test_the_command_prints_the_score() -> None:
     assert answer.stdout.splitlines()[-1].startswith("none against none: 4 games, 50.0 %, Elo +0 (")
 
 
+def test_no_opening_is_played_a_second_time(tmp_path: Path) -> None:
+    path = tmp_path / "few.epd"
+    path.write_text("\n".join(read_openings(OPENINGS)[:2]))
+    answer = run_match("none", "none", "--openings", str(path))
+    assert answer.stderr == f"{path} has openings for 4 games, each with both colours: no more\n"
+    assert answer.stdout.startswith("none against none: 4 games, ")
+
+
 def test_a_missing_network_is_reported_before_the_match() -> None:
     answer = run_match("none", "nowhere.net")
     assert answer.returncode == 2
