@@ -177,7 +177,7 @@ def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena
         assert "Keys" in page.text("#groups")
         page.page.focus("#filters [name=opponent]")
         page.page.evaluate("document.querySelector('#list tr').dataset.before = 'the filter'")
-        page.page.keyboard.type("keys")
+        page.page.keyboard.type("keys ")     # keyboards of phones add the space
         press(page, "Enter")
         page.page.locator("#list tr[data-before]").wait_for(state="detached")
         assert page.page.locator("#list tr").count() == 1

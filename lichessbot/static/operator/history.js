@@ -89,7 +89,7 @@ function table(name, group) {
 
 /** Show the games that the filters mean: the newest, or also the next older ones. */
 async function showGames(shown = []) {
-  const query = new URLSearchParams([...new FormData(byId('filters'))].filter(([, value]) => value.trim()));
+  const query = new URLSearchParams([...new FormData(byId('filters'))].map(([key, value]) => [key, value.trim()]));
   query.set('limit', PAGE);
   shown.length && query.set('before', beganAt(shown.at(-1)));
   const mine = showGames.latest = query;
