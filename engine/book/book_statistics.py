@@ -43,7 +43,7 @@ class BookStatistics:
         self._positions = defaultdict(lambda: defaultdict(_MoveCount))
 
     def add(self, game: PlayedGame) -> None:
-        """Count a game. One without a result is ignored; an illegal move ends one.
+        """Count a game, and each of its moves once. One without a result is ignored; an illegal move ends one.
 
         Raises InvalidFen for an invalid initial position.
         """
@@ -52,13 +52,15 @@ class BookStatistics:
             return
         self.games += 1
         board = Board(game.initial_fen)
+        counted: set[tuple[int, int]] = set()
         for move in game.moves[: self._max_plies]:
             try:
                 packed = packed_move(board, move)
             except InvalidMove:
                 return
-            if board.turn in game.sides:
-                count = self._positions[polyglot_key(board)][packed]
+            if board.turn in game.sides and (place := (polyglot_key(board), packed)) not in counted:
+                counted.add(place)
+                count = self._positions[place[0]][packed]
                 count.games += 1
                 count.points += points[board.turn]
             board.push(move)

@@ -26,6 +26,13 @@ def test_moves_that_only_lost_or_are_rare_are_left_out() -> None:
     assert list(statistics.entries(2)) == []
 
 
+def test_a_game_that_repeats_a_position_counts_once() -> None:
+    statistics = BookStatistics(max_plies=40)
+    statistics.add(PlayedGame(("g1f3", "g8f6", "f3g1", "f6g8") * 2 + ("g1f3",), "1/2-1/2"))
+    assert list(statistics.entries(2)) == []
+    assert {entry.weight for entry in statistics.entries(1)} == {1}
+
+
 def test_only_moves_of_the_sides_before_an_illegal_move_count() -> None:
     statistics = BookStatistics(max_plies=9)
     statistics.add(PlayedGame(("e2e4", "e7e5", "e1e3", "b8c6"), "1/2-1/2", sides=frozenset({"black"})))
