@@ -107,7 +107,7 @@ def command(
     """
     if output is None:
         output = Path(time.strftime("lichessbot-bugreport-%Y%m%d-%H%M%S.zip"))
-    if output.exists() and not force:
+    if os.path.exists(output) and not force:
         raise ConfigError([f"{output} exists already; use --force to replace it"])
     loaded, problems = _load(config_file)
     players, all_known = _known_players(config_file, loaded)

@@ -80,7 +80,7 @@ def migrate(old: Path, output: Path, force: bool) -> None:
     The new file explains its keys, and lists the old keys that have no counterpart, with the reasons. A token goes into
     a file of its own. OLD.yml stays as it is.
     """
-    if output.is_dir() or output.suffix == _TOKEN_ENDING:
+    if os.path.isdir(output) or output.suffix == _TOKEN_ENDING:
         expected = f"expected a file such as {_USUAL_OUTPUT}, which a token goes beside"
         raise ConfigError([f"--output: {expected}, found {output}"])
     found = translate_file(old)
@@ -102,9 +102,9 @@ def migrate(old: Path, output: Path, force: bool) -> None:
 def _refuse(old: Path, files: list[Path], *, force: bool) -> None:
     """Refuse to write over the old file, and without `force` over any other. Raises ConfigError."""
     for file in files:
-        if file.exists() and file.samefile(old):
+        if os.path.exists(file) and file.samefile(old):
             raise ConfigError([f"{file} is the file to translate; name another one with --output"])
-        if file.exists() and not force:
+        if os.path.exists(file) and not force:
             raise ConfigError([f"{file} exists; --force replaces it, --output writes elsewhere"])
 
 

@@ -104,7 +104,7 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     Raises ConfigError naming every problem, one line each, as `file:line: key: ...`.
     """
     source = _Source("defaults") if path is None else _Source.read(path)
-    if path is None and _USUAL_NAME.exists():
+    if path is None and os.path.exists(_USUAL_NAME):
         source.warnings.append(f"{_USUAL_NAME} in this folder is not read; to use it, add --config {_USUAL_NAME}")
     folder = path.parent if path else Path()
     config = source.validated(folder)

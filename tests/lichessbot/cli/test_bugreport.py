@@ -79,6 +79,9 @@ def test_the_archive_is_for_its_owner_and_replaced_only_by_force(
     report(folder, "--force")
     assert main(["bugreport", "--config", "config.yml", "--output", "no/such/folder.zip", "--offline"]) == 2
     assert capsys.readouterr().err == "no/such/folder.zip: cannot be written: No such file or directory\n"
+    long = "x" * 300  # which also root cannot look at
+    assert main(["bugreport", "--config", "config.yml", "--output", long, "--offline"]) == 2
+    assert capsys.readouterr().err == f"{long}: cannot be written: File name too long\n"
     for words in ([], ["--force"]):
         assert main(["bugreport", "--config", "config.yml", "--output", "state", "--offline", *words]) == 2
         assert "Invalid value for '--output': File 'state' is a directory." in capsys.readouterr().err

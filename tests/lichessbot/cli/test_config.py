@@ -85,6 +85,12 @@ def test_the_new_file_is_neither_a_folder_nor_that_of_the_token(
     assert sorted(os.listdir(folder)) == before
 
 
+def test_a_place_that_cannot_be_looked_at_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = f"{'x' * 300}.yml"  # which also root cannot look at
+    assert main(["config", "migrate", "botli.yml", "--output", output]) == 2
+    assert capsys.readouterr().err == f"{output}: cannot be written: File name too long\n"
+
+
 def test_one_key_without_an_effect_is_one_key(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "short.yml").write_text(f"token: {TOKEN}\nabort_time: 20\npgn_file_grouping: game\n")
     assert main(["config", "migrate", "short.yml"]) == 0

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lichessbot.config import Config, dotted_values, load_config
+from lichessbot.config import Config, dotted_values, load_config, loader
 from lichessbot.config.challenge import Overrides, Rules
 from lichessbot.errors import ConfigError
 from lichessbot.lichess.enums import ExactClock, Mode, Speed, Variant
@@ -186,3 +186,9 @@ def test_a_config_file_that_is_not_read_gives_a_warning(tmp_path: Path, monkeypa
     (tmp_path / "config.yml").write_text("abort_time: 40\n")
     (warning,) = load_config(None, WITH_TOKEN).warnings
     assert warning == "config.yml in this folder is not read; to use it, add --config config.yml"
+
+
+def test_a_folder_that_we_may_not_look_into_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As after `sudo -u bot` in the home of root; this also root cannot look at.
+    monkeypatch.setattr(loader, "_USUAL_NAME", Path("x" * 300))
+    assert load_config(None, WITH_TOKEN).warnings == ()
