@@ -84,9 +84,9 @@ class DrawResignPolicy:
         if len(self._scores_cp) > _MAX_SCORES:
             del self._scores_cp[min(self._scores_cp)]
 
-    def note_wdl(self, ply: int, wdl: int) -> None:
-        """Note a tablebase result for us after `ply` plies, 2 for a win to -2 for a loss."""
-        self._wdl = ply, wdl
+    def note_wdl(self, ply: int, wdl: int | None) -> None:
+        """Note a tablebase result for us after `ply` plies, 2 for a win to -2 for a loss; None if none was found."""
+        self._wdl = None if wdl is None else (ply, wdl)
 
     def decide(self, it: PositionFacts) -> Decision:
         """Decide what to do with our move, or instead of it."""

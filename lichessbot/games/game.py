@@ -376,8 +376,7 @@ class Game:
             moves = tuple(self._board.normalise(move) for move in answer.moves)
         except InvalidMove:
             moves = ()
-        if moves and answer.wdl is not None:
-            self._draw_resign.note_wdl(len(self._moves), answer.wdl)
+        self._draw_resign.note_wdl(len(self._moves), answer.wdl if moves else None)
         if len(moves) == 1:
             self._draw_resign.note_score(len(self._moves), answer.summary.score)
             self._search.finish()
