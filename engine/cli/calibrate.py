@@ -69,7 +69,7 @@ def calibrate(
 
     An anchor is the text of a foreign engine: its command, UCI options, perhaps depth=, nodes= or movetime= for its
     moves, and rating= unless that is its UCI_Elo. The same command continues an interrupted ladder, and with more pairs
-    a finished one.
+    a finished one. Another --clock needs other RESULTS.
 
     With --games no games are played: the command prints how often each level chooses what people of its rating played.
     With --write as well it finds the skills whose moves lose as much as people's, and writes those.
@@ -92,7 +92,7 @@ def calibrate(
         plan = Plan([f"{kind} {number}" for number in range(least, most + 1, step)], rated, reach)
         if write is not None and not (rated and len(plan.levels) > 1):
             raise click.ClickException("--write needs two skills or more, and an anchor, which gives them ratings")
-        known = Results(results)
+        known = Results(results, clock)
         work = [
             Pair(first, second, number, clock)
             for first, second in plan.pairings(known.pairings())

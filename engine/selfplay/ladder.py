@@ -45,6 +45,9 @@ class TimeControl:
     base_s: float
     increment_s: float
 
+    def __str__(self) -> str:
+        return f"{self.base_s:g}+{self.increment_s:g}"
+
 
 class Player(Protocol):
     """Anybody who can play a game."""
@@ -242,24 +245,28 @@ def play_game(board: Board, white: Player, black: Player, time_control: TimeCont
 
 
 class Results:
-    """The file of results: a line of JSON for each pair."""
+    """The file of results: a line of JSON for each pair. All of its games have the same clock, or none."""
 
-    def __init__(self, path: Path) -> None:
-        """Read what there is. Raises InvalidRecord or OSError."""
+    def __init__(self, path: Path, time_control: TimeControl | None = None) -> None:
+        """Read what there is. Raises InvalidRecord, also for games with another clock, or OSError."""
         self._path = path
+        self._clock = [] if time_control is None else [str(time_control)]
         self._points: dict[tuple[str, str], dict[int, float]] = {}
         for number, line in enumerate(path.read_text(errors="replace").splitlines() if path.exists() else [], 1):
             try:
-                first, second, pair, points = json.loads(line)
+                first, second, pair, points, *clock = json.loads(line)
                 self._points.setdefault((str(first), str(second)), {})[int(pair)] = float(points)
             except (ValueError, TypeError):
                 raise InvalidRecord(f"{path}:{number}: expected [first, second, pair, points]") from None
+            if clock != self._clock:
+                played, wanted = (it[0] if it else "no clock" for it in (clock, self._clock))
+                raise InvalidRecord(f"{path}:{number}: played with {played}, expected {wanted}: choose another file")
 
     def add(self, pair: Pair, points: float) -> None:
         """Keep a result."""
         self._points.setdefault((pair.first, pair.second), {})[pair.number] = points
         with self._path.open("a") as file:
-            file.write(json.dumps([pair.first, pair.second, pair.number, points]) + "\n")
+            file.write(json.dumps([pair.first, pair.second, pair.number, points, *self._clock]) + "\n")
 
     def missing(self, first: str, second: str, pairs: int) -> list[int]:
         """Return the numbers of the pairs that have not been played yet."""

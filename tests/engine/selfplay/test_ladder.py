@@ -149,6 +149,17 @@ def test_results_are_kept(tmp_path: Path) -> None:
         Results(path)
 
 
+def test_results_with_another_clock_are_refused(tmp_path: Path) -> None:
+    path, bullet, blitz = tmp_path / "results.jsonl", TimeControl(8, 0.08), TimeControl(180, 2)
+    Results(path, bullet).add(Pair("a", "b", 0, bullet), 1.5)
+    assert Results(path, bullet).pairings() == [Pairing("a", "b", 1.5, 2)]
+    with pytest.raises(InvalidRecord, match=r"jsonl:1: played with 8\+0\.08, expected 180\+2: choose another file"):
+        Results(path, blitz)
+    path.write_text('["a", "b", 0, 1.5]\n')
+    with pytest.raises(InvalidRecord, match="played with no clock, expected 180"):
+        Results(path, blitz)
+
+
 def test_a_calibration_of_one_skill_is_not_written() -> None:
     plan = Plan(["skill 500"], ANCHORS, 250)
     with pytest.raises(InvalidRecord, match="expected two skills or more"):
