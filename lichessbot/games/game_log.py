@@ -181,6 +181,7 @@ class GameLog:
                     self._sent[ply, move] = self._choice
                 self._sent.setdefault((ply, move), _Choice(ply, "only move"))
                 if offering_draw and is_new:
+                    self.catch_up()  # an only move goes at once: the line that it answers may hold the opponent's offer
                     self._log_draw()
             case Abort(reason=reason):
                 self._log.info("game.abort", reason=reason)

@@ -239,6 +239,18 @@ def test_chat_names_the_room_and_the_author_and_leaves_out_what_lichess_says(cap
     assert game.chat("player", "lichess", "White offers draw") == []
 
 
+def test_a_draw_accepted_with_the_only_move_is_told_as_accepted(caplog: pytest.LogCaptureFixture) -> None:
+    game = Listener(caplog)
+    game.full("e2e4 e7e5 d1h5")
+    game.told()
+    offer = GameState.model_validate(state("e2e4 e7e5 d1h5 b8c6", "bdraw"))
+    game.log.note(StreamEvent(GAME, offer, 0.0), awaited=False)
+    told = game.play(5, "h5f7", draw=True)
+    assert told[1:] == ["the opponent offers a draw", "we accept the draw"]
+    game.log.catch_up()
+    assert game.told() == []
+
+
 def test_draw_offers_of_both_sides_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
     game = Listener(caplog)
     game.full()
