@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from engine.board import Board
 from engine.cli.parameters import (
@@ -84,6 +85,7 @@ def play(
     """
     if sum(choice is not None for choice in (fen, pgn, chess960)) > 1:
         raise click.ClickException("expected only one of --fen, --chess960 and --pgn")
+    _refuse_idle_options(pgn)
     if pgn is not None:
         game = _read_game(pgn, number)
     else:
@@ -108,6 +110,15 @@ def play(
         except OSError as error:
             console.print(text, markup=False, highlight=False, soft_wrap=True)
             raise click.ClickException(f"cannot write {save}: {error.strerror}; the game is printed above") from None
+
+
+def _refuse_idle_options(pgn: Path | None) -> None:
+    """Refuse what would have no effect with this file, or without one."""
+    source = click.get_current_context().get_parameter_source
+    if pgn is not None and source("variant") is ParameterSource.COMMANDLINE:
+        raise click.ClickException(f"--variant has no effect with --pgn: the header Variant in {pgn} names it")
+    if pgn is None and source("number") is ParameterSource.COMMANDLINE:
+        raise click.ClickException("--game is the number of a game in the file of --pgn, but there is none")
 
 
 def _starting_board(variant: str, chess960: int | None) -> Board:
