@@ -55,6 +55,8 @@ class Plan:
     may_resign: bool = False    # the bot's configuration allows it
     rated_by_bots: bool = False     # the bot's configuration accepts no casual games from bots
     rated_by_humans: bool = False
+    accepts_bots: bool = True       # the bot's configuration does
+    accepts_humans: bool = True
     levels: tuple[int, ...] = ()    # of the opponents, which are people with these ratings
     odds: str | None = None     # the piece that the bot gives
 
@@ -170,9 +172,9 @@ class Match:
         return [it for it in free if self._games_of(it) < fair_share]
 
     def _hire(self, house_bots: HouseBots, number: int) -> Account:
-        """Add a house bot; every second one has the BOT title, unless they have levels."""
+        """Add a house bot; every second one has the BOT title, unless they have levels or the bot accepts one kind."""
         kind, levels = self.plan.opponent, self.plan.levels
-        is_bot = number % 2 == 0 and not levels
+        is_bot = not levels and self.plan.accepts_bots and (number % 2 == 0 or not self.plan.accepts_humans)
         account = Account(
             f"{kind.capitalize()}{'Bot' if is_bot else 'Human'}{number}",
             created_at_ms=wall_ms(),

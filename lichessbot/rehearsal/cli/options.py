@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 import yaml
 
-from lichessbot.rehearsal.cli.match import Plan
+from lichessbot.rehearsal.cli.match import MAX_PAIRINGS_WITH_BOTS, Plan
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault, placed_faults
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.players.opponents import LEVELS, MAX_ENGINE_DEPTH, OpponentKind
@@ -159,8 +159,12 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
 
 
 def match_plan(options: Options, config: Mapping[str, object] | None = None) -> Plan:
-    """Return the games to play, by a bot with this configuration."""
+    """Return the games to play, by a bot with this configuration. Raises click.UsageError."""
     has_faults = options.faults is not None or options.chaos is not None
+    only_bots = _inside(config, "challenge", "only_bot") is True
+    if only_bots and not options.opponent.levels and _games(options) > MAX_PAIRINGS_WITH_BOTS:
+        limit = f"Lichess limits games between bots: expected --games of at most {MAX_PAIRINGS_WITH_BOTS}"
+        raise click.UsageError(f"{options.config} accepts only bots, and {limit}")
     return Plan(
         games=_games(options),
         concurrency=options.concurrency,
@@ -175,6 +179,8 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
         may_resign=_resigns(config),
         rated_by_bots=_wants_rated(config, "bot"),
         rated_by_humans=_wants_rated(config, "human"),
+        accepts_bots=_inside(config, "challenge", "accept_bot") is not False,
+        accepts_humans=not only_bots,
     )
 
 

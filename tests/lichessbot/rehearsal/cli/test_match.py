@@ -126,6 +126,21 @@ def test_colours_alternate_and_games_follow_each_other(lichess: RehearsalServer,
         assert '[Round "2"]' in second
 
 
+@pytest.mark.parametrize(
+    ("accepted", "names"),
+    [
+        ({}, ["GreedyHuman1", "GreedyBot2"]),
+        ({"accepts_bots": False}, ["GreedyHuman1", "GreedyHuman2"]),
+        ({"accepts_humans": False}, ["GreedyBot1", "GreedyBot2"]),
+    ],
+)
+def test_opponents_are_of_the_kinds_that_the_bot_accepts(
+    lichess: RehearsalServer, bot: Client, accepted: dict[str, bool], names: list[str]
+) -> None:
+    with match(lichess, bot, replace(PLAN, concurrency=2, **accepted)) as (it, _):
+        assert it.opponent_names == names
+
+
 def test_people_of_every_level_come_in_turn_with_that_rating_and_both_colours(
     lichess: RehearsalServer, bot: Client
 ) -> None:

@@ -302,6 +302,20 @@ def test_a_bot_that_takes_rated_games_only_gets_them(challenge: dict[str, object
     assert (plan.rated_by_bots, plan.rated_by_humans) == (bots, humans)
 
 
+@pytest.mark.parametrize(
+    ("challenge", "bots", "humans"),
+    [({}, True, True), ({"accept_bot": False}, False, True), ({"only_bot": True}, True, False)],
+)
+def test_a_bot_that_plays_only_bots_or_only_humans_gets_them(
+    challenge: dict[str, object], bots: bool, humans: bool
+) -> None:
+    plan = match_plan(arguments("--games", "90"), {"challenge": challenge})
+    assert (plan.accepts_bots, plan.accepts_humans) == (bots, humans)
+    if not humans:
+        with pytest.raises(click.UsageError, match=r"accepts only bots, and Lichess limits .* at most 90"):
+            match_plan(arguments("--games", "91"), {"challenge": challenge})
+
+
 def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--serve", "--faults", "502-html@account,answer-lost@decline")
     client = Client(
