@@ -37,6 +37,7 @@ def translate(old: YamlFile) -> Translation:
     found = Translation(old, "lichess-bot")
     found.take("token")
     _engine(found)
+    _pondering(found)
     _matchmaking(found)
     for key, reason in (NOT_OURS | _BETTER_REASONS).items():
         found.leave(key, re.sub("; remove the key$", "", reason))
@@ -76,6 +77,16 @@ def _engine(found: Translation) -> None:
         else:
             found.move(f"engine.uci_options.go_commands.{name}", f"engine.{ours}")
     found.take("engine", "uci_options", "go_commands")
+
+
+def _pondering(found: Translation) -> None:
+    """Translate `uci_ponder`, an older name that lichess-bot still knows: either is enough."""
+    for section in ("engine", "correspondence"):
+        if found.peek(section, "uci_ponder") and not found.peek(section, "ponder"):
+            found.take(section, "ponder")
+            found.move(f"{section}.uci_ponder", f"{section}.ponder")
+        else:
+            found.leave(f"{section}.uci_ponder", "ponder is its newer name", matters=False)
 
 
 def _matchmaking(found: Translation) -> None:

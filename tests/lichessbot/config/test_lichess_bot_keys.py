@@ -37,6 +37,12 @@ matchmaking: {delay_after_decline: fine}
     ]
 
 
+def test_the_older_name_of_pondering_gives_a_warning(file: Path) -> None:
+    loaded = load(file, "engine: {uci_ponder: true}\ncorrespondence: {uci_ponder: false}\n")
+    assert "engine.uci_ponder: has no effect here: set engine.ponder, its newer name" in loaded.warnings[0]
+    assert "correspondence.uci_ponder: has no effect here: set correspondence.ponder, its" in loaded.warnings[1]
+
+
 def test_books_have_the_names_of_lichess_or_those_of_lichess_bot(file: Path) -> None:
     text = "engine: {polyglot: {book: {kingofthehill: [k.bin], racingKings: r.bin}}}\n"
     books = load(file, text).config.engine.polyglot.book

@@ -41,6 +41,22 @@ def test_the_kinds_of_games_keep_their_meaning(translated: Translator) -> None:
     assert kinds["easy_960"].opponent_rating_difference is None
 
 
+@pytest.mark.parametrize(
+    ("keys", "ponders"),
+    [
+        ("uci_ponder: true", True),
+        ("uci_ponder: true, ponder: false", True),
+        ("uci_ponder: false, ponder: true", True),
+        ("uci_ponder: true, ponder: true", True),
+        ("uci_ponder: false", False),
+    ],
+)
+def test_the_older_name_of_pondering_means_the_same(translated: Translator, keys: str, ponders: bool) -> None:
+    found, loaded = translated(f"engine: {{{keys}}}\ncorrespondence: {{{keys}}}\n")
+    assert (loaded.config.engine.ponder, loaded.config.correspondence.ponder) == (ponders, ponders)
+    assert not {it for it in those_that_matter(found) if "ponder" in it}
+
+
 def test_each_key_that_is_left_out_has_its_line_and_reason(translated: Translator) -> None:
     found, _ = translated(LICHESS_BOT)
     by_key = {it.key: it for it in found.left_out}
