@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+CACHED = ("active", "inactive")    # files that the kernel keeps in memory: read often, and not
 NO_LIMIT = 1 << 60                 # bytes; "unlimited" in control groups is a number near 2^63
 
 
@@ -26,9 +27,9 @@ def _control_group_bytes(root: Path) -> Iterator[int]:
     for line in _read(root / "proc/self/cgroup").splitlines():
         _number, controllers, path = (*line.split(":", 2), "", "")[:3]
         if controllers == "":
-            base, names, cache = root / "sys/fs/cgroup", ("memory.max", "memory.current"), "inactive_file"
+            base, names, total = root / "sys/fs/cgroup", ("memory.max", "memory.current"), ""
         elif "memory" in controllers.split(","):
-            base, cache = root / "sys/fs/cgroup/memory", "total_inactive_file"
+            base, total = root / "sys/fs/cgroup/memory", "total_"
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
         else:
             continue
@@ -36,7 +37,8 @@ def _control_group_bytes(root: Path) -> Iterator[int]:
         for folder in (group, *group.parents):
             limit, used = (_read(folder / name).strip() for name in names)
             if limit.isdecimal() and used.isdecimal() and int(limit) < NO_LIMIT:
-                yield max(0, int(limit) - max(0, int(used) - _statistic(folder / "memory.stat", cache)))
+                cached = sum(_statistic(folder / "memory.stat", f"{total}{kind}_file") for kind in CACHED)
+                yield max(0, int(limit) - max(0, int(used) - cached))
             if folder == base:
                 break
 

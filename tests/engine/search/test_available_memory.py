@@ -63,12 +63,14 @@ def test_cached_files_of_a_group_do_not_count_as_used(machine: Path) -> None:
     folder = "sys/fs/cgroup/bot"
     write(machine, f"{folder}/memory.max", f"{500 * MIB}\n")
     write(machine, f"{folder}/memory.current", f"{490 * MIB}\n")
-    write(machine, f"{folder}/memory.stat", f"anon {90 * MIB}\nfile {400 * MIB}\ninactive_file {350 * MIB}\n")
-    assert available_mb(machine) == 360
+    cached = f"file {400 * MIB}\ninactive_file {300 * MIB}\nactive_file {90 * MIB}\n"
+    write(machine, f"{folder}/memory.stat", f"anon {90 * MIB}\n{cached}")
+    assert available_mb(machine) == 400
     folder = "sys/fs/cgroup/memory/bot"
     write(machine, f"{folder}/memory.limit_in_bytes", f"{300 * MIB}\n")
     write(machine, f"{folder}/memory.usage_in_bytes", f"{290 * MIB}\n")
-    write(machine, f"{folder}/memory.stat", f"inactive_file {5 * MIB}\ntotal_inactive_file {200 * MIB}\n")
+    cached = f"total_inactive_file {60 * MIB}\ntotal_active_file {140 * MIB}\n"
+    write(machine, f"{folder}/memory.stat", f"inactive_file {5 * MIB}\n{cached}")
     assert available_mb(machine) == 210
 
 
