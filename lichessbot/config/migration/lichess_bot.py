@@ -92,6 +92,8 @@ def _pondering(found: Translation) -> None:
 def _matchmaking(found: Translation) -> None:
     """Leave out the kinds of games that are not proposed here as a whole; null clocks are none."""
     found.move("matchmaking.delay_after_decline", "matchmaking.challenge_filter")
+    timeout = "matchmaking.challenge_timeout"
+    found.move(timeout, timeout, lambda minutes: max(minutes, 1))  # lichess-bot's own minimum
     own = found.peek("matchmaking", "challenge_variant") or "random"
     for name in found.names("matchmaking", "overrides"):
         variant = found.peek("matchmaking", "overrides", name, "challenge_variant") or own

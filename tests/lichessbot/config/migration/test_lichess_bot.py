@@ -57,6 +57,13 @@ def test_the_older_name_of_pondering_means_the_same(translated: Translator, keys
     assert not {it for it in those_that_matter(found) if "ponder" in it}
 
 
+@pytest.mark.parametrize(("old", "ours"), [("0", 1), ("-1", 1), ("7", 7), ("", 30)])
+def test_a_challenge_timeout_below_a_minute_is_a_minute(translated: Translator, old: str, ours: int) -> None:
+    found, loaded = translated(f"matchmaking:\n  challenge_timeout: {old}\n")
+    assert loaded.config.matchmaking.challenge_timeout == ours
+    assert "matchmaking.challenge_timeout" not in those_that_matter(found)
+
+
 def test_each_key_that_is_left_out_has_its_line_and_reason(translated: Translator) -> None:
     found, _ = translated(LICHESS_BOT)
     by_key = {it.key: it for it in found.left_out}
