@@ -426,19 +426,6 @@ def test_a_takeback_forgets_the_scores_after_it() -> None:
     assert bench.find(bench.state("e2e4 d7d5"), "e4d5", "cp -1500") == [SendMove(GAME, 3, "e4d5")]
 
 
-def test_a_takeback_forgets_the_tablebase_result_of_the_position() -> None:
-    start = {"fen": "4k3/7r/8/8/8/8/q6P/4K2R w - - 0 1", "variant": "fromPosition"}
-    rules = {"draw_or_resign": {"resign_enabled": True}}
-    bench = Bench(sources=True, max_takebacks_accepted=1, engine=rules, **start)
-    lost = next(it for it in bench.full("e1f1 a2a8") if isinstance(it, AskSources)).question
-    bench.state("e1f1 a2a8", "btakeback")
-    bench.hear(SourceAnswer(GAME, lost.search_id, ("f1e2",), "syzygy", wdl=-2))
-    bench.full("e1f1")
-    again = next(it for it in bench.state("e1f1 a2g2") if isinstance(it, AskSources)).question
-    actions = bench.find(bench.hear(SourceAnswer(GAME, again.search_id)), "f1g2", "cp 150")
-    assert [type(it) for it in actions] == [SendMove], "no table answered, and the engine is better"
-
-
 @pytest.mark.parametrize(("draws_offered", "offers"), [(0, True), (1, False)])
 def test_a_draw_offered_before_a_restart_is_not_offered_again_at_once(draws_offered: int, offers: bool) -> None:
     bench = Bench(draws_offered=draws_offered, engine={"draw_or_resign": OFFERS})

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from lichessbot.errors import Refused, Unreachable
-from lichessbot.games.actions import RecordAction, ReopenStream, StartSearch, StopSearch
+from lichessbot.games.actions import AskSources, RecordAction, ReopenStream, StartSearch, StopSearch
 from lichessbot.lichess.commands import (
     Abort,
     AnswerTakeback,
@@ -15,6 +15,7 @@ from lichessbot.lichess.commands import (
     CommandFailed,
     SendMove,
 )
+from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 
@@ -139,6 +140,19 @@ def test_an_unanswered_grant_holds_our_move_only_for_a_share_of_the_clock() -> N
     (reopen,) = bench.wait(0.2)
     assert isinstance(reopen, ReopenStream)
     assert bench.full("e2e4 e7e5") == [SendMove(GAME, 3, "g1f3")]
+
+
+def test_a_takeback_forgets_the_tablebase_result_of_the_position() -> None:
+    start = {"fen": "4k3/7r/8/8/8/8/q6P/4K2R w - - 0 1", "variant": "fromPosition"}
+    rules = {"draw_or_resign": {"resign_enabled": True}}
+    bench = Bench(sources=True, max_takebacks_accepted=1, engine=rules, **start)
+    lost = next(it for it in bench.full("e1f1 a2a8") if isinstance(it, AskSources)).question
+    bench.state("e1f1 a2a8", "btakeback")
+    bench.hear(SourceAnswer(GAME, lost.search_id, ("f1e2",), "syzygy", wdl=-2))
+    bench.full("e1f1")
+    again = next(it for it in bench.state("e1f1 a2g2") if isinstance(it, AskSources)).question
+    actions = bench.find(bench.hear(SourceAnswer(GAME, again.search_id)), "f1g2", "cp 150")
+    assert [type(it) for it in actions] == [SendMove], "no table answered, and the engine is better"
 
 
 def test_takebacks_are_granted_as_often_as_the_key_says() -> None:
