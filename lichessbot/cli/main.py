@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -110,6 +111,8 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     _open_closed_streams()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for what the terminal's encoding lacks
     try:
         code = cli.main(args=arguments, prog_name="lichessbot", standalone_mode=False)
         sys.stdout.flush()

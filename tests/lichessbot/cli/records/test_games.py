@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -151,6 +152,17 @@ def test_a_game_that_cannot_be_replayed_is_left_out_of_the_pgn(tmp_path: Path, a
     assert (code, out.count("[Event ")) == (0, 2)
     assert problem.startswith("game0002 is left out: 'e2e\\x")
     assert "\x1b" not in problem
+
+
+def test_letters_that_the_terminal_lacks_are_written_as_escapes(tmp_path: Path, asked: Asked) -> None:
+    fill(tmp_path)
+    with closing(Database(tmp_path / "state")) as file:
+        file.write([("UPDATE games SET opening = 'Grünfeld Defense'", [()])])
+    words = [sys.executable, "-P", "-m", "lichessbot", "games", "--config", str(tmp_path / "config.yml")]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count(r"Gr\xfcnfeld Defense") == 3
 
 
 def test_a_game_without_moves_is_found_but_not_written(tmp_path: Path, asked: Asked) -> None:
