@@ -103,14 +103,16 @@ class Adjudicator:
     """Ends a game early: won after a long decisive lead, drawn after many even scores."""
 
     def __init__(self) -> None:
-        self._winning = 0
+        self._lead = 0             # decisive scores in a row: positive for White, negative for Black
         self._even = 0
 
     def adjudicate(self, ply: int, white_score: int) -> Result | None:
         """Return the result after a move with this score from White's view, None while the game goes on."""
-        self._winning = self._winning + 1 if abs(white_score) >= WIN_CP else 0
+        # Two evaluations that each see their own side win agree on no lead.
+        side = (white_score >= WIN_CP) - (white_score <= -WIN_CP)
+        self._lead = self._lead + side if self._lead * side > 0 else side
         self._even = self._even + 1 if ply > DRAW_FROM_PLY and abs(white_score) <= DRAW_CP else 0
-        if self._winning >= WIN_PLIES or mate_distance(white_score) is not None:
+        if abs(self._lead) >= WIN_PLIES or mate_distance(white_score) is not None:
             return Result.WHITE_WON if white_score > 0 else Result.BLACK_WON
         return Result.DRAWN if self._even >= DRAW_PLIES or ply >= MAX_PLIES else None
 

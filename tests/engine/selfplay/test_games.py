@@ -24,6 +24,12 @@ def test_a_long_decisive_lead_wins() -> None:
     assert [referee.adjudicate(ply, -1600) for ply in range(7, 13)] == [None] * 5 + [Result.BLACK_WON]
 
 
+def test_players_who_both_think_that_they_win_play_on() -> None:
+    referee = Adjudicator()
+    assert {referee.adjudicate(ply, 1600 if ply % 2 else -1600) for ply in range(1, 21)} == {None}
+    assert [referee.adjudicate(ply, 1600) for ply in range(21, 27)] == [None] * 5 + [Result.WHITE_WON]
+
+
 def test_a_mate_score_wins_at_once() -> None:
     assert Adjudicator().adjudicate(1, MATE_IN_ONE) is Result.WHITE_WON
 
