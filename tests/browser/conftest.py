@@ -3,17 +3,21 @@
 Not one for all files: while it runs, this thread has a running event loop, which other tests start themselves.
 """
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.browser import chromium
+from tests.browser.playing import HOSTILE, Patient
 from tests.fakes.arena import Arena
 from tests.fakes.ports import free_port
+from tests.lichessbot.rehearsal.browser.scene import Scene
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -47,3 +51,13 @@ def arena(browser: "Browser", address: str, tmp_path_factory: pytest.TempPathFac
         finally:
             arena.close()
         assert "Traceback" not in arena.log()
+
+
+@pytest.fixture
+def scene(request: pytest.FixtureRequest, browser: "Browser") -> Iterator[Scene]:
+    Patient.may_move = threading.Semaphore(0)
+    with RehearsalServer(timing=Timing()) as server:
+        scene = Scene(server, HOSTILE, getattr(request, "param", GreedyOpponent))
+        yield scene
+        Patient.may_move.release(100)
+        scene.close()

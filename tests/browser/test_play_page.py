@@ -1,20 +1,26 @@
 """The play page: a whole game by clicks against the real bot, and hard cases against an account of the house."""
 
-import re
-import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 from engine.facade import Board, Limits
-from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
-from lichessbot.rehearsal.rules.enums import DeclineReason
-from lichessbot.rehearsal.rules.timing import Timing
-from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.browser import axe
-from tests.browser.chromium import DESKTOP, NARROW, PHONE, Visit, visit
+from tests.browser.chromium import DESKTOP, NARROW, PHONE, visit
+from tests.browser.playing import (
+    HOSTILE,
+    OVER,
+    RUNNING,
+    Patient,
+    challenge,
+    click,
+    drag,
+    point,
+    until_moves,
+    until_turn,
+)
 from tests.browser.rehearsal import rehearse
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
@@ -23,7 +29,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-HOSTILE = '<img src=x onerror=alert(1)>"&amp;'
 MATE_IN_TWO = "7k/8/8/7p/8/8/R7/1R4K1 w - - 0 1"
 PROMOTION = "8/P6k/8/8/8/8/8/K7 w - - 0 1"
 # The words are gone as soon as the stream is open again.
@@ -32,17 +37,6 @@ NOTE_LOSS = """() => {
     const note = () => { window.wasLost ||= it.textContent.startsWith('Connection lost'); };
     new MutationObserver(note).observe(it, { childList: true, characterData: true, subtree: true });
 }"""
-RUNNING, OVER = "#typing:not([hidden])", "#end:not([hidden])"
-
-
-class Patient(GreedyOpponent):
-    """Moves only when the test lets it."""
-
-    may_move = threading.Semaphore(0)
-
-    def choose(self, board: Board, clocks: Limits) -> str:
-        assert self.may_move.acquire(timeout=60)
-        return super().choose(board, clocks)
 
 
 class Generous(GreedyOpponent):
@@ -59,60 +53,6 @@ def rehearsal(browser: "Browser") -> Iterator[str]:
     """The address of the page of the real bot."""
     with rehearse() as address:
         yield address
-
-
-@pytest.fixture
-def scene(request: pytest.FixtureRequest, browser: "Browser") -> Iterator[Scene]:
-    Patient.may_move = threading.Semaphore(0)
-    with RehearsalServer(timing=Timing()) as server:
-        scene = Scene(server, HOSTILE, getattr(request, "param", GreedyOpponent))
-        yield scene
-        Patient.may_move.release(100)
-        scene.close()
-
-
-def challenge(
-    page: Visit, *, variant: str = "", fen: str = "", color: str = "white", strength: str = "full"
-) -> None:
-    """Fill the form in and wait for the game."""
-    page.page.wait_for_selector("#send:enabled", timeout=60_000)
-    page.page.click(f"#colours label:has([value={color}])")
-    if variant or fen:
-        page.page.select_option("[name=variant]", variant or "fromPosition")
-    if fen:
-        page.page.fill("[name=fen]", fen)
-    page.page.select_option("[name=strength]", strength)
-    page.page.click("#send")
-    page.page.wait_for_selector(RUNNING, timeout=60_000)
-
-
-def point(page: Visit, square: str) -> tuple[float, float]:
-    """Return the middle of a square with White below."""
-    box = page.page.locator("#board cg-board").bounding_box()
-    assert box is not None
-    size = box["width"] / 8
-    return box["x"] + (ord(square[0]) - 96.5) * size, box["y"] + (8.5 - int(square[1])) * size
-
-
-def click(page: Visit, *squares: str) -> None:
-    for square in squares:
-        page.page.mouse.click(*point(page, square))
-
-
-def drag(page: Visit, origin: str, target: str) -> None:
-    page.page.mouse.move(*point(page, origin))
-    page.page.mouse.down()
-    page.page.mouse.move(*point(page, target), steps=5)
-    page.page.mouse.up()
-
-
-def until_turn(page: Visit) -> None:
-    page.page.wait_for_selector("#below.turn", timeout=60_000)
-
-
-def until_moves(page: Visit, text: str) -> None:
-    """Wait until the list of moves contains this, whatever stands between the words."""
-    page.page.locator("#moves", has_text=re.compile(text)).wait_for(timeout=60_000)
 
 
 def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: str) -> None:
@@ -293,99 +233,6 @@ def test_a_wrong_clock_of_ones_own_does_not_keep_others_from_being_played(browse
         page.page.click("#clocks label:has([value='3+2'])")
         page.page.click("#send")
         page.page.wait_for_selector(RUNNING)
-
-
-def test_a_list_keeps_the_focus_on_what_stays(browser: "Browser", scene: Scene) -> None:
-    with visit(browser, f"{scene.server.site.url}/") as page:
-        page.page.wait_for_selector("#send:enabled")
-        before, after = page.page.evaluate("""async () => {
-            const { make, showList } = await import('/static/common/dom.js');
-            const list = document.querySelector('main').appendChild(make('div'));
-            const show = (names) => showList(list, names, (name) => name, (name) => make('button', {}, name));
-            const state = () => [[...list.children].map((it) => it.dataset.key).join(' '),
-                document.activeElement.dataset.key ?? 'lost'];
-            show(['first', 'second', 'third']);
-            list.children[1].focus();
-            const before = state();
-            show(['zeroth', 'second', 'third', 'fourth']);
-            return [before, state()];
-        }""")
-    assert before == ["first second third", "second"]
-    assert after == ["zeroth second third fourth", "second"]
-
-
-@pytest.mark.parametrize("scene", [Patient], indirect=True)
-def test_a_clock_runs_on_whatever_is_looked_at(browser: "Browser", scene: Scene) -> None:
-    def left_s(place: str) -> int:
-        minutes, seconds = page.text(f"#{place} .clock").split(":")
-        return 60 * int(minutes) + int(seconds)
-
-    with visit(browser, f"{scene.server.site.url}/") as page:
-        challenge(page)
-        click(page, "e2", "e4")
-        Patient.may_move.release()
-        until_moves(page, r"e4\s*\S+")
-        page.page.wait_for_function("() => document.querySelector('#below .clock').innerText <= '2:56'")
-        page.page.keyboard.press("ArrowLeft")
-        page.page.wait_for_selector("#moves [aria-current]:text-is('e4')")
-        assert left_s("below") <= 176
-        page.page.click("#flip")
-        page.until_text("#above", "You")
-        assert left_s("above") <= 176
-
-
-@pytest.mark.parametrize("scene", [Patient], indirect=True)
-def test_a_declined_rematch_is_told_beside_the_game(browser: "Browser", scene: Scene) -> None:
-    with visit(browser, f"{scene.server.site.url}/") as page:
-        challenge(page)
-        page.page.click("#resign")
-        page.page.wait_for_selector(OVER)
-        scene.server.call(lambda: scene.hire(AnswerPolicy(declines=DeclineReason.LATER)))
-        for _ in range(2):
-            page.page.click("#rematch")
-            page.until_text("#said", "declined: ")
-            page.page.click("#copy-fen")
-            page.page.locator("#said", has_text="declined").wait_for(state="hidden")
-
-
-@pytest.mark.parametrize("scene", [Patient], indirect=True)
-def test_a_new_game_is_offered_after_a_game_of_others_too(browser: "Browser", scene: Scene) -> None:
-    with visit(browser, f"{scene.server.site.url}/") as page:
-        challenge(page)
-        page.page.click("#resign")
-        page.page.wait_for_selector(OVER)
-        watched = scene.start_another()
-        page.page.click("#boards button")
-        page.until_text("#below", HOSTILE)
-        page.page.wait_for_selector("#leave:not([hidden])")
-        scene.server.call(lambda: scene.server.site.session(watched).abort())
-        page.page.wait_for_selector(OVER)
-        page.page.click("#new-game")
-        page.until_text("#below", "You")
-        assert page.page.locator("#challenge").is_visible()
-        page.page.click("#boards button")
-        page.page.wait_for_selector("#leave:not([hidden])")
-
-
-def test_a_question_that_is_closed_without_an_answer_resigns_nothing(browser: "Browser", scene: Scene) -> None:
-    with visit(browser, f"{scene.server.site.url}/") as page:
-        challenge(page)
-        click(page, "e2", "e4")
-        until_moves(page, r"e4\s*\S+")
-        page.page.click("#resign")
-        page.page.click("#sure [value=yes]")
-        page.page.wait_for_selector(OVER)
-        page.page.click("#new-game")
-        challenge(page)
-        click(page, "e2", "e4")
-        until_moves(page, r"e4\s*\S+")
-        page.page.click("#resign")
-        page.page.wait_for_selector("#sure[open]")
-        # What Escape does by the HTML standard and in Firefox: the dialog keeps its last answer.
-        page.page.evaluate("document.getElementById('sure').close()")
-        click(page, "d2", "d4")
-        until_moves(page, "2.*d4")
-        assert page.page.locator(OVER).count() == 0
 
 
 def test_a_pgn_that_does_not_come_is_not_copied(browser: "Browser", scene: Scene) -> None:

@@ -1,0 +1,109 @@
+"""What the play page shows in the course of games: clocks, the form, what can be pressed, and what was answered."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lichessbot.rehearsal.players.house_bots import AnswerPolicy
+from lichessbot.rehearsal.rules.enums import DeclineReason
+from tests.browser.chromium import visit
+from tests.browser.playing import HOSTILE, OVER, Patient, challenge, click, until_moves
+from tests.lichessbot.rehearsal.browser.scene import Scene
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_list_keeps_the_focus_on_what_stays(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        page.page.wait_for_selector("#send:enabled")
+        before, after = page.page.evaluate("""async () => {
+            const { make, showList } = await import('/static/common/dom.js');
+            const list = document.querySelector('main').appendChild(make('div'));
+            const show = (names) => showList(list, names, (name) => name, (name) => make('button', {}, name));
+            const state = () => [[...list.children].map((it) => it.dataset.key).join(' '),
+                document.activeElement.dataset.key ?? 'lost'];
+            show(['first', 'second', 'third']);
+            list.children[1].focus();
+            const before = state();
+            show(['zeroth', 'second', 'third', 'fourth']);
+            return [before, state()];
+        }""")
+    assert before == ["first second third", "second"]
+    assert after == ["zeroth second third fourth", "second"]
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_clock_runs_on_whatever_is_looked_at(browser: "Browser", scene: Scene) -> None:
+    def left_s(place: str) -> int:
+        minutes, seconds = page.text(f"#{place} .clock").split(":")
+        return 60 * int(minutes) + int(seconds)
+
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        click(page, "e2", "e4")
+        Patient.may_move.release()
+        until_moves(page, r"e4\s*\S+")
+        page.page.wait_for_function("() => document.querySelector('#below .clock').innerText <= '2:56'")
+        page.page.keyboard.press("ArrowLeft")
+        page.page.wait_for_selector("#moves [aria-current]:text-is('e4')")
+        assert left_s("below") <= 176
+        page.page.click("#flip")
+        page.until_text("#above", "You")
+        assert left_s("above") <= 176
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_declined_rematch_is_told_beside_the_game(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.click("#resign")
+        page.page.wait_for_selector(OVER)
+        scene.server.call(lambda: scene.hire(AnswerPolicy(declines=DeclineReason.LATER)))
+        for _ in range(2):
+            page.page.click("#rematch")
+            page.until_text("#said", "declined: ")
+            page.page.click("#copy-fen")
+            page.page.locator("#said", has_text="declined").wait_for(state="hidden")
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_new_game_is_offered_after_a_game_of_others_too(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.click("#resign")
+        page.page.wait_for_selector(OVER)
+        watched = scene.start_another()
+        page.page.click("#boards button")
+        page.until_text("#below", HOSTILE)
+        page.page.wait_for_selector("#leave:not([hidden])")
+        scene.server.call(lambda: scene.server.site.session(watched).abort())
+        page.page.wait_for_selector(OVER)
+        page.page.click("#new-game")
+        page.until_text("#below", "You")
+        assert page.page.locator("#challenge").is_visible()
+        page.page.click("#boards button")
+        page.page.wait_for_selector("#leave:not([hidden])")
+
+
+def test_a_question_that_is_closed_without_an_answer_resigns_nothing(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        click(page, "e2", "e4")
+        until_moves(page, r"e4\s*\S+")
+        page.page.click("#resign")
+        page.page.click("#sure [value=yes]")
+        page.page.wait_for_selector(OVER)
+        page.page.click("#new-game")
+        challenge(page)
+        click(page, "e2", "e4")
+        until_moves(page, r"e4\s*\S+")
+        page.page.click("#resign")
+        page.page.wait_for_selector("#sure[open]")
+        # What Escape does by the HTML standard and in Firefox: the dialog keeps its last answer.
+        page.page.evaluate("document.getElementById('sure').close()")
+        click(page, "d2", "d4")
+        until_moves(page, "2.*d4")
+        assert page.page.locator(OVER).count() == 0
