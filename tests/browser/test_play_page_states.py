@@ -70,6 +70,20 @@ def test_a_declined_rematch_is_told_beside_the_game(browser: "Browser", scene: S
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_rematch_that_is_not_answered_can_be_cancelled(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.click("#resign")
+        page.page.wait_for_selector(OVER)
+        scene.server.call(lambda: scene.hire(AnswerPolicy(ignores=True)))
+        page.page.click("#rematch")
+        page.page.wait_for_selector("#rematch:disabled")
+        page.page.click("#new-game")
+        page.page.click("#cancel")
+        page.page.wait_for_selector("#send:enabled")
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
 def test_a_new_game_is_offered_after_a_game_of_others_too(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
         challenge(page)

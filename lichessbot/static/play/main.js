@@ -72,7 +72,7 @@ function show() {
   showChallenge(lobby);
   byId('challenge').hidden = !isForm;
   byId('game').hidden = isForm;
-  byId('rematch').disabled = byId('new-game').disabled = lobby.isWaiting || Boolean(lobby.playing);
+  byId('rematch').disabled = (byId('new-game').disabled = Boolean(lobby.playing)) || lobby.isWaiting;
   showBoards();
   table.show(game, view.ply, orientation, mistakes.find((it) => it.ply === view.ply)?.better);
   byId('table').classList.toggle('empty', !game);
