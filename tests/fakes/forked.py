@@ -130,6 +130,7 @@ def _serve(requests: socket.socket) -> list[str]:
                     os.dup2(descriptor, number)
                     os.close(descriptor)
                 _close_all(selector, requests, client)
+                sys.stdout = open(1, "w", encoding=sys.stdout.encoding, closefd=False)  # noqa: SIM115 (for life)
                 os.environ.clear()
                 os.environ.update(environment)
                 signal.signal(signal.SIGINT, signal.default_int_handler)
