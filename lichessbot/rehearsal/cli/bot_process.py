@@ -31,7 +31,7 @@ _ENGINE: Mapping[str, object] = {"hash_mb": 16, "move_overhead_ms": 50}     # on
 _USUAL_VARIANTS = ("standard", "chess960", "fromPosition")
 _OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_directory", "notify", "status")
 _TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon multiplies its waits by it
-_ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
+_ERROR = re.compile(r"\S+ \S+ (?:ERROR|CRITICAL) |Traceback ")     # at the start of a line
 _RELOADED = re.compile(r" reload changes=")
 _IN_USE = re.compile(r" engine\.good | reload\.in_use$")
 _REFUSED = re.compile(r" reload\.refused problem=(.*)")
@@ -144,7 +144,7 @@ class Daemon:
 
     def logged_errors(self) -> list[str]:
         """Return the lines of the log that report errors."""
-        return [line for line in self.log_tail(None) if _ERROR.search(line)]
+        return [line for line in self.log_tail(None) if _ERROR.match(line)]
 
     def tells_its_token(self) -> bool:
         """Return whether the log contains the token."""

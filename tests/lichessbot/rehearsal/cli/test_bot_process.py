@@ -1,0 +1,25 @@
+"""What a rehearsal reads in the log of the bot's process."""
+
+from pathlib import Path
+
+import pytest
+
+from lichessbot.rehearsal.cli.bot_process import Daemon, Terms
+
+BEGIN = "2026-11-26 02:52:08,877"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_error"),
+    [
+        (f"{BEGIN} ERROR engine.unfit reason=gone", True),
+        (f"{BEGIN} CRITICAL thread.died", True),
+        ("Traceback (most recent call last):", True),
+        (f'{BEGIN} WARNING engine.stderr line="ERROR: no network"', False),
+        (f'{BEGIN} INFO chat game=abcdefgh room=player name=You text="2 ERROR 3"', False),
+    ],
+)
+def test_an_error_is_a_line_of_that_level_whatever_its_text_says(tmp_path: Path, line: str, is_error: bool) -> None:
+    daemon = Daemon("http://127.0.0.1:1", "lip_token", Terms(1), tmp_path)
+    daemon.log_path.write_text(f"{BEGIN} INFO start\n{line}\n")
+    assert daemon.logged_errors() == [line] * is_error
