@@ -93,7 +93,6 @@ _LONGEST_WAIT_S: Final = 1.0
 # A tick takes longer than most reports, and the next report may be an opponent's move.
 _BETWEEN_TICKS_S: Final = 0.05
 _ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-_SIGNALS: Final = (*_ENDING_SIGNALS, signal.SIGHUP)
 
 
 class Daemon:
@@ -154,7 +153,7 @@ class Daemon:
         finally:
             self._close()
             # A signal that comes while Python exits must not change the exit code.
-            for number in _SIGNALS:
+            for number in (*_ENDING_SIGNALS, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
@@ -424,6 +423,7 @@ class Daemon:
         self._use(config)
         self._settings.log_use(self._log, old_engines=self._startup_check is not None)
         self._manager.reloaded()
+        self._begin_if_ready()  # the account may have come during a check that is given up now
 
     def _use(self, config: Config) -> None:
         """Go by this configuration from now on."""

@@ -3,10 +3,14 @@
 import fcntl
 import os
 import signal
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
+from lichessbot.control.client import ask
+from lichessbot.control.commands import Command
 from lichessbot.errors import ExitCode
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 from tests.lichessbot.scripted_daemon import (
@@ -30,6 +34,27 @@ def test_an_account_that_cannot_be_read_at_first_is_waited_for(lichess: Scripted
     daemon.time_scale = "0.05"  # three seconds after the 429
     lichess.answer("/api/account", Reply(502, "<html>"), Reply(429, "<html>"), Reply(200, "?"), Reply(body=ACCOUNT))
     daemon.start()
+    daemon.until_asked(EVENTS)
+
+
+def test_an_account_that_answers_while_engines_are_checked_is_not_forgotten_if_the_check_is_given_up(
+    lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path, rude_engine: Path
+) -> None:
+    """The second reload takes the engine of the first one back."""
+    daemon.time_scale = "0.05"
+    lichess.answer("/api/account", Reply(502, "<html>"))
+    daemon.start()
+    assert daemon.logged("engine.good")
+    assert daemon._process is not None
+    config = tmp_path / "config.yml"
+    before = config.read_text()
+    config.write_text(before.replace("engine: {", f"engine: {{command: [{sys.executable}, {rude_engine}, mute], "))
+    daemon._process.send_signal(signal.SIGHUP)
+    assert daemon.logged("reload.in_use engines=old")
+    lichess.answer("/api/account", Reply(body=ACCOUNT))
+    daemon.until(lambda: (status := ask(tmp_path / "state", Command.STATUS).status) and status.connection.account)
+    config.write_text(before)
+    daemon._process.send_signal(signal.SIGHUP)
     daemon.until_asked(EVENTS)
 
 
