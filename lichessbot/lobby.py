@@ -243,7 +243,7 @@ class Lobby:
             case ChallengeCanceled(challenge=challenge):
                 self._challenges.canceled(challenge)
             case ChallengeDeclined(challenge=challenge):
-                self._slots.free(challenge.id)
+                self._challenges.declined(challenge)
                 self._matchmaker.challenge_declined(challenge)
 
     def game_started(self, game: GameInfo) -> None:

@@ -140,6 +140,12 @@ class ChallengeHandler:
         if waited:
             self._close(challenge.id, Answer.CANCELED, "by the challenger")
 
+    def declined(self, challenge: Challenge) -> None:
+        """Forget a challenge that was declined, by us or by another program of ours."""
+        self._slots.free(challenge.id)
+        if self._queue.drop(challenge.id):
+            self._close(challenge.id, Answer.DECLINED, "by another program")
+
     def _history(self, challenge: Challenge, now: Snapshot) -> ChallengerHistory:
         config, user_id = now.config.challenge, slot_holder_of(challenge).user_id
         since = time.time() - (config.recent_bot_challenge_age or 0)

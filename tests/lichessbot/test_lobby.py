@@ -37,6 +37,7 @@ from lichessbot.lichess.models import (
     ArenaInfo,
     BotUser,
     Challenge,
+    ChallengeDeclined,
     ChallengeReceived,
     GameFull,
     GameInfo,
@@ -105,6 +106,20 @@ def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
     games.append(game)
     lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
     assert outbox.sent[-1] == AcceptChallenge("wxyz9876")
+
+
+def test_a_waiting_challenge_that_another_program_declines_waits_no_more(store: Store) -> None:
+    outbox, games = Outbox(), [game_of_a_human()]
+    lobby = lobby_of(store, outbox, games, Config())
+    waiting = challenged("wxyz9876", id="bob")
+    lobby.challenge_event(waiting, time.monotonic())
+    assert [it.challenge_id for it in lobby.describe().queue] == ["wxyz9876"]
+    lobby.challenge_event(ChallengeDeclined(challenge=waiting.challenge), time.monotonic())
+    games.clear()
+    lobby.tick()
+    assert outbox.sent == []
+    status = lobby.describe()
+    assert (status.queue, status.last_challenges[-1].decision) == ((), "declined")
 
 
 def test_an_arena_that_was_left_during_a_game_stays_left_after_a_restart(tmp_path: Path) -> None:
