@@ -183,6 +183,7 @@ class DrawsAndTables:
         if self.stack.excluded[ply] != NO_MOVE or self.stack.step_before(ply, 1) == NO_STEP:
             return NO_SCORE
         wdl: cython.int = self.prober.probe()
+        self.counter.next_check = 0    # now: a slow disk may have taken long
         if wdl == UNKNOWN:
             return NO_SCORE
         return table_win_in(ply) if wdl == WIN else -table_win_in(ply) if wdl == LOSS else DRAW

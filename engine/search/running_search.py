@@ -20,6 +20,7 @@ from engine.search.transposition import TranspositionTable
 from engine.search.wdl import Wdl, wdl_of
 from engine.syzygy.tablebase import Tablebase, TableReport
 
+ROOT_PROBE_MS = 50                 # beyond the hard deadline; tables in memory take up to 15 ms
 TABLEBASE_SCORES = {2: scale()["TABLE_WIN"], -2: -scale()["TABLE_WIN"]}        # by WDL; the rest is drawn
 
 
@@ -170,9 +171,12 @@ class RunningSearch:
     def _probe_root(self) -> None:
         """Leave out the moves that lose the tablebase result.
 
-        If DTZ is known, the search itself does not probe: it would be content with any winning capture.
+        If DTZ is known, the search itself does not probe: it would be content with any winning capture. If the clock or
+        `stop` ends the probing of a slow disk, all moves stay.
         """
-        report = self._tablebase.report(self._board) if self._board.variant == "standard" else None
+        if self._board.variant != "standard":
+            return
+        report = self._tablebase.report(self._board, self._is_late_for_tables)
         if report is None:
             return
         moves = {self._board.spell(move): move for move in self._task.moves}
@@ -182,6 +186,9 @@ class RunningSearch:
         if report.has_distances:
             for search in (self._search, *self._helpers):
                 search.prober.disable()
+
+    def _is_late_for_tables(self) -> bool:
+        return self._search.was_stopped() or self._time_manager.late_ms() > ROOT_PROBE_MS
 
     def _describe(self, iteration: Iteration) -> SearchReport:
         score = iteration.line.score

@@ -42,7 +42,7 @@ OTHER_FILES = 256                  # that a process may need besides those of a 
 
 
 class MissingTable(LookupError):
-    """No usable file holds the position."""
+    """No usable file holds the position, or it is too late to look."""
 
 
 @dataclass(frozen=True)
@@ -172,9 +172,12 @@ class Tablebase:
         except MissingTable:
             return None
 
-    def report(self, board: Board) -> TableReport | None:
-        """Return all legal moves with their results in this game, or None if no table knows or there is no move."""
-        prober = self._dtz_prober(board)
+    def report(self, board: Board, is_late: Callable[[], bool] = lambda: False) -> TableReport | None:
+        """Return all legal moves with their results in this game, or None if no table knows or there is no move.
+
+        None also once `is_late()`, which is asked between two probes: a slow disk may take long for each.
+        """
+        prober = self._dtz_prober(board, is_late)
         if not prober.is_known():
             return None
         for has_distances in (True, False):
@@ -186,18 +189,21 @@ class Tablebase:
                 return TableReport(tuple(sorted(found, key=lambda it: (-it.wdl, it.dtz))), has_distances)
         return None
 
-    def _dtz_prober(self, board: Board) -> "_DtzProber":
+    def _dtz_prober(self, board: Board, is_late: Callable[[], bool] = lambda: False) -> "_DtzProber":
         position = board.copy(moves=False).position
-        return _DtzProber(position, self.prober(position), self._trees[Kind.DTZ])
+        return _DtzProber(position, self.prober(position), self._trees[Kind.DTZ], is_late)
 
 
 class _DtzProber:
     """Probes the DTZ of one position and the positions after its moves."""
 
-    def __init__(self, position: Position, prober: Prober, tree: TableTree | None) -> None:
+    def __init__(
+        self, position: Position, prober: Prober, tree: TableTree | None, is_late: Callable[[], bool]
+    ) -> None:
         self._position = position
         self._prober = prober
         self._tree = tree
+        self._is_late = is_late
 
     def is_known(self) -> bool:
         """Return whether the WDL of the position is known."""
@@ -207,6 +213,7 @@ class _DtzProber:
         """Yield the legal moves with their results. Raises MissingTable."""
         clock = board.halfmove_clock
         for move in legal_moves(self._position):
+            self._go_on()
             self._position.push(move)
             try:
                 dtz = self._dtz_of_last_move(has_distances)
@@ -316,12 +323,17 @@ class _DtzProber:
         return wdl
 
     def _after(self, move: int, probe: Callable[[], int]) -> int:
-        """Return what `probe` returns once the move is made."""
+        """Return what `probe` returns once the move is made. Raises MissingTable if it is late."""
+        self._go_on()
         self._position.push(move)
         try:
             return probe()
         finally:
             self._position.pop(move)
+
+    def _go_on(self) -> None:
+        if self._is_late():
+            raise MissingTable
 
     def _clock(self) -> int:
         return int(self._position.state()["halfmove_clock"])
