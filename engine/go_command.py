@@ -7,7 +7,7 @@ from typing import Any
 from engine.search.time_manager import Limits
 
 MAX_NODES = 10**12
-MAX_LIMIT = 10**9                  # milliseconds or moves; larger limits are cut to this
+MAX_LIMIT = 10**9                  # milliseconds or moves; larger limits are cut to this, or to MAX_NODES
 GO_NUMBERS = {
     "wtime": "white_time_ms",
     "btime": "black_time_ms",
@@ -20,6 +20,7 @@ GO_NUMBERS = {
     "mate": "mate_in",
 }
 NO_LIMIT_IF_ZERO = ("depth", "nodes", "mate")       # so 0 counts as 1
+MAY_BE_NEGATIVE = ("wtime", "btime")                # a clock that has run out; counts as 0
 GO_WORDS = (*GO_NUMBERS, "searchmoves", "ponder", "infinite")
 
 
@@ -36,12 +37,14 @@ def parse_number(name: str, text: str, least: int, most: int) -> int:
 
 
 def parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
-    """Return the limits of a `go` command, its `searchmoves`, and unknown words, which UCI wants ignored.
+    """Return the limits of a `go` command, its `searchmoves`, and notes about words that are not understood.
 
-    A negative clock counts as 0. Raises UciError for an invalid number, and if all words are unknown.
+    A GUI waits for a move whatever it sent: UCI wants unknown words ignored, and an unreadable number counts as far as
+    it can be read, else as 0. Raises UciError if all words are unknown.
     """
     limits: dict[str, Any] = {"infinite": not words}
     only: list[str] = []
+    notes: list[str] = []
     unknown: list[str] = []
     index = 0
     while index < len(words):
@@ -49,12 +52,11 @@ def parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
         if word in ("infinite", "ponder"):
             limits[word] = True
         elif word in GO_NUMBERS:
-            least = -(10**9) if word in ("wtime", "btime") else 0
-            value = words[index + 1] if index + 1 < len(words) else ""
-            most = MAX_NODES if word == "nodes" else MAX_LIMIT
-            number = min(parse_number(word, value, least, MAX_NODES), most)
-            limits[GO_NUMBERS[word]] = max(1 if word in NO_LIMIT_IF_ZERO else 0, number)
-            index += 1
+            value = next((text for text in words[index + 1 : index + 2] if text not in GO_WORDS), "")
+            number = limits[GO_NUMBERS[word]] = _number(word, value)
+            if not re.fullmatch("[+-]?[0-9]+" if word in MAY_BE_NEGATIVE else "[+]?[0-9]+", value):
+                notes.append(f"expected a whole number for {word}, found {value[:40]!r}; taken as {number}")
+            index += value != ""
         elif word == "searchmoves":
             only = list(takewhile(lambda text: text not in GO_WORDS, words[index + 1 :]))
             index += len(only)
@@ -62,9 +64,16 @@ def parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
             unknown.append(word)
         index += 1
     if unknown and len(unknown) == len(words):
-        raise UciError(unknown_word(unknown[0]))
-    return Limits(**limits), only, unknown
+        raise UciError(_unknown_word(unknown[0]))
+    return Limits(**limits), only, [*notes, *(f"{_unknown_word(word)}; ignored" for word in unknown)]
 
 
-def unknown_word(word: str) -> str:
+def _number(word: str, text: str) -> int:
+    """Return the number at the beginning of the text within the range of this limit, its least if there is none."""
+    found = re.match("[+-]?[0-9]{1,20}", text)
+    least, most = int(word in NO_LIMIT_IF_ZERO), MAX_NODES if word == "nodes" else MAX_LIMIT
+    return max(least, min(int(found[0]) if found else 0, most))
+
+
+def _unknown_word(word: str) -> str:
     return f"unknown word {word[:40]!r} after go; known: {' '.join(GO_WORDS)} perft"

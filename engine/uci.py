@@ -36,7 +36,7 @@ from engine.facade import (
     describe_build,
     evaluation,
 )
-from engine.go_command import UciError, parse_limits, parse_number, unknown_word
+from engine.go_command import UciError, parse_limits, parse_number
 
 NAME = f"lichessbot-engine {__version__}"
 AUTHOR = "the lichessbot authors"
@@ -258,9 +258,9 @@ class Uci:
         if words[:1] == ["perft"]:
             self._start_perft(parse_number("perft", " ".join(words[1:]), 1, MAX_PERFT_DEPTH))
             return
-        limits, only, unknown = parse_limits(words)
-        for word in unknown:
-            self._say(f"info string {unknown_word(word)}; ignored")
+        limits, only, notes = parse_limits(words)
+        for note in notes:
+            self._say(f"info string {note}")
         self._engine.set_position(self._board)
         self._search = self._engine.begin(limits, self._legal_moves_among(only))
         self._may_answer.clear()

@@ -14,7 +14,7 @@ import chess.engine
 import pytest
 
 from engine import __version__, uci
-from engine.facade import Engine, describe_build
+from engine.facade import Engine, Limits, describe_build
 from engine.go_command import parse_limits
 from engine.uci import Uci, usable_cores
 from tests.engine.uci_session import COMMAND, Session, converse
@@ -173,6 +173,33 @@ def test_an_invalid_command_is_answered_and_ignored(line: str, answer: str) -> N
 @pytest.mark.parametrize("limit", ["depth", "nodes", "mate"])
 def test_a_limit_of_zero_is_one(limit: str) -> None:
     assert parse_limits([limit, "0"]) == parse_limits([limit, "1"])
+
+
+@pytest.mark.parametrize(
+    ("words", "limits"),
+    [
+        ("depth x", Limits(depth=1)),
+        ("depth", Limits(depth=1)),
+        ("wtime 59321.5 btime 60000.0", Limits(white_time_ms=59321, black_time_ms=60000)),
+        ("wtime 1000 btime 1000 winc -5 movestogo -1", Limits(1000, 1000, white_increment_ms=0, moves_to_go=0)),
+        ("wtime btime 3000", Limits(white_time_ms=0, black_time_ms=3000)),
+        ("movetime 1_000", Limits(move_time_ms=1)),
+    ],
+)
+def test_a_number_that_cannot_be_read_still_limits_the_search(words: str, limits: Limits) -> None:
+    found, _only, notes = parse_limits(words.split())
+    assert found == limits
+    assert notes
+    assert all(note.startswith("expected a whole number for ") for note in notes)
+    lines = converse(f"go {words} depth 1", "quit")
+    assert lines[0] == f"info string {notes[0]}"
+    assert lines[-1].startswith("bestmove")
+
+
+@pytest.mark.parametrize("number", ["1000000000001", "18446744073709551615", "9" * 5000])
+def test_a_limit_beyond_reach_is_no_error(number: str) -> None:
+    limits, _only, notes = parse_limits(["nodes", number, "movetime", number])
+    assert (limits, notes) == (Limits(nodes=10**12, move_time_ms=10**9), [])
 
 
 def test_more_threads_than_cores_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
