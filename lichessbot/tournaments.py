@@ -63,6 +63,8 @@ class _Entry:
     games: set[str] = field(default_factory=set)
     limited: int = 0
     """How often in a row Lichess answered 429."""
+    waits_for_slot: bool = False
+    """The next game is requested as soon as a slot is free."""
     again: Wish | None = None
     """What to join again once we have left."""
 
@@ -141,16 +143,18 @@ class Tournaments:
         """When `tick` has something to do."""
         return earliest(*(entry.due_at for entry in self._entries.values() if not entry.under_way))
 
-    def tick(self, is_played: Callable[[str], bool]) -> None:
-        """Ask for the next game in each tournament in which none is played."""
+    def tick(self, is_played: Callable[[str], bool], has_slot: Callable[[], bool]) -> None:
+        """Ask for the next game in each tournament in which none is played, while `has_slot` says that it may begin."""
         now = time.monotonic()
         for entry in self._entries.values():
             played = {game_id for game_id in entry.games if is_played(game_id)}
             if entry.games and not played and not entry.under_way:
                 entry.due_at = now     # a game's own stream may end before the event stream says so
             entry.games = played
+            if entry.waits_for_slot and not entry.under_way and has_slot():
+                entry.due_at = now
             if entry.due_at is not None and now >= entry.due_at and not entry.under_way:
-                self._step(entry, now)
+                self._step(entry, now, has_slot)
 
     def game_started(self, tournament_id: str, game_id: str) -> None:
         """Take note of a game; a tournament that was joined by hand or by another program is wanted from now on."""
@@ -181,6 +185,7 @@ class Tournaments:
             entry.limited = 0
         match report:
             case CommandFailed(error=error):
+                entry.waits_for_slot = False  # that is found out after the pause
                 self._hear_failure(entry, command, error, now)
             case CommandDone(command=LeaveTournament()):
                 self._be_out(entry)
@@ -194,8 +199,8 @@ class Tournaments:
 
     # What follows
 
-    def _step(self, entry: _Entry, now: float) -> None:
-        entry.due_at = None
+    def _step(self, entry: _Entry, now: float, has_slot: Callable[[], bool]) -> None:
+        entry.due_at, entry.waits_for_slot = None, False
         over = entry.ends_at is not None and now >= entry.ends_at
         wish = entry.wish
         match entry.stage:
@@ -205,8 +210,13 @@ class Tournaments:
                 self._send(entry, ReadTournament(wish.tournament_id))
             case _Stage.IN if over or entry.games:
                 self._look(entry, now)
-            case _:
-                self._send(entry, JoinTournament(wish.tournament_id, wish.team, wish.password, pair=True))
+            case stage:
+                entry.waits_for_slot = not has_slot()
+                if stage is _Stage.IN and entry.waits_for_slot:
+                    self._look(entry, now)
+                else:
+                    pair = not entry.waits_for_slot
+                    self._send(entry, JoinTournament(wish.tournament_id, wish.team, wish.password, pair=pair))
 
     def _look(self, entry: _Entry, now: float) -> None:
         """Ask when the tournament starts and ends, once it should have."""

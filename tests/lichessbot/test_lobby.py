@@ -142,6 +142,25 @@ def test_an_arena_that_was_left_during_a_game_stays_left_after_a_restart(tmp_pat
         assert lobby.describe().tournaments == ()
 
 
+def test_an_arena_is_asked_for_a_game_only_while_a_slot_is_free(store: Store) -> None:
+    config = Config.model_validate({"challenge": {"concurrency": 1}, "tournaments": [{"id": ARENA}]})
+    facts = {"gameId": "abcd1234", "variant": {"key": "standard"}, "speed": "blitz"}
+    games, outbox = [GameInfo.model_validate(facts)], Outbox()
+    lobby = lobby_of(store, outbox, games, config)
+    lobby.tick()
+    running = ArenaInfo(id=ARENA, secondsToFinish=3600)
+    lobby.command_answered(ReadTournament(ARENA), CommandDone(ReadTournament(ARENA), running))
+    lobby.tick()
+    joining = JoinTournament(ARENA, None, None, pair=False)
+    assert outbox.sent[1:] == [joining]
+    lobby.command_answered(joining, CommandDone(joining))
+    lobby.tick()
+    assert len(outbox.sent) == 2
+    games.clear()
+    lobby.tick()
+    assert outbox.sent[2:] == [JoinTournament(ARENA, None, None, pair=True)]
+
+
 def test_a_list_whose_thread_cannot_be_started_is_read_later(
     store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture, no_thread_once: None
 ) -> None:

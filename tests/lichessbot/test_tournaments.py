@@ -43,6 +43,7 @@ class Desk:
         self.wishes: list[tuple[str, str | None, str | None]] = []
         self.forgotten: list[object] = []
         self.played: set[str] = set()
+        self.has_slot = True
         self.left_over = ()
         self.playable = [Variant.STANDARD, Variant.ATOMIC]
         self.tournaments = Tournaments(self, self, Timeouts(), lambda: self.playable)  # type: ignore[arg-type]
@@ -60,7 +61,7 @@ class Desk:
             self.forgotten += values
 
     def tick(self) -> None:
-        self.tournaments.tick(self.played.__contains__)
+        self.tournaments.tick(self.played.__contains__, lambda: self.has_slot)
 
     def answer(self, answer: ArenaInfo | None = None) -> None:
         self.tournaments.handle(CommandDone(self.sent[-1], answer))
@@ -277,3 +278,47 @@ def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: D
     desk.tick()
     desk.answer()
     assert desk.sent[2:] == [join, ReadTournament(ARENA)]
+
+
+def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
+    desk.has_slot = False
+    desk.wishes = [(ARENA, None, None)]
+    desk.tournaments.want(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    assert desk.sent[1:] == [JoinTournament(ARENA, None, None, pair=False)]
+    desk.answer()
+    for _ in range(3):
+        assert desk.is_asked_after() == 50
+        desk.hand.now += desk.is_asked_after()
+        desk.tick()
+    assert len(desk.sent) == 2
+    assert len(desk.tournaments.slot_holders) == 1     # the next free slot is kept for it
+    desk.has_slot = True
+    desk.tick()
+    assert desk.sent[2:] == [JoinTournament(ARENA, None, None, pair=True)]
+
+
+def test_the_end_of_an_arena_is_seen_without_a_free_slot(desk: Desk) -> None:
+    desk.enter(lasts_s=60)
+    desk.has_slot = False
+    desk.hand.now += 50
+    desk.tick()
+    assert desk.is_asked_after() == 10
+    desk.hand.now += 10
+    desk.tick()
+    assert desk.sent[-1] == ReadTournament(ARENA)
+    desk.answer(ArenaInfo(id=ARENA, isFinished=True))
+    assert desk.tournaments.wake_at is None
+
+
+def test_a_slot_that_becomes_free_does_not_cut_the_pause_after_a_429_short(desk: Desk) -> None:
+    desk.has_slot = False
+    desk.wishes = [(ARENA, None, None)]
+    desk.tournaments.want(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
+    desk.has_slot = True
+    desk.tick()
+    assert desk.is_asked_after() == 60
