@@ -73,11 +73,15 @@ class DrawResignPolicy:
         self._offered_earlier = offered_earlier
         self._last_offer_ply: int | None = None
 
-    def note_score(self, ply: int, score: str) -> None:
-        """Note the UCI score of the search after `ply` plies, and forget later ones, which were taken back."""
+    def forget_from(self, ply: int) -> None:
+        """Forget what is known of the positions after `ply` plies and more: if there were any, they were taken back."""
+        self._wdl = None
         self._scores_cp = {known: it for known, it in self._scores_cp.items() if known < ply}
         if self._last_offer_ply is not None:
             self._last_offer_ply = min(self._last_offer_ply, ply)
+
+    def note_score(self, ply: int, score: str) -> None:
+        """Note the UCI score of the search after `ply` plies."""
         score_cp = centipawns(score)
         if score_cp is not None:
             self._scores_cp[ply] = score_cp

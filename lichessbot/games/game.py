@@ -311,6 +311,7 @@ class Game:
             return
         if self._search.is_about(self._moves):
             return
+        self._draw_resign.forget_from(len(self._moves))
         only_move, *others = self._board.legal_moves()
         if not others:
             yield from self._search.stop()

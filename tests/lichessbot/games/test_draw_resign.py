@@ -227,6 +227,7 @@ def test_scores_of_moves_that_were_taken_back_are_forgotten() -> None:
     policy = DrawResignPolicy(rules(), offered_earlier=False)
     for ply in (56, 58, 60):
         policy.note_score(ply, "cp -5000")
+    policy.forget_from(58)
     policy.note_score(58, "cp -5000")
     assert policy.decide(replace(QUIET, ply=58)) is Decision.PLAY_ON
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from lichessbot.errors import Refused, Unreachable
-from lichessbot.games.actions import AskSources, RecordAction, ReopenStream, StartSearch, StopSearch
+from lichessbot.games.actions import Action, AskSources, RecordAction, ReopenStream, StartSearch, StopSearch
 from lichessbot.lichess.commands import (
     Abort,
     AnswerTakeback,
@@ -17,6 +17,7 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
+from lichessbot.uci.search import SearchSummary
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 
 GRANT, DENIAL = AnswerTakeback(GAME, granted=True), AnswerTakeback(GAME, granted=False)
@@ -153,6 +154,25 @@ def test_a_takeback_forgets_the_tablebase_result_of_the_position() -> None:
     again = next(it for it in bench.state("e1f1 a2g2") if isinstance(it, AskSources)).question
     actions = bench.find(bench.hear(SourceAnswer(GAME, again.search_id)), "f1g2", "cp 150")
     assert [type(it) for it in actions] == [SendMove], "no table answered, and the engine is better"
+
+
+@pytest.mark.parametrize(("score", "wdl"), [("", -2), ("cp -1500", None)], ids=["table", "scores"])
+def test_a_takeback_forgets_a_loss_although_the_next_position_has_an_only_move(score: str, wdl: int | None) -> None:
+    """Then nobody is asked about the position. The opponent loses the queen in it."""
+    start = {"fen": "4k3/8/8/b7/8/8/q6P/4K2R w - - 0 1", "variant": "fromPosition"}
+    rules = {"draw_or_resign": {"resign_enabled": True, "resign_moves": 2}}
+    bench = Bench(sources=True, max_takebacks_accepted=1, engine=rules, **start)
+
+    def answer(actions: list[Action], move: str, score: str, wdl: int | None = None) -> list[Action]:
+        asked = next(it for it in actions if isinstance(it, AskSources)).question
+        return bench.hear(SourceAnswer(GAME, asked.search_id, (move,), "source", SearchSummary(score=score), wdl))
+
+    assert answer(bench.full(), "e1f1", "cp -1500") == [SendMove(GAME, 1, "e1f1")]
+    lost = bench.state("e1f1 a2g8")
+    bench.state("e1f1 a2g8", "btakeback")
+    assert answer(lost, "f1e2", score, wdl) == [], "a takeback is granted: nothing is sent"
+    bench.full("e1f1")
+    assert bench.state("e1f1 a2g2") == [SendMove(GAME, 3, "f1g2")]
 
 
 def test_takebacks_are_granted_as_often_as_the_key_says() -> None:
