@@ -173,9 +173,9 @@ class Game:
                 yield from self._read_full(full, received_at, now)
             case StreamEvent(event=GameState() as state, received_at=received_at) if self._full is not None:
                 yield from self._read_state(self._full, state, received_at, now, fresh=False)
-            case StreamEvent(event=GameFinish(game=game)):
+            case StreamEvent(event=GameFinish(game=game)) if self._full is not None:
                 status = game.status.name if game.status else GameStatus.UNKNOWN_FINISH
-                # The game's own stream may still have to show the last move.
+                # The game's own stream may still have to show the last move; unread, it tells the end with all moves.
                 yield self._end(status, game.winner, len(self._moves) + lacks_last_move(self._board, game))
             case StreamEvent(event=OpponentGone() as absence):
                 self._absence.note(absence, now)

@@ -211,6 +211,12 @@ def test_the_event_stream_ends_the_game_if_the_final_state_is_lost() -> None:
     assert (over.status, over.winner) == (GameStatus.DRAW, None)
 
 
+def test_an_end_told_before_the_first_state_waits_for_the_stream_which_tells_what_to_record() -> None:
+    bench = Bench()
+    assert bench.finish() == []
+    assert only(bench.full("e2e4", status="resign", winner="white"), GameOver).certain
+
+
 def test_after_the_end_nothing_is_done() -> None:
     bench = Bench()
     sent = bench.owing()
