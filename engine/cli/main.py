@@ -82,6 +82,8 @@ def cli() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code: 0, 1 for a faulty book, 2 for a user's error, 130 after a signal."""
     signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:      # not below nohup
+        signal.signal(signal.SIGHUP, _interrupt)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")      # for what the terminal's encoding lacks
     try:
@@ -103,5 +105,5 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Make SIGTERM end the process like Ctrl-C, so that its worker processes end too."""
+    """Make SIGTERM and a closed terminal end the process like Ctrl-C, with its worker processes and saved games."""
     raise KeyboardInterrupt

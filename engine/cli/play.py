@@ -1,5 +1,6 @@
 """The command `play`: a game in the terminal."""
 
+import signal
 import sys
 from dataclasses import dataclass
 from itertools import islice
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import click
 from click.core import ParameterSource
+from rich.console import Console
 
 from engine.board import Board
 from engine.cli.parameters import (
@@ -102,14 +104,21 @@ def play(
     if save is not None:
         _refuse_unwritable(save)
     console, theme = open_console(ascii_only)
-    PlaySession(terminal_game, players, console, theme).run(sys.stdin.fileno())
-    if save is not None:
-        text = game_text(terminal_game.game())
-        try:
-            save.write_text(text, encoding="utf-8")
-        except OSError as error:
-            console.print(text, markup=False, highlight=False, soft_wrap=True)
-            raise click.ClickException(f"cannot write {save}: {error.strerror}; the game is printed above") from None
+    try:
+        PlaySession(terminal_game, players, console, theme).run(sys.stdin.fileno())
+    finally:                           # also if the terminal was closed, and can no longer be written to
+        if save is not None:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            _save(terminal_game, save, console)
+
+
+def _save(game: TerminalGame, path: Path, console: Console) -> None:
+    text = game_text(game.game())
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        raise click.ClickException(f"cannot write {path}: {error.strerror}; the game is printed above") from None
 
 
 def _refuse_idle_options(pgn: Path | None) -> None:

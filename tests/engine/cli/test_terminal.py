@@ -32,7 +32,8 @@ class User:
         if self.pid == 0:
             if output is not None:
                 os.dup2(os.open(output, os.O_WRONLY), STDOUT)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in the background
+            for number in (signal.SIGINT, signal.SIGHUP):  # ignored where the tests run in the background
+                signal.signal(number, signal.SIG_DFL)
             os.environ |= {"TERM": "xterm-256color", "COLUMNS": "120", "LINES": "50", **environment}
             os.execv(COMMAND[0], [*COMMAND, *arguments])
         self.seen = ""
@@ -67,6 +68,15 @@ class User:
                     self._read()
                 except OSError:        # the other end is closed
                     time.sleep(0.05)
+
+    def hang_up(self) -> None:
+        """Close the terminal and wait for the end of the program."""
+        os.close(self._terminal)
+        self._terminal = os.open(os.devnull, os.O_RDONLY)
+        deadline = time.monotonic() + TIMEOUT_S
+        while not os.waitpid(self.pid, os.WNOHANG)[0]:
+            assert time.monotonic() < deadline, "the program does not end"
+            time.sleep(0.05)
 
     def close(self) -> None:
         os.close(self._terminal)
@@ -133,6 +143,17 @@ def test_ctrl_c_and_end_of_input_leave_a_game_cleanly(start: Start, leave: str, 
     user.type(leave)
     assert user.wait() == 0
     assert "Traceback" not in user.seen
+
+
+@pytest.mark.parametrize("players", [("--black", "human", "--clock", "9+0"), ("--seconds", "50")], ids=["two", "one"])
+def test_a_game_is_saved_when_its_terminal_is_closed(start: Start, tmp_path: Path, players: tuple[str, ...]) -> None:
+    path = tmp_path / "game.pgn"
+    user = start("play", *players, "--save", str(path))
+    user.expect(r"white> ")
+    user.type("e4\n")
+    user.expect(r"1\. e4\r\n")
+    user.hang_up()
+    assert "1. e4" in path.read_text()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to one thread")
