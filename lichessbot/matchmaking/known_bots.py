@@ -161,6 +161,8 @@ class BotGames:
         self._store = store
         self._games = sorted(map(_read, store.remembered(Table.BOT_GAMES)), key=attrgetter("began_at"))
         self._ids = {game.game_id for game in self._games}
+        # Looked up for each bot that is online, so that years of games must not be searched.
+        self._latest = {(game.opponent, game.speed): game for game in self._games if game.ours}
 
     def note(self, game: BotGame) -> None:
         """Remember a game that began, once."""
@@ -168,6 +170,9 @@ class BotGames:
             return
         self._ids.add(game.game_id)
         bisect.insort(self._games, game, key=attrgetter("began_at"))
+        latest = self.latest(game.opponent, game.speed)
+        if game.ours and (latest is None or latest.began_at <= game.began_at):
+            self._latest[game.opponent, game.speed] = game
         self._store.put(
             "INSERT OR IGNORE INTO bot_games (id, opponent, speed, colour, ours, began_at) VALUES (?, ?, ?, ?, ?, ?)",
             game.game_id,
@@ -184,8 +189,7 @@ class BotGames:
 
     def latest(self, opponent: str, speed: str) -> BotGame | None:
         """Return the last game against a bot at a speed that our own challenge led to."""
-        games = (it for it in reversed(self._games) if it.ours and it.opponent == opponent and it.speed == speed)
-        return next(games, None)
+        return self._latest.get((opponent, speed))
 
 
 def _read(row: Sequence[object]) -> BotGame:

@@ -8,8 +8,8 @@ import pytest
 
 from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Terms
-from lichessbot.lichess.enums import DeclineReason, ExactClock, Variant
-from lichessbot.matchmaking.known_bots import Opponents, Silence
+from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
+from lichessbot.matchmaking.known_bots import BotGame, BotGames, Opponents, Silence
 from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.store import Store
 
@@ -132,3 +132,36 @@ def test_every_decline_is_recorded_even_if_it_is_not_minded(tmp_path: Path, stor
         ("rival", "3+0 rated standard", "later", NOW),
         ("rival", "3+0 rated standard", "unanswered", NOW + 1),
     ]
+
+
+def game(number: int, opponent: str, *, ours: bool = True, at: float | None = None) -> BotGame:
+    return BotGame(f"game{number:04}", opponent, "blitz", Colour.WHITE, ours, NOW + number if at is None else at)
+
+
+def test_the_latest_game_is_the_last_of_ours_in_whatever_order_they_are_noted(store: Store) -> None:
+    games = BotGames(store)
+    for it in (game(1, "rival"), game(2, "rival"), game(3, "rival", at=NOW), game(4, "rival", ours=False)):
+        games.note(it)
+    assert games.latest("rival", "blitz") == game(2, "rival")
+    assert games.latest("rival", "bullet") is None
+
+
+class Counted(str):
+    """A name that counts how often it is compared."""
+
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.times += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_a_bot_never_met_is_looked_up_without_a_search_of_all_games(store: Store) -> None:
+    """Hundreds of bots are looked up at once, while the clocks of games run."""
+    games = BotGames(store)
+    for number in range(500):
+        games.note(game(number, "rival"))
+    assert games.latest(Counted("stranger"), "blitz") is None
+    assert Counted.times < 10
