@@ -43,6 +43,7 @@ from engine.training.generations import LoopPlan, TrainingLoop
 from engine.training.statistics import read_statistics
 from engine.training.trainer import TrainingSettings
 from engine.training.tuner import Fit, FitProgress, TunerSettings, best_unit, load, module_text, named
+from engine.whole_file import write_whole
 
 PROGRESS = "progress.json"
 MAX_POSITIONS = 50_000_000
@@ -186,7 +187,7 @@ def tune(
         f"{settings.trust:.0%} of the target;\nepoch {progress.best_epoch} of {settings.epochs}; mean squared error "
         f"{progress.best_loss:.6f} on {len(held_out):,} positions held out.\nWritten by `lichessbot-engine tune`."
     )
-    output.write_text(module_text(named(progress.best), origin))
+    write_whole(output, [module_text(named(progress.best), origin).encode()])      # half a module is no engine
     print(f"epoch {progress.best_epoch} is written to {output}")
     return 0
 

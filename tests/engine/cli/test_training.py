@@ -1,9 +1,14 @@
 """What the training commands refuse before hours of work."""
 
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from engine.cli import training as cli_training
 from engine.cli.main import run
 from engine.evaluation import weights
 from engine.evaluation.net_file import InvalidNet
@@ -120,6 +125,34 @@ def test_tuned_weights_go_to_the_working_folder(tmp_path: Path, monkeypatch: pyt
     code = run(["tune", "shards", "--epochs", "1"])
     assert Path("tuned.py").exists() is (code == 0)
     assert shipped.read_bytes() == before
+
+
+def test_tune_leaves_the_old_weights_if_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half a module in engine/evaluation/ would leave no engine to tune again."""
+    monkeypatch.chdir(tmp_path)
+    Path("tuned.py").write_text("old")
+    write_shards(Path("shards"), 1, games=60)
+    monkeypatch.setattr(cli_training.FitProgress, "best_epoch", property(lambda progress: 1, lambda *_: None))
+    monkeypatch.setattr(cli_training, "module_text", lambda values, origin: "new" * 10**6)
+    with full_disk():
+        assert run(["tune", "shards", "--epochs", "1", "--force"]) == 2
+    assert capsys.readouterr().err.endswith("File too large\n")
+    assert Path("tuned.py").read_text() == "old"
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Let no file grow beyond a mebibyte."""
+    signal_before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, signal_before)
 
 
 def test_a_long_name_is_refused_before_the_training(tmp_path: Path) -> None:
