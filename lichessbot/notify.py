@@ -100,6 +100,7 @@ class Notifier:
                 if isinstance(report, CommandDone) and isinstance(report.answer, TokenInfo):
                     self._token_answered(report.answer, time.time())
             case StreamEvent(event=GameFull() as full):
+                self._told_games.pop((NotifyEvent.ENGINE_DIED, NO_GAME), None)  # one that dies after this game is news
                 self._game_opened(full)
             case FinishedGame() if report.was_played:
                 self._game_ended(report)

@@ -191,6 +191,7 @@ def test_an_engine_that_dies_between_two_games_is_told_without_a_game() -> None:
     (notice,) = bench.notices
     assert notice.text == "an engine died between two games: ended by itself, killed by SIGKILL"
     assert "game_id" not in notice.given()
+    assert bench.note(StreamEvent(GAME, full("e2e4 e7e5"), 0.0), died, died) == ["engine_died"]
 
 
 @pytest.mark.parametrize(
