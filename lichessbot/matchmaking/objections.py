@@ -37,6 +37,8 @@ class Objections:
         config = snapshot.config
         if it.terms.variant not in snapshot.playable:
             return f"the engine does not play {it.terms.variant}"
+        if snapshot.is_closed:
+            return "no new games are taken"
         if snapshot.slots_for_our_games(with_bot=it.is_bot) <= 0:
             return "no slot is free"
         if now < snapshot.human_expected_until:

@@ -17,10 +17,10 @@ LISTS: Any = SimpleNamespace(blocked=(), naming=lambda user, lists: None)
 OPPONENTS: Any = SimpleNamespace(rests_until=lambda user, terms: 0.0)
 
 
-def objections(opponent: str, *, is_bot: bool, **keys: Any) -> list[str | None]:
+def objections(opponent: str, *, is_bot: bool, paused: bool = False, **keys: Any) -> list[str | None]:
     """Why a rematch and a rechallenge are not sent, where `challenge` blocks two opponents."""
     config = Config.model_validate({"challenge": {"block_list": ["robot", "anna"]}, "matchmaking": keys})
-    snapshot = Snapshot(config, "testbot")
+    snapshot = Snapshot(config, "testbot", paused=paused)
     terms = Terms(Variant.STANDARD, ExactClock(180, 2), rated=True, colour=Colour.WHITE)
     it = Proposal(opponent, terms, "rematch", is_bot=is_bot)
     them = Objections(QUOTA, LISTS, OPPONENTS)
@@ -35,3 +35,7 @@ def test_the_block_list_of_challenges_counts_for_bots_if_matchmaking_includes_it
 
 def test_the_block_list_of_challenges_counts_for_people_always() -> None:
     assert objections("anna", is_bot=False) == ["the opponent is on a block list", "anna is blocked"]
+
+
+def test_a_paused_bot_does_not_say_that_its_slots_are_taken() -> None:
+    assert objections("maia1", is_bot=True, paused=True)[0] == "no new games are taken"
