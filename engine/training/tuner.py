@@ -62,8 +62,7 @@ class FitProgress:
     @classmethod
     def begin(cls, settings: TunerSettings, unit: float, positions: int) -> "FitProgress":
         """Start from the present weights of the hand-written evaluation."""
-        start = [float(part) for pairs in weights.default_values().values() for pair in pairs for part in pair]
-        return cls.begin_at(start, settings, unit, positions)
+        return cls.begin_at(_present_values(), settings, unit, positions)
 
     @classmethod
     def begin_at(
@@ -97,8 +96,12 @@ class FitProgress:
         write_whole(path, [json.dumps(asdict(self)).encode()])
 
     def continues(self, settings: TunerSettings, positions: int) -> bool:
-        """Return whether a fit with these settings to so many positions goes on from here; it has today's weights."""
-        return (self.settings, self.positions, len(self.values)) == (settings, positions, 2 * weights.COUNT)
+        """Return whether a fit of the present weights with these settings to so many positions goes on from here."""
+        return (self.settings, self.positions, self.start) == (settings, positions, _present_values())
+
+
+def _present_values() -> list[float]:
+    return [float(part) for pairs in weights.default_values().values() for pair in pairs for part in pair]
 
 
 def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:

@@ -134,6 +134,16 @@ def test_only_a_fit_of_the_same_weights_goes_on() -> None:
     assert not earlier.continues(settings, 100)
 
 
+def test_a_fit_of_weights_that_were_replaced_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be written as better than the present weights, with which it was never compared."""
+    settings = TunerSettings()
+    earlier = FitProgress.begin(settings, UNIT, 100)
+    first, *others = tuned.VALUES["material"]
+    monkeypatch.setitem(tuned.VALUES, "material", ((first[0] + 1, first[1]), *others))
+    assert not earlier.continues(settings, 100)
+    assert FitProgress.begin(settings, UNIT, 100).continues(settings, 100)
+
+
 def test_the_best_epoch_is_kept_and_not_the_last(samples: Samples, tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
     fit = Fit(samples, samples, FitProgress.begin(TunerSettings(epochs=4, step_cp=3.0, trust=0.0), UNIT, len(samples)))
