@@ -106,7 +106,7 @@ def _take_checks(fields: list[str]) -> int:
         plus, left = fields[index].startswith("+"), "+" in fields[index]
         if left:
             counts = fields.pop(index).removeprefix("+").split("+")
-            if len(counts) != 2 or not all(count in "0123" and count for count in counts):
+            if len(counts) != 2 or not all(count in tuple("0123") for count in counts):
                 raise Problem("expected the checks given as +0+0 or left as 3+3")
             white, black = (int(count) if plus else CHECKS_TO_WIN - int(count) for count in counts)
             return white | black << 4
