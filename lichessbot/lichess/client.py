@@ -325,9 +325,18 @@ class _Adapter(HTTPAdapter):
 
 
 def _load_body(response: requests.Response) -> None:
-    """Read the body into `content`, unless it is there. Raises Unreachable if it is too long."""
-    if not isinstance(response._content, bytes):
+    """Read the body into `content`, unless it is there. Raises Unreachable if it breaks off or is too long.
+
+    Of an error, whose status is an answer too, `content` is then empty.
+    """
+    if isinstance(response._content, bytes):
+        return
+    try:
         response._content = read_body(response, LONGEST_BODY_BYTES, decode=True)
+    except Unreachable:
+        if response.ok:
+            raise
+        response._content = b""
 
 
 def _session(access: Access, adapter: _Adapter) -> requests.Session:
@@ -355,12 +364,9 @@ def answer_error(response: requests.Response, content: bytes, default_pause: tim
 
 
 def _body(response: requests.Response) -> bytes:
-    """Return the body of an error response, or nothing if it breaks off: the status is an answer too."""
-    try:
-        _load_body(response)
-        return response.content
-    except (Unreachable, requests.RequestException, RuntimeError):
-        return b""
+    """Return the body of an error response, or nothing if it breaks off."""
+    _load_body(response)
+    return response.content
 
 
 def _retry_after(response: requests.Response) -> timedelta | None:

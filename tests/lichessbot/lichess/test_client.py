@@ -270,6 +270,14 @@ def test_a_truncated_refusal_is_a_refusal(lichess: ScriptedLichess, api: Lichess
         api.event_stream()
 
 
+def test_a_truncated_429_asks_for_a_pause(lichess: ScriptedLichess, api: LichessClient) -> None:
+    lichess.answer(MOVE, Reply(429, lines=[b'{"err'], end=End.CUT), Reply())
+    with pytest.raises(RateLimited) as caught:
+        api.move("abcd1234", "e2e4")
+    assert caught.value.pause == Timeouts().rate_limit
+    api.move("abcd1234", "e2e4")
+
+
 def test_no_error_shows_the_token(lichess: ScriptedLichess, api: LichessClient) -> None:
     for reply in (Reply(401, {"error": "No such token"}), Reply(502, "<html>"), Reply(429, "")):
         lichess.answer("/api/account", reply)
