@@ -26,6 +26,8 @@ _PLAIN: Final = (
     (IncompleteRead, "the connection ended in the middle of the answer"),
     (ssl.SSLCertVerificationError, "the server's certificate is not trusted"),
     (ssl.SSLError, "no TLS connection (http behind an https address?)"),
+    (requests.exceptions.InvalidJSONError, "an answer that is not JSON, such as a web page"),
+    (requests.TooManyRedirects, "the server sends us to another address"),
 )
 
 

@@ -177,16 +177,20 @@ def test_the_opponents_used_up_quota_is_a_refusal_not_a_pause(lichess: ScriptedL
 
 
 @pytest.mark.parametrize(
-    "reply",
+    ("reply", "words"),
     [
-        Reply(500, {"error": "oops"}),
-        Reply(502, "<html>Bad Gateway</html>"),
-        Reply(200, "<html>a login page</html>"),
+        (Reply(500, {"error": "oops"}), "500: oops"),
+        (Reply(502, "<html>Bad Gateway</html>"), "502: Bad Gateway"),
+        (Reply(200, "<html>a login page</html>"), "an answer that is not JSON, such as a web page"),
+        (Reply(200, ""), "an answer that is not JSON, such as a web page"),
+        (Reply(302, "", [("Location", "/login")]), "the server sends us to another address"),
     ],
 )
-def test_no_usable_answer_is_unreachable(lichess: ScriptedLichess, api: LichessClient, reply: Reply) -> None:
+def test_no_usable_answer_is_unreachable(
+    lichess: ScriptedLichess, api: LichessClient, reply: Reply, words: str
+) -> None:
     lichess.answer(MOVE, reply)
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match=f"^{words}$"):
         api.move("abcd1234", "e2e4")
 
 
