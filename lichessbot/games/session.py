@@ -163,13 +163,13 @@ class GameSession:
         self.began_at = time.monotonic()
         self._game.join(self.began_at, self.info)
         self._read()
-        if not self.info.is_correspondence:
-            self._start_engine()
+        self._start_engine()
 
     def _start_engine(self) -> None:
-        """Have the engine ready for our next move."""
+        """Have the engine ready for our next move in a game with a clock; one that searches is left alone."""
         try:
-            self._engine.start(self._game.engine)
+            if not (self.info.is_correspondence or self._game.engine_wanted):
+                self._engine.start(self._game.engine)
         except EngineError as error:
             self._log.warning("engine.not_started", reason=error)  # the first search tries again
 
@@ -358,6 +358,7 @@ class GameSession:
             self._game.engine = engine
             self._resolver.close()
             self._resolver = MoveResolver.for_game(self.game_id, engine, context.hosts, context.inbox.put)
+            self._start_engine()
 
     def _choose_level(self, level: int) -> None:
         """Play at another level; a search for our move goes on as it is."""
@@ -366,8 +367,7 @@ class GameSession:
             self._choose_engine(self._game.full)
         self._game_log.log_choice()
         self._perform(self._game.stop_pondering())
-        if not self.info.is_correspondence and not self._game.engine_wanted:
-            self._start_engine()
+        self._start_engine()
 
     def _measure(self, report: Report) -> None:
         """Measure the round trip of a move, and the time that we took for it beside the search."""

@@ -258,3 +258,16 @@ def test_the_round_trip_of_a_game_is_that_of_its_latest_move(session: GameSessio
     for answered_at in (10.5, 10.25):
         session.handle(CommandDone(SendMove(GAME, 1, "e2e4"), sent_at=10.0, answered_at=answered_at))
     assert session.describe(time.monotonic()).round_trip_s == 0.25
+
+
+def test_the_engine_that_the_stream_asks_for_starts_while_the_opponent_thinks(
+    session: GameSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Announcements lack the clock, and the records of an earlier process nearly everything."""
+    context: Any = session._context
+    profile = {"when": {"clock": ["1+0"]}, "engine": {"command": ["slow-engine"]}}
+    context.config = Config.model_validate({"profiles": [profile]})
+    started: list[EngineConfig] = []
+    monkeypatch.setattr(session._engine, "start", started.append)
+    opened(session, black=True, clock={"initial": 60_000, "increment": 0})
+    assert [it.command for it in started] == [("slow-engine",)]
