@@ -191,10 +191,9 @@ class Database:
             raise StateFailed(f"{self.path}: {error}") from error
 
     def _disconnect(self) -> None:
-        for connection in (self._connection, self._reader):
-            if connection is not None:
-                with suppress(sqlite3.Error):
-                    connection.close()
+        for connection in filter(None, (self._connection, self._reader)):
+            with suppress(sqlite3.Error):
+                connection.close()
         self._connection = self._reader = None
 
     def _readable(self) -> sqlite3.Connection:
@@ -224,7 +223,6 @@ class Database:
         return self._connection
 
     def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         rescue.make_private(self.path)  # the folder may be open to others
         connection = sqlite3.connect(self.path, check_same_thread=False)
         try:
@@ -246,9 +244,8 @@ class Database:
             kept = _copy(self.path, schema)
             self._log.info("store.migrate", schema=schema, to=ours, copy=kept)
             rescue.copy_to(kept, connection)
-        for number in range(schema, ours):
-            script = self._migrations[number]
-            connection.executescript(f"BEGIN; {script}; PRAGMA user_version = {number + 1}; COMMIT")
+        for number, script in enumerate(self._migrations[schema:], schema + 1):
+            connection.executescript(f"BEGIN; {script}; PRAGMA user_version = {number}; COMMIT")
 
     def _set_aside(self, error: sqlite3.Error) -> None:
         aside = self.path.with_name(f"{FILE_NAME}.damaged")
@@ -267,7 +264,10 @@ class Database:
     def _write_again(self, connection: sqlite3.Connection) -> None:
         """Write the file, which was deleted while we use it: else all records would be lost at the end."""
         again = self.path.with_name(f"{FILE_NAME}.again")
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self.path.with_name(LOCK_NAME).exists():  # the folder was deleted: a second daemon could start in it
+            lost, self._lock = self._lock, _locked(self.path.parent, self._log)
+            if lost is not None:
+                os.close(lost)
         rescue.copy_to(again, connection)
         self._disconnect()
         self._put_in_place(again, self.path)

@@ -33,6 +33,7 @@ def is_damage(error: sqlite3.DatabaseError) -> bool:
 
 def make_private(path: Path) -> None:
     """Make the file if there is none, so that only its owner can read it: it holds passwords of tournaments."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = os.open(path, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
     os.fchmod(file, _OWNER_ONLY)
     os.close(file)
