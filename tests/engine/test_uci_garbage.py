@@ -19,7 +19,8 @@ SEARCHES = (
     b"go wtime 20 btime 20 movestogo 1", b"go depth 2 nodes 50 movetime 3", b"go wtime -5 btime 0", b"go movetime 0",
     b"go depth 999999999999 nodes 30", b"go nodes 20 movestogo 999999999999", b"go mate 999999999999 nodes 20",
     b"go wtime 999999999999 btime 999999999999 winc 999999999999 nodes 9", b"go wtime 5", b"go btime 5 movestogo 0",
-    b"go nodes 20 searchmoves e2e5", b"go nodes 20 searchmoves \xff e2e4",
+    b"go nodes 20 searchmoves e2e5", b"go nodes 20 searchmoves \xff e2e4", b"go depth", b"go depth x", b"go wtime btime",
+    b"go nodes 1e3", b"go nodes 20 depth " + b"9" * 6000,
 )
 COMMANDS = (
     b"stop", b"ponderhit", b"isready", b"uci", b"ucinewgame", b"position startpos", b"debug on", b"debug off", b"d",
@@ -32,8 +33,7 @@ COMMANDS = (
     b"setoption name Style Material value 100", b"setoption name UCI_ShowWDL value true",
 )
 INVALID = (
-    b"", b" ", b"\t", b"go perft", b"go perft -1", b"go depth", b"go depth x", b"go wtime btime", b"go go", b"go \xff",
-    b"go nodes 1e3", b"go depth " + b"9" * 6000, b"position", b"position fen",
+    b"", b" ", b"\t", b"go perft", b"go perft -1", b"go go", b"go \xff", b"position", b"position fen",
     b"position startpos moves", b"position startpos moves e2e5", b"position startpos moves \x00", b"position fen \xfe",
     b"position fen 8/8/8/8/8/8/8/8 w - - 0 1", b"position moves e2e4", b"setoption", b"setoption name",
     b"setoption name Hash",
