@@ -19,8 +19,8 @@ SEARCHES = (
     b"go wtime 20 btime 20 movestogo 1", b"go depth 2 nodes 50 movetime 3", b"go wtime -5 btime 0", b"go movetime 0",
     b"go depth 999999999999 nodes 30", b"go nodes 20 movestogo 999999999999", b"go mate 999999999999 nodes 20",
     b"go wtime 999999999999 btime 999999999999 winc 999999999999 nodes 9", b"go wtime 5", b"go btime 5 movestogo 0",
-    b"go nodes 20 searchmoves e2e5", b"go nodes 20 searchmoves \xff e2e4", b"go depth", b"go depth x", b"go wtime btime",
-    b"go nodes 1e3", b"go nodes 20 depth " + b"9" * 6000,
+    b"go nodes 20 searchmoves e2e5", b"go nodes 20 searchmoves \xff e2e4", b"go depth", b"go depth x",
+    b"go wtime btime", b"go nodes 1e3", b"go nodes 20 depth " + b"9" * 6000,
 )
 COMMANDS = (
     b"stop", b"ponderhit", b"isready", b"uci", b"ucinewgame", b"position startpos", b"debug on", b"debug off", b"d",
