@@ -21,7 +21,11 @@ TERMINATIONS = {"Normal"}
 def descendants(pid: int) -> list[int]:
     """The children of a process, and theirs."""
     found: list[int] = []
-    for listing in Path(f"/proc/{pid}/task").glob("*/children"):
+    try:
+        listings = list(Path(f"/proc/{pid}/task").glob("*/children"))
+    except OSError:    # the process has just ended
+        return found
+    for listing in listings:
         try:
             children = [int(child) for child in listing.read_text().split()]
         except OSError:
