@@ -266,6 +266,7 @@ class StreamReader(threading.Thread):
             return self._openings.next_delay()
         if self._lasted():
             self._endings.reset()
+            self._early_ends = 0
         return self._endings.next_delay()
 
     def _lost_cleanly(self) -> timedelta:

@@ -1,10 +1,15 @@
-"""What a stream reader tells of its stream's age and silence, for the status."""
+"""What a stream reader tells of its stream's age and silence, and what it concludes from the age at the end."""
 
 import time
+from collections.abc import Iterator
 from queue import SimpleQueue
+from typing import Any
 
+import pytest
 from pydantic import SecretStr
 
+from lichessbot.errors import Unreachable
+from lichessbot.lichess import streams
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.parsing import parse_game_event
 from lichessbot.lichess.rate_limiter import RateLimiter
@@ -35,3 +40,53 @@ def test_a_stream_knows_its_age_and_its_silence(lichess: ScriptedLichess) -> Non
     reader.join(PATIENCE_S)
     assert reader.open_since is None
     assert reader.heard_at is not None, "the silence goes on"
+
+
+class Hand:
+    """A clock that stands still until a stream moves it."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class Streams:
+    """Streams that last so long, and then end cleanly or break off; also stands for their connection."""
+
+    def __init__(self, hand: Hand) -> None:
+        self.hand = hand
+        self.lasts_s = 0.0
+        self.is_cut = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield b""
+        self.hand.now += self.lasts_s
+        if self.is_cut:
+            raise Unreachable("timed out")
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_long_stream_that_breaks_off_parts_two_early_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two restarts of Lichess, days apart, are no other client."""
+    hand = Hand()
+    monkeypatch.setattr(streams, "time", hand)
+    scripted: Any = Streams(hand)
+    timeouts = Timeouts()
+    source = StreamEndpoint(None, scripted, lambda: scripted, parse_game_event)
+    inbox: SimpleQueue[Any] = SimpleQueue()
+    reader = StreamReader(source, inbox.put, timeouts, RateLimiter(timeouts))
+
+    def pause_after(lasts_s: float, *, is_cut: bool = False) -> float:
+        hand.now += 60.0
+        scripted.lasts_s, scripted.is_cut = lasts_s, is_cut
+        retry_in = reader._read_until_lost()
+        assert retry_in is not None
+        return retry_in.total_seconds()
+
+    assert pause_after(2.0) == 0.0
+    assert pause_after(86_400.0, is_cut=True) == 0.0
+    assert pause_after(2.0) < 1.0
+    assert pause_after(2.0) == timeouts.eviction_pause.total_seconds()
