@@ -403,7 +403,7 @@ class Game:
         assert self._full is not None, "a move needs a state"
         position = self._position
         self._search.finish()
-        command = SendMove(self.game_id, len(self._moves) + 1, move)
+        command = SendMove(self.game_id, len(self._moves) + 1, move, answer_s=position.clock.move_answer_s(now))
         holds_back = self._rereading or self._takebacks.held_until is not None
         opponent = self._full.player(position.clock.colour.other)
         match self._draw_resign.decide(PositionFacts.of(self._board, move, position.clock, opponent, now)):

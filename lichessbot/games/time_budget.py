@@ -56,6 +56,10 @@ _FAKE_FROM_PLY: Final = 10
 _SHARE_FOR_A_PAUSE: Final = 1 / 40
 # ... which comes only after the move: no rhythm may take more than this share of the clock itself.
 _MOST_FOR_A_PAUSE: Final = 1 / 4
+# The answer to a move: if it does not come, three further tries fit into the clock ...
+_SHARE_FOR_AN_ANSWER: Final = 1 / 4
+# ... but a slow answer is no reason to send a move twice.
+_LEAST_ANSWER_S: Final = 1.0
 # The most that any other wait may cost.
 _SHARE_FOR_A_RETRY: Final = 1 / 8
 
@@ -213,6 +217,13 @@ class GameClock:
         remaining_s = self.remaining_s(now)
         most_s = remaining_s * _SHARE_FOR_A_PAUSE + self._increment_ms / 1000
         return max(0.0, min(wished_s, most_s, remaining_s * _MOST_FOR_A_PAUSE))
+
+    def move_answer_s(self, now: float) -> float:
+        """Return how long to wait for the answer to a move before it is sent again: on a short clock not as long."""
+        usual_s = self.timeouts.game_answer.total_seconds()
+        if not self.timed:
+            return usual_s
+        return min(usual_s, max(_LEAST_ANSWER_S, self.remaining_s(now) * _SHARE_FOR_AN_ANSWER))
 
     def retry_pause_s(self, planned_s: float, now: float) -> float:
         """Return how long to wait before the next try: `planned_s` if the clock affords it."""

@@ -3,6 +3,7 @@
 Uses berserk; what berserk lacks goes through its requestor, and a comment `Gap:` says why. Retries nothing.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -182,12 +183,14 @@ class LichessClient:
         """Withdraw; the points are kept."""
         self._ask(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/withdraw"), _nothing)
 
-    def move(self, game_id: str, move: str, *, offering_draw: bool = False) -> None:
-        if offering_draw:
-            # Gap: berserk's move cannot offer a draw.
-            self._command(game_id, f"move/{move}", {"offeringDraw": "true"})
-        else:
-            self._ask(lambda: self._client.bots.make_move(game_id, move), _nothing)
+    # Gap: berserk's move can neither offer a draw nor limit how long it waits.
+
+    def move(self, game_id: str, move: str, *, offering_draw: bool = False, answer_s: float = math.inf) -> None:
+        """Play a move; it counts as unanswered after `answer_s`, if that is less than for other requests."""
+        path = f"/api/bot/game/{game_id}/move/{move}"
+        query = {"offeringDraw": "true"} if offering_draw else None
+        timeout = self._adapter.within(answer_s)
+        self._ask(lambda: self._requestor.post(path, params=query, timeout=timeout), _nothing)
 
     def abort(self, game_id: str) -> None:
         self._ask(lambda: self._client.bots.abort_game(game_id), _nothing)
@@ -314,6 +317,11 @@ class _Adapter(HTTPAdapter):
         super().__init__()
         self._timeout = (connect.total_seconds(), read.total_seconds())
         self.sent_at = 0.0
+
+    def within(self, answer_s: float) -> tuple[float, float]:
+        """Return the usual timeouts, none of them longer than `answer_s`."""
+        connect_s, read_s = self._timeout
+        return min(connect_s, answer_s), min(read_s, answer_s)
 
     def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
         kwargs["timeout"] = kwargs.get("timeout") or self._timeout

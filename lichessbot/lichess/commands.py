@@ -4,6 +4,7 @@ Each command knows its request, its priority, the quota that Lichess counts it a
 and whether it is repeated when no answer comes. `outbox` sends them; it has the threads.
 """
 
+import math
 import re
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -81,15 +82,17 @@ class GameCommand(Command):
 class SendMove(GameCommand):
     """Play `move`, in UCI notation as Lichess expects it for the variant, as ply number `ply`.
 
-    `offering_draw` offers a draw with the move, or accepts the opponent's offer.
+    `offering_draw` offers a draw with the move, or accepts the opponent's offer. After `answer_s` the request counts as
+    unanswered, if that is less than for other requests.
     """
 
     ply: int
     move: str
     offering_draw: bool = False
+    answer_s: float = field(default=math.inf, compare=False)
 
     def request(self, client: LichessClient) -> None:
-        client.move(self.game_id, self.move, offering_draw=self.offering_draw)
+        client.move(self.game_id, self.move, offering_draw=self.offering_draw, answer_s=self.answer_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -176,6 +177,17 @@ def test_a_refused_move_waits_as_asked_in_a_game_without_a_clock() -> None:
 )
 def test_a_retry_takes_no_more_than_a_part_of_the_clock(ours_ms: int, planned_s: float, expected_s: float) -> None:
     assert clock(ours_ms).retry_pause_s(planned_s, NOW) == pytest.approx(expected_s)
+
+
+@pytest.mark.parametrize(("ours_ms", "expected_s"), [(60_000, 3), (12_000, 3), (8_000, 2), (3_000, 1), (10, 1)])
+def test_the_answer_to_a_move_is_awaited_as_long_as_the_clock_allows(ours_ms: int, expected_s: float) -> None:
+    assert clock(ours_ms).move_answer_s(NOW) == expected_s
+
+
+def test_the_answer_to_a_move_is_awaited_as_usual_in_a_game_without_a_clock_and_where_all_waits_are_short() -> None:
+    assert clock(timed=False).move_answer_s(NOW) == 3
+    scaled = replace(clock(1000), timeouts=replace(TIMEOUTS, game_answer=timedelta(seconds=0.9)))
+    assert scaled.move_answer_s(NOW) == 0.9
 
 
 @pytest.mark.parametrize(("ours_ms", "expected_s"), [(3_600_000, 20), (80_000, 10), (10_000, 3)])

@@ -200,6 +200,16 @@ def test_an_answer_that_does_not_come_in_time_is_unreachable(lichess: ScriptedLi
         LichessClient(access, timedelta(seconds=0.5)).move("abcd1234", "e2e4")
 
 
+def test_the_answer_to_a_move_is_not_awaited_longer_than_the_clock_allows(
+    lichess: ScriptedLichess, access: Access
+) -> None:
+    lichess.answer(MOVE, Reply(delay_s=120), Reply())
+    api = LichessClient(access, timedelta(minutes=2))
+    with pytest.raises(Unreachable, match="timed out"):
+        api.move("abcd1234", "e2e4", answer_s=0.5)
+    api.move("abcd1234", "e2e4", offering_draw=True)
+
+
 @pytest.mark.parametrize("body", [[], {}, {"nowPlaying": None}, {"nowPlaying": [{"gameId": None}]}, "null"])
 def test_a_reply_of_another_shape_is_unreachable(lichess: ScriptedLichess, api: LichessClient, body: Any) -> None:
     lichess.answer("/api/account/playing", Reply(body=body))
