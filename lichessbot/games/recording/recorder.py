@@ -106,7 +106,9 @@ class GameRecorder:
         is_first, self._full = self._full is None, full
         if is_first and self._our_id in (full.white.id, full.black.id):
             self._record = _record(full, self._our_id)
-            self._store.record(game_records.begun(self._record))
+            # Moves may have been taken back while no process of ours was there.
+            taken_back = game_records.taken_back(full.id, len(full.state.moves.split()))
+            self._store.record(game_records.begun(self._record), taken_back)
 
     def _read(self, full: GameFull, state: GameState, received_at: float, *, fresh: bool) -> None:
         """Take over a state; one that does not continue the known moves may be an old line, unless it is `fresh`."""

@@ -14,7 +14,7 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFinish, GameInfo
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.game_records import MoveRecord, Result, Score, rated
+from lichessbot.storage.game_records import MoveRecord, Result, Score, rated, taken_back
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary
 from tests.lichessbot.games.recording.recorded import GAME, WON, Notes, Recording
@@ -68,6 +68,12 @@ def test_a_move_that_another_process_sent_has_no_source_but_what_that_process_re
     ]
 
 
+def test_moves_that_were_taken_back_between_two_processes_are_deleted() -> None:
+    recording = Recording()
+    recording.full("e2e4 e7e5")
+    assert taken_back(GAME, 2) in recording.store.statements
+
+
 def test_a_last_move_that_only_the_event_stream_shows_keeps_what_was_known_of_it() -> None:
     board = chess.Board()
     for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
@@ -84,12 +90,12 @@ def test_a_last_move_that_only_the_event_stream_shows_keeps_what_was_known_of_it
 def test_the_store_gets_one_note_for_each_move_of_ours() -> None:
     recording = Recording(white=False)
     recording.full("")
-    assert len(recording.store.statements) == 1
+    begun = len(recording.store.statements)
     recording.state("e2e4")
-    assert len(recording.store.statements) == 1
+    assert len(recording.store.statements) == begun
     recording.play("e2e4 e7e5")
-    sql, rows = recording.store.statements[-1]
-    assert len(recording.store.statements) == 2
+    (sql, rows), *more = recording.store.statements[begun:]
+    assert not more
     assert "INTO moves" in sql
     assert [row[:3] for row in rows] == [[GAME, 1, "e2e4"], [GAME, 2, "e7e5"]]
 
