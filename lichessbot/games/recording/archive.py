@@ -136,8 +136,11 @@ def _write(path: Path, text: str, *, append: bool) -> None:
     if not append:
         part = path.with_name(f".{path.name}.part")
         part.unlink(missing_ok=True)
-        _write(part, text, append=True)
-        part.replace(path)
+        try:
+            _write(part, text, append=True)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
         return
     data = memoryview(text.encode("utf-8", "backslashreplace"))
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

@@ -82,6 +82,7 @@ def test_a_failed_rewrite_keeps_the_game_of_before(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(os, "write", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
     archived(game(), folder=tmp_path, grouping=PgnGrouping.GAME)
     assert file.read_text() == "the game of before"
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_game_archived_twice_has_one_file_with_one_game(tmp_path: Path) -> None:
