@@ -1,6 +1,7 @@
 """Books and endgame tablebases on the disk. A missing or damaged file is logged once and then skipped."""
 
 import random
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -105,10 +106,10 @@ class SyzygyTables:
         self._tables: Tablebase | None = None
 
     def find(self, question: Question, until: float) -> Suggestion | None:
-        """Return nothing if files are missing or hold no distances: the engine then searches."""
+        """Return nothing if files are missing, hold no distances or are read too slowly: the engine then searches."""
         if self._tables is None:
             self._tables = Tablebase(self._config.paths, self._config.max_pieces)
-        report = self._tables.report(question.board)
+        report = self._tables.report(question.board, lambda: time.monotonic() >= until)
         for problem in self._tables.new_problems():
             self._log.warning("table.unusable", problem=problem)
         return None if report is None or not report.has_distances else self._choose(report)

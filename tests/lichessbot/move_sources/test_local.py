@@ -1,5 +1,6 @@
 """Books and endgame tablebases on the disk."""
 
+import math
 import os
 import random
 import shutil
@@ -146,9 +147,11 @@ QUEEN_ENDING = "7k/8/8/8/8/8/8/K2qQ3 w - - 0 1"
 PAWN_ENDING = "8/8/3k4/8/3K4/3P4/8/8 w - - 0 1"
 
 
-def asked(tables: Path, fen: str, quality: TableQuality = TableQuality.BEST, max_pieces: int = 7) -> Suggestion | None:
+def asked(
+    tables: Path, fen: str, quality: TableQuality = TableQuality.BEST, max_pieces: int = 7, patience_s: float = math.inf
+) -> Suggestion | None:
     config = SyzygyConfig(enabled=True, paths=(tables,), max_pieces=max_pieces, move_quality=quality)
-    return SyzygyTables(config, EventLog()).find(question(fen=fen), time.monotonic() + 20.0)
+    return SyzygyTables(config, EventLog()).find(question(fen=fen), time.monotonic() + patience_s)
 
 
 def test_the_winning_capture_is_the_move(tables: Path) -> None:
@@ -176,6 +179,10 @@ def test_among_draws_the_engine_chooses(tables: Path) -> None:
 def test_what_is_not_in_the_tables_has_no_move(tables: Path) -> None:
     assert asked(tables, "4k3/pp6/8/8/8/8/PP6/4K3 w - - 0 1") is None
     assert asked(tables, QUEEN_ENDING, max_pieces=3) is None
+
+
+def test_tables_that_are_read_too_slowly_are_left(tables: Path) -> None:
+    assert asked(tables, QUEEN_ENDING, patience_s=0.0) is None
 
 
 def test_without_distances_no_move_is_known(tables: Path, tmp_path: Path) -> None:
