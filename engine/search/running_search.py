@@ -20,7 +20,7 @@ from engine.search.transposition import TranspositionTable
 from engine.search.wdl import Wdl, wdl_of
 from engine.syzygy.tablebase import Tablebase, TableReport
 
-ROOT_PROBE_MS = 50                 # beyond the hard deadline; tables in memory take up to 15 ms
+ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; tables in memory take up to 15 ms
 TABLEBASE_SCORES = {2: scale()["TABLE_WIN"], -2: -scale()["TABLE_WIN"]}        # by WDL; the rest is drawn
 
 
@@ -176,7 +176,8 @@ class RunningSearch:
         """
         if self._board.variant != "standard":
             return
-        report = self._tablebase.report(self._board, self._is_late_for_tables)
+        begun_ms = self._time_manager.elapsed_ms()     # some time may have passed before, on a busy machine
+        report = self._tablebase.report(self._board, lambda: self._is_late_for_tables(begun_ms))
         if report is None:
             return
         moves = {self._board.spell(move): move for move in self._task.moves}
@@ -187,8 +188,9 @@ class RunningSearch:
             for search in (self._search, *self._helpers):
                 search.prober.disable()
 
-    def _is_late_for_tables(self) -> bool:
-        return self._search.was_stopped() or self._time_manager.late_ms() > ROOT_PROBE_MS
+    def _is_late_for_tables(self, begun_ms: int) -> bool:
+        clock = self._time_manager
+        return self._search.was_stopped() or min(clock.late_ms(), clock.elapsed_ms() - begun_ms) > ROOT_PROBE_MS
 
     def _describe(self, iteration: Iteration) -> SearchReport:
         score = iteration.line.score

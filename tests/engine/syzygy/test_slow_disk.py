@@ -8,7 +8,7 @@ import pytest
 from engine.board import Board
 from engine.facade import Engine, Limits
 from engine.search.history import History
-from engine.search.running_search import ROOT_PROBE_MS
+from engine.search.running_search import ROOT_PROBE_MS, RunningSearch
 from engine.search.search import Search
 from engine.search.time_manager import TimeManager
 from engine.search.transposition import TranspositionTable
@@ -37,6 +37,28 @@ def test_a_report_that_comes_late_is_given_up(tables: Path) -> None:
     assert Tablebase([tables]).report(board, is_late) is None
     assert len(asked) == 12            # with distances, and without
     assert Tablebase([tables]).report(board, lambda: False) == Tablebase([tables]).report(board)
+
+
+class Late:
+    """The clock of a search that begins a second after its deadline, as on a busy machine."""
+
+    def late_ms(self) -> int:
+        return 1000
+
+    def elapsed_ms(self) -> int:
+        return 1001
+
+
+def test_a_search_that_begins_late_still_asks_the_tables(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine()
+    engine.set_tablebase(Tablebase([tables]))
+    engine.set_position(Board("8/8/8/8/3k4/8/1P6/1K6 w - - 0 1"))
+    search = engine.begin(Limits(move_time_ms=1))
+    assert isinstance(search, RunningSearch)
+    monkeypatch.setattr(search, "_time_manager", Late())
+    search._probe_root()
+    assert search._root_report is not None
+    assert search._root_report.wdl == 2
 
 
 @pytest.mark.parametrize("limits", [Limits(infinite=True), Limits(move_time_ms=1)], ids=["stop", "the clock"])
