@@ -105,5 +105,10 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Make SIGTERM and a closed terminal end the process like Ctrl-C, with its worker processes and saved games."""
+    """Make SIGTERM and a closed terminal end the process like Ctrl-C, with its worker processes and saved games.
+
+    Once is enough: a shell repeats the signal of a closed terminal, which would interrupt the end of the process.
+    """
+    if number == signal.SIGHUP:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -1,5 +1,6 @@
 """The command line as a whole: help, start, interruption."""
 
+import signal
 import subprocess
 import sys
 
@@ -34,6 +35,27 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert all(f"\n  {name} " in shown for name in COMMANDS)
     assert "`bench [DEPTH [EVALFILE]]`" in shown
+
+
+def test_a_closed_terminal_interrupts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shell repeats the signal, which then finds the process at its end: a game that is saved."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+    def hang_up(*_: object, **__: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGHUP)
+        finally:
+            signal.raise_signal(signal.SIGHUP)
+            ended.append(True)
+
+    ended: list[bool] = []
+    monkeypatch.setattr(cli, "main", hang_up)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run([])
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert ended
 
 
 @pytest.mark.parametrize("command", ["uci", "bench"])
