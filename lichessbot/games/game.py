@@ -175,8 +175,10 @@ class Game:
                 yield from self._read_state(self._full, state, received_at, now, fresh=False)
             case StreamEvent(event=GameFinish(game=game)) if self._full is not None:
                 status = game.status.name if game.status else GameStatus.UNKNOWN_FINISH
-                # The game's own stream may still have to show the last move; unread, it tells the end with all moves.
+                # The game's own stream may still have to show the last move.
                 yield self._end(status, game.winner, len(self._moves) + lacks_last_move(self._board, game))
+            case StreamEvent(event=GameFinish()):
+                self._monitor.end_told(now)  # the game's own stream, which is not read yet, tells it with all moves
             case StreamEvent(event=OpponentGone() as absence):
                 self._absence.note(absence, now)
             case StreamOpened():
@@ -244,11 +246,8 @@ class Game:
 
     def _our_colour(self, full: GameFull) -> Colour | None:
         """Return the side with our id, else the announced one if an id is missing; None if both are others."""
-        if self._our_id == full.white.id:
-            return Colour.WHITE
-        if self._our_id == full.black.id:
-            return Colour.BLACK
-        return self._colour if None in (full.white.id, full.black.id) else None
+        sides = {full.white.id: Colour.WHITE, full.black.id: Colour.BLACK}
+        return sides.get(self._our_id, self._colour if None in sides else None)
 
     def _read_state(
         self, full: GameFull, state: GameState, received_at: float, now: float, *, fresh: bool

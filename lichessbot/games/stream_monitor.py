@@ -33,6 +33,7 @@ class StreamMonitor:
         self._patience_s = self._min_patience_s = 0.0
         self._refusals = 0
         self._refused = False
+        self._end_told_at = math.inf
         self._looks = 0
         self._heard_at: float | None = None
         self._opening_due_at: float | None = None
@@ -67,6 +68,7 @@ class StreamMonitor:
         if fresh:
             self._opening_due_at = self._state_due_at = None
             self._asked_in_vain = False
+            self._end_told_at = math.inf
             self._refusals = 0
             self._backoff.reset()
 
@@ -108,9 +110,15 @@ class StreamMonitor:
         """Return whether the stream was refused so often in a row that it will not open any more."""
         return self._refusals >= _MAX_REFUSALS
 
+    def end_told(self, now: float) -> None:
+        """Note that the event stream tells the end of a game whose own stream is not read yet."""
+        self._end_told_at = now
+
     def is_gone(self, listed: ListedGame) -> bool:
-        """Return whether a game whose stream is refused is over, or cannot be played."""
-        return self._refused and (listed.info is None or self.is_refused_for_good)
+        """Return whether a game is over, or cannot be played, although its own stream does not tell so."""
+        had_time = listed.asked_at >= self._end_told_at + self._timeouts.first_state.total_seconds()
+        is_over = listed.info is None and (self._refused or had_time)
+        return is_over or (self._refused and self.is_refused_for_good)
 
     def compare(self, listed: ListedGame, clock: GameClock | None, now: float) -> Iterator[Action]:
         """Compare with a list of the games in progress, which may be older than the last state."""

@@ -258,3 +258,22 @@ def test_with_little_time_the_list_is_read_at_growing_intervals() -> None:
     assert gaps == sorted(gaps)
     assert gaps[-1] >= 19
     assert len(asked_at) <= 10
+
+
+def test_a_game_that_is_over_and_whose_stream_cannot_be_read_is_given_up_with_a_later_list() -> None:
+    """Such as a first state of a form that Lichess never sent before: it kept its slot for good."""
+    bench = Bench()
+    assert bench.finish() == []
+    assert bench.standing(our_turn=None) == [], "the stream may still be read, and tell all moves"
+    bench.wait(5)
+    assert bench.standing(our_turn=False) == []
+    assert not only(bench.standing(our_turn=None), GameOver).certain
+
+
+def test_a_game_that_goes_on_although_its_end_was_told_is_played() -> None:
+    bench = Bench()
+    assert bench.finish() == []
+    think = only(bench.full(), StartSearch)
+    bench.wait(5)
+    only(bench.standing(our_turn=None), ReopenStream)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4")), SendMove)
