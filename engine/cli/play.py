@@ -127,7 +127,7 @@ def _refuse_idle_options(pgn: Path | None) -> None:
     if pgn is not None and source("variant") is ParameterSource.COMMANDLINE:
         raise click.ClickException(f"--variant has no effect with --pgn: the header Variant in {pgn} names it")
     if pgn is None and source("number") is ParameterSource.COMMANDLINE:
-        raise click.ClickException("--game is the number of a game in the file of --pgn, but there is none")
+        raise click.ClickException("--game needs --pgn: it is the number of a game in that file")
 
 
 def _starting_board(variant: str, chess960: int | None) -> Board:

@@ -233,7 +233,10 @@ def match(
     pairs = range(-(-games // 2))
     if chosen and len(pairs) > len(chosen):        # the same games again would say nothing new, but look certain
         pairs = range(len(chosen))
-        print(f"{openings} has openings for {2 * len(pairs)} games, each with both colours: no more", file=sys.stderr)
+        print(
+            f"{openings}: playing {2 * len(pairs)} games instead of {games}, as each opening is played once with both "
+            "colours", file=sys.stderr,
+        )  # fmt: skip
     with ProgressDisplay("match", len(pairs), "pairs") as display:
         for _, half_points in matches.play(played, pairs, workers):
             score.add(half_points)

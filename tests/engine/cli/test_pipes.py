@@ -320,7 +320,7 @@ def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
         (("play", "--white-style", "loser"), "white is played by a human"),
         (("play", "--pgn", "nowhere.pgn"), "cannot read nowhere.pgn: No such file or directory"),
         (("play", "--fen", "startpos", "--chess960", "5"), "only one of"),
-        (("play", "--game", "2"), "--game is the number of a game in the file of --pgn, but there is none"),
+        (("play", "--game", "2"), "--game needs --pgn: it is the number of a game in that file"),
         (("play", "--variant", "atomic", "--pgn", "a.pgn"), "--variant has no effect with --pgn: the header"),
         (("play", "--chess960", "960"), "960 is not in the range 0<=x<=959"),
         (("eval", "--style", "cca"), "did you mean 'cce'"),

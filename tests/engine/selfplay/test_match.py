@@ -91,7 +91,8 @@ def test_no_opening_is_played_a_second_time(tmp_path: Path) -> None:
     path = tmp_path / "few.epd"
     path.write_text("\n".join(read_openings(OPENINGS)[:2]))
     answer = run_match("none", "none", "--openings", str(path))
-    assert answer.stderr == f"{path} has openings for 4 games, each with both colours: no more\n"
+    end = "as each opening is played once with both colours"
+    assert answer.stderr == f"{path}: playing 4 games instead of 300, {end}\n"
     assert answer.stdout.startswith("none against none: 4 games, ")
 
 
