@@ -224,6 +224,10 @@ class Database:
 
     def _open(self) -> sqlite3.Connection:
         rescue.make_private(self.path)  # the folder may be open to others
+        if not self.path.with_name(LOCK_NAME).exists():  # the folder was deleted: a second daemon could start in it
+            lost, self._lock = self._lock, _locked(self.path.parent, self._log)
+            if lost is not None:
+                os.close(lost)
         connection = sqlite3.connect(self.path, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -264,10 +268,6 @@ class Database:
     def _write_again(self, connection: sqlite3.Connection) -> None:
         """Write the file, which was deleted while we use it: else all records would be lost at the end."""
         again = self.path.with_name(f"{FILE_NAME}.again")
-        if not self.path.with_name(LOCK_NAME).exists():  # the folder was deleted: a second daemon could start in it
-            lost, self._lock = self._lock, _locked(self.path.parent, self._log)
-            if lost is not None:
-                os.close(lost)
         rescue.copy_to(again, connection)
         self._disconnect()
         self._put_in_place(again, self.path)

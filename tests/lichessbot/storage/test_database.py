@@ -24,7 +24,6 @@ from lichessbot.storage.database import (
     MIGRATIONS,
     Database,
     newer_than_ours,
-    owner,
     reload_owner,
     write_beside,
 )
@@ -297,22 +296,6 @@ def test_what_is_intact_is_taken_over_later_if_the_disk_fails_just_then(
     assert ids(file) == ["kept"]
     assert caplog.text.count("store.damaged") == 1
     file.close()
-
-
-def test_a_folder_that_is_deleted_under_the_daemon_is_locked_again(tmp_path: Path) -> None:
-    folder = tmp_path / "state"
-    file = Database(folder)
-    put(file, "a")
-    shutil.rmtree(folder)
-    put(file, "b")
-    assert owner(folder) == os.getpid()
-    with pytest.raises(StateLocked):
-        Database(folder)
-    file.close()
-    assert owner(folder) is None
-    again = Database(folder)
-    assert ids(again) == ["a", "b"]
-    again.close()
 
 
 @pytest.mark.parametrize("gone", ["file", "all files", "folder"])
