@@ -96,7 +96,10 @@ def _play_pair(match: Match, number: int) -> tuple[int, int]:
 
 
 def read_openings(path: Path, variant: str = STANDARD) -> tuple[str, ...]:
-    """Return the positions of an EPD file. Raises InvalidRecord for a bad line and a file without any, or OSError."""
+    """Return the positions of an EPD file, each once: its games would be the same.
+
+    Raises InvalidRecord for a bad line and a file without any, or OSError.
+    """
     found = []
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
         fields = line.split()
@@ -110,4 +113,4 @@ def read_openings(path: Path, variant: str = STANDARD) -> tuple[str, ...]:
             found.append(fen)
     if not found:
         raise InvalidRecord(f"{path}: expected an opening, a position as FEN, in each line; found none")
-    return tuple(found)
+    return tuple(dict.fromkeys(found))

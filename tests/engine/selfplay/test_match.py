@@ -89,7 +89,7 @@ def test_the_command_prints_the_score() -> None:
 
 def test_no_opening_is_played_a_second_time(tmp_path: Path) -> None:
     path = tmp_path / "few.epd"
-    path.write_text("\n".join(read_openings(OPENINGS)[:2]))
+    path.write_text("\n".join(read_openings(OPENINGS)[:2] * 3))
     answer = run_match("none", "none", "--openings", str(path))
     end = "as each opening is played once with both colours"
     assert answer.stderr == f"{path}: playing 4 games instead of 300, {end}\n"
