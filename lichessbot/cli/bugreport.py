@@ -15,6 +15,7 @@ import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -271,8 +272,10 @@ def _records(loaded: LoadedConfig | None) -> str:
     folder = loaded.state_dir
     lines = [f"folder: {folder}", f"daemon: {'running' if in_use(folder) else 'not running'}"]
     try:
-        files = sorted(folder.glob("*")) if folder.is_dir() else []
+        files = sorted(os.scandir(folder), key=attrgetter("name"))
         lines += [f"file: {file.name}, {file.stat().st_size} bytes" for file in files if file.is_file()]
+    except FileNotFoundError:
+        pass  # there are no records yet, or a file is just being deleted
     except OSError as error:  # such as the folder of a service, which only root may see
         lines.append(f"problem: {folder}: {error.strerror}")
     try:

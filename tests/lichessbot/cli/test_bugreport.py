@@ -145,6 +145,11 @@ def test_a_folder_that_cannot_be_read_is_a_line_of_the_report(folder: Path) -> N
     assert f"problem: {place}: File name too long\n" in report(folder)["records.txt"]
 
 
+def test_without_records_there_are_no_files(folder: Path) -> None:
+    (folder / "config.yml").write_text(f"state_dir: none\ntoken: {TOKEN}\n")
+    assert report(folder)["records.txt"] == "folder: none\ndaemon: not running\nformat: none\n"
+
+
 def test_a_configuration_that_does_not_load_is_reported_and_left_out(folder: Path) -> None:
     (folder / "config.yml").write_text("token: lip_0123456789abcdef\npasword: swordfish\n")
     files = report(folder)
