@@ -77,9 +77,10 @@ class RestartingEngine:
         self._idle = idle
         self._engine: UciEngine | None = None
         self._failed_starts = 0
+        self._command: tuple[str, ...] | None = None
         self._name = ""
         self._levels: tuple[int, int] | None = None
-        """As the last engine reported them."""
+        """As the last engine of this command reported them."""
 
     @property
     def name(self) -> str:
@@ -102,6 +103,8 @@ class RestartingEngine:
         engine = self._engine
         if engine is None or not engine.alive or engine.config != config:
             self.release()
+            if config.command != self._command:
+                self._command, self._name, self._levels = config.command, "", None
             engine = None if self._idle is None else self._idle.take(self._game_id, config)
             if engine is None:
                 engine = UciEngine(self._game_id, config, self._emit, self._timeouts, self._failed_starts)

@@ -60,6 +60,24 @@ def test_an_engine_keeps_its_name_between_two_moves_of_a_correspondence_game(inb
         engine.close()
 
 
+def test_another_program_has_no_name_and_no_levels_until_it_reports_them(inbox: Inbox, rude_engine: Path) -> None:
+    """The greeting waits for the name: it told that of the engine of another profile."""
+    levelled, mute = (
+        SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), how)}) for how in ("levelled", "mute")
+    )
+    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
+    try:
+        engine.search(levelled, search(1), 100)
+        assert isinstance(heard(inbox), BestMove)
+        engine.start(levelled.model_copy(update={"threads": 2}))
+        assert engine.name
+        assert engine.levels == (1320, 3190), "the same program in another configuration"
+        engine.start(mute)
+        assert (engine.name, engine.levels) == ("", None)
+    finally:
+        engine.close()
+
+
 def test_an_engine_that_cannot_start_is_reported_as_dead(inbox: Inbox) -> None:
     engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
     engine.search(SMALL.model_copy(update={"command": ("no-such-engine",)}), search(3), 100)
