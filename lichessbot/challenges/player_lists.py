@@ -5,6 +5,7 @@ good for. No token is sent. Whatever a server or a disk does, it costs at most t
 and games never wait for a list. Beside them stands the operator's own list, which `lichessbot block` changes.
 """
 
+import math
 import os
 import re
 import stat
@@ -49,6 +50,8 @@ class PlayerLists:
         self._timeouts = timeouts
         self._proxy = proxy
         self._readers: dict[str, _ListReader] = {}
+        self._refusals = Backoff(timeouts.backoff_first, timeouts.list_retry)
+        self._start_at = -math.inf
         self.blocked: Set[str] = {str(user_id) for (user_id,) in store.remembered(Table.BLOCKED_PLAYERS)}
         """The ids of players blocked by command, also before a restart."""
 
@@ -67,12 +70,15 @@ class PlayerLists:
         self.tick()
 
     def tick(self) -> None:
-        """Start the readers that are not started yet; without a free thread or memory, leave one to the next call."""
+        """Start the readers that are not started yet; without a free thread or memory, try again later."""
+        now = time.monotonic()
         for reader in self._readers.values():
-            if reader.ident is None:
+            if reader.ident is None and now >= self._start_at:
                 try:
                     reader.start()
+                    self._refusals.reset()
                 except RuntimeError as error:
+                    self._start_at = now + self._refusals.next_delay().total_seconds()
                     EventLog().warning("thread.not_started", thread=reader.name, error=error)
 
     def update(self, fetched: ListFetched) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -259,3 +260,18 @@ def test_what_is_no_file_with_names_is_refused_at_once(tmp_path: Path) -> None:
     for name in ("missing", "pipe", "long", "page", "."):
         with pytest.raises(ListUnusable):
             ListFile(str(tmp_path / name), TIMEOUTS).fetch()
+
+
+def test_threads_that_are_refused_for_long_fill_no_log(
+    store: Store, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    hour = timedelta(hours=1)
+    lists = PlayerLists(store, SimpleQueue().put, replace(Timeouts(), backoff_first=hour, list_retry=hour), None)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    lists.watch(["/one", "/two", "/three"])
+    for _ in range(100):
+        lists.tick()
+    assert caplog.text.count("thread.not_started") == 2, "the first retry is immediate"
