@@ -104,6 +104,7 @@ class MoveDelivery:
             yield ReopenStream("our move does not show")
 
     def _retry(self, clock: GameClock, now: float) -> Iterator[Action]:
+        self._command = replace(self._command, answer_s=clock.move_answer_s(now))
         planned_s = self._backoff.next_delay().total_seconds()
         self._enter(_Stage.WAITING, now + clock.retry_pause_s(planned_s, now))
         yield from self.tick(now)

@@ -74,6 +74,15 @@ def test_an_answer_is_awaited_as_long_as_the_clock_affords(time_ms: int, answer_
     assert only(bench.hear(CommandFailed(sent, UNREACHABLE)), SendMove).answer_s == answer_s
 
 
+def test_a_later_try_awaits_its_answer_as_long_as_the_clock_affords_by_then() -> None:
+    bench = Bench(white=False)
+    think = only(bench.full("e2e4 e7e5 g1f3", time_ms=12_000), StartSearch)
+    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "b8c6")), SendMove)
+    assert sent.answer_s == 3
+    bench.now += 7
+    assert only(bench.hear(CommandFailed(sent, UNREACHABLE)), SendMove).answer_s == 1.25
+
+
 @pytest.mark.parametrize(("time_ms", "pause_s"), [(120_000, 60), (20_000, 10)])
 def test_a_rate_limited_move_waits_as_long_as_the_clock_affords(time_ms: int, pause_s: float) -> None:
     bench = Bench(white=False)
