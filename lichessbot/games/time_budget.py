@@ -56,7 +56,7 @@ _FAKE_FROM_PLY: Final = 10
 _SHARE_FOR_A_PAUSE: Final = 1 / 40
 # ... which comes only after the move: no rhythm may take more than this share of the clock itself.
 _MOST_FOR_A_PAUSE: Final = 1 / 4
-# The answer to a move: if it does not come, three further tries fit into the clock ...
+# The answer to each try of a move: if it does not come, others fit into the clock ...
 _SHARE_FOR_AN_ANSWER: Final = 1 / 4
 # ... but a slow answer is no reason to send a move twice.
 _LEAST_ANSWER_S: Final = 1.0

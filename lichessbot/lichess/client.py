@@ -5,7 +5,7 @@ Uses berserk; what berserk lacks goes through its requestor, and a comment `Gap:
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -220,9 +220,8 @@ class LichessClient:
     def claim_draw(self, game_id: str) -> None:
         self._command(game_id, "claim-draw")
 
-    def _command(self, game_id: str, command: str, query: Mapping[str, str] | None = None) -> None:
-        path = f"/api/bot/game/{game_id}/{command}"
-        self._ask(lambda: self._requestor.post(path, params=query), _nothing)
+    def _command(self, game_id: str, command: str) -> None:
+        self._ask(lambda: self._requestor.post(f"/api/bot/game/{game_id}/{command}"), _nothing)
 
     # Gap: berserk's streams drop keep-alive lines, end at one unreadable line, cannot be stopped from another
     # thread, and delay the lines of servers that do not chunk. Only the request is berserk's.
