@@ -19,7 +19,7 @@ from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import PlayingWanted, StreamEndpoint, StreamLost, StreamReader, StreamReport
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 from lichessbot.timeouts import Timeouts
 
 _RETRYING = "not connected, trying again"
@@ -133,13 +133,10 @@ class Connection:
             client = self.open_client(self._timeouts.liveness)
             source = StreamEndpoint(None, client, client.event_stream, parse_account_event)
             reader = StreamReader(source, self._emit, self._timeouts, self.rate_limiter)
-            try:
-                reader.start()
-            except RuntimeError as error:  # no thread or memory is left: the next list of games tries again
-                self._log.warning("thread.not_started", thread=reader.name, error=error)
+            if try_start(reader, self._log):
+                self._stream = reader
+            else:  # the next list of games tries again
                 self._emit(PlayingWanted("the event stream has no thread"))
-                return
-            self._stream = reader
 
     def stream_opened(self) -> bool:
         """Take note that the event stream is open. Return whether it was open before, so that events may be lost."""

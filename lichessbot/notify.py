@@ -31,7 +31,7 @@ from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import Account, GameFull, Player, TokenInfo
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
-from lichessbot.log import EventLog, counted, inert
+from lichessbot.log import EventLog, counted, inert, try_start
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
 from lichessbot.uci.search import NO_GAME, EngineDied
@@ -204,11 +204,8 @@ class Notifier:
             return
         if self._worker is None:
             worker = _Worker(self._log)
-            try:
-                worker.start()
-            except RuntimeError as error:  # the next notice tries again
-                self._log.warning("thread.not_started", thread=worker.name, error=error)
-                return
+            if not try_start(worker, self._log):
+                return  # the next notice tries again
             self._worker = worker
         name = None if self._account is None else self._account.username
         self._worker.tell(config, Notice(event, text, {"account": name, **facts}))

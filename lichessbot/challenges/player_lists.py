@@ -22,7 +22,7 @@ from lichessbot.backoff import Backoff
 from lichessbot.config import LOOPBACK
 from lichessbot.errors import Unreachable
 from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store, Table
 from lichessbot.timeouts import Timeouts
@@ -74,12 +74,10 @@ class PlayerLists:
         now = time.monotonic()
         for reader in self._readers.values():
             if reader.ident is None and now >= self._start_at:
-                try:
-                    reader.start()
+                if try_start(reader, EventLog()):
                     self._refusals.reset()
-                except RuntimeError as error:
+                else:
                     self._start_at = now + self._refusals.next_delay().total_seconds()
-                    EventLog().warning("thread.not_started", thread=reader.name, error=error)
 
     def update(self, fetched: ListFetched) -> None:
         """Keep a new version."""

@@ -45,7 +45,7 @@ from lichessbot.lichess.parsing import parse_game_event
 from lichessbot.lichess.positions import holdings
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import PlayingWanted, StreamEndpoint, StreamEvent, StreamLost, StreamReader
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 from lichessbot.move_sources import Hosts, MoveResolver
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
@@ -181,11 +181,8 @@ class GameSession:
         api = context.open_api(context.timeouts.liveness)
         source = StreamEndpoint(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
         self._reader = reader = StreamReader(source, context.inbox.put, context.timeouts, context.rate_limiter)
-        try:
-            reader.start()
-        except RuntimeError as error:  # no thread or memory is left: the game reads again soon
-            self._log.warning("thread.not_started", thread=reader.name, error=error)
-            context.inbox.put(StreamLost(game_id, str(error), context.timeouts.game_backoff_ceiling))
+        if not try_start(reader, self._log):  # the game reads again soon
+            context.inbox.put(StreamLost(game_id, "no thread or memory is left", context.timeouts.game_backoff_ceiling))
 
     @property
     def overdue(self) -> bool:

@@ -21,7 +21,7 @@ from lichessbot.errors import ApiError, RateLimited, Unreachable
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import Command, CommandDone, CommandFailed, GameCommand, Priority, Say, SendMove
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 from lichessbot.timeouts import Timeouts, earliest, is_due
 
 # Chat lines that may wait to be sent, in all games together.
@@ -137,10 +137,7 @@ class Outbox:
     def _start(self, sender: threading.Thread) -> None:
         """Start a thread unless it was started; without a free thread or memory, leave it to the next `tick`."""
         if sender.ident is None:
-            try:
-                sender.start()
-            except RuntimeError as error:
-                self._log.warning("thread.not_started", thread=sender.name, error=error)
+            try_start(sender, self._log)
 
 
 class _MoveSender(threading.Thread):

@@ -2,10 +2,21 @@
 
 Knows how an event is written in each format, and how secrets and control characters are kept out of it. Must not know:
 what the events are about; it gets a name and fields, and `phrases` has a phrase for each name.
-Offers `EventLog`, `start_logging` with its formats, and `inert` for text from strangers.
+Offers `EventLog`, `start_logging` with its formats, `inert` for text from strangers, and `try_start` for threads.
 """
 
 from lichessbot.log.event_log import EventLog, counted, crashes, inert, silenced
 from lichessbot.log.formats import LogFormat, Verbosity, start_logging
+from lichessbot.log.threads import try_start
 
-__all__ = ["EventLog", "LogFormat", "Verbosity", "counted", "crashes", "inert", "silenced", "start_logging"]
+__all__ = [
+    "EventLog",
+    "LogFormat",
+    "Verbosity",
+    "counted",
+    "crashes",
+    "inert",
+    "silenced",
+    "start_logging",
+    "try_start",
+]

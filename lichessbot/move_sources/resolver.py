@@ -18,7 +18,7 @@ from lichessbot.config import EngineConfig
 from lichessbot.config.sources import OpeningSource, PolyglotConfig, TableSource
 from lichessbot.errors import ApiError, RateLimited, Refused
 from lichessbot.lichess.enums import Variant
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 from lichessbot.move_sources.http import HostPaused, Hosts
 from lichessbot.move_sources.local import PolyglotBooks, SyzygyTables
 from lichessbot.move_sources.models import Question, SourceAnswer, Suggestion, playable
@@ -133,10 +133,7 @@ class MoveResolver:
             return SourceAnswer(self._game_id, question.search_id)
         if worker is None:
             worker = _Worker(f"sources-{self._game_id}", self.resolve, self._emit)
-            try:
-                worker.start()
-            except RuntimeError as error:  # no thread or memory is left
-                self._log.warning("thread.not_started", thread=worker.name, error=error)
+            if not try_start(worker, self._log):
                 return SourceAnswer(self._game_id, question.search_id)
             self._workers.append(worker)
         worker.ask(question)

@@ -19,7 +19,7 @@ from lichessbot.games.recording.pgn import board_of, pgn_of
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.positions import lacks_last_move
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 from lichessbot.storage import game_records
 from lichessbot.storage.game_records import GameRecord, MoveRecord
 from lichessbot.storage.store import Store
@@ -95,12 +95,8 @@ class GameArchive:
         self._games.put((game, config))
         if self._writer is None:
             writer = threading.Thread(target=self._archive_all, name="archive", daemon=True)
-            try:
-                writer.start()
-            except RuntimeError as error:  # no thread or memory is left: the next game tries again
-                self._log.warning("thread.not_started", thread=writer.name, error=error)
-                return
-            self._writer = writer
+            if try_start(writer, self._log):
+                self._writer = writer  # else the next game tries again
 
     def close(self) -> None:
         """Wait up to two seconds until the queued games are archived."""

@@ -25,7 +25,7 @@ from lichessbot.inbox import Report, ReviewDone
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadChat, Say
 from lichessbot.lichess.enums import ChatRoom, Colour
 from lichessbot.lichess.models import BOT_TITLE, ChatLine
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 from lichessbot.storage.reviews import reviewed
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts, earliest, is_due
@@ -122,11 +122,8 @@ class Reviewer:
         if self._worker is None:
             worker = _Worker(context.store, context.timeouts, self._emit)
             worker.may_search(self._core_is_free)
-            try:
-                worker.start()
-            except RuntimeError as error:  # no thread or memory is left: the next game tries again
-                EventLog(game.record.id).warning("thread.not_started", thread=worker.name, error=error)
-                return
+            if not try_start(worker, EventLog(game.record.id)):
+                return  # the next game tries again
             self._worker = worker
         self._worker.put(game)
 
