@@ -90,7 +90,7 @@ class Uci:
         """Handle commands until `quit`, the end of the input, or Ctrl-C; then end the search."""
         try:
             for line in lines:
-                words = line.split()
+                words = _words(line)
                 if words[:1] == ["quit"]:
                     break
                 if words:
@@ -372,6 +372,13 @@ class Uci:
             self._say(f"{move}: {count}")
             total += count
         self._say(f"\nNodes searched: {total}")
+
+
+def _words(line: str) -> list[str]:
+    """Return the words of a command; the value of an option is one, as a path may have several spaces in a row."""
+    words = line.split()
+    before, found, value = line.partition(" value ")
+    return [*before.split(), "value", value.strip()] if found and words[0] == "setoption" else words
 
 
 def _options() -> Iterator[tuple[str, str]]:

@@ -317,6 +317,12 @@ def test_endgame_tablebases_are_opened_and_probed(session: Session, tables: Path
     assert " tbhits 0 " not in reports[-1]
 
 
+def test_a_path_keeps_its_spaces(tmp_path: Path) -> None:
+    folder = tmp_path / "two  spaces"
+    lines = converse(f"setoption  name SyzygyPath  value {folder} ")
+    assert f"info string {folder}: No such file or directory: not used" in lines
+
+
 def test_a_missing_tablebase_folder_is_reported(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
     lines = converse(f"setoption name SyzygyPath value {nowhere}", "setoption name SyzygyPath value <empty>", "isready")
