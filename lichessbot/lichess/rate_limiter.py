@@ -94,16 +94,25 @@ class RateLimiter:
             waits_s |= {_WORDS[purpose]: budget.wait_s(now) for purpose, budget in self._budgets.items()}
         return {what: wait_s for what, wait_s in waits_s.items() if wait_s > 0.0}
 
+    def wait_s(self, purpose: Purpose) -> float:
+        """Return the seconds until such a request may be sent, without counting one."""
+        now = time.monotonic()
+        with self._lock:
+            return self._wait_s(purpose, now)
+
     def ask(self, purpose: Purpose) -> float:
         """Return 0 and count the request if it may be sent now, else the seconds after which to ask again."""
         now = time.monotonic()
         with self._lock:
-            budget = self._budgets.get(purpose)
-            pause_s = 0.0 if purpose is Purpose.REOPENING else self._not_before - now
-            wait_s = max(0.0, pause_s, budget.wait_s(now) if budget else 0.0)
-            if budget is not None and wait_s == 0.0:
-                budget.spend(now)
+            wait_s = self._wait_s(purpose, now)
+            if wait_s == 0.0 and purpose in self._budgets:
+                self._budgets[purpose].spend(now)
         return wait_s
+
+    def _wait_s(self, purpose: Purpose, now: float) -> float:
+        pause_s = 0.0 if purpose is Purpose.REOPENING else self._not_before - now
+        budget = self._budgets.get(purpose)
+        return max(0.0, pause_s, budget.wait_s(now) if budget else 0.0)
 
 
 class _Budget:

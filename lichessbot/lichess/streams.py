@@ -295,7 +295,10 @@ class StreamReader(threading.Thread):
         if on_request:
             reason, retry_in = "reopened on request", timedelta()
         self._chose_wait = not as_asked
-        self._put(StreamLost(self._source.game_id, reason, retry_in, as_asked, on_request))
+        told = retry_in
+        if self._source.game_id is None:  # whose next opening our own limit may hold back for longer
+            told = max(told, timedelta(seconds=self._rate_limiter.wait_s(Purpose.EVENT_STREAM)))
+        self._put(StreamLost(self._source.game_id, reason, told, as_asked, on_request))
         return retry_in
 
     def _put(self, report: StreamReport) -> None:

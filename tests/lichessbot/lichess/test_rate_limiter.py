@@ -82,6 +82,8 @@ def test_a_request_that_has_to_wait_is_not_counted(monkeypatch: pytest.MonkeyPat
     for _ in range(100):
         rate_limiter.ask(Purpose.EVENT_STREAM)
     now += 0.06
+    for _ in range(100):
+        assert rate_limiter.wait_s(Purpose.EVENT_STREAM) == 0.0
     assert rate_limiter.ask(Purpose.EVENT_STREAM) == 0.0
 
 

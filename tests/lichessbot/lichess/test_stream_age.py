@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from queue import SimpleQueue
 from typing import Any
 
@@ -9,11 +10,11 @@ import pytest
 from pydantic import SecretStr
 
 from lichessbot.errors import Unreachable
-from lichessbot.lichess import streams
+from lichessbot.lichess import rate_limiter, streams
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.parsing import parse_game_event
-from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import StreamEndpoint, StreamReader
+from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
+from lichessbot.lichess.streams import StreamEndpoint, StreamLost, StreamReader
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
@@ -90,3 +91,24 @@ def test_a_long_stream_that_breaks_off_parts_two_early_ends(monkeypatch: pytest.
     assert pause_after(86_400.0, is_cut=True) == 0.0
     assert pause_after(2.0) < 1.0
     assert pause_after(2.0) == timeouts.eviction_pause.total_seconds()
+
+
+def test_an_event_stream_that_our_own_limit_holds_back_tells_when_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log said that it is opened at once."""
+    hand = Hand()
+    monkeypatch.setattr(streams, "time", hand)
+    monkeypatch.setattr(rate_limiter, "time", hand)
+    scripted: Any = Streams(hand)
+    timeouts = Timeouts()
+    limiter = RateLimiter(timeouts)
+    for _ in range(24):
+        limiter.ask(Purpose.EVENT_STREAM)
+    inbox: SimpleQueue[Any] = SimpleQueue()
+    scripted.lasts_s = 2.0
+    source = StreamEndpoint(None, scripted, lambda: scripted, parse_game_event)
+    reader = StreamReader(source, inbox.put, timeouts, limiter)
+    reader._read_until_lost()
+    inbox.get_nowait()
+    lost = inbox.get_nowait()
+    assert isinstance(lost, StreamLost)
+    assert lost.retry_in == timeouts.event_stream_window - timedelta(seconds=2)
