@@ -111,7 +111,7 @@ def stats_command(words: tuple[str, ...], form: str | None, config_file: Path | 
 
 @click.command("games", epilog=_FILTER_HELP)
 @filter_argument
-@click.option("--limit", type=click.IntRange(min=1), help=f"List the newest games only. Default: {_GAMES_SHOWN}.")
+@click.option("--limit", type=click.IntRange(1, 10**9), help=f"List the newest games only. Default: {_GAMES_SHOWN}.")
 @click.option("--all", "show_all", is_flag=True, help="List all games.")
 @_output_options
 @config_option

@@ -202,6 +202,13 @@ def test_a_limit_and_all_games_exclude_each_other(asked: Asked) -> None:
     assert problem == "lichessbot games: --limit and --all exclude each other (see `lichessbot games --help`)\n"
 
 
+def test_a_limit_that_is_no_number_of_games_is_refused_in_one_line(asked: Asked) -> None:
+    code, out, problem = asked("games", "--limit", "99999999999999999999")
+    assert (code, out) == (2, "")
+    assert problem.count("\n") == 1
+    assert "'--limit': 99999999999999999999 is not in the range" in problem
+
+
 def test_games_of_a_version_before_these_records_are_listed(tmp_path: Path, asked: Asked) -> None:
     with closing(Database(tmp_path / "state")) as file:
         file.write([("INSERT INTO games (id, opponent, joined_at) VALUES ('old00001', 'BOT Karl', 1.0)", [()])])
