@@ -31,7 +31,7 @@ from lichessbot.control.status import (
     WaitingChallenge,
     clock_time,
 )
-from lichessbot.errors import ExitCode
+from lichessbot.errors import ConfigError, ExitCode
 from lichessbot.log import inert
 
 _REFRESH_EVERY_S: Final = 1.0
@@ -87,9 +87,14 @@ def _watch(config_file: Path | None, console: Console | None) -> None:
 
 
 def _answers(config_file: Path | None) -> Iterator[ControlAnswer]:
+    answer = ask_daemon(config_file, Command.STATUS)
     while True:
-        yield ask_daemon(config_file, Command.STATUS)
+        yield answer
         time.sleep(_REFRESH_EVERY_S)
+        try:
+            answer = ask_daemon(config_file, Command.STATUS)
+        except ConfigError as error:  # an editor may be saving the file
+            answer = ControlAnswer(ok=False, text=str(error))
 
 
 # What is shown

@@ -21,7 +21,7 @@ from rich.console import Console
 
 from engine.terminal.board_view import Theme
 from lichessbot.cli.main import main
-from lichessbot.cli.status import render
+from lichessbot.cli.status import _answers, render
 from lichessbot.control.commands import Command, ControlAnswer
 from lichessbot.control.status import (
     Activity,
@@ -33,6 +33,7 @@ from lichessbot.control.status import (
     RunningGame,
     Status,
 )
+from lichessbot.errors import ConfigError
 from tests.lichessbot.control.conftest import Office
 from tests.lichessbot.control.status_of import GAME, NOW, STATUS
 
@@ -274,6 +275,25 @@ def test_a_watcher_sees_changes_and_the_end_of_the_daemon_until_it_is_interrupte
             pass
     assert process.wait(PATIENCE_S) == 0
     os.close(controller)
+
+
+def test_a_watcher_outlives_a_moment_of_a_wrong_configuration_file(
+    answered: Office, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor was saving it."""
+    monkeypatch.setattr("lichessbot.cli.status._REFRESH_EVERY_S", 0.0)
+    config = tmp_path / "config.yml"
+    good, half = f"state_dir: {tmp_path}\n", "state_dir: ["
+    config.write_text(good)
+    answers = _answers(config)
+    assert next(answers).status == STATUS
+    config.write_text(half)
+    assert "YAML" in next(answers).text
+    config.write_text(good)
+    assert next(answers).status == STATUS
+    config.write_text(half)
+    with pytest.raises(ConfigError):
+        next(_answers(config))
 
 
 # Completion
