@@ -31,6 +31,7 @@ from engine.facade import (
     InvalidMove,
     InvalidNet,
     SearchReport,
+    SearchResult,
     Tablebase,
     default_choice,
     describe_build,
@@ -261,20 +262,25 @@ class Uci:
         limits, only, notes = parse_limits(words)
         for note in notes:
             self._say(f"info string {note}")
-        self._engine.set_position(self._board)
-        self._search = self._engine.begin(limits, self._legal_moves_among(only))
+        allowed = self._legal_moves_among(only)
+        try:
+            self._engine.set_position(self._board)
+            self._search = self._engine.begin(limits, allowed)
+        except MemoryError:
+            self._answer(self._without_search(allowed))
+            return
         self._may_answer.clear()
         if not (limits.infinite or limits.ponder):
             self._may_answer.set()
         # Ctrl-C may end this line in the middle: a thread that runs is known already.
-        self._search_thread = Thread(target=self._run_search, args=(self._search,), name="search")
+        self._search_thread = Thread(target=self._run_search, args=(self._search, allowed), name="search")
         try:
             self._search_thread.start()
         except RuntimeError:       # the system refuses more threads: search here, deaf to `stop` until the move
             self._search_thread = None
             if not self._may_answer.is_set():
                 self._stop_search(self._search)
-            self._run_search(self._search)
+            self._run_search(self._search, allowed)
 
     def _legal_moves_among(self, words: list[str]) -> list[str]:
         """Return the words that are legal moves; the others are said to be ignored, as a search must answer."""
@@ -288,18 +294,29 @@ class Uci:
                 legal.append(word)
         return legal
 
-    def _run_search(self, search: AnySearch) -> None:
+    def _run_search(self, search: AnySearch, allowed: list[str]) -> None:
         """Report the search, then its move; UCI wants some moves held back until `stop` or `ponderhit`."""
-        result = search.run(
-            report=lambda report: self._say(_info(report, self._show_wdl)),
-            current=lambda news: self._say(
-                f"info depth {news.depth} currmove {news.move} currmovenumber {news.number}"
-            ),
-        )
+        try:
+            result = search.run(
+                report=lambda report: self._say(_info(report, self._show_wdl)),
+                current=lambda news: self._say(
+                    f"info depth {news.depth} currmove {news.move} currmovenumber {news.number}"
+                ),
+            )
+        except MemoryError:
+            result = self._without_search(allowed)
         if result.late_ms > 0:
             self._say(f"info string late: the move missed its hard deadline by {result.late_ms} ms")
         self._report_tablebase_problems()
         self._may_answer.wait()
+        self._answer(result)
+
+    def _without_search(self, allowed: list[str]) -> SearchResult:
+        """Return the first of the allowed moves, all if there are none, and say why."""
+        self._say("info string error: too little memory to search; the first legal move is played")
+        return SearchResult(next(iter(allowed or self._board.legal_moves()), None), None, None)
+
+    def _answer(self, result: SearchResult) -> None:
         ponder = f" ponder {result.ponder_move}" if result.ponder_move else ""
         self._say(f"bestmove {result.best_move or '0000'}{ponder}")
 

@@ -9,7 +9,7 @@ import chess
 import chess.engine
 import pytest
 
-from engine.facade import Board
+from engine.facade import Board, Engine, RunningSearch
 from engine.uci import Uci
 from tests.engine.uci_session import Session, converse
 
@@ -262,3 +262,26 @@ def test_a_search_that_gets_no_thread_still_answers(limits: str, monkeypatch: py
     Uci(output).run([f"go {limits}", "stop", "isready"])
     assert re.search(r"bestmove \w+.*\nreadyok\n$", output.getvalue())
     assert ("depth 3" in output.getvalue()) == ("depth 3" in limits)
+
+
+@pytest.mark.parametrize(("owner", "step"), [(Engine, "begin"), (RunningSearch, "run")])
+@pytest.mark.parametrize(
+    ("command", "best"),
+    [
+        ("go depth 3", "a2a3"),
+        ("go infinite searchmoves e2e4 d2d4", "e2e4"),
+        ("position fen 8/8/8/8/8/2k5/1q6/K7 w - - 0 1\ngo depth 3", "0000"),
+    ],
+)
+def test_a_search_that_gets_no_memory_still_answers(
+    owner: type, step: str, command: str, best: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(owner, step, refuse)
+    output = StringIO()
+    Uci(output).run([*command.splitlines(), "stop", "isready"])
+    reason, *answers = output.getvalue().splitlines()
+    assert reason.startswith("info string error: too little memory to search")
+    assert answers == [f"bestmove {best}", "readyok"]
