@@ -247,9 +247,10 @@ class Lobby:
                     self._challenges.answer(event, received_at)
             case ChallengeCanceled(challenge=challenge):
                 self._challenges.canceled(challenge)
+                self._matchmaker.challenge_settled(challenge, is_declined=False)
             case ChallengeDeclined(challenge=challenge):
                 self._challenges.declined(challenge)
-                self._matchmaker.challenge_declined(challenge)
+                self._matchmaker.challenge_settled(challenge, is_declined=True)
 
     def game_started(self, game: GameInfo) -> None:
         self._challenges.game_started(game.game_id)

@@ -275,17 +275,14 @@ class Matchmaker:
         if self._open is not None:
             self._send(self._open.echo(challenge, time.monotonic()))
 
-    def challenge_declined(self, challenge: Challenge) -> None:
-        if self._is_open(challenge.id):
-            reason = DeclineReason.received(challenge.decline_reason_key)
-            self._follow(Declined(reason), time.monotonic())
+    def challenge_settled(self, challenge: Challenge, *, is_declined: bool) -> None:
+        """Go on with a challenge that was declined, or else withdrawn."""
+        if self._open is not None and self._open.challenge_id == challenge.id:
+            self._follow(self._open.settled(challenge, is_declined=is_declined), time.monotonic())
 
     def game_started(self, game_id: str) -> None:
-        if self._is_open(game_id):
+        if self._open is not None and self._open.challenge_id == game_id:
             self._follow(Accepted(announced=True), time.monotonic())
-
-    def _is_open(self, challenge_id: str) -> bool:
-        return self._open is not None and self._open.challenge_id == challenge_id
 
     def _send(self, command: MatchCommand | None) -> None:
         if command is not None:

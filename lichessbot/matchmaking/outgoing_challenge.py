@@ -168,6 +168,12 @@ class OpenChallenge:
                 return challenge_id == self.challenge_id
         return True
 
+    def settled(self, challenge: Challenge, *, is_declined: bool) -> Outcome | None:
+        """Go on with what the event stream tells: it was declined, or withdrawn, perhaps by the operator by hand."""
+        if is_declined:
+            return Declined(DeclineReason.received(challenge.decline_reason_key))
+        return None if self._stage is _Stage.WITHDRAWING else self._canceled  # our request has an answer of its own
+
     # What follows
 
     def _found(self, challenge_id: str, now: float) -> MatchCommand | None:
@@ -212,8 +218,13 @@ class OpenChallenge:
             case "declined":
                 return Declined(DeclineReason.received(challenge.decline_reason_key))
             case "canceled":
-                return Withdrawn(unanswered=not self._unwanted)
+                return self._canceled
         return self._cancel()
+
+    @property
+    def _canceled(self) -> Withdrawn:
+        """The outcome of a withdrawal seen from outside: by the operator, unless a request of ours had no answer."""
+        return Withdrawn(unanswered=self._vain_withdrawals > 0 and not self._unwanted)
 
     def _look_failed(self, error: ApiError, now: float) -> MatchCommand | None:
         return self._cancel() if isinstance(error, Refused) else self._again(now)

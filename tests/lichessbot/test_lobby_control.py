@@ -219,7 +219,7 @@ def test_the_last_opponent_is_challenged_again_to_the_same(store: Store) -> None
     declined = Challenge.model_validate(
         {"id": "to-rival", "variant": {"key": "standard"}, "speed": "blitz", "timeControl": {"type": "clock"}}
     )
-    hall.lobby._matchmaker.challenge_declined(declined)
+    hall.lobby._matchmaker.challenge_settled(declined, is_declined=True)
     assert hall.lobby.rechallenge(received=False) == "will challenge rival: 3+2 rated standard"
     assert hall.outbox.sent[-1] == CreateChallenge("rival", BLITZ)
     state = hall.lobby.describe().matchmaking

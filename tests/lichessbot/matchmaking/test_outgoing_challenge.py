@@ -74,7 +74,7 @@ def test_an_unanswered_challenge_is_read_and_then_withdrawn() -> None:
     [
         (challenge("accepted"), Accepted(announced=False)),
         (challenge("declined", "toofast"), Declined(DeclineReason.TOO_FAST)),
-        (challenge("canceled"), Withdrawn(unanswered=True)),
+        (challenge("canceled"), Withdrawn(unanswered=False)),
     ],
 )
 def test_reading_the_challenge_shows_a_lost_event(seen: Challenge, outcome: object) -> None:
@@ -120,6 +120,18 @@ def test_a_queued_challenge_has_it_withdrawn_once_and_at_once() -> None:
     assert it.withdraw() == CANCEL
     assert it.withdraw() is None
     assert it.handle(CommandDone(CANCEL), 1.0) == Withdrawn(unanswered=False)
+
+
+def test_only_a_withdrawal_that_the_operator_made_is_no_silence_of_the_opponent() -> None:
+    it = created()
+    assert it.settled(challenge("canceled"), is_declined=False) == Withdrawn(unanswered=False)
+    it.tick(OPEN_S)
+    it.handle(CommandDone(LOOK, challenge("offline")), OPEN_S)
+    assert it.settled(challenge("canceled"), is_declined=False) is None, "the answer to our own request follows"
+    assert it.handle(failed(CANCEL, NO_ANSWER), OPEN_S) is None
+    assert it.settled(challenge("canceled"), is_declined=False) == Withdrawn(unanswered=True)
+    assert it.tick(OPEN_S + RETRY_S) == LOOK
+    assert it.handle(CommandDone(LOOK, challenge("canceled")), OPEN_S + RETRY_S) == Withdrawn(unanswered=True)
 
 
 def test_a_challenge_unwanted_before_it_exists_is_withdrawn_when_it_does() -> None:
