@@ -5,6 +5,7 @@ Used by the facade. Knows the threads of a search and the tablebase at the root;
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Event, Thread
 
 from engine.board import Board
@@ -13,7 +14,7 @@ from engine.evaluation.network import Network
 from engine.evaluation.style_bonus import StyleBonus
 from engine.evaluation.variant_terms import evaluation_of
 from engine.search.history import History
-from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Task, run_helper
+from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Task, run_helper, search_line
 from engine.search.search import Search
 from engine.search.time_manager import TimeManager, deadlines_us
 from engine.search.transposition import TranspositionTable
@@ -21,6 +22,7 @@ from engine.search.wdl import Wdl, wdl_of
 from engine.syzygy.tablebase import Tablebase, TableReport
 
 ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; tables in memory take up to 15 ms
+QUICK_NODES = 1000                 # most nodes of the search after an early stop; about 2 ms
 TABLEBASE_SCORES = {2: scale()["TABLE_WIN"], -2: -scale()["TABLE_WIN"]}        # by WDL; the rest is drawn
 
 
@@ -103,12 +105,15 @@ class RunningSearch:
             return Search(position, table, history, time_manager, nodes, network, prober, style=style)
 
         self._search = search(histories[0], self._time_manager, task.limits.nodes or 0)
+        self._quick_search = partial(search, histories[0], TimeManager(), QUICK_NODES)
+        self._stopped_by_caller = False
         self._helpers = [search(history, TimeManager(), 0) for history in histories[1:]]
         self._last: SearchReport | None = None
         self._piece_count = board.position.state()["occupied"].bit_count()
 
     def stop(self) -> None:
         """End the search as soon as possible, even before `run`; callable from any thread."""
+        self._stopped_by_caller = True
         self._search.stop()
 
     def ponder_hit(self) -> None:
@@ -158,7 +163,7 @@ class RunningSearch:
                     break
                 threads.append(thread)
             all_started.set()
-            variation = deepening.run() or self._task.moves[:1]
+            variation = deepening.run() or self._quick_variation() or self._task.moves[:1]
         finally:
             for helper in self._helpers:
                 helper.stop()
@@ -167,6 +172,15 @@ class RunningSearch:
                 thread.join()
         best, reply = (*self._spell(variation), None)[:2]
         return SearchResult(best, reply, self._last, self._time_manager.late_ms())
+
+    def _quick_variation(self) -> tuple[int, ...]:
+        """Search one ply if `stop` came before the search had found a move; else return an empty variation."""
+        if not self._stopped_by_caller:
+            return ()
+        search = self._quick_search()
+        search.prober.disable()        # it may be on a slow disk
+        search.restrict_root(self._task.moves, self._task.complete)
+        return search_line(search, 1, None, lambda line: None).variation
 
     def _probe_root(self) -> None:
         """Leave out the moves that lose the tablebase result.

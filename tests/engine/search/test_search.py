@@ -196,11 +196,13 @@ def test_stop_ends_an_infinite_search() -> None:
     assert go_until_stopped(Engine()).best_move in Board().legal_moves()
 
 
-def test_stop_before_the_search_runs_still_gives_a_legal_move() -> None:
-    engine = Engine()
-    search = engine.begin(Limits(infinite=True))
+@pytest.mark.parametrize("only", [(), ("g1f1", "c2e4", "h2h3")])
+def test_stop_before_the_search_runs_still_takes_what_hangs(only: tuple[str, ...]) -> None:
+    engine = Engine(hash_mb=4)
+    engine.set_position(Board("6k1/5ppp/8/8/4q3/8/2B2PPP/6K1 w - - 0 1"))
+    search = engine.begin(Limits(infinite=True), only)
     search.stop()
-    assert search.run().best_move in Board().legal_moves()
+    assert search.run().best_move == "c2e4"
 
 
 def test_several_threads_search_more_and_end_together() -> None:
