@@ -102,10 +102,16 @@ def selfplay(folder: Path, games: int, nodes: int, net: str, seed: int, variant:
     """Play games of the engine against itself and store their positions in FOLDER."""
     load_evaluation(net, variant)      # reports a bad file once, not in every process
     plan = SelfplayPlan(folder, seed, nodes=nodes, evaluation=net, variant=variant)
-    with ProgressDisplay("self-play", len(plan.missing(games)), "shards") as display:
+    missing = plan.missing(games)
+    with ProgressDisplay("self-play", len(missing), "shards") as display:
         for progress in run_selfplay(plan, games, workers):
             display.advance_to(progress.shards)
             display.log(str(progress))
+    if not missing:
+        print(
+            f"{folder} already has {games:,} games with seed {seed}, perhaps of other --nodes or --net: nothing is "
+            "played. For more games raise --games; for other ones choose another --seed or folder."
+        )
 
 
 @click.command()

@@ -12,6 +12,7 @@ from engine.cli import training as cli_training
 from engine.cli.main import run
 from engine.evaluation import weights
 from engine.evaluation.net_file import InvalidNet
+from engine.selfplay.selfplay import SelfplayPlan
 from engine.training.data import load, read_words, rules_in
 from engine.training.export import train_network
 from engine.training.trainer import TrainingSettings
@@ -177,3 +178,14 @@ def test_a_variant_is_played_learnt_and_compared(
     assert "a.net against none: 2 games" in capsys.readouterr().out
     assert run((*play, "--variant", "chess960")) == 2
     assert "Chess960 is standard chess from another start" in capsys.readouterr().err
+
+
+def test_a_folder_that_has_enough_games_is_said_to_be_left_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    SelfplayPlan(tmp_path).write(0, 3, b"")
+    assert run(("selfplay", str(tmp_path), "--games", "2", "--nodes", "77", "--processes", "1")) == 0
+    assert capsys.readouterr().out == (
+        f"{tmp_path} already has 2 games with seed 1, perhaps of other --nodes or --net: nothing is played. "
+        "For more games raise --games; for other ones choose another --seed or folder.\n"
+    )
