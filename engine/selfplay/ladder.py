@@ -9,6 +9,7 @@ ladder continues with the pairs that are missing.
 """
 
 import json
+import os
 import random
 import shlex
 import time
@@ -248,19 +249,29 @@ class Results:
     """The file of results: a line of JSON for each pair. All of its games have the same clock, or none."""
 
     def __init__(self, path: Path, time_control: TimeControl | None = None) -> None:
-        """Read what there is. Raises InvalidRecord, also for games with another clock, or OSError."""
+        """Read what there is. Raises InvalidRecord, also for games with another clock, or OSError.
+
+        A last line that a power cut has halved is removed, so that its pair is played again.
+        """
         self._path = path
         self._clock = [] if time_control is None else [str(time_control)]
         self._points: dict[tuple[str, str], dict[int, float]] = {}
-        for number, line in enumerate(path.read_text(errors="replace").splitlines() if path.exists() else [], 1):
+        content = path.read_bytes() if path.exists() else b""
+        for number, line in enumerate(content.splitlines(keepends=True), 1):
             try:
                 first, second, pair, points, *clock = json.loads(line)
                 self._points.setdefault((str(first), str(second)), {})[int(pair)] = float(points)
             except (ValueError, TypeError):
+                if line.startswith(b"[") and not line.endswith((b"]", b"\r", b"\n")):
+                    os.truncate(path, len(content) - len(line))
+                    return
                 raise InvalidRecord(f"{path}:{number}: expected [first, second, pair, points]") from None
             if clock != self._clock:
                 played, wanted = (it[0] if it else "no clock" for it in (clock, self._clock))
                 raise InvalidRecord(f"{path}:{number}: played with {played}, expected {wanted}: choose another file")
+        if content.endswith(b"]"):     # only the end of its line was cut off
+            with path.open("a") as file:
+                file.write("\n")
 
     def add(self, pair: Pair, points: float) -> None:
         """Keep a result."""

@@ -149,6 +149,28 @@ def test_results_are_kept(tmp_path: Path) -> None:
         Results(path)
 
 
+@pytest.mark.parametrize("cut", range(1, 15))
+def test_a_result_that_a_power_cut_halved_is_played_again(cut: int, tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    for number in (0, 1):
+        Results(path).add(Pair("a", "b", number), 1.5)
+    whole = path.read_text()
+    path.write_text(whole[:-cut])
+    results = Results(path)
+    for number in results.missing("a", "b", 2):
+        results.add(Pair("a", "b", number), 1.5)
+    assert path.read_text() == whole
+
+
+def test_a_file_of_something_else_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    for text in ("[1, 2, 3]", "notes", '["a", "b", 0\n["a", "b", 1, 1.5]\n'):
+        path.write_text(text)
+        with pytest.raises(InvalidRecord, match=r"results\.jsonl:1: expected"):
+            Results(path)
+        assert path.read_text() == text
+
+
 def test_results_with_another_clock_are_refused(tmp_path: Path) -> None:
     path, bullet, blitz = tmp_path / "results.jsonl", TimeControl(8, 0.08), TimeControl(180, 2)
     Results(path, bullet).add(Pair("a", "b", 0, bullet), 1.5)
