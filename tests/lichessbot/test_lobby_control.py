@@ -27,7 +27,15 @@ from lichessbot.lichess.commands import (
     Statuses,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
-from lichessbot.lichess.models import ArenaInfo, BotUser, Challenge, ChallengeReceived, GameInfo, UserStatus
+from lichessbot.lichess.models import (
+    ArenaInfo,
+    BotUser,
+    Challenge,
+    ChallengeCanceled,
+    ChallengeReceived,
+    GameInfo,
+    UserStatus,
+)
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
@@ -205,6 +213,19 @@ def test_a_bot_that_is_blocked_while_it_is_looked_at_is_not_challenged(store: St
     hall.lobby.block("Rival")
     hall.hear(ReadStatuses(("rival",)), Statuses((UserStatus(id="rival", online=True),)))
     assert not any(isinstance(command, CreateChallenge) for command in hall.outbox.sent)
+
+
+def test_a_challenge_that_is_withdrawn_by_hand_does_not_count_against_the_bot(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    hall = Hall(store)
+    hall.find_a_rival()
+    come(hall.lobby, challenge := echoed("rival"))
+    hall.lobby.challenge_event(ChallengeCanceled(challenge=challenge.challenge), time.monotonic())
+    assert hall.lobby.describe().matchmaking.open_challenge is None
+    assert "match.withdrawn" in caplog.text
+    assert "match.declined" not in caplog.text
 
 
 # Rechallenge

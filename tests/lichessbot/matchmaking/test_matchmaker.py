@@ -24,7 +24,7 @@ from lichessbot.errors import RateLimited
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed
-from lichessbot.lichess.models import ChallengeCanceled, ChallengeDeclined, ChallengeReceived, GameStart
+from lichessbot.lichess.models import ChallengeDeclined, ChallengeReceived, GameStart
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
@@ -193,8 +193,6 @@ class Desk:
                 self.matchmaker.challenge_echoed(challenge)
             case ChallengeDeclined(challenge=challenge):
                 self.matchmaker.challenge_settled(challenge, is_declined=True)
-            case ChallengeCanceled(challenge=challenge):
-                self.matchmaker.challenge_settled(challenge, is_declined=False)
             case GameStart(game=game):
                 self.matchmaker.game_started(game.game_id)
                 self.games += 1
@@ -253,16 +251,6 @@ def test_an_unanswered_challenge_is_withdrawn_and_not_repeated(desk: Desk) -> No
     desk.until(lambda: len(desk.matchmaker) == 0)
     desk.for_a_while(0.3)
     assert desk.asked() == ["deaf"]
-
-
-@pytest.mark.parametrize("deaf", [False, True])
-def test_a_challenge_that_the_operator_withdraws_by_hand_does_not_count_against_the_bot(desk: Desk, deaf: bool) -> None:
-    desk.deaf = deaf
-    desk.rival("Patient", AnswerPolicy(ignores=True))
-    desk.until(lambda: desk.made)
-    desk.server.call(lambda: desk.site.cancel(desk.made[0].id, desk.us))
-    desk.until(lambda: len(desk.made) > 1)
-    assert desk.asked()[:2] == ["patient"] * 2
 
 
 def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: Desk) -> None:
