@@ -223,16 +223,16 @@ class Lobby:
         """Do what is due: a game may have ended, so that a queued challenge can be accepted."""
         self._lists.tick()
         playing = {info.game_id for info in self._playing()}
-        self._tournaments.tick(playing.__contains__, self._has_slot)
+        self._tournaments.tick(playing.__contains__, self._slots_for_tournaments)
         if self._challenges.has_waiting:
             self._matchmaker.withdraw()
             self._challenges.serve_queue()
         self._matchmaker.tick()
 
-    def _has_slot(self) -> bool:
-        """Return whether a game of a tournament may begin; the slots that are kept for tournaments count as free."""
+    def _slots_for_tournaments(self) -> int:
+        """Return how many games of tournaments may begin; the slots that are kept for tournaments count as free."""
         games = (*self._challenges.slot_holders(self._playing()), *self._matchmaker.slot_holders)
-        return Occupancy(games).free_slots(self._config.challenge, for_bot=False) > 0
+        return Occupancy(games).free_slots(self._config.challenge, for_bot=False)
 
     def challenge_event(self, event: StreamLine, received_at: float) -> None:
         """Handle a challenge that was made, withdrawn or declined. `received_at`: monotonic seconds."""

@@ -26,7 +26,7 @@ from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
 from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store, Table
-from lichessbot.timeouts import Timeouts, earliest
+from lichessbot.timeouts import Timeouts, earliest, is_due
 
 _ROUNDED_UP_BY_S: Final = 1.0  # Lichess sends the rest of a tournament in whole seconds
 _NOT_YET: Final = "pause is not over"
@@ -65,6 +65,8 @@ class _Entry:
     """How often in a row Lichess answered 429."""
     waits_for_slot: bool = False
     """The next game is requested as soon as a slot is free."""
+    asked: bool = False
+    """A game was requested, which may begin from now on."""
     again: Wish | None = None
     """What to join again once we have left."""
 
@@ -143,17 +145,21 @@ class Tournaments:
         """When `tick` has something to do."""
         return earliest(*(entry.due_at for entry in self._entries.values() if not entry.under_way))
 
-    def tick(self, is_played: Callable[[str], bool], has_slot: Callable[[], bool]) -> None:
-        """Ask for the next game in each tournament in which none is played, while `has_slot` says that it may begin."""
+    def tick(self, is_played: Callable[[str], bool], free_slots: Callable[[], int]) -> None:
+        """Ask for the next game in tournaments in which none is played, in as many at a time as there are slots."""
         now = time.monotonic()
-        for entry in self._entries.values():
+
+        def has_slot() -> bool:
+            return free_slots() > sum(_is_asked(entry, now) for entry in self._entries.values())
+
+        for entry in sorted(self._entries.values(), key=lambda it: not it.waits_for_slot):  # so that they take turns
             played = {game_id for game_id in entry.games if is_played(game_id)}
             if entry.games and not played and not entry.under_way:
                 entry.due_at = now     # a game's own stream may end before the event stream says so
             entry.games = played
             if entry.waits_for_slot and not entry.under_way and has_slot():
                 entry.due_at = now
-            if entry.due_at is not None and now >= entry.due_at and not entry.under_way:
+            if is_due(entry.due_at, now) and not entry.under_way:
                 self._step(entry, now, has_slot)
 
     def game_started(self, tournament_id: str, game_id: str) -> None:
@@ -185,7 +191,7 @@ class Tournaments:
             entry.limited = 0
         match report:
             case CommandFailed(error=error):
-                entry.waits_for_slot = False  # that is found out after the pause
+                entry.waits_for_slot = entry.asked = False  # that is found out after the pause
                 self._hear_failure(entry, command, error, now)
             case CommandDone(command=LeaveTournament()):
                 self._be_out(entry)
@@ -200,7 +206,7 @@ class Tournaments:
     # What follows
 
     def _step(self, entry: _Entry, now: float, has_slot: Callable[[], bool]) -> None:
-        entry.due_at, entry.waits_for_slot = None, False
+        entry.due_at, entry.waits_for_slot, entry.asked = None, False, False
         over = entry.ends_at is not None and now >= entry.ends_at
         wish = entry.wish
         match entry.stage:
@@ -217,6 +223,7 @@ class Tournaments:
                 else:
                     pair = not entry.waits_for_slot
                     self._send(entry, JoinTournament(wish.tournament_id, wish.team, wish.password, pair=pair))
+                    entry.asked = pair
 
     def _look(self, entry: _Entry, now: float) -> None:
         """Ask when the tournament starts and ends, once it should have."""
@@ -319,6 +326,12 @@ class Tournaments:
 def _needs_slot(entry: _Entry, soon: float) -> bool:
     begun = entry.starts_at is not None and entry.starts_at <= soon
     return entry.stage is _Stage.IN and begun and not entry.games
+
+
+def _is_asked(entry: _Entry, now: float) -> bool:
+    """Return whether a game may begin there, as the last request for one still counts."""
+    begun = entry.starts_at is not None and entry.starts_at <= now
+    return entry.asked and begun and not entry.games and not is_due(entry.due_at, now)
 
 
 def _plain(secret: SecretStr | None) -> str | None:

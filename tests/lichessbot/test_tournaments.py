@@ -43,7 +43,7 @@ class Desk:
         self.wishes: list[tuple[str, str | None, str | None]] = []
         self.forgotten: list[object] = []
         self.played: set[str] = set()
-        self.has_slot = True
+        self.free_slots = 1
         self.left_over = ()
         self.playable = [Variant.STANDARD, Variant.ATOMIC]
         self.tournaments = Tournaments(self, self, Timeouts(), lambda: self.playable)  # type: ignore[arg-type]
@@ -61,7 +61,7 @@ class Desk:
             self.forgotten += values
 
     def tick(self) -> None:
-        self.tournaments.tick(self.played.__contains__, lambda: self.has_slot)
+        self.tournaments.tick(self.played.__contains__, lambda: self.free_slots)
 
     def answer(self, answer: ArenaInfo | None = None) -> None:
         self.tournaments.handle(CommandDone(self.sent[-1], answer))
@@ -281,7 +281,7 @@ def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: D
 
 
 def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
-    desk.has_slot = False
+    desk.free_slots = 0
     desk.wishes = [(ARENA, None, None)]
     desk.tournaments.want(())
     desk.tick()
@@ -294,14 +294,14 @@ def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
         desk.tick()
     assert len(desk.sent) == 2
     assert len(desk.tournaments.slot_holders) == 1     # the next free slot is kept for it
-    desk.has_slot = True
+    desk.free_slots = 1
     desk.tick()
     assert desk.sent[2:] == [JoinTournament(ARENA, None, None, pair=True)]
 
 
 def test_the_end_of_an_arena_is_seen_without_a_free_slot(desk: Desk) -> None:
     desk.enter(lasts_s=60)
-    desk.has_slot = False
+    desk.free_slots = 0
     desk.hand.now += 50
     desk.tick()
     assert desk.is_asked_after() == 10
@@ -313,12 +313,48 @@ def test_the_end_of_an_arena_is_seen_without_a_free_slot(desk: Desk) -> None:
 
 
 def test_a_slot_that_becomes_free_does_not_cut_the_pause_after_a_429_short(desk: Desk) -> None:
-    desk.has_slot = False
+    desk.free_slots = 0
     desk.wishes = [(ARENA, None, None)]
     desk.tournaments.want(())
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
     desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
-    desk.has_slot = True
+    desk.free_slots = 1
     desk.tick()
     assert desk.is_asked_after() == 60
+
+
+def test_of_two_arenas_with_one_free_slot_one_is_asked_at_a_time_and_they_take_turns(desk: Desk) -> None:
+    """Both games came, and the bot played more than `concurrency`."""
+    other = "2nDaReNa"
+    desk.enter()
+    desk.wishes.append((other, None, None))
+    desk.tournaments.want(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=other, secondsToFinish=600))
+    assert desk.sent[-1] == JoinTournament(other, None, None, pair=False)
+    desk.answer()
+    before = len(desk.sent)
+    for arena in (other, ARENA, other):
+        desk.hand.now += 50
+        desk.tick()
+        assert desk.sent[before:] == [JoinTournament(arena, None, None, pair=True)]
+        desk.answer()
+        before += 1
+    desk.free_slots = 2
+    desk.tick()
+    assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
+
+
+def test_an_arena_that_has_not_begun_keeps_no_other_from_its_game(desk: Desk) -> None:
+    other = "2nDaReNa"
+    desk.wishes = [(other, None, None)]
+    desk.tournaments.want(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=other, secondsToStart=3600))
+    desk.answer()
+    desk.wishes.append((ARENA, None, None))
+    desk.tournaments.want(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    assert desk.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
