@@ -2,6 +2,7 @@
 
 import secrets
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,13 @@ WHERE_THE_PACKAGES_ARE = str(Path(lichessbot.__file__).parents[1])
 def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Child processes find the packages that this process uses, installed or not."""
     monkeypatch.setenv("PYTHONPATH", WHERE_THE_PACKAGES_ARE)
+
+
+@pytest.fixture(autouse=True)
+def _temporary_folders_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a failed rehearsal leaves behind goes with the test."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 @pytest.fixture

@@ -34,9 +34,8 @@ def open_page(process: subprocess.Popen[str]) -> PageClient:
 
 
 def test_a_person_mates_the_bot_and_ctrl_c_ends_everything(
-    rehearsal: list[subprocess.Popen[str]], mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rehearsal: list[subprocess.Popen[str]], mark: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
     pgn, port = tmp_path / "games.pgn", free_port()
     process = start(rehearsal, "--browser", "--port", str(port), "--pgn", str(pgn))
     page = open_page(process)
