@@ -1,6 +1,6 @@
 from engine.core.bitboard cimport u64
 from engine.search.time_manager cimport TimeManager
-from engine.search.search_stack cimport SearchStack
+from engine.search.search_stack cimport SearchStack, Variations
 from engine.search.time_manager cimport NodeCounter
 from engine.search.move_picker cimport MovePicker
 from engine.core.position cimport Position
@@ -18,6 +18,7 @@ cdef class Search:
     cdef TimeManager time_manager
     cdef NodeCounter counter
     cdef SearchStack stack
+    cdef Variations variations
     cdef MovePicker picker
     cdef Quiescence quiescence
     cdef readonly Prober prober

@@ -44,7 +44,7 @@ from cython.cimports.engine.search.pruning import (
 )
 from cython.cimports.engine.search.quiescence import Quiescence, tactical_move
 from cython.cimports.engine.search.rules import Rules
-from cython.cimports.engine.search.search_stack import SearchStack
+from cython.cimports.engine.search.search_stack import SearchStack, Variations
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager, now_us
 from cython.cimports.engine.search.transposition import (
     EXACT,
@@ -89,6 +89,7 @@ class Search:
         self.time_manager = time_manager
         self.counter = NodeCounter(time_manager, node_limit)
         self.stack = SearchStack(position, table, history, network, variant_evaluation, style)
+        self.variations = Variations()
         self.picker = MovePicker(position, history)
         self.quiescence = Quiescence(table, self.stack, self.picker, self.counter)
         self.prober = prober if prober is not None else Prober(position, None, 0)
@@ -175,14 +176,14 @@ class Search:
 
     def principal_variation(self) -> list[int]:
         """Return the principal variation of the last `run`; empty if no root move raised alpha."""
-        return self.stack.principal_variation()
+        return self.variations.principal()
 
     # --- Nodes -----------------------------------------------------------------------------------------------------
 
     def pv_node(self, alpha: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
         """Return the score of a node on the principal variation, alpha < beta."""
         assert -INFINITE <= alpha < beta <= INFINITE
-        self.stack.begin_pv(ply)
+        self.variations.begin(ply)
         if depth <= 0:
             return self.quiescence.search(alpha, beta, ply)
         score: cython.int = self.draws.score_without_search(ply)
@@ -365,7 +366,7 @@ class Search:
                     alpha = score
                     best_move = move
                     if beta - floor > 1:
-                        self.stack.extend_pv(move, ply)
+                        self.variations.extend(move, ply)
                     if ply == 0:
                         self.root_score = score
                         self.root_move = move
@@ -423,7 +424,7 @@ class Search:
         reduction: cython.int = self.pruning.reduction(move, number, depth, ply, on_pv)
         self.stack.reductions[ply] = reduction
         score: cython.int = alpha + 1
-        self.stack.begin_pv(ply + 1)
+        self.variations.begin(ply + 1)
         if number > 1 or not on_pv:
             score = -self.null_window_node(-alpha, depth - 1 - reduction, ply + 1, reduction > 0 or not cut_node)
             if reduction > 0 and score > alpha and not self.counter.stopped:

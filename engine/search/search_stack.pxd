@@ -16,6 +16,12 @@ cdef int evaluate_by_network(Position position, Accumulators accumulators, int p
 cdef bint is_estimate(int score) noexcept nogil
 cdef int faded(int score, int halfmove_clock) noexcept nogil
 
+cdef class Variations:
+    cdef int moves[16770]
+    cdef int length[130]
+    cdef void begin(self, int ply) noexcept nogil
+    cdef void extend(self, int move, int ply) noexcept nogil
+
 cdef class SearchStack:
     cdef Position position
     cdef Rules rules
@@ -41,8 +47,6 @@ cdef class SearchStack:
     cdef int tried_capture_count[130]
     cdef int tried_quiets[8320]
     cdef int tried_captures[8320]
-    cdef int pv[16770]
-    cdef int pv_length[130]
     cdef void prefetch(self, int move) noexcept nogil
     cdef void make(self, int move, int ply) noexcept nogil
     cdef void make_null(self, int ply) noexcept nogil
@@ -54,8 +58,6 @@ cdef class SearchStack:
     cdef int table_cutoff(self, u64 entry, int beta, int depth, int ply) noexcept nogil
     cdef void store(self, int move, int score, int depth, int bound, int ply) noexcept nogil
     cdef int quiet_score(self, int move, int ply) noexcept nogil
-    cdef void begin_pv(self, int ply) noexcept nogil
-    cdef void extend_pv(self, int move, int ply) noexcept nogil
     cdef void begin_moves(self, int ply) noexcept nogil
     cdef void add_tried(self, int move, int ply) noexcept nogil
     cdef void update_on_cutoff(self, int move, int depth, int ply) noexcept nogil

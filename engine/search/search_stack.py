@@ -66,6 +66,35 @@ def is_estimate(score: cython.int) -> cython.bint:
 
 @cython.final
 @cython.cclass
+class Variations:
+    """The best variation from each ply on. (chessprogramming wiki: Triangular PV-Table)"""
+
+    def __init__(self) -> None:
+        if not cython.compiled:
+            self.moves = [0] * (PV_ROW * (MAX_PLY + 2))
+            self.length = [0] * (MAX_PLY + 2)
+
+    def principal(self) -> list[int]:
+        """Return the variation of the root."""
+        return [self.moves[index] for index in range(self.length[0])]
+
+    def begin(self, ply: cython.int) -> cython.void:
+        """Empty the variation of this ply."""
+        self.length[ply] = 0
+
+    def extend(self, move: cython.int, ply: cython.int) -> cython.void:
+        """Set the variation of this ply to the move and the variation of the next ply."""
+        row: cython.int = ply * PV_ROW
+        length: cython.int = self.length[ply + 1]
+        index: cython.int
+        self.moves[row] = move
+        for index in range(length):
+            self.moves[row + 1 + index] = self.moves[row + PV_ROW + index]
+        self.length[ply] = length + 1
+
+
+@cython.final
+@cython.cclass
 class SearchStack:
     """The stack of one thread's search. Without a network the hand-written evaluation is used."""
 
@@ -96,8 +125,6 @@ class SearchStack:
             self.tried_capture_count = [0] * (MAX_PLY + 2)
             self.tried_quiets = [0] * (MAX_TRIED * (MAX_PLY + 2))
             self.tried_captures = [0] * (MAX_TRIED * (MAX_PLY + 2))
-            self.pv = [0] * (PV_ROW * (MAX_PLY + 2))
-            self.pv_length = [0] * (MAX_PLY + 2)
         self.position = position
         self.rules = Rules(position)
         self.table = table
@@ -222,26 +249,6 @@ class SearchStack:
     def quiet_score(self, move: cython.int, ply: cython.int) -> cython.int:
         """Return the history score of a quiet move that has not been made yet."""
         return self.history.quiet_score(self.position.side_to_move, move, step_of(self.position, move), ply)
-
-    # --- The principal variation -------------------------------------------------------------------------------------
-
-    def principal_variation(self) -> list[int]:
-        """Return the variation of the root."""
-        return [self.pv[index] for index in range(self.pv_length[0])]
-
-    def begin_pv(self, ply: cython.int) -> cython.void:
-        """Empty the variation of this ply."""
-        self.pv_length[ply] = 0
-
-    def extend_pv(self, move: cython.int, ply: cython.int) -> cython.void:
-        """Set the variation of this ply to the move and the variation of the next ply."""
-        row: cython.int = ply * PV_ROW
-        length: cython.int = self.pv_length[ply + 1]
-        index: cython.int
-        self.pv[row] = move
-        for index in range(length):
-            self.pv[row + 1 + index] = self.pv[row + PV_ROW + index]
-        self.pv_length[ply] = length + 1
 
     # --- Statistics ---------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 from engine.core.position cimport Position
 from engine.search.levels.judgement cimport Judgement
 from engine.search.levels.vision cimport Vision
+from engine.search.search_stack cimport Variations
 from engine.search.time_manager cimport NodeCounter
 
 cdef class LevelSearch:
@@ -8,6 +9,7 @@ cdef class LevelSearch:
     cdef Vision vision
     cdef Judgement judgement
     cdef NodeCounter counter
+    cdef Variations variations
     cdef int exchange_plies
     cdef int root_height
     cdef int root_previous
@@ -18,8 +20,6 @@ cdef class LevelSearch:
     cdef int scores[8448]
     cdef int played[34]
     cdef int killers[34]
-    cdef int pv[1156]
-    cdef int pv_length[34]
     cdef int node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int quiescence(self, int alpha, int beta, int ply, int plies) noexcept nogil
     cdef int instinct(self, int move) noexcept nogil
@@ -28,4 +28,3 @@ cdef class LevelSearch:
     cdef int keep_captures(self, int ply, int end, bint recaptures_only) noexcept nogil
     cdef int pick(self, int index, int end) noexcept nogil
     cdef void order(self, int ply, int end) noexcept nogil
-    cdef void extend_pv(self, int move, int ply) noexcept nogil

@@ -16,13 +16,13 @@ from cython.cimports.engine.core.score import DRAW, INFINITE, is_decided, mated_
 from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.search.levels.judgement import Judgement
 from cython.cimports.engine.search.levels.vision import Vision
+from cython.cimports.engine.search.search_stack import Variations
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
 
 MAX_PLIES = cython.declare(cython.int, 32)          # from the root, captures and evasions included
 ROW = cython.declare(cython.int, 256)               # moves of one ply
 RECAPTURE_BONUS = cython.declare(cython.int, 100)   # cp
 THEORY_BONUS = cython.declare(cython.int, 60)       # cp: a known opening is left only for something better
-PV_ROW = cython.declare(cython.int, 34)
 
 
 @cython.final
@@ -42,12 +42,13 @@ class LevelSearch:
         """`previous` is the opponent's last move, 0 if there is none."""
         if not cython.compiled:
             self.moves, self.scores = [0] * 8448, [0] * 8448
-            self.played, self.killers, self.pv, self.pv_length = [0] * 34, [0] * 34, [0] * 1156, [0] * 34
+            self.played, self.killers = [0] * 34, [0] * 34
             self.theory = [0] * ROW
         self.position = position
         self.vision = vision
         self.judgement = judgement
         self.counter = NodeCounter(time_manager, 0)
+        self.variations = Variations()
         self.exchange_plies = exchange_plies
         self.root_height = position.height
         self.root_previous = previous
@@ -76,8 +77,8 @@ class LevelSearch:
         score: cython.int
         with cython.nogil:
             score = self.node(-INFINITE, INFINITE, plies, 0)
-            if self.pv_length[0] > 0 and not is_decided(score):
-                score -= self.instinct(self.pv[0])
+            if self.variations.length[0] > 0 and not is_decided(score):
+                score -= self.instinct(self.variations.moves[0])
         return score
 
     def stop(self) -> None:
@@ -98,7 +99,7 @@ class LevelSearch:
 
     def principal_variation(self) -> list[int]:
         """Return the principal variation of the last `run`, empty if no move was finished."""
-        return [self.pv[index] for index in range(self.pv_length[0])]
+        return self.variations.principal()
 
     # --- Nodes -----------------------------------------------------------------------------------------------------
 
@@ -108,7 +109,7 @@ class LevelSearch:
 
     def node(self, alpha: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
         """Return the score of a node in centipawns for the side to move. In check the search goes on below depth 0."""
-        self.pv_length[ply] = 0
+        self.variations.begin(ply)
         if ply > 0 and (is_insufficient_material(self.position) or is_repetition(self.position, self.root_height)):
             return DRAW
         in_check: cython.bint = self.position.in_check()
@@ -153,7 +154,7 @@ class LevelSearch:
                 best = score
                 if score > floor:
                     floor = score
-                    self.extend_pv(move, ply)
+                    self.variations.extend(move, ply)
                     if score >= beta:
                         if not is_tactical(move):
                             self.killers[ply] = move
@@ -257,13 +258,3 @@ class LevelSearch:
         self.moves[best], self.scores[best] = self.moves[index], self.scores[index]
         self.moves[index], self.scores[index] = move, score
         return move
-
-    def extend_pv(self, move: cython.int, ply: cython.int) -> cython.void:
-        """Set the variation of this ply to the move and the variation of the next ply."""
-        row: cython.int = ply * PV_ROW
-        length: cython.int = self.pv_length[ply + 1]
-        index: cython.int
-        self.pv[row] = move
-        for index in range(length):
-            self.pv[row + 1 + index] = self.pv[row + PV_ROW + index]
-        self.pv_length[ply] = length + 1
