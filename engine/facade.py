@@ -12,11 +12,12 @@
   `opening_of`), endgame tablebases (`Tablebase`, `TableReport`), PGN (`pgn_text`), networks (`default_choice`;
   `InvalidNet`).
 - Reviews: `accuracy`, Lichess's formulas for how good moves were.
-- The machine: `build_mode`, `describe_build`, `available_mb`.
+- The machine: `build_mode`, `describe_build`, `available_mb`, `usable_cores`.
 
 Unless a name says otherwise, moves are UCI text, scores are centipawns, and times are milliseconds.
 """
 
+import os
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -100,6 +101,7 @@ __all__ = [
     "pgn_text",
     "polyglot_key",
     "review_book",
+    "usable_cores",
 ]
 
 DEFAULT_HASH_MB = 16
@@ -116,6 +118,11 @@ UCI_VARIANTS = {"chess": "standard"} | {variant.uci: variant.key for variant in 
 def describe_build() -> str:
     """Return for people whether the engine is compiled, and the vector instructions that inference uses."""
     return f"compiled, {instructions()}" if build_mode() == "compiled" else build_mode()
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def longest_think_s(limits: Limits, *, white: bool) -> float:

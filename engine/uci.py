@@ -36,6 +36,7 @@ from engine.facade import (
     default_choice,
     describe_build,
     evaluation,
+    usable_cores,
 )
 from engine.go_command import UciError, parse_limits, parse_number
 
@@ -418,11 +419,6 @@ def _options() -> Iterator[tuple[str, str]]:
     yield "Style", f"combo default {NO_STYLE} {' '.join(f'var {name}' for name in (NO_STYLE, *NAMED_STYLES))}"
     for option, group in STYLE_OPTIONS.items():
         yield option, f"spin default 100 min {STYLES[group][0]} max {STYLES[group][-1]}"
-
-
-def usable_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _switch(name: str, text: str) -> bool:

@@ -4,14 +4,14 @@ Pure. All matching profiles apply on top of the section `engine`, in the order o
 wins. So a profile for bullet and one for humans both apply to bullet against a human.
 """
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Final, Self
 
-from engine.facade import available_mb
+from engine.facade import available_mb, usable_cores
 from lichessbot.config import STYLE_OPTION, Conditions, Config, EngineConfig, Profile, Strength, StyleName
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import GameFull, GameInfo
@@ -91,12 +91,8 @@ class Machine:
     @classmethod
     def detect(cls, root: Path = Path("/")) -> Self:
         """Return the machine that this process runs on. `root` is the folder that holds proc and sys."""
-        try:
-            cores: int | None = len(os.sched_getaffinity(0))
-        except AttributeError:  # not on macOS
-            cores = os.cpu_count()
-        allowed = min(_cpu_quotas(root), default=None)
-        return cls(cores if cores is None or allowed is None else min(cores, max(1, int(allowed))), available_mb(root))
+        allowed = min(_cpu_quotas(root), default=inf)
+        return cls(int(max(1, min(usable_cores(), allowed))), available_mb(root))
 
     def max_hash_mb(self, engines: int) -> int | None:
         """Return the largest hash table that fits for this many engines."""

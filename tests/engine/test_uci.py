@@ -14,9 +14,9 @@ import chess.engine
 import pytest
 
 from engine import __version__, uci
-from engine.facade import Engine, Limits, describe_build
+from engine.facade import Engine, Limits, describe_build, usable_cores
 from engine.go_command import parse_limits
-from engine.uci import Uci, usable_cores
+from engine.uci import Uci
 from tests.engine.uci_session import COMMAND, Session, converse
 
 
