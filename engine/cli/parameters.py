@@ -12,7 +12,7 @@ from rich.console import Console
 
 from engine.board import Board
 from engine.core.fen import InvalidFen
-from engine.facade import RATINGS
+from engine.facade import RATINGS, usable_cores
 from engine.lessons.styles import STYLES, parse_style
 from engine.selfplay.cluster.address import Cluster, parse_cluster
 from engine.terminal.board_view import Theme
@@ -125,7 +125,7 @@ board_variant_option = click.option(       # for a command with a board: read be
     "--variant", is_eager=True, expose_value=False, callback=_note_variant, **_VARIANT_WORDS
 )
 processes_option = click.option(
-    "--processes", type=POSITIVE, default=os.cpu_count() or 1, help="Games to play at the same time."
+    "--processes", type=POSITIVE, default=usable_cores(), help="Games to play at the same time."
 )
 ascii_option = click.option("--ascii", "ascii_only", is_flag=True, help="Use letters for pieces, and no colours.")
 

@@ -1,5 +1,6 @@
 """The command line as a whole: help, start, interruption."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -76,3 +77,11 @@ def test_uci_and_bench_start_without_the_command_line(words: list[str]) -> None:
     answer = subprocess.run(command, input="quit\n", capture_output=True, text=True, timeout=100, check=True)
     assert "engine.uci" in answer.stderr
     assert "click" not in answer.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system assigns no cores to processes")
+def test_as_many_games_are_played_at_once_as_the_process_may_use_cores() -> None:
+    command = [sys.executable, "-P", "-m", "engine", "selfplay", "--help"]
+    program = f"import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); os.execv({command[0]!r}, {command})"
+    answer = subprocess.run([command[0], "-c", program], capture_output=True, text=True, timeout=100, check=True)
+    assert "at the same time. [default: 1;" in " ".join(answer.stdout.split())
