@@ -10,7 +10,7 @@ from functools import partial
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
@@ -67,7 +67,7 @@ def application(site: Site) -> Starlette:
     """Return the API in front of `site`."""
     return Starlette(
         routes=_routes(site),
-        exception_handlers={ApiError: _refuse, HTTPException: _not_found},
+        exception_handlers={ApiError: _refuse, HTTPException: _not_found, ClientDisconnect: _nobody_listens},
     )
 
 
@@ -126,6 +126,11 @@ async def _refuse(_request: Request, error: Exception) -> Response:
 async def _not_found(_request: Request, _error: Exception) -> Response:
     """Answer an unknown path, or a wrong method."""
     return await _refuse(_request, NotFound())
+
+
+async def _nobody_listens(_request: Request, _error: Exception) -> Response:
+    """Return what is never sent: the client broke its connection before its request was complete."""
+    return Response(status_code=400)
 
 
 # Account, users, token (3.1).

@@ -1,6 +1,7 @@
 """Event and game streams on real sockets: order, ticks, eviction, ends."""
 
 import asyncio
+import logging
 import socket
 import statistics
 import time
@@ -49,6 +50,22 @@ def test_lines_are_chunked_ndjson_one_chunk_each_with_headers_at_once(ada: Clien
         assert line.startswith(b'{"type":"challenge"')
         assert line.endswith(b"}\n")
         assert rest[len(line) :].replace(tick, b"") == b"\r\n"
+
+
+@pytest.mark.parametrize("path", ["/api/token/test", "/api/challenge/hal"])
+def test_a_client_that_goes_before_its_request_is_complete_is_no_error(
+    path: str, lichess: RehearsalServer, ada: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A killed daemon does so."""
+    address = urlsplit(ada.url)
+    with socket.create_connection((address.hostname, address.port), timeout=PATIENCE_S) as raw:
+        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ada.token}\r\nContent-Length: 100\r\n\r\n"
+        raw.sendall(head.encode() + b"half of the bo")
+        raw.shutdown(socket.SHUT_WR)
+        assert raw.recv(1000) == b""    # the server has seen it,
+    for _ in range(3):
+        lichess.call(lambda: None)      # and has gone on
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 def test_no_line_waits_for_a_full_buffer_or_an_acknowledgement(ada: Client, bob: Client) -> None:
