@@ -14,7 +14,7 @@ from engine.selfplay import records
 from engine.selfplay.records import RECORD, InvalidRecord
 from engine.training.features import add_hindsight, first_invalid, pack
 
-HELD_OUT_PERCENT = 5
+HELD_OUT_PERCENT = 5               # of the games
 WORDS = RECORD.size // 8           # 64-bit words per record
 
 

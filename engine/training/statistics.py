@@ -12,7 +12,7 @@ from engine.selfplay.records import Result
 from engine.training.data import WORDS, read_words
 from engine.training.features import loss_of_scores, recorded_scores
 
-UNITS_CP = range(120, 601, 20)
+UNITS_CP = range(120, 601, 20)     # tried as the centipawns of a search score that make one logistic unit
 DECIDED_CP = 300
 PIECES_PER_BUCKET = 4              # of a network with buckets, see `net_file.py`
 

@@ -16,17 +16,16 @@ from pathlib import Path
 from engine.evaluation import weights
 from engine.evaluation.eval_file import STANDARD
 from engine.selfplay import records
-from engine.training.data import pack_shard, rules_in
+from engine.training.data import HELD_OUT_PERCENT, pack_shard, rules_in
 from engine.training.linear_samples import LinearSamples
 from engine.training.samples import Samples
+from engine.training.statistics import UNITS_CP
 from engine.whole_file import write_whole
 
 BATCH = 16384
 FIRST_DECAY, SECOND_DECAY = 0.9, 0.999             # Adam's decay of mean gradients and of their squares
 TINY = 1e-10
-HELD_OUT_PERCENT = 5
 SPARE = 1000                       # samples: of few games, more than this percentage may be held out
-UNITS_CP = range(120, 601, 20)
 
 
 @dataclass(frozen=True)
