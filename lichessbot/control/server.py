@@ -27,6 +27,7 @@ _MOST_WAITING: Final = 128
 _MOST_BYTES: Final = 4096
 _SPACING_S: Final = 0.05  # between two clients: a status costs the main thread half a millisecond
 _AFTER_ERROR_S: Final = 1.0
+_LOOKS_EVERY_S: Final = 2.0  # whether the socket is still in its folder
 _CLOSE_WAITS_AT_MOST_S: Final = 1.0
 
 
@@ -51,6 +52,8 @@ class ControlServer:
         self._log = EventLog()
         self._socket: socket.socket | None = None
         self._inode = 0
+        self._lock = threading.Lock()
+        """Held while the socket is made again, and while it is closed for good."""
         self._places = threading.BoundedSemaphore(_MOST_CLIENTS)
         self._closing = threading.Event()
         self._answering: set[threading.Thread] = set()
@@ -69,15 +72,16 @@ class ControlServer:
     def close(self) -> None:
         """Stop listening; requests that the main thread has answered are answered first."""
         self._closing.set()
-        if self._socket is None:
-            return
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)  # ends `accept` in the other thread
-        self._socket.close()
-        path = self._folder / SOCKET_NAME
-        with suppress(OSError):
-            if path.stat().st_ino == self._inode:  # a later daemon may have replaced it
-                path.unlink()
+        with self._lock:
+            if self._socket is None:
+                return
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)  # ends `accept` in the other thread
+            self._socket.close()
+            path = self._folder / SOCKET_NAME
+            with suppress(OSError):
+                if path.stat().st_ino == self._inode:  # a later daemon may have replaced it
+                    path.unlink()
         deadline = time.monotonic() + _CLOSE_WAITS_AT_MOST_S
         for thread in list(self._answering):
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -98,6 +102,7 @@ class ControlServer:
             path.chmod(_OWNER_ONLY)
             self._inode = path.stat().st_ino
             listener.listen(_MOST_WAITING)
+            listener.settimeout(_LOOKS_EVERY_S)
         except BaseException:
             listener.close()
             raise
@@ -108,13 +113,25 @@ class ControlServer:
     def _accept_all(self, listener: socket.socket) -> None:
         while not self._closing.is_set():
             try:
+                listener = self._in_its_folder(listener)
                 self._accept(listener)
+            except TimeoutError:
+                pass  # nobody came
             except OSError as error:
                 self._log.debug("control.accept", error=error)
                 self._closing.wait(_AFTER_ERROR_S)  # such as too many open files: clients wait, and games go on
             except Exception as error:
                 self._log.crash("control.crashed", error)
             self._closing.wait(_SPACING_S)
+
+    def _in_its_folder(self, listener: socket.socket) -> socket.socket:
+        """Return the listening socket, made again if it went with the folder and the records made that again."""
+        with self._lock:
+            if self._closing.is_set() or (self._folder / SOCKET_NAME).exists() or not self._folder.is_dir():
+                return listener
+            listener.close()
+            self._socket = self._bound()
+            return self._socket
 
     def _accept(self, listener: socket.socket) -> None:
         """Give one client a thread of its own as soon as fewer than the most are served."""

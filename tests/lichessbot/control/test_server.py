@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -257,3 +258,22 @@ def test_an_answer_given_just_before_the_end_still_arrives(office: Office, tmp_p
     closing.join()
     with pytest.raises(NoDaemon):
         ask(tmp_path, Command.STATUS)
+
+
+def test_a_folder_that_is_deleted_and_made_again_gets_its_socket_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lichessbot.control.server._LOOKS_EVERY_S", 0.1)
+    folder = tmp_path / "state"
+    folder.mkdir()
+    with closing(Office(folder)):
+        shutil.rmtree(folder)
+        folder.mkdir()  # as the records do
+        answer, deadline = None, time.monotonic() + PATIENCE_S
+        while answer is None:
+            assert time.monotonic() < deadline
+            with suppress(NoDaemon):
+                answer = ask(folder, Command.PAUSE)
+        assert answer == ControlAnswer(ok=True, text="did pause")
+        assert stat.S_IMODE((folder / SOCKET_NAME).stat().st_mode) == 0o600
+    assert not (folder / SOCKET_NAME).exists()
