@@ -109,22 +109,28 @@ class Service:
 
     def games(self) -> dict[str, int]:
         """What the server says is being played: by id, how many full moves it has."""
-        code = (
-            "import urllib.request as u; "
-            f"print(u.urlopen(u.Request('{self._url}/api/account/playing', "
-            f"headers={{'Authorization': 'Bearer {self._token}'}})).read().decode())"
-        )
-        playing = json.loads(self.machine.run("python3", "-c", code))["nowPlaying"]
+        playing = json.loads(self._request("GET", "/api/account/playing"))["nowPlaying"]
         return {game["gameId"]: int(game["fen"].split()[-1]) for game in playing if game["fen"].count(" ") == 5}
 
+    def _request(self, method: str, path: str, *, check: bool = True) -> str:
+        code = (
+            f"import urllib.request as u; print(u.urlopen(u.Request('{self._url}{path}', method='{method}', "
+            f"headers={{'Authorization': 'Bearer {self._token}'}})).read().decode())"
+        )
+        return self.machine.run("python3", "-c", code, check=check)
+
     def game(self) -> str:
-        """The id of a game that has just begun, as soon as there is one: it will not end under our hands."""
-        young: list[str] = []
-        while not young:
+        """The id of a game that has just begun, as soon as there is one: it will not end under our hands.
+
+        An older one is resigned, as by its operator on the website, unless it ends meanwhile.
+        """
+        while True:
             self.machine.until(self.games)
-            young = [game for game, moves in self.games().items() if moves <= 20]
+            for game, moves in self.games().items():
+                if moves <= 20:
+                    return game
+                self._request("POST", f"/api/bot/game/{game}/resign", check=False)
             time.sleep(0.2)
-        return young[0]
 
     def until_moved(self, game: str) -> None:
         """Wait until the game is a move of both further."""
