@@ -162,6 +162,8 @@ class Uci:
         """Handle `name NAME value VALUE`; names ignore case and may contain spaces."""
         split = words.index("value") if "value" in words else len(words)
         name, value = " ".join(words[1:split]), " ".join(words[split + 1 :])
+        if value == EMPTY:
+            value = ""
         if words[:1] != ["name"]:
             raise UciError("expected setoption name NAME value VALUE")
         self._stop()
@@ -193,7 +195,7 @@ class Uci:
             case "uci_showwdl":
                 self._show_wdl = _switch(name, value)
             case "syzygypath":
-                self._open_tablebase("" if value == EMPTY else value)
+                self._open_tablebase(value)
             case "syzygyprobelimit":
                 self._engine.tablebase.probe_limit = parse_number(name, value, 0, MAX_TABLEBASE_PIECES)
                 self._engine.new_game()

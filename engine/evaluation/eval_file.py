@@ -16,7 +16,6 @@ from engine.evaluation.network import Network
 Evaluation: TypeAlias = str | Net     # what EvalFile names, or a network that was read already
 HAND_WRITTEN = "none"
 SHIPPED = "<shipped>"
-EMPTY = "<empty>"                  # UCI's word for an empty string
 STANDARD = "standard"
 FOLDER = Path(__file__).parents[1] / "data"
 
@@ -41,7 +40,7 @@ def read(choice: Evaluation) -> Evaluation:
 
     Raises InvalidNet.
     """
-    if isinstance(choice, Net) or choice in ("", EMPTY, HAND_WRITTEN, SHIPPED):
+    if isinstance(choice, Net) or choice in ("", HAND_WRITTEN, SHIPPED):
         return choice
     return net_file.read(Path(choice))
 
@@ -51,7 +50,7 @@ def load(choice: Evaluation, variant: str = STANDARD) -> Network | None:
 
     `variant` is a name of Lichess's. Raises InvalidNet with a message for the user.
     """
-    if choice in ("", EMPTY):
+    if choice == "":
         return shipped_network(variant) if default_choice() == SHIPPED else None
     choice = read(choice)
     if isinstance(choice, Net):

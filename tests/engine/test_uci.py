@@ -14,7 +14,7 @@ import chess.engine
 import pytest
 
 from engine import __version__, uci
-from engine.facade import Engine, Limits, describe_build, usable_cores
+from engine.facade import Engine, Limits, Tablebase, describe_build, usable_cores
 from engine.go_command import parse_limits
 from engine.uci import Uci
 from tests.engine.uci_session import COMMAND, Session, converse
@@ -321,6 +321,13 @@ def test_a_path_keeps_its_spaces(tmp_path: Path) -> None:
     folder = tmp_path / "two  spaces"
     lines = converse(f"setoption  name SyzygyPath  value {folder} ")
     assert f"info string {folder}: No such file or directory: not used" in lines
+
+
+def test_an_empty_option_means_the_default() -> None:
+    lines = converse("setoption name EvalFile value none", "setoption name EvalFile value <empty>")
+    assert lines[1] == f"info string evaluation: {Engine().describe_evaluation()}"
+    (endgames,) = converse("setoption name SyzygyPath value <empty>")
+    assert endgames == f"info string endgame tablebases: {Tablebase().describe()}"
 
 
 def test_a_missing_tablebase_folder_is_reported(tmp_path: Path) -> None:
