@@ -40,7 +40,7 @@ def proposal(form: Form) -> Proposal:
     key = _choice(form, "strength", [it.key for it in STRENGTHS])
     strength = next(it for it in STRENGTHS if it.key == key)
     if rated and strength.limits:
-        raise Refused("rated games have one strength for everybody: choose casual, or full strength")
+        raise Refused("rated games have one strength for everybody: choose casual, or the strength as configured")
     return Proposal(terms, strength)
 
 

@@ -18,7 +18,7 @@ class Strength:
 
 
 STRENGTHS: Final = (
-    Strength("full", "Full strength"),
+    Strength("full", "As configured"),
     *(Strength(f"level-{level}", f"Level {level}", {"strength": level}) for level in range(2600, 799, -200)),
 )
 

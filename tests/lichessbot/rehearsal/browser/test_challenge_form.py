@@ -22,11 +22,11 @@ def test_a_form_becomes_the_terms_of_a_challenge() -> None:
     assert dict(proposed.strength.limits) == {"strength": 800}
 
 
-def test_a_short_form_means_full_strength_and_any_colour() -> None:
+def test_a_short_form_means_the_configured_strength_and_any_colour() -> None:
     proposed = proposal({"unlimited": True})
     assert proposed.terms.time_control == Unlimited()
     assert proposed.terms.color is ColorChoice.RANDOM
-    assert dict(proposed.strength.limits) == {}
+    assert (proposed.strength.name, dict(proposed.strength.limits)) == ("As configured", {})
 
 
 def test_every_offered_clock_is_one_of_lichess() -> None:
@@ -54,7 +54,7 @@ def test_the_position_counts_only_for_games_from_a_position() -> None:
         ({"color": "whit"}, "color: 'whit' is none of random, white, black; perhaps white"),
         ({"variant": "atomc"}, "variant: 'atomc' is none of standard, chess960, .*; perhaps atomic"),
         ({"strength": "level-2700"}, "strength: 'level-2700' is none of full, .*; perhaps level-"),
-        ({"rated": True}, "rated games have one strength for everybody: choose casual, or full strength"),
+        ({"rated": True}, "rated games have one strength for everybody: choose casual, or the strength as configured"),
         ({"strength": ["x"]}, "strength: "),
         ({"variant": "fromPosition"}, "fen: a game from a position needs its FEN"),
         ({"variant": "fromPosition", "fen": 7}, "fen: a game from a position needs its FEN"),
