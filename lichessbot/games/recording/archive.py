@@ -1,6 +1,6 @@
 """Finished games: their openings are named and their PGN is written, in a thread of its own.
 
-If the event stream reports the end first, the last move is taken from that report.
+If the event stream reports the end first, the last move is taken from that report, and ours before it as it was sent.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
-from engine.facade import InvalidFen, InvalidMove, InvalidVariant, opening_of
+from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant, opening_of
 from lichessbot.config import Config, PgnGrouping
 from lichessbot.games.recording.pgn import board_of, pgn_of
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
@@ -55,16 +55,20 @@ class ArchivedGame:
                 return folder / f"{us} games.pgn"
 
     def completed(self, recorded: Sequence[MoveRecord]) -> "ArchivedGame":
-        """Return the game with what other processes recorded, its last move, and its opening.
+        """Return the game with what other processes recorded, its last moves, and its opening.
 
         Raises as `board_of` does.
         """
         known = {move.ply: move for move in recorded}
         moves = [_better_known(move, known.get(move.ply)) for move in self.moves]
         board = board_of(self.record, moves)
+        sent = self.sent
+        if self.end is not None and sent is not None and _is_answered(board, sent, self.end):
+            moves.append(replace(sent, move=board.push(sent.move)))
+            sent = None
         if self.end is not None and lacks_last_move(board, self.end):
             ply = len(moves) + 1
-            last = self.sent or MoveRecord(ply, "", source="" if self.record.is_ours(ply) else None)
+            last = sent or MoveRecord(ply, "", source="" if self.record.is_ours(ply) else None)
             moves.append(replace(last, move=board.push(self.end.last_move)))
         record = replace(self.record, plies=len(moves))
         if record.variant == Variant.STANDARD and (opening := opening_of(board.moves)) is not None:
@@ -76,6 +80,16 @@ def _better_known(seen: MoveRecord, recorded: MoveRecord | None) -> MoveRecord:
     """Return the record of a move of which this process may have seen no more than that it was played."""
     is_bare = seen.clock_ms is None and not seen.source
     return recorded if recorded is not None and is_bare and recorded.move == seen.move else seen
+
+
+def _is_answered(board: Board, sent: MoveRecord, end: GameInfo) -> bool:
+    """Return whether exactly our move and the answer to it, the last move of `end`, are missing on `board`."""
+    after = board.copy()
+    try:
+        after.push(sent.move)
+    except InvalidMove:
+        return False
+    return lacks_last_move(after, end)
 
 
 class GameArchive:
@@ -117,7 +131,7 @@ class GameArchive:
     def _archive(self, game: ArchivedGame, config: Config) -> None:
         game = game.completed(self._store.moves_of(game.record.id))
         record = game.record
-        self._store.record(game_records.named(record), game_records.played(record.id, game.moves[-1:]))
+        self._store.record(game_records.named(record), game_records.played(record.id, game.moves[-2:]))
         if config.pgn_directory is None or not game.moves or record.status == GameStatus.ABORTED:
             return
         path = game.path(config.pgn_directory, config.pgn_file_grouping)

@@ -87,6 +87,26 @@ def test_a_last_move_that_only_the_event_stream_shows_keeps_what_was_known_of_it
     assert recording.finished().moves[-1] == MoveRecord(4, "d8h4", None, "engine", 99_999, 9, 5000, 1500, 3)
 
 
+@pytest.mark.parametrize(("sent", "plies"), [("g2g4", 4), ("g2g3", 2), ("e2e4", 2), ("a1a8", 2)])
+def test_our_move_and_its_answer_may_both_be_missing_in_the_games_stream(sent: str, plies: int) -> None:
+    """The opponent had premoved the mate."""
+    board = chess.Board()
+    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
+        board.push_uci(move)
+    recording = Recording()
+    recording.full("f2f3 e7e5")
+    recording.think()
+    recording.send(3, sent)
+    end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": "d8h4"}
+    recording.recorder.handle(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
+    game = recording.finished()
+    assert game.record.plies == plies
+    assert plies == 2 or game.moves[2:] == [
+        MoveRecord(3, "g2g4", None, "engine", 31, 9, 5000, 1500, 3),
+        MoveRecord(4, "d8h4"),
+    ]
+
+
 def test_the_store_gets_one_note_for_each_move_of_ours() -> None:
     recording = Recording(white=False)
     recording.full("")
