@@ -74,7 +74,7 @@ def null_move_reduction(depth: cython.int, surplus: cython.int) -> cython.int:
 
 
 def fail_high_score(score: cython.int, beta: cython.int, depth: cython.int) -> cython.int:
-    """Return a score above beta moved towards it, a shallow one more: how far it is above is not certain."""
+    """Return a score above beta moved towards beta, the more the lower the depth: the surplus is uncertain."""
     if is_decided(score) or is_decided(beta):
         return score
     return (score * depth + beta) // (depth + 1)
@@ -162,20 +162,20 @@ class MovePruning:
             return 0
         if is_tactical(move) and not self.picker.is_bad_capture(ply):
             return 0
-        plies: cython.int = late_move_reduction(depth, number, self.stack.history_score[ply])
+        parts: cython.int = late_move_reduction(depth, number, self.stack.history_score[ply])      # of 1/1024 ply
         if self.stack.cut_node[ply]:
-            plies += REDUCE_CUT_NODE
+            parts += REDUCE_CUT_NODE
         if not self.stack.improving[ply]:
-            plies += REDUCE_NOT_IMPROVING
+            parts += REDUCE_NOT_IMPROVING
         if self.stack.table_tactical[ply]:
-            plies += REDUCE_TACTICAL
+            parts += REDUCE_TACTICAL
         if on_pv:
-            plies -= LESS_ON_PV
+            parts -= LESS_ON_PV
         if self.stack.tt_pv[ply]:
-            plies -= LESS_ON_TT_PV
+            parts -= LESS_ON_TT_PV
         if self.stack.in_check[ply]:
-            plies -= LESS_IN_CHECK
-        plies >>= 10
+            parts -= LESS_IN_CHECK
+        plies: cython.int = parts >> 10
         if plies > depth - 2:
             plies = depth - 2
         return plies if plies > 0 else 0
