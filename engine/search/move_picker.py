@@ -218,8 +218,8 @@ class MovePicker:
     def next_good_tactical(self, ply: cython.int) -> cython.int:
         """Return the best remaining capture that wins its exchange; keep the losing ones for later.
 
-        When all moves are searched, a capture with a good history may lose a little, one with a bad history may not
-        only break even.
+        When all moves are searched, a capture with a good history may lose a little, and one with a bad history must
+        win a little.
         """
         while self.index[ply] < self.tactical_end[ply]:
             move: cython.int = take_best(self.moves, self.index[ply], self.tactical_end[ply])

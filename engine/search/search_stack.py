@@ -96,7 +96,7 @@ class Variations:
 @cython.final
 @cython.cclass
 class SearchStack:
-    """The stack of one thread's search. Without a network the hand-written evaluation is used."""
+    """The stack of one thread's search. Standard chess without a network is evaluated by the hand-written terms."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class SearchStack:
         variant_evaluation: VariantEvaluation | None,
         style: StyleBonus | None,
     ) -> None:
-        """Only standard chess has a network; a variant has an evaluation of its own, and nothing else has one."""
+        """`network` is of standard chess. A variant needs `variant_evaluation`, which may have a network of its own."""
         if not cython.compiled:
             self.static_evals = [0] * (MAX_PLY + 6)
             self.raw_evals = [0] * (MAX_PLY + 2)

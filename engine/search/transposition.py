@@ -65,7 +65,7 @@ class TranspositionTable:
     def resize(self, megabytes: int) -> None:
         """Replace the table by an empty one. Raises MemoryError if memory is short, and keeps the old one.
 
-        One that does not grow finds the memory of the old one.
+        The free memory limits only a table that grows: another one fits once that of the old one is returned.
         """
         free_mb = available_mb()
         grows = megabytes > self.buckets * BUCKET_BYTES >> 20

@@ -26,7 +26,7 @@ class Judgement:
     def __init__(
         self, game: int, understanding: int, taste_cp: int, misjudgement_cp: int, style: StyleBonus | None, us: int
     ) -> None:
-        """`game` is a hash; `understanding` is the weight of all but material, in percent; taste is the largest."""
+        """`game` is a hash, `understanding` the weight of all but material in percent, `taste_cp` the largest taste."""
         index: cython.int
         if not cython.compiled:
             self.taste = [0] * (KINDS * 64)

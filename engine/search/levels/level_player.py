@@ -1,7 +1,7 @@
 """A search of limited strength, with the interface of `RunningSearch`: opening book, own search, or a full search.
 
-Everything depends on the seed of the game, the position, the level and the style alone, the clock apart: the same
-position gives the same move. The transposition table is emptied before each full search for that reason.
+Apart from the clock, the move depends only on the seed of the game, the position, the level and the style. Therefore
+the transposition table is emptied before each full search.
 """
 
 import random
@@ -32,7 +32,7 @@ HASH_MB = 4
 OPENING_BLINDNESS = 400            # per mille, in variants, for which there is no book: games open differently
 LOSING_CP = -200                   # a player who thinks that it is losing takes care
 COMFORT_US = 500_000               # a player with less time for a move hurries
-# The most centipawns, up or down, that a player who searches in full likes a feature, see `style_bonus.py`: its taste.
+# The taste of a player who searches in full: its largest bonus or malus for each feature of `style_bonus.py`, in cp.
 TASTE = {"attackers": 5, "storm": 2, "danger": 5, "pieces_off": 2, "queens_off": 15, "centre": 6, "development": 5}
 
 
@@ -92,7 +92,7 @@ class LevelPlayer:
     def _begin_variant(
         self, board: Board, task: Task, time_us: int, overhead_ms: int, tablebase: Tablebase
     ) -> "LimitedSearch":
-        """Begin a search in a variant: the full search, with the fewer nodes and candidates the lower the level is."""
+        """Begin a search in a variant: the full search, with fewer nodes and candidates the lower the level."""
         level = self._level.hurried(_hurry(time_us))
         in_opening = len(board.moves) < level.book_plies
         blindness = max(level.blindness, OPENING_BLINDNESS if in_opening else 0)

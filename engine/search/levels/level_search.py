@@ -65,7 +65,7 @@ class LevelSearch:
         self.root_moves = len(moves)
 
     def remember_theory(self, moves: list) -> None:
-        """Like these moves of the root, which the player knows from its openings."""
+        """Prefer these moves of the root, which the player knows from its openings."""
         index: cython.int
         for index in range(len(moves)):
             self.theory[index] = moves[index]

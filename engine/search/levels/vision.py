@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Which moves a player of limited strength sees.
 
-A move that catches the eye is seen: a recapture, then checks, promotions and captures, those of a queen before those of
-a pawn. Quiet moves are overlooked above all if they are long, go backwards, or are far from the last move. Its own
-candidates a player sees better than the replies to them, and those better than what follows.
+A recapture is always seen. Checks, promotions and captures are overlooked less often than other moves, the capture of a
+queen less often than that of a pawn. Moves that are long, go backwards, or are far from the last move are overlooked
+more often. A player sees its own candidates better than the replies to them, and those better than what follows.
 
 Whether a move is seen is settled for one thought, the choice of one move: a blind spot is a piece, its square and the
 square it could go to. So the same reply is overlooked after every candidate, as people do. The blind spots come from a
