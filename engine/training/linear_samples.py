@@ -12,7 +12,7 @@ import cython
 from cython.cimports.engine.training.features import expected
 
 ROOM = 64                          # coefficients other than zero per position, on average
-MOST_TIMES = 127                   # that a weight counts, and hardly ever does: the squares that nine queens attack
+MOST_TIMES = 127                   # that a weight counts in a position; only nine queens attack more squares
 
 
 @cython.cclass

@@ -41,7 +41,7 @@ class SpsaPlan:
     nodes: int = 5000              # per move
     seed: int = 1
     step: float = 0.1              # of the last pair, as a share of a parameter's range
-    rate: float = 0.004            # move after the last pair if it was won by a game, in steps
+    rate: float = 0.004            # move of a value after the last pair for each half point above half, in steps
 
     def step_at(self, number: int) -> float:
         """Return the step of this pair, as a share of a parameter's range."""

@@ -3,9 +3,9 @@
     python -m engine.training.variant_tuner GAMES.jsonl [--variant NAME ...] [--output variant_weights.py]
 
 GAMES.jsonl is what `python -m tests.benchmarks.variants --opponent self --record` writes. The fit is that of `tuner.py`
-to the results of the games: the weights are those that are most likely by the games and by what they were before. A
-weight strays from there by its prior at most, unless many games say so. The positions of a game share its result, so
-each counts only in part. A tenth of the games are held out.
+to the results of the games: the weights are the most likely ones by the games and by their values before. A weight
+moves little farther than its prior from its value before, unless many games say so. The positions of a game share its
+result, so each counts only in part. A tenth of the games are held out.
 """
 
 import argparse
@@ -81,13 +81,13 @@ def terms_of(values: list[float]) -> dict[str, Pairs]:
 
 
 def pulls(positions: int) -> list[float]:
-    """Return the penalty of each value per squared centipawn from where it began."""
+    """Return the penalty of each value per squared centipawn of distance from where it began."""
     priors = [PRIOR_CP.get(name, OTHER_PRIOR_CP) for name, size in SIZES.items() for _ in range(2 * size)]
     return [1 / (4 * prior * prior * SHARE * positions) for prior in priors]
 
 
 def tune(variant: str, path: Path) -> dict[str, Pairs]:
-    """Return the weights that predict the games held out best, which may be those of before; print how well they do."""
+    """Return the weights, perhaps the old ones, that predict the games held out best; print how well they do."""
     evaluation = evaluation_of(variant)
     games = list(games_of(path, variant))
     room = sum(len(moves) for _, moves, _ in games)

@@ -96,18 +96,18 @@ def lines(fitted: WdlFit) -> list[str]:
 
 
 def calibration(model: WdlModel, counts: Counts, outcome: int) -> list[tuple[float, float]]:
-    """Return how often an outcome (0 win, 1 draw, 2 loss of the side ahead) came, by its predicted probability.
+    """Return how often an outcome (0 win, 1 draw, 2 loss of the side ahead) occurred, by its predicted probability.
 
     The points of a perfect model lie on the diagonal.
     """
-    bins = [[0.0, 0.0, 0.0] for _ in range(BINS)]      # positions, sum of probabilities, results that came
+    bins = [[0.0, 0.0, 0.0] for _ in range(BINS)]      # positions, sum of probabilities, times that it occurred
     for (score, pieces), seen in counts.items():
         predicted = model.shares(score, pieces)[outcome]
         total = bins[min(int(predicted * BINS), BINS - 1)]
         total[0] += sum(seen)
         total[1] += predicted * sum(seen)
         total[2] += seen[outcome]
-    return [(predicted / positions, came / positions) for positions, predicted, came in bins if positions]
+    return [(predicted / positions, occurred / positions) for positions, predicted, occurred in bins if positions]
 
 
 def picture(fitted: WdlFit, data: Data) -> str:
