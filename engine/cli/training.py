@@ -109,8 +109,8 @@ def selfplay(folder: Path, games: int, nodes: int, net: str, seed: int, variant:
             display.log(str(progress))
     if not missing:
         print(
-            f"{folder} already has {games:,} games with seed {seed}, perhaps of other --nodes or --net: nothing is "
-            "played. For more games raise --games; for other ones choose another --seed or folder."
+            f"{folder} already has {games:,} game{'s' * (games != 1)} with seed {seed}, perhaps of other --nodes or "
+            "--net: nothing is played. For more games raise --games; for other ones choose another --seed or folder."
         )
 
 
