@@ -56,9 +56,12 @@ def instructions() -> str:
 def _zeros(count: int) -> memoryview:
     """Return `count` zeros of 16 bits that begin at a page, so that vectors do not straddle cache lines.
 
-    Pages that are never touched cost nothing.
+    Pages that are never touched cost nothing. Raises MemoryError.
     """
-    return memoryview(mmap.mmap(-1, 2 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)).cast("h")
+    try:
+        return memoryview(mmap.mmap(-1, 2 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)).cast("h")
+    except OSError as error:
+        raise MemoryError(str(error)) from None
 
 
 def _aligned(values: array) -> memoryview:

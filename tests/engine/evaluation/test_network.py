@@ -1,6 +1,7 @@
 """The neural evaluation: following the moves gives what adding up from nothing gives, as `net_file.py` says it."""
 
 import json
+import mmap
 import os
 import random
 import subprocess
@@ -8,6 +9,7 @@ import sys
 from array import array
 from collections import Counter
 from dataclasses import replace
+from errno import ENOMEM
 from pathlib import Path
 
 import chess
@@ -234,3 +236,14 @@ def test_every_build_of_the_inference_gives_the_same_numbers(hidden: int, bucket
     assert fast[0] == "compiled, AVX2"
     assert portable[0] == "compiled, SSE2"
     assert fast[1] == portable[1]
+
+
+def test_memory_that_the_system_refuses_is_a_memory_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an OSError it would count as a broken output, and end the engine."""
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(ENOMEM, os.strerror(ENOMEM))
+
+    network = Network(NET)
+    monkeypatch.setattr(mmap, "mmap", refuse)
+    with pytest.raises(MemoryError):
+        Accumulators(network)
