@@ -72,7 +72,7 @@ def _add_game(statistics: BookStatistics, game: Game) -> bool:
     return True
 
 
-@book.command()
+@book.command(short_help="Make a book from games of the engine against itself.")
 @click.argument("folder", type=FILE)
 @click.option("--games", type=POSITIVE, default=1000, help="Games in all.")
 @click.option("--seed", type=int, default=GrowingPlan.seed, help="Another seed plays other games.")

@@ -45,7 +45,7 @@ def _time_control(text: str) -> TimeControl:
     return control
 
 
-@click.command()
+@click.command(short_help="Play a ladder of the levels and fit their ratings.")
 @click.argument("results", type=FILE, required=False)
 @click.option("--least", type=POSITIVE, default=RATINGS[0], help="Lowest rating of the ladder.")
 @click.option("--most", type=POSITIVE, default=RATINGS[-1], help="Highest rating of the ladder.")
@@ -141,7 +141,7 @@ def _compare_with_people(games: Path, every: int, write: Path | None) -> None:
         print(f"{write} is written")
 
 
-@click.command()
+@click.command(short_help="Judge how human the errors of players are.")
 @click.argument("players", nargs=-1, required=True)
 @click.option("--games", type=POSITIVE, default=20, help="Games of each player against itself.")
 @click.option("--nodes", type=POSITIVE, default=humans.JUDGE_NODES, help="Nodes of each search that judges a move.")

@@ -55,7 +55,7 @@ def _style(text: str) -> NamedStyle:
 NAMED_STYLE = parsed(_style)
 
 
-@click.command()
+@click.command(short_help="Play the computer or a person, or watch two computers.")
 @click.option("--white", type=KIND, default="human", help="Who plays White.")
 @click.option("--black", type=KIND, show_default="the computer against a human, else a human", help="Who plays Black.")
 @click.option("--white-style", type=NAMED_STYLE, help="Style of a computer that plays White.")

@@ -93,7 +93,7 @@ def compare_search(board: Board, depth: int, seconds: float, style: Style | None
     reports.show_comparison(board, depth, style, seconds, open_console(ascii_only)[0])
 
 
-@click.command("depth-table")
+@click.command("depth-table", short_help="Time each depth, of a plain search and of the engine.")
 @click.option("--depth", type=SHALLOW_DEPTH, default=7, help="The last depth, in plies.")
 @click.option("--seconds", type=SECONDS, default=60.0, help="Longest time for each move.")
 @ascii_option
@@ -106,7 +106,7 @@ def depth_table(depth: int, seconds: float, ascii_only: bool) -> None:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @ascii_option
 def show_articles(names: tuple[str, ...], ascii_only: bool) -> None:
-    """Demonstrate what the articles describe that the engine grew from.
+    """Demonstrate the ideas of the articles behind the engine.
 
     NAME is cce, rudim, chess-engine or chessbin; without it all are shown. Every figure is computed on the spot.
     """

@@ -29,7 +29,7 @@ PAIRS_PER_LINE = 500
 LOW_ELO, HIGH_ELO = 0, 10          # of the sequential test
 
 
-@click.command()
+@click.command(short_help="Tune numbers of the search by games.")
 @click.argument("folder", type=FILE)
 @click.option("--games", type=POSITIVE, default=30_000, help="Games in all, two of each opening.")
 @click.option("--nodes", type=POSITIVE, default=SpsaPlan.nodes, help="Nodes per move.")

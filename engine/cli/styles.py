@@ -20,7 +20,7 @@ from engine.selfplay.worker_pool import Workers
 HALF_POINTS = 2                    # of a won game
 
 
-@click.command()
+@click.command(short_help="Play named styles against the default and compare them.")
 @click.argument("names", nargs=-1, metavar="[STYLE]...", type=click.Choice(tuple(map(str, Name))))
 @click.option("--games", type=POSITIVE, default=200, help="Games of each style, two of each opening.")
 @click.option("--nodes", type=POSITIVE, default=2000, help="Nodes per move, or of the judge.")

@@ -90,7 +90,7 @@ def _shards(folder: Path) -> list[Path]:
     return found
 
 
-@click.command()
+@click.command(short_help="Play games against itself and store their positions.")
 @click.argument("folder", type=FILE)
 @click.option("--games", type=POSITIVE, default=20_000, help="Games in all.")
 @click.option("--nodes", type=POSITIVE, default=SelfplayPlan.nodes, help="Nodes per move.")
@@ -215,7 +215,7 @@ def train(folder: Path, output: Path, force: bool, begin: Path | None, newest: i
     train_network(positions, settings, output, first)
 
 
-@click.command()
+@click.command(short_help="Play a match between two evaluations.")
 @click.argument("first")
 @click.argument("second")
 @click.option("--games", type=POSITIVE, default=300, help="Games in all, two of each opening with colours swapped.")
@@ -252,7 +252,7 @@ def match(
     print(f"{first} against {second}: {score}")
 
 
-@click.command()
+@click.command(short_help="Play, train, compare; repeat with the better network.")
 @click.argument("folder", type=FILE)
 @click.option("--generations", type=POSITIVE, required=True, help="Generations in all.")
 @click.option("--minutes", type=number(0, 100_000), required=True, help="Self-play per generation.")

@@ -42,7 +42,7 @@ def example() -> None:
 @config_option
 @click.option("--changed", is_flag=True, help="Leave out the keys that have their defaults.")
 def show(config_file: Path | None, changed: bool) -> None:
-    """Print every key with its value in force and where the value comes from. The token is hidden."""
+    """Print each key's value in force and where it comes from. The token is hidden."""
     loaded = load_config(config_file, os.environ, needs_token=False)
     for it in effective(loaded, config_file, os.environ):
         if not (changed and it.is_default):
@@ -53,7 +53,7 @@ def show(config_file: Path | None, changed: bool) -> None:
 
 @command.command()
 def schema() -> None:
-    """Print a JSON schema of the configuration, for editors that check and complete YAML."""
+    """Print a JSON schema of the configuration. Editors check and complete YAML with it."""
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
 
 
@@ -75,7 +75,7 @@ def personality(name: str) -> None:
 )
 @click.option("--force", is_flag=True, help="Replace files that exist.")
 def migrate(old: Path, output: Path, force: bool) -> None:
-    """Translate the configuration of lichess-bot or BotLi in OLD.yml into a new file.
+    """Translate OLD.yml of lichess-bot or BotLi into a new file.
 
     The new file explains its keys, and lists the old keys that have no counterpart, with the reasons. A token goes into
     a file of its own. OLD.yml stays as it is.

@@ -38,6 +38,15 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "`bench [DEPTH [EVALFILE]]`" in shown
 
 
+@pytest.mark.parametrize("words", [(), ("book",)])
+def test_lists_of_commands_are_not_cut_off(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([*words, "--help"]) == 0
+    assert "..." not in capsys.readouterr().out.partition("Commands:")[2]
+
+
 def test_a_closed_terminal_interrupts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The shell repeats the signal, which then finds the process at its end: a game that is saved."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)

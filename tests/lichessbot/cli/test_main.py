@@ -41,6 +41,15 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
     assert f"Usage: lichessbot {command}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("command", ["config", "team"])
+def test_lists_of_commands_are_not_cut_off(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([command, "--help"]) == 0
+    assert "..." not in capsys.readouterr().out.partition("Commands:")[2]
+
+
 def test_the_rehearsal_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rehearse", "--help"]) == 0
     assert "--time-scale" in capsys.readouterr().out
