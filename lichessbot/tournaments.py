@@ -67,6 +67,8 @@ class _Entry:
     """The next game is requested as soon as a slot is free."""
     asked: bool = False
     """A game was requested, which may begin from now on."""
+    asked_at: float = 0.0
+    """When a game was last requested."""
     again: Wish | None = None
     """What to join again once we have left."""
 
@@ -152,7 +154,8 @@ class Tournaments:
         def has_slot() -> bool:
             return free_slots() > sum(_is_asked(entry, now) for entry in self._entries.values())
 
-        for entry in sorted(self._entries.values(), key=lambda it: not it.waits_for_slot):  # so that they take turns
+        # Those that wait come first, and of these the one that was asked least recently: so they take turns.
+        for entry in sorted(self._entries.values(), key=lambda it: (not it.waits_for_slot, it.asked_at)):
             played = {game_id for game_id in entry.games if is_played(game_id)}
             if entry.games and not played and not entry.under_way:
                 entry.due_at = now     # a game's own stream may end before the event stream says so
@@ -223,7 +226,8 @@ class Tournaments:
                 else:
                     pair = not entry.waits_for_slot
                     self._send(entry, JoinTournament(wish.tournament_id, wish.team, wish.password, pair=pair))
-                    entry.asked = pair
+                    if pair:
+                        entry.asked, entry.asked_at = True, now
 
     def _look(self, entry: _Entry, now: float) -> None:
         """Ask when the tournament starts and ends, once it should have."""

@@ -346,6 +346,26 @@ def test_of_two_arenas_with_one_free_slot_one_is_asked_at_a_time_and_they_take_t
     assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
 
 
+def test_three_arenas_take_turns_with_one_free_slot(desk: Desk) -> None:
+    """The third never had its turn."""
+    arenas = [ARENA, "2nDaReNa", "3rDaReNa"]
+    desk.enter()
+    for arena in arenas[1:]:
+        desk.wishes.append((arena, None, None))
+        desk.tournaments.want(())
+        desk.tick()
+        desk.answer(ArenaInfo(id=arena, secondsToFinish=600))
+        assert desk.sent[-1] == JoinTournament(arena, None, None, pair=False)
+        desk.answer()
+    before = len(desk.sent)
+    for arena in arenas[1:] + arenas:
+        desk.hand.now += 50
+        desk.tick()
+        assert desk.sent[before:] == [JoinTournament(arena, None, None, pair=True)]
+        desk.answer()
+        before += 1
+
+
 def test_an_arena_that_has_not_begun_keeps_no_other_from_its_game(desk: Desk) -> None:
     other = "2nDaReNa"
     desk.wishes = [(other, None, None)]
