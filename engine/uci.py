@@ -299,9 +299,15 @@ class Uci:
 
     def _run_search(self, search: AnySearch, allowed: list[str]) -> None:
         """Report the search, then its move; UCI wants some moves held back until `stop` or `ponderhit`."""
+        def tell(report: SearchReport) -> None:
+            nonlocal allowed
+            if report.line == 1 and report.pv:
+                allowed = [report.pv[0]]
+            self._say(_info(report, self._show_wdl))
+
         try:
             result = search.run(
-                report=lambda report: self._say(_info(report, self._show_wdl)),
+                report=tell,
                 current=lambda news: self._say(
                     f"info depth {news.depth} currmove {news.move} currmovenumber {news.number}"
                 ),
@@ -316,7 +322,7 @@ class Uci:
 
     def _without_search(self, allowed: list[str]) -> SearchResult:
         """Return the first of the allowed moves, all if there are none, and say why."""
-        self._say("info string error: too little memory to search; the first legal move is played")
+        self._say("info string error: too little memory to search; playing the best move so far or the first legal one")
         return SearchResult(next(iter(allowed or self._board.legal_moves()), None), None, None)
 
     def _answer(self, result: SearchResult) -> None:

@@ -4,6 +4,7 @@ import re
 import time
 from io import StringIO
 from threading import Thread
+from typing import Any
 
 import chess
 import chess.engine
@@ -285,3 +286,19 @@ def test_a_search_that_gets_no_memory_still_answers(
     reason, *answers = output.getvalue().splitlines()
     assert reason.startswith("info string error: too little memory to search")
     assert answers == [f"bestmove {best}", "readyok"]
+
+
+def test_a_search_that_runs_out_of_memory_answers_with_the_best_move_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RunningSearch.run
+
+    def run_out_of_memory(search: RunningSearch, **callbacks: Any) -> None:
+        run(search, **callbacks)
+        raise MemoryError
+
+    monkeypatch.setattr(RunningSearch, "run", run_out_of_memory)
+    monkeypatch.setattr(RunningSearch, "stop", lambda _: None)      # its depth ends the search
+    output = StringIO()
+    mate_in_one = "position fen 6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"
+    Uci(output).run([mate_in_one, "setoption name MultiPV value 2", "go depth 3"])
+    assert "info string error: too little memory to search" in output.getvalue()
+    assert "bestmove a1a8\n" in output.getvalue()
