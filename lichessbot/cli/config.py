@@ -40,7 +40,7 @@ def example() -> None:
 
 @command.command()
 @config_option
-@click.option("--changed", is_flag=True, help="Leave out the keys that have their defaults.")
+@click.option("--changed", is_flag=True, help="Show only the keys that a file or the environment sets.")
 def show(config_file: Path | None, changed: bool) -> None:
     """Print each key's value in force and where it comes from. The token is hidden."""
     loaded = load_config(config_file, os.environ, needs_token=False)
