@@ -165,7 +165,7 @@ def tune(
 ) -> int:
     """Fit the hand-written evaluation to the records in FOLDER.
 
-    The epoch with the smallest loss on the positions held out is written; if there is none better than the present
+    The epoch with the smallest loss on the positions held out is written; if none is better than the present
     weights, nothing is, and the exit code is 1.
     """
     refuse_output(output, force)
