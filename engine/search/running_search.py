@@ -105,7 +105,8 @@ class RunningSearch:
             return Search(position, table, history, time_manager, nodes, network, prober, style=style)
 
         self._search = search(histories[0], self._time_manager, task.limits.nodes or 0)
-        self._quick_search = partial(search, histories[0], TimeManager(), QUICK_NODES)
+        quick_nodes = min(QUICK_NODES, task.limits.nodes or QUICK_NODES)
+        self._quick_search = partial(search, histories[0], TimeManager(), quick_nodes)
         self._stopped_by_caller = False
         self._helpers = [search(history, TimeManager(), 0) for history in histories[1:]]
         self._last: SearchReport | None = None

@@ -205,6 +205,14 @@ def test_stop_before_the_search_runs_still_takes_what_hangs(only: tuple[str, ...
     assert search.run().best_move == "c2e4"
 
 
+def test_stop_before_the_search_runs_allows_no_more_nodes() -> None:
+    engine = Engine(hash_mb=4)
+    engine.set_position(Board("6k1/5ppp/8/8/4q3/8/2B2PPP/6K1 w - - 0 1"))
+    search = engine.begin(Limits(nodes=1))
+    search.stop()
+    assert search.run().best_move == engine.go(Limits(nodes=1)).best_move
+
+
 def test_several_threads_search_more_and_end_together() -> None:
     """The node limit counts those of the first thread; the report counts those of all threads."""
     engine = Engine(hash_mb=16)
