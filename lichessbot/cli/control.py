@@ -44,8 +44,8 @@ def _tell(config_file: Path | None, command: Command, argument: str = "") -> int
 def pause_command(config_file: Path | None) -> int:
     """Take no new games until `resume`. Running games go on.
 
-    Challenges are declined with `later`, no challenge is sent, and arenas are left until `resume`. SIGHUP does not end
-    the pause; a restart does.
+    Until then the bot declines challenges with `later`, sends none, and stays out of arenas. SIGHUP does not end the
+    pause; a restart does.
     """
     return _tell(config_file, Command.PAUSE)
 
@@ -75,7 +75,7 @@ def quit_command(config_file: Path | None) -> int:
 @config_option
 @_player
 def block_command(config_file: Path | None, player: str) -> int:
-    """Block the player NAME: decline all challenges and send none. Lasts until `unblock`, also over restarts.
+    """Block the player NAME: decline all challenges and send none. Lasts until `unblock`, also across restarts.
 
     A running game with this player goes on.
     """
