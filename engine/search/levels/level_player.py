@@ -196,10 +196,16 @@ class OwnSearch:
         self._depth = min(depth, limits.depth or depth)
         self._time_manager = TimeManager(*deadlines, limits.ponder)
         self._pieces = board.position.state()["occupied"].bit_count()
-        self._search = LevelSearch(
-            self._board.position, vision, judgement, self._time_manager, exchange_plies, board.last_move
-        )
-        self._search.remember_theory(theory)
+
+        def search(time_manager: TimeManager) -> LevelSearch:
+            begun = LevelSearch(
+                self._board.position, vision, judgement, time_manager, exchange_plies, self._board.last_move
+            )
+            begun.remember_theory(theory)
+            return begun
+
+        self._search = search(self._time_manager)
+        self._quick_search = search(TimeManager())     # nothing stops it
 
     def stop(self) -> None:
         self._search.stop()
@@ -229,8 +235,16 @@ class OwnSearch:
                 report(last)
             if self._time_manager.too_late_for_another_depth():
                 break
+        if last is None:       # stopped in the first depth, perhaps before it began
+            best = self._search.principal_variation() or self._quick_variation() or best
         line = [self._board.spell(move) for move in best]
         return SearchResult(line[0], line[1] if len(line) > 1 else None, last, self._time_manager.late_ms())
+
+    def _quick_variation(self) -> list[int]:
+        """Search one ply, as `RunningSearch` does after an early stop."""
+        self._quick_search.restrict_root(self._moves)
+        self._quick_search.run(1)
+        return self._quick_search.principal_variation()
 
     def _describe(self, depth: int, score: int, variation: Sequence[int]) -> SearchReport:
         mate = mate_distance(score)

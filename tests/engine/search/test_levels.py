@@ -54,6 +54,17 @@ def test_a_hanging_queen_is_taken(rating: int, least: int) -> None:
     assert [choose(rating, seed, Board(HANGING_QUEEN)) for seed in SEEDS].count("f3d4") >= least
 
 
+@pytest.mark.parametrize("rating", [1000, 1500, 2000])
+def test_a_player_who_is_stopped_at_once_looks_one_ply_ahead(rating: int) -> None:
+    for seed in SEEDS:
+        engine = Engine(1)
+        engine.limit_strength(rating, seed)
+        engine.set_position(Board(HANGING_QUEEN))
+        search = engine.begin(Limits(infinite=True))
+        search.stop()
+        assert search.run().best_move == engine.go(Limits(depth=1)).best_move
+
+
 def test_a_recapture_that_mates_is_reported_as_a_mate() -> None:
     """The fondness for recaptures is no part of the score."""
     engine = Engine(1)
