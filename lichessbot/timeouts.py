@@ -125,6 +125,8 @@ class Timeouts:
     """Longest pause after a 429: Lichess allows four new tournaments in an hour."""
     tournament_asks: timedelta = timedelta(seconds=50)
     """Between two requests for a tournament game: Lichess forgets a request after a minute."""
+    tournament_forgets: timedelta = timedelta(minutes=1)
+    """After which Lichess has forgotten a request for a tournament game."""
     tournament_soon: timedelta = timedelta(minutes=2)
     """Before its start a tournament gets its slot, because a game begun now may last into it."""
     tournament_end: timedelta = timedelta(seconds=4)

@@ -66,9 +66,9 @@ class _Entry:
     waits_for_slot: bool = False
     """The next game is requested as soon as a slot is free."""
     asked: bool = False
-    """A game was requested, which may begin from now on."""
+    """A game was requested after the start, which may begin from now on."""
     asked_at: float = 0.0
-    """When a game was last requested."""
+    """When a game was last requested, or Lichess said that it knows."""
     again: Wish | None = None
     """What to join again once we have left."""
 
@@ -154,6 +154,7 @@ class Tournaments:
         def has_slot() -> bool:
             return free_slots() > sum(_is_asked(entry, now) for entry in self._entries.values())
 
+        self._end_turns(now)
         # Those that wait come first, and of these the one that was asked least recently: so they take turns.
         for entry in sorted(self._entries.values(), key=lambda it: (not it.waits_for_slot, it.asked_at)):
             played = {game_id for game_id in entry.games if is_played(game_id)}
@@ -165,6 +166,14 @@ class Tournaments:
             if is_due(entry.due_at, now) and not entry.under_way:
                 self._step(entry, now, has_slot)
 
+    def _end_turns(self, now: float) -> None:
+        """While others wait, do not repeat a request for a game, but let Lichess forget it before they ask."""
+        if any(it.waits_for_slot for it in self._entries.values()):
+            for entry in self._entries.values():
+                forgotten_at = entry.asked_at + self._timeouts.tournament_forgets.total_seconds()
+                if entry.stage is _Stage.IN and entry.asked and is_due(entry.due_at, now) and now < forgotten_at:
+                    entry.due_at = forgotten_at
+
     def game_started(self, tournament_id: str, game_id: str) -> None:
         """Take note of a game; a tournament that was joined by hand or by another program is wanted from now on."""
         known = tournament_id in self._entries or tournament_id in self._left
@@ -174,6 +183,7 @@ class Tournaments:
             self._store.put("INSERT OR IGNORE INTO tournaments (id) VALUES (?)", tournament_id)
         if tournament_id in self._entries:
             self._entries[tournament_id].games.add(game_id)
+            self._entries[tournament_id].asked = False
 
     def game_finished(self, game_id: str) -> None:
         for entry in self._entries.values():
@@ -202,6 +212,7 @@ class Tournaments:
                 if entry.stage is _Stage.JOINING:
                     self._log.info("tournament.joined", tournament=command.tournament_id)
                     entry.stage = _Stage.IN
+                entry.asked_at = now if entry.asked else entry.asked_at
                 self._look(entry, now)
             case CommandDone(command=ReadTournament(), answer=ArenaInfo() as info):
                 self._plan(entry, info, now)
@@ -227,7 +238,7 @@ class Tournaments:
                     pair = not entry.waits_for_slot
                     self._send(entry, JoinTournament(wish.tournament_id, wish.team, wish.password, pair=pair))
                     if pair:
-                        entry.asked, entry.asked_at = True, now
+                        entry.asked, entry.asked_at = entry.starts_at is None or entry.starts_at <= now, now
 
     def _look(self, entry: _Entry, now: float) -> None:
         """Ask when the tournament starts and ends, once it should have."""
@@ -334,8 +345,7 @@ def _needs_slot(entry: _Entry, soon: float) -> bool:
 
 def _is_asked(entry: _Entry, now: float) -> bool:
     """Return whether a game may begin there, as the last request for one still counts."""
-    begun = entry.starts_at is not None and entry.starts_at <= now
-    return entry.asked and begun and not entry.games and not is_due(entry.due_at, now)
+    return entry.asked and not entry.games and not is_due(entry.due_at, now)
 
 
 def _plain(secret: SecretStr | None) -> str | None:

@@ -336,7 +336,10 @@ def test_of_two_arenas_with_one_free_slot_one_is_asked_at_a_time_and_they_take_t
     desk.answer()
     before = len(desk.sent)
     for arena in (other, ARENA, other):
-        desk.hand.now += 50
+        desk.hand.now += 59
+        desk.tick()
+        assert desk.sent[before:] == []     # Lichess may still pair us in the other one
+        desk.hand.now += 1
         desk.tick()
         assert desk.sent[before:] == [JoinTournament(arena, None, None, pair=True)]
         desk.answer()
@@ -344,6 +347,24 @@ def test_of_two_arenas_with_one_free_slot_one_is_asked_at_a_time_and_they_take_t
     desk.free_slots = 2
     desk.tick()
     assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
+
+
+def test_a_game_that_begins_uses_up_the_request_for_it(desk: Desk) -> None:
+    other = "2nDaReNa"
+    desk.enter()
+    desk.wishes.append((other, None, None))
+    desk.tournaments.want(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=other, secondsToFinish=600))
+    desk.answer()
+    desk.free_slots, desk.played = 0, {"game"}
+    desk.tournaments.game_started(ARENA, "game")
+    desk.tick()
+    before = len(desk.sent)
+    desk.free_slots, desk.played = 1, set()
+    desk.tournaments.game_finished("game")
+    desk.tick()
+    assert desk.sent[before:] == [JoinTournament(other, None, None, pair=True)]
 
 
 def test_three_arenas_take_turns_with_one_free_slot(desk: Desk) -> None:
@@ -359,7 +380,7 @@ def test_three_arenas_take_turns_with_one_free_slot(desk: Desk) -> None:
         desk.answer()
     before = len(desk.sent)
     for arena in arenas[1:] + arenas:
-        desk.hand.now += 50
+        desk.hand.now += 60
         desk.tick()
         assert desk.sent[before:] == [JoinTournament(arena, None, None, pair=True)]
         desk.answer()
