@@ -68,7 +68,7 @@ class _Entry:
     asked: bool = False
     """A game was requested after the start, which may begin from now on."""
     asked_at: float = 0.0
-    """When a game was last requested, or Lichess said that it knows."""
+    """When a game was last requested; if Lichess has answered, when it did."""
     again: Wish | None = None
     """What to join again once we have left."""
 
