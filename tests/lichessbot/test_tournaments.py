@@ -77,6 +77,15 @@ class Desk:
         assert self.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
         self.answer()
 
+    def wait_in(self, arena: str) -> None:
+        """Enter a further arena, which has to wait for a slot."""
+        self.wishes.append((arena, None, None))
+        self.tournaments.want(())
+        self.tick()
+        self.answer(ArenaInfo(id=arena, secondsToFinish=600))
+        assert self.sent[-1] == JoinTournament(arena, None, None, pair=False)
+        self.answer()
+
     def fail(self, error: ApiError) -> None:
         self.tournaments.handle(CommandFailed(self.sent[-1], error))
         self.tick()
@@ -328,12 +337,7 @@ def test_of_two_arenas_with_one_free_slot_one_is_asked_at_a_time_and_they_take_t
     """Both games came, and the bot played more than `concurrency`."""
     other = "2nDaReNa"
     desk.enter()
-    desk.wishes.append((other, None, None))
-    desk.tournaments.want(())
-    desk.tick()
-    desk.answer(ArenaInfo(id=other, secondsToFinish=600))
-    assert desk.sent[-1] == JoinTournament(other, None, None, pair=False)
-    desk.answer()
+    desk.wait_in(other)
     before = len(desk.sent)
     for arena in (other, ARENA, other):
         desk.hand.now += 59
@@ -352,11 +356,7 @@ def test_of_two_arenas_with_one_free_slot_one_is_asked_at_a_time_and_they_take_t
 def test_a_game_that_begins_uses_up_the_request_for_it(desk: Desk) -> None:
     other = "2nDaReNa"
     desk.enter()
-    desk.wishes.append((other, None, None))
-    desk.tournaments.want(())
-    desk.tick()
-    desk.answer(ArenaInfo(id=other, secondsToFinish=600))
-    desk.answer()
+    desk.wait_in(other)
     desk.free_slots, desk.played = 0, {"game"}
     desk.tournaments.game_started(ARENA, "game")
     desk.tick()
@@ -372,12 +372,7 @@ def test_three_arenas_take_turns_with_one_free_slot(desk: Desk) -> None:
     arenas = [ARENA, "2nDaReNa", "3rDaReNa"]
     desk.enter()
     for arena in arenas[1:]:
-        desk.wishes.append((arena, None, None))
-        desk.tournaments.want(())
-        desk.tick()
-        desk.answer(ArenaInfo(id=arena, secondsToFinish=600))
-        assert desk.sent[-1] == JoinTournament(arena, None, None, pair=False)
-        desk.answer()
+        desk.wait_in(arena)
     before = len(desk.sent)
     for arena in arenas[1:] + arenas:
         desk.hand.now += 60

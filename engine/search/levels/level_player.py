@@ -7,6 +7,7 @@ the transposition table is emptied before each full search.
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from engine.board import Board
 from engine.book.opening_book import Book, InvalidBook
@@ -205,7 +206,7 @@ class OwnSearch:
             return begun
 
         self._search = search(self._time_manager)
-        self._quick_search = search(TimeManager())     # nothing stops it
+        self._quick_search = partial(search, TimeManager())    # nothing stops it
 
     def stop(self) -> None:
         self._search.stop()
@@ -242,9 +243,10 @@ class OwnSearch:
 
     def _quick_variation(self) -> list[int]:
         """Search one ply, as `RunningSearch` does after an early stop."""
-        self._quick_search.restrict_root(self._moves)
-        self._quick_search.run(1)
-        return self._quick_search.principal_variation()
+        search = self._quick_search()
+        search.restrict_root(self._moves)
+        search.run(1)
+        return search.principal_variation()
 
     def _describe(self, depth: int, score: int, variation: Sequence[int]) -> SearchReport:
         mate = mate_distance(score)
