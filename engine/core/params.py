@@ -23,7 +23,7 @@ SCALE_NO_PAWNS = 4                 # ... without pawns and at most a minor piece
 SCALE_BARE_BISHOPS = 7             # ... for each pawn, with bishops of opposite colours and nothing else; sane 2..12
 SCALE_OPPOSITE_BISHOPS = 52        # ... with these and other pieces; sane 32..64
 SCALE_PER_PAWN = 5                 # ... less for each pawn short of four; sane 0..10
-ENDGAME_PIECES = 16                   # with more pieces and pawns a network's score counts in full; sane 10..20
+ENDGAME_PIECES = 16                # with more pieces and pawns a network's score counts in full; sane 10..20
 
 NETWORK_LIMIT = 4000               # cp: limit of a network's score; a known win scores more; sane 2000..10000
 
@@ -62,7 +62,7 @@ SINGULAR_DEPTH = 7                 # plies: not tried below; sane 5..9
 SINGULAR_MARGIN = 2                # cp per ply of depth that all other moves must stay below; sane 1..4
 NEGATIVE_EXTENSION = 2             # plies for a table move above beta that is not singular; sane 1..3
 
-HINDSIGHT_MARGIN = 175             # cp that both evaluations differ after a reduced move that was bad; sane 100..300
+HINDSIGHT_MARGIN = 175             # cp of evaluation that a reduced move lost, for a reduced answer; sane 100..300
 
 LATE_MOVE_DEPTH = 2                # plies: no move is reduced below; sane 2..4
 LATE_MOVE_COUNT = 1                # moves searched in full before any is reduced; sane 1..6
@@ -106,9 +106,9 @@ CORRECTION_WEIGHT = 296            # a correction moves by error * min(depth + 1
 # Fitted on 2026-11-23 by `lichessbot-engine records --wdl` to 11,790,939 positions of 205,844 of our games, 1,000
 # nodes a move by the network 2026-11-22f.
 WDL_EVEN = 275                     # cp that win half of the games with 16 pieces and pawns; sane 100..500
-WDL_EVEN_PIECES = -135                # cp more with 32 pieces and pawns, as many less with none; sane -250..250
+WDL_EVEN_PIECES = -135             # cp more with 32 pieces and pawns, as many less with none; sane -250..250
 WDL_SPREAD = 142                   # cp of one logistic unit with 16 pieces and pawns; sane 100..400
-WDL_SPREAD_PIECES = 31                # cp more with 32 pieces and pawns, as many less with none; sane -100..100
+WDL_SPREAD_PIECES = 31             # cp more with 32 pieces and pawns, as many less with none; sane -100..100
 WDL_LIMIT = 1420                   # cp that a boundless lead counts as; sane 500..5000
 
 # --- Time ----------------------------------------------------------------------------------------------------------
