@@ -72,8 +72,8 @@ class Oracle:
         except ValueError:
             return 400, {"error": "invalid fen"}
         moves = favourites(board)
-        if self.manner is Manner.LYING:
-            moves = ["a1h8", "e1e9", "nonsense", "\ud83d\ude00", "0000"]
+        if self.manner is Manner.LYING:  # no piece moves like the first, in any position
+            moves = ["a1h7", "e1e9", "nonsense", "\ud83d\ude00", "0000"]
         if self.manner is Manner.IGNORANT:
             moves = []
         return _ANSWERS[path](board, moves, query)

@@ -86,7 +86,7 @@ def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
     while manner == "scolding":
         sys.stderr.write("and another thing\n" * 1000)
     if manner == "illegal":
-        move = "a1h8"
+        move = "a1h7"  # no piece moves like that, in any position
     say(f"info depth 5 seldepth 9 score cp 31 nodes 1234 nps 1 pv {move} {reply}")
     say(f"bestmove {move} ponder {reply}")
     if manner == "leaves":
