@@ -84,7 +84,7 @@ class Timeouts:
     stream_spacing: timedelta = timedelta(milliseconds=500)
     """Minimum between two openings of one stream, whatever asks for the second."""
     stream_window: timedelta = timedelta(seconds=1)
-    """In which at most four streams are opened again."""
+    """In which at most four streams are opened again, those first that should be open sooner."""
     eviction_pause: timedelta = timedelta(seconds=60)
     """Before a stream that another client took is opened again."""
     event_stream_window: timedelta = timedelta(minutes=10)

@@ -73,7 +73,7 @@ class Game:
         self._idle_since: float | None = None
         self._pace = Pace(config, game_id)
         self._pause_s = 0.0
-        self._monitor = StreamMonitor(timeouts)
+        self.monitor = StreamMonitor(timeouts)
         self._rereading = False
         self._invalid_states = 0
         self._search = MoveSearch(config.engine)
@@ -95,7 +95,7 @@ class Game:
             self._search.due_at,
             self._delivery.due_at if self._delivery else None,
             self._ending.due_at if self._ending else None,
-            self._monitor.wake_at,
+            self.monitor.wake_at,
             self._takebacks.held_until,
             self._absence.claim_at,
         )
@@ -150,8 +150,8 @@ class Game:
 
     def join(self, now: float, info: GameInfo | None = None) -> None:
         """(Re)join the game: discard everything in flight. `info`: the game as it was announced."""
-        self._monitor = StreamMonitor(self._timeouts, longest_unread_s(info, self._timeouts))
-        self._monitor.connecting(None, now)
+        self.monitor = StreamMonitor(self._timeouts, longest_unread_s(info, self._timeouts))
+        self.monitor.connecting(None, now)
         self._idle_since = None
         self._search.discard()
         self._rereading = True
@@ -178,22 +178,22 @@ class Game:
                 # The game's own stream may still have to show the last move.
                 yield self._end(status, game.winner, len(self._moves) + lacks_last_move(self._board, game))
             case StreamEvent(event=GameFinish()):
-                self._monitor.end_told(now)  # the game's own stream, which is not read yet, tells it with all moves
+                self.monitor.end_told(now)  # the game's own stream, which is not read yet, tells it with all moves
             case StreamEvent(event=OpponentGone() as absence):
                 self._absence.note(absence, now)
             case StreamOpened():
-                self._monitor.opened(self._clock, now)
+                self.monitor.opened(self._clock, now)
             case StreamLost():
-                self._monitor.lost(report, self._clock, now)
+                self.monitor.lost(report, self._clock, now)
             case StreamRefused():
-                yield from self._monitor.refused(report, now)
-                if self._colour is None and self._monitor.is_refused_for_good:
+                yield from self.monitor.refused(report, now)
+                if self._colour is None and self.monitor.is_refused_for_good:
                     # Only our records say that this game exists, and the list of games may be long in coming.
                     yield self._end(GameStatus.UNKNOWN_FINISH, None)
-            case ListedGame() if self._monitor.is_gone(report):
+            case ListedGame() if self.monitor.is_gone(report):
                 yield self._end(GameStatus.UNKNOWN_FINISH, None)
             case ListedGame():
-                yield from self._monitor.compare(report, self._clock, now)
+                yield from self.monitor.compare(report, self._clock, now)
             case SourceAnswer() if self._search.awaits(report.search_id):
                 yield from self._take_source_answer(report, now)
             case BestMove():
@@ -226,7 +226,7 @@ class Game:
         if self._ending is not None and is_due(self._ending.due_at, now):
             self._ending.due_at = now + _s(self._timeouts.abort_retry)
             yield self._ending.command
-        yield from self._monitor.tick(self._clock, now)
+        yield from self.monitor.tick(self._clock, now)
         if is_due(self._takebacks.held_until, now):
             yield from self._reread("the answer to a takeback got no reply")
         if self._colour is not None:
@@ -257,7 +257,7 @@ class Game:
         if state.status.is_over:
             yield self._end(state.status, state.winner, len(state.moves.split()))
             return
-        self._monitor.state_received(now, fresh=fresh)
+        self.monitor.state_received(now, fresh=fresh)
         try:
             board = self._replay(full, state)
         except (InvalidFen, InvalidMove, InvalidVariant) as error:
@@ -301,7 +301,7 @@ class Game:
     def _take_turn(self, full: GameFull, clock: GameClock, now: float, *, fresh: bool) -> Iterator[Action]:
         """Find our move, or go on delivering it. The only legal move needs no search."""
         self._ending = self._idle_since = None
-        self._monitor.expect_nobody()
+        self.monitor.expect_nobody()
         if self._delivery is not None:
             if self._delivery.is_paced:
                 yield from self._reconsider(self._delivery, full, clock, now)
@@ -321,7 +321,7 @@ class Game:
             yield from self._search.ask_engine(self._position, now)
 
     def _await_opponent(self, clock: GameClock, now: float) -> Iterator[Action]:
-        self._monitor.expect_opponent(clock, now)
+        self.monitor.expect_opponent(clock, now)
         yield from self._search.await_opponent(self._moves)
         if self._idle_since is None:
             self._idle_since = now
@@ -347,7 +347,7 @@ class Game:
         self._invalid_states += 1
         self._rereading = True
         if self._invalid_states < _MAX_INVALID_STATES:
-            self._monitor.retry_later(now)
+            self.monitor.retry_later(now)
             yield from self.tick(now)
         else:
             self._search.finish()

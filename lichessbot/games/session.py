@@ -232,6 +232,8 @@ class GameSession:
                 self._recorder.note_answer(report)
         now = time.monotonic()
         self._perform(self._game.handle(report, now))
+        if self._reader is not None:
+            self._reader.due_at = self._game.monitor.opening_due_at
         self._perform(self._chat.handle(report, now))
         self._game_log.catch_up()
         if self.info.is_correspondence and not self._game.engine_wanted:
@@ -298,6 +300,7 @@ class GameSession:
                 case ReopenStream(reason, hangs):
                     self._log.info("stream.reopen", reason=reason)
                     if self._reader is not None and self._reader.is_alive() and not hangs:
+                        self._reader.due_at = self._game.monitor.opening_due_at
                         self._reader.reopen()
                     else:
                         self._read()

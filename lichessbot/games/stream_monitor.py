@@ -36,7 +36,8 @@ class StreamMonitor:
         self._end_told_at = math.inf
         self._looks = 0
         self._heard_at: float | None = None
-        self._opening_due_at: float | None = None
+        self.opening_due_at: float | None = None
+        """When another connection is tried; None while none is awaited."""
         self._state_due_at: float | None = None
         self._reopen_due_at: float | None = None
         self._opponent_due_at: float | None = None
@@ -44,7 +45,7 @@ class StreamMonitor:
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        return earliest(self._opening_due_at, self._state_due_at, self._reopen_due_at, self._opponent_due_at)
+        return earliest(self.opening_due_at, self._state_due_at, self._reopen_due_at, self._opponent_due_at)
 
     # Reports
 
@@ -52,21 +53,21 @@ class StreamMonitor:
         """Expect a connection after `pause_s`."""
         planned_s = self._limited_s(self._timeouts.stream_answer, clock, now + pause_s)
         self._patience_s = max(planned_s, self._min_patience_s)
-        self._opening_due_at = now + pause_s + self._patience_s
+        self.opening_due_at = now + pause_s + self._patience_s
 
     def opened(self, clock: GameClock | None, now: float) -> None:
         """Expect the state as the first line of a new connection."""
         self._heard_at = now
         self._refused = False
         self._min_patience_s = 0.0
-        self._opening_due_at = self._reopen_due_at = None
+        self.opening_due_at = self._reopen_due_at = None
         self._state_due_at = now + self._limited_s(self._timeouts.first_state, clock, now)
 
     def state_received(self, now: float, *, fresh: bool) -> None:
         """Note that the stream told the state; `fresh`: as the first line of a connection."""
         self._heard_at = now
         if fresh:
-            self._opening_due_at = self._state_due_at = None
+            self.opening_due_at = self._state_due_at = None
             self._asked_in_vain = False
             self._end_told_at = math.inf
             self._refusals = 0
@@ -101,7 +102,7 @@ class StreamMonitor:
         """Ask whether the game goes on, and try again until it is known to be over."""
         self._refused = True
         self._refusals += refusal.certain and refusal.status != HTTPStatus.UNAUTHORIZED  # which is about our token
-        self._opening_due_at = self._state_due_at = self._opponent_due_at = None
+        self.opening_due_at = self._state_due_at = self._opponent_due_at = None
         self.retry_later(now)
         yield PlayingWanted(f"{refusal.status}: {refusal.text}")
 
@@ -146,7 +147,7 @@ class StreamMonitor:
 
     def tick(self, clock: GameClock | None, now: float) -> Iterator[Action]:
         """Do what is due."""
-        if is_due(self._opening_due_at, now):
+        if is_due(self.opening_due_at, now):
             # Each attempt starts from scratch: without growing patience a slow site would never be reached.
             self._min_patience_s = min(2 * self._patience_s, self._timeouts.liveness.total_seconds())
             self.connecting(clock, now)

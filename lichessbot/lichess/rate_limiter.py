@@ -3,6 +3,7 @@
 Sends nothing and never waits. Moves do not ask here, and the streams of games ignore the pause: a clock is running.
 """
 
+import math
 import threading
 import time
 from collections import deque
@@ -18,7 +19,6 @@ class Purpose(Enum):
     """The kinds of requests that Lichess counts separately."""
 
     EVENT_STREAM = auto()
-    REOPENING = auto()
     ACCOUNT = auto()
     CHALLENGE = auto()
     TOURNAMENT = auto()
@@ -41,7 +41,6 @@ _CLOUD: Final = 2500
 
 _WORDS: Final = {
     Purpose.EVENT_STREAM: "event stream",
-    Purpose.REOPENING: "streams of games",
     Purpose.ACCOUNT: "account",
     Purpose.TOURNAMENT: "tournaments",
     Purpose.CHALLENGE: "challenges",
@@ -56,9 +55,10 @@ class RateLimiter:
         self._timeouts = timeouts
         self._lock = threading.Lock()
         self._not_before = time.monotonic()
+        self._reopenings = _Budget(_REOPENINGS, timeouts.stream_window)
+        self._waiting_streams: dict[object, float] = {}  # and when each should be open
         self._budgets = {
             Purpose.EVENT_STREAM: _Budget(_EVENT_STREAMS, timeouts.event_stream_window),
-            Purpose.REOPENING: _Budget(_REOPENINGS, timeouts.stream_window),
             Purpose.ACCOUNT: _Budget(_ACCOUNTS, timeouts.account_window),
             Purpose.TOURNAMENT: _Budget(_TOURNAMENTS, timeouts.tournament_window),
             Purpose.CHALLENGE: _Budget(_CHALLENGES, timeouts.challenge_window),
@@ -92,6 +92,7 @@ class RateLimiter:
         with self._lock:
             waits_s = {"all but moves": self._not_before - now}
             waits_s |= {_WORDS[purpose]: budget.wait_s(now) for purpose, budget in self._budgets.items()}
+            waits_s["streams of games"] = self._reopenings.wait_s(now)
         return {what: wait_s for what, wait_s in waits_s.items() if wait_s > 0.0}
 
     def wait_s(self, purpose: Purpose) -> float:
@@ -109,10 +110,30 @@ class RateLimiter:
                 self._budgets[purpose].spend(now)
         return wait_s
 
+    def ask_to_reopen(self, stream: object, due_at: float) -> float:
+        """Return 0 if `stream` may be opened again now, else the seconds after which to ask again.
+
+        Streams that should be open sooner, by `due_at` in monotonic seconds, go first. One that is no longer wanted
+        must `withdraw`.
+        """
+        now = time.monotonic()
+        with self._lock:
+            self._waiting_streams[stream] = due_at
+            ahead = sum(other < due_at for other in self._waiting_streams.values())
+            wait_s = self._reopenings.wait_s(now, ahead)
+            if wait_s == 0.0:
+                self._reopenings.spend(now)
+                del self._waiting_streams[stream]
+        return wait_s
+
+    def withdraw(self, stream: object) -> None:
+        """Forget that `stream` waits to be opened again."""
+        with self._lock:
+            self._waiting_streams.pop(stream, None)
+
     def _wait_s(self, purpose: Purpose, now: float) -> float:
-        pause_s = 0.0 if purpose is Purpose.REOPENING else self._not_before - now
         budget = self._budgets.get(purpose)
-        return max(0.0, pause_s, budget.wait_s(now) if budget else 0.0)
+        return max(0.0, self._not_before - now, budget.wait_s(now) if budget else 0.0)
 
 
 class _Budget:
@@ -120,12 +141,13 @@ class _Budget:
 
     def __init__(self, most: int, window: timedelta) -> None:
         self._window_s = window.total_seconds()
-        self._spent: deque[float] = deque(maxlen=most)
+        self._spent = deque([-math.inf] * most, maxlen=most)
 
-    def wait_s(self, now: float) -> float:
-        if len(self._spent) < (self._spent.maxlen or 0):
-            return 0.0
-        return max(0.0, self._spent[0] + self._window_s - now)
+    def wait_s(self, now: float, ahead: int = 0) -> float:
+        """Return the seconds until there is room for a request behind `ahead` others, at most the window."""
+        if ahead >= len(self._spent):
+            return self._window_s
+        return max(0.0, self._spent[ahead] + self._window_s - now)
 
     def spend(self, now: float) -> None:
         self._spent.append(now)

@@ -108,6 +108,8 @@ class StreamReader(threading.Thread):
         self._stream: LineStream | None = None
         self._stopping = False
         self._wakeup = threading.Event()
+        self.due_at: float | None = None
+        """When the owner expects the stream to be open: an earlier one is opened first. None: not known."""
         self._chose_wait = False
         self._tried_at: float | None = None
         self._opened_at: float | None = None
@@ -193,13 +195,15 @@ class StreamReader(threading.Thread):
     def _wait_for_turn(self) -> None:
         """Wait until the stream may be opened; the first opening of a game's stream never waits."""
         spacing_s = self._timeouts.stream_spacing.total_seconds()
+        usually_due_at = time.monotonic() + self._timeouts.stream_answer.total_seconds()
         while self._tried_at is not None and not self._stopping:
             wait_s = self._tried_at + spacing_s - time.monotonic()
             if wait_s <= 0.0:
-                wait_s = self._rate_limiter.ask(Purpose.REOPENING)
+                wait_s = self._rate_limiter.ask_to_reopen(self, self.due_at or usually_due_at)
             if wait_s == 0.0:
                 break
             self._wait_unshortened(wait_s)
+        self._rate_limiter.withdraw(self)
         while self._source.game_id is None and not self._stopping:
             wait_s = self._rate_limiter.ask(Purpose.EVENT_STREAM)
             if wait_s == 0.0:

@@ -112,7 +112,7 @@ def test_a_stream_whose_reader_has_ended_is_read_again(
 
     def start_reader(*arguments: object) -> Any:
         readers.append(SimpleNamespace(is_alive=lambda: len(readers) > 1, asked=[], stop=lambda: None))
-        readers[-1].start, readers[-1].reopen = lambda: None, lambda: readers[-1].asked.append("reopen")
+        readers[-1].start, readers[-1].reopen = lambda: None, lambda: readers[-1].asked.append(readers[-1].due_at)
         return readers[-1]
 
     monkeypatch.setattr("lichessbot.games.session.StreamReader", start_reader)
@@ -121,7 +121,13 @@ def test_a_stream_whose_reader_has_ended_is_read_again(
     session._perform([ReopenStream("its state did not come")])
     assert len(readers) == 2, "the first has ended"
     session._perform([ReopenStream("its state did not come")])
-    assert (len(readers), readers[1].asked) == (2, ["reopen"])
+    assert (len(readers), readers[1].asked) == (2, [None])
+    session.handle(StreamLost(GAME, "reset", timedelta()))
+    due_at = session._game.monitor.opening_due_at
+    assert due_at is not None
+    assert readers[1].due_at == due_at, "the reader tries again by itself"
+    session._perform([ReopenStream("the game cannot wait")])
+    assert readers[1].asked == [None, due_at]
     session._perform([ReopenStream("it does not open", hangs=True)])
     assert len(readers) == 3
 

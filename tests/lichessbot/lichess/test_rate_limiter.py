@@ -28,9 +28,9 @@ def test_after_a_429_all_requests_wait_for_its_pause(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("lichessbot.lichess.rate_limiter.time.monotonic", lambda: now)
     rate_limiter = RateLimiter(TIMEOUTS)
     rate_limiter.hold_back(timedelta(seconds=0.1))
-    for purpose in set(Purpose) - {Purpose.REOPENING}:
+    for purpose in Purpose:
         assert rate_limiter.ask(purpose) == pytest.approx(0.1)
-    assert rate_limiter.ask(Purpose.REOPENING) == 0.0, "the clock of a game is running"
+    assert rate_limiter.ask_to_reopen("game", now) == 0.0, "the clock of a game is running"
     now += 0.11
     assert rate_limiter.ask(Purpose.OTHER) == 0.0
 
@@ -54,7 +54,6 @@ def test_a_used_up_daily_quota_does_not_stop_the_other_requests_for_hours() -> N
     ("purpose", "most", "window"),
     [
         (Purpose.EVENT_STREAM, 25, TIMEOUTS.event_stream_window),
-        (Purpose.REOPENING, 4, TIMEOUTS.stream_window),
         (Purpose.ACCOUNT, 20, TIMEOUTS.account_window),
         (Purpose.CHALLENGE, 4, TIMEOUTS.challenge_window),
         (Purpose.TOURNAMENT, 25, TIMEOUTS.tournament_window),
@@ -85,6 +84,65 @@ def test_a_request_that_has_to_wait_is_not_counted(monkeypatch: pytest.MonkeyPat
     for _ in range(100):
         assert rate_limiter.wait_s(Purpose.EVENT_STREAM) == 0.0
     assert rate_limiter.ask(Purpose.EVENT_STREAM) == 0.0
+
+
+def test_of_two_streams_the_one_that_should_be_open_sooner_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = began = time.monotonic()
+    monkeypatch.setattr("lichessbot.lichess.rate_limiter.time.monotonic", lambda: now)
+    rate_limiter = RateLimiter(TIMEOUTS)
+    for passed_s in (0.0, 0.25, 0.5, 0.75):
+        now = began + passed_s
+        assert rate_limiter.ask_to_reopen("any", began) == 0.0
+    assert rate_limiter.ask_to_reopen("late", began + 5) == pytest.approx(0.25)
+    assert rate_limiter.ask_to_reopen("soon", began + 2) == pytest.approx(0.25)
+    now = began + 1.001
+    assert rate_limiter.ask_to_reopen("late", began + 5) == pytest.approx(0.249), "the room is for the other one"
+    assert rate_limiter.ask_to_reopen("soon", began + 2) == 0.0
+    now = began + 1.251
+    assert rate_limiter.ask_to_reopen("late", began + 5) == 0.0
+    assert set(rate_limiter.held_back) == {"streams of games"}
+
+
+def test_a_stream_that_is_not_wanted_any_more_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = began = time.monotonic()
+    monkeypatch.setattr("lichessbot.lichess.rate_limiter.time.monotonic", lambda: now)
+    rate_limiter = RateLimiter(TIMEOUTS)
+    for passed_s in (0.0, 0.0, 0.0, 0.75):
+        now = began + passed_s
+        assert rate_limiter.ask_to_reopen("any", began) == 0.0
+    for stream in range(9):
+        assert 0.0 < rate_limiter.ask_to_reopen(stream, began + stream) <= TIMEOUTS.stream_window.total_seconds()
+    for stream in range(8):
+        rate_limiter.withdraw(stream)
+    now = began + 1.001
+    assert rate_limiter.ask_to_reopen(8, began + 8) == 0.0
+
+
+def test_none_of_many_streams_waits_for_long_and_least_of_all_the_one_with_little_time(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = began = time.monotonic()
+    monkeypatch.setattr("lichessbot.lichess.rate_limiter.time.monotonic", lambda: now)
+    rate_limiter, chance = RateLimiter(TIMEOUTS), Random(1)
+    streams = list(range(16))
+    patience_s = dict.fromkeys(streams, 5.0) | {0: 2.5}
+    asks_at = dict.fromkeys(streams, now)
+    wants_since = dict.fromkeys(streams, now)
+    waits_s: dict[int, list[float]] = {stream: [] for stream in streams}
+    while now < began + 60:
+        now += 0.01
+        chance.shuffle(streams)
+        for stream in streams:
+            if now < asks_at[stream]:
+                continue
+            wait_s = rate_limiter.ask_to_reopen(stream, wants_since[stream] + patience_s[stream])
+            asks_at[stream] = now + (wait_s or 0.5)
+            if wait_s == 0.0:
+                waits_s[stream].append(now - wants_since[stream])
+                wants_since[stream] = now + 0.5
+    assert sum(map(len, waits_s.values())) > 200, "nearly four a second"
+    assert max(waits_s[0]) < 2.5
+    assert max(wait_s for waits in waits_s.values() for wait_s in waits) < 16 / 4 + 1.5
 
 
 @pytest.mark.parametrize("purpose", [Purpose.EVENT_STREAM, Purpose.ACCOUNT])

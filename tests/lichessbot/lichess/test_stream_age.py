@@ -112,3 +112,32 @@ def test_an_event_stream_that_our_own_limit_holds_back_tells_when_it_is_opened(m
     lost = inbox.get_nowait()
     assert isinstance(lost, StreamLost)
     assert lost.retry_in == timeouts.event_stream_window - timedelta(seconds=2)
+
+
+def test_a_reader_says_when_its_stream_is_due_and_withdraws_if_it_is_stopped() -> None:
+    timeouts = Timeouts()
+    scripted: Any = Streams(Hand())
+    source = StreamEndpoint(GAME, scripted, lambda: scripted, parse_game_event)
+    limiter = RateLimiter(timeouts)
+    reader = StreamReader(source, SimpleQueue().put, timeouts, limiter)
+    reader._read_until_lost()  # a game's stream is opened at once, the first time
+    for _ in range(4):
+        limiter.ask_to_reopen("other", time.monotonic())
+    asked: list[float] = []
+    really_ask = limiter.ask_to_reopen
+
+    def ask(stream: object, due_at: float) -> float:
+        asked.append(due_at)
+        if len(asked) == 1:
+            reader.due_at = 7.0
+        else:
+            reader.stop()
+        return min(0.01, really_ask(stream, due_at))
+
+    limiter.ask_to_reopen = ask  # type: ignore[method-assign]
+    began = time.monotonic()
+    reader._read_until_lost()
+    usual, due_at = asked
+    assert began < usual - timeouts.stream_answer.total_seconds() < time.monotonic(), "not known yet"
+    assert due_at == 7.0
+    assert not limiter._waiting_streams
