@@ -340,9 +340,9 @@ class GameSession:
 
     def _report_end(self, over: GameOver) -> None:
         """Report the end to the main loop, for those who go on from it, if we know what was played."""
-        full, colour = self._game.full, self._game.colour
+        full, colour, clock = self._game.full, self._game.colour, self._game.clock
         if full is not None and colour is not None:
-            self._context.inbox.put(FinishedGame(full, colour, over.status, over.winner, over.plies))
+            self._context.inbox.put(FinishedGame(full, colour, over.status, over.winner, over.plies, clock is not None))
 
     def _choose_engine(self, full: GameFull) -> None:
         """Choose the engine again: the game's own stream knows more than its announcement."""

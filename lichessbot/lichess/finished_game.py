@@ -11,13 +11,17 @@ _NOT_PLAYED: Final = (GameStatus.ABORTED, GameStatus.NO_START)
 
 @dataclass(frozen=True, slots=True)
 class FinishedGame:
-    """A report to the main loop. `colour` is ours, `plies` those of both sides."""
+    """A report to the main loop. `colour` is ours, `plies` those of both sides.
+
+    `was_watched`: whether we saw the game go on; else it may have ended long ago.
+    """
 
     full: GameFull
     colour: Colour
     status: GameStatus
     winner: Colour | None
     plies: int
+    was_watched: bool
 
     @property
     def game_id(self) -> str:

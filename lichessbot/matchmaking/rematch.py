@@ -34,10 +34,10 @@ def rematch_of(game: FinishedGame, config: RematchConfig, played: int) -> Propos
     full, them = game.full, game.opponent
     if not config.offer.covers(is_bot=them.is_bot) or played >= config.offers_in_a_row:
         return None
-    if not game.was_played or game.status in _NOT_AFTER or them.id is None or full.tournament_id is not None:
+    if not game.was_watched or not game.was_played or game.status in _NOT_AFTER:
         return None
-    if full.state.status.is_over:
-        return None  # it ended while we did not watch, perhaps long ago
+    if them.id is None or full.tournament_id is not None:
+        return None
     clock = _offered_clock(full.clock.initial, full.clock.increment) if full.clock else None
     variant = next((it for it in PROPOSABLE_VARIANTS if it == full.variant.key), None)
     if clock is None or variant is None:

@@ -286,7 +286,7 @@ def test_a_rematch_that_crosses_ours_is_accepted_though_each_player_may_have_one
     players = {"white": {"id": "us"}, "black": {"id": "ann"}, "clock": {"initial": 180_000, "increment": 2000}}
     state = {"moves": "", "wtime": 1, "btime": 1, "status": "started"}
     full = GameFull.model_validate({"id": "abcd1234", "variant": {"key": "standard"}, "state": state, **players})
-    lobby.handle(FinishedGame(full, Colour.WHITE, GameStatus.MATE, Colour.WHITE, 40))
+    lobby.handle(FinishedGame(full, Colour.WHITE, GameStatus.MATE, Colour.WHITE, 40, was_watched=True))
     lobby.tick()
     (created,) = outbox.sent
     assert isinstance(created, CreateChallenge)

@@ -82,7 +82,7 @@ def full(moves: str = "", **changes: Any) -> GameFull:
 
 
 def finished(status: GameStatus, winner: Colour | None, colour: Colour = Colour.WHITE) -> FinishedGame:
-    return FinishedGame(full(), colour, status, winner, 40)
+    return FinishedGame(full(), colour, status, winner, 40, was_watched=True)
 
 
 # What is told

@@ -185,6 +185,21 @@ def test_the_end_of_a_game_is_told_though_its_archive_gets_no_thread(
     assert "thread.not_started" in caplog.text
 
 
+@pytest.mark.parametrize("watched", [False, True])
+def test_the_end_says_whether_the_game_was_watched(session: GameSession, watched: bool) -> None:
+    """Our last move may cross the end: the stream is opened again then, and its first state is the last one."""
+    context: Any = session._context
+    context.store.note_result = lambda opponent, result, level: None
+    context.archive = SimpleNamespace(put=lambda game, config: None)
+    if watched:
+        opened(session, black=True)
+    players = {"white": {"id": "ferdinand"}, "black": {"id": "testbot"}, "clock": {"initial": 60_000, "increment": 0}}
+    over = {**state("e2e4 e7e5"), "status": "resign", "winner": "black"}
+    full = GameFull.model_validate({"id": GAME, "variant": {"key": "standard"}, **players, "state": over})
+    session.handle(StreamEvent(GAME, full, time.monotonic()))
+    assert context.inbox.get_nowait().was_watched is watched
+
+
 def test_a_game_is_described_as_it_was_announced_until_its_state_comes(session: GameSession) -> None:
     info = {"gameId": GAME, "color": "black", "variant": {"key": "chess960"}, "speed": "rapid", "rated": True}
     session.info = GameInfo.model_validate({**info, "opponent": {"id": "x", "username": "BOT X", "rating": 9}})

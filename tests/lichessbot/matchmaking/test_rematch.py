@@ -1,5 +1,6 @@
 """Which rematch is offered after a game, and when."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -27,7 +28,7 @@ def finished(
     white, black = (us, them) if colour is Colour.WHITE else (them, us)
     body = {"id": GAME, "variant": {"key": "standard"}, "white": white, "black": black, "state": state, "rated": True}
     full = GameFull.model_validate({**body, "clock": {"initial": 180_000, "increment": 2000}, **changes})
-    return FinishedGame(full, colour, status, Colour.WHITE, 2)
+    return FinishedGame(full, colour, status, Colour.WHITE, 2, was_watched=True)
 
 
 @pytest.mark.parametrize("colour", list(Colour))
@@ -77,12 +78,15 @@ def test_a_rematch_needs_a_game_that_was_played_to_its_end(status: GameStatus, o
         {"clock": {"initial": 0, "increment": 0}},
         {"clock": {"initial": 15_000, "increment": 0}},
         {"black": {"aiLevel": 3}},
-        {"state": {"moves": "e2e4 e7e5", "wtime": 1, "btime": 1, "status": "mate"}},
     ],
-    ids=["tournament", "correspondence", "position", "odd clock", "no clock", "ultraBullet", "AI", "ended unseen"],
+    ids=["tournament", "correspondence", "position", "odd clock", "no clock", "ultraBullet", "AI"],
 )
 def test_some_games_have_no_rematch(changes: dict[str, Any]) -> None:
     assert rematch_of(finished(**changes), ALL, 0) is None
+
+
+def test_a_game_that_ended_while_we_did_not_watch_has_no_rematch() -> None:
+    assert rematch_of(replace(finished(), was_watched=False), ALL, 0) is None
 
 
 def test_chess960_has_a_rematch() -> None:
