@@ -74,6 +74,7 @@ class Game:
         self._pace = Pace(config, game_id)
         self._pause_s = 0.0
         self.monitor = StreamMonitor(timeouts)
+        """Knows until when the stream must be open, or must have told something."""
         self._rereading = False
         self._invalid_states = 0
         self._search = MoveSearch(config.engine)

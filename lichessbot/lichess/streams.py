@@ -109,7 +109,7 @@ class StreamReader(threading.Thread):
         self._stopping = False
         self._wakeup = threading.Event()
         self.due_at: float | None = None
-        """When the owner expects the stream to be open: an earlier one is opened first. None: not known."""
+        """When the owner expects the stream to be open, which goes before those due later. None: not known."""
         self._chose_wait = False
         self._tried_at: float | None = None
         self._opened_at: float | None = None
