@@ -107,15 +107,12 @@ def test_a_stream_that_is_not_wanted_any_more_holds_up_no_other(monkeypatch: pyt
     now = began = time.monotonic()
     monkeypatch.setattr("lichessbot.lichess.rate_limiter.time.monotonic", lambda: now)
     rate_limiter = RateLimiter(TIMEOUTS)
-    for passed_s in (0.0, 0.0, 0.0, 0.75):
-        now = began + passed_s
-        assert rate_limiter.ask_to_reopen("any", began) == 0.0
-    for stream in range(9):
-        assert 0.0 < rate_limiter.ask_to_reopen(stream, began + stream) <= TIMEOUTS.stream_window.total_seconds()
-    for stream in range(8):
+    waits_s = [rate_limiter.ask_to_reopen(stream, began + stream) for stream in range(13)]
+    assert waits_s == pytest.approx([0.0] * 4 + [TIMEOUTS.stream_window.total_seconds()] * 9)
+    for stream in range(4, 12):
         rate_limiter.withdraw(stream)
     now = began + 1.001
-    assert rate_limiter.ask_to_reopen(8, began + 8) == 0.0
+    assert rate_limiter.ask_to_reopen(12, began + 12) == 0.0
 
 
 def test_none_of_many_streams_waits_for_long_and_least_of_all_the_one_with_little_time(
@@ -129,6 +126,7 @@ def test_none_of_many_streams_waits_for_long_and_least_of_all_the_one_with_littl
     asks_at = dict.fromkeys(streams, now)
     wants_since = dict.fromkeys(streams, now)
     waits_s: dict[int, list[float]] = {stream: [] for stream in streams}
+    opened_at: list[float] = []
     while now < began + 60:
         now += 0.01
         chance.shuffle(streams)
@@ -139,8 +137,11 @@ def test_none_of_many_streams_waits_for_long_and_least_of_all_the_one_with_littl
             asks_at[stream] = now + (wait_s or 0.5)
             if wait_s == 0.0:
                 waits_s[stream].append(now - wants_since[stream])
+                opened_at.append(now)
                 wants_since[stream] = now + 0.5
-    assert sum(map(len, waits_s.values())) > 200, "nearly four a second"
+    assert len(opened_at) > 200, "nearly four a second"
+    window_s = TIMEOUTS.stream_window.total_seconds()
+    assert all(fifth - first > window_s - 1e-6 for first, fifth in zip(opened_at, opened_at[4:], strict=False))
     assert max(waits_s[0]) < 2.5
     assert max(wait_s for waits in waits_s.values() for wait_s in waits) < 16 / 4 + 1.5
 
