@@ -9,7 +9,7 @@ import os
 import signal
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ from typing import Any, Final
 from lichessbot.errors import StateFailed, StateLocked, StateNewer
 from lichessbot.log import EventLog
 from lichessbot.storage import rescue
+from lichessbot.storage.migrations import MIGRATIONS
 
 FILE_NAME: Final = "lichessbot.sqlite"
 LOCK_NAME: Final = "lock"
@@ -24,104 +25,6 @@ _SIDE_FILES: Final = ("-wal", "-shm")
 _LOCK_TRIES: Final = 20
 _BETWEEN_LOCK_TRIES_S: Final = 0.02
 
-# Entry N migrates the file from schema N to schema N + 1. Entries are only ever added.
-MIGRATIONS: Final = (
-    """
-    CREATE TABLE games (id TEXT PRIMARY KEY, opponent TEXT NOT NULL, joined_at REAL NOT NULL);
-    CREATE TABLE deeds (game_id TEXT NOT NULL, deed TEXT NOT NULL, done_at REAL NOT NULL);
-    CREATE TABLE answers (challenge_id TEXT PRIMARY KEY, answered_at REAL NOT NULL);
-    CREATE TABLE round_trips (id INTEGER PRIMARY KEY, ms REAL NOT NULL);
-    """,
-    """
-    CREATE TABLE challenges (
-        id TEXT PRIMARY KEY, received_at REAL NOT NULL, challenger TEXT NOT NULL, is_bot INTEGER NOT NULL,
-        rating INTEGER, our_rating INTEGER, variant TEXT NOT NULL, speed TEXT NOT NULL, terms TEXT NOT NULL,
-        has_clock INTEGER NOT NULL, answer TEXT NOT NULL, reason TEXT NOT NULL, rule TEXT NOT NULL,
-        because TEXT NOT NULL
-    );
-    CREATE TABLE player_lists (
-        address TEXT PRIMARY KEY, names TEXT NOT NULL, etag TEXT NOT NULL, fetched_at REAL NOT NULL
-    );
-    ALTER TABLE games ADD COLUMN left_at REAL;
-    """,
-    """
-    CREATE TABLE bot_games (
-        id TEXT PRIMARY KEY, opponent TEXT NOT NULL, speed TEXT NOT NULL, colour TEXT, ours INTEGER NOT NULL,
-        began_at REAL NOT NULL
-    );
-    CREATE TABLE sent_challenges (id TEXT PRIMARY KEY, sent_at REAL NOT NULL, cost INTEGER NOT NULL);
-    CREATE TABLE limits (name TEXT PRIMARY KEY, most INTEGER, until REAL NOT NULL);
-    CREATE TABLE rests (
-        opponent TEXT NOT NULL, subject TEXT NOT NULL, until REAL NOT NULL, times INTEGER NOT NULL,
-        PRIMARY KEY (opponent, subject)
-    );
-    CREATE TABLE tournaments (id TEXT PRIMARY KEY, team TEXT, password TEXT);
-    """,
-    """
-    CREATE TABLE played (
-        position TEXT NOT NULL, move TEXT NOT NULL, times INTEGER NOT NULL, played_at REAL NOT NULL,
-        PRIMARY KEY (position, move)
-    );
-    """,
-    """
-    ALTER TABLE games ADD COLUMN has_clock INTEGER NOT NULL DEFAULT 1;
-    CREATE TABLE account (single INTEGER PRIMARY KEY CHECK (single = 1), url TEXT NOT NULL, id TEXT NOT NULL);
-    """,
-    """
-    CREATE TABLE declines (
-        opponent TEXT NOT NULL, terms TEXT NOT NULL, reason TEXT NOT NULL, declined_at REAL NOT NULL
-    );
-    """,
-    """
-    ALTER TABLE games ADD COLUMN opponent_id TEXT NOT NULL DEFAULT '';
-    ALTER TABLE games ADD COLUMN opponent_title TEXT NOT NULL DEFAULT '';
-    ALTER TABLE games ADD COLUMN opponent_rating INTEGER;
-    ALTER TABLE games ADD COLUMN our_name TEXT NOT NULL DEFAULT '';
-    ALTER TABLE games ADD COLUMN our_title TEXT NOT NULL DEFAULT '';
-    ALTER TABLE games ADD COLUMN our_rating INTEGER;
-    ALTER TABLE games ADD COLUMN rating_diff INTEGER;
-    ALTER TABLE games ADD COLUMN variant TEXT NOT NULL DEFAULT '';
-    ALTER TABLE games ADD COLUMN speed TEXT NOT NULL DEFAULT '';
-    ALTER TABLE games ADD COLUMN rated INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE games ADD COLUMN colour TEXT NOT NULL DEFAULT '';
-    ALTER TABLE games ADD COLUMN initial_fen TEXT NOT NULL DEFAULT '';
-    ALTER TABLE games ADD COLUMN base_s INTEGER;
-    ALTER TABLE games ADD COLUMN increment_s INTEGER;
-    ALTER TABLE games ADD COLUMN days_per_turn INTEGER;
-    ALTER TABLE games ADD COLUMN tournament_id TEXT NOT NULL DEFAULT '';
-    ALTER TABLE games ADD COLUMN started_at REAL;
-    ALTER TABLE games ADD COLUMN ended_at REAL;
-    ALTER TABLE games ADD COLUMN status TEXT NOT NULL DEFAULT '';
-    ALTER TABLE games ADD COLUMN result TEXT;
-    ALTER TABLE games ADD COLUMN plies INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE games ADD COLUMN eco TEXT NOT NULL DEFAULT '';
-    ALTER TABLE games ADD COLUMN opening TEXT NOT NULL DEFAULT '';
-    CREATE TABLE moves (
-        game_id TEXT NOT NULL, ply INTEGER NOT NULL, move TEXT NOT NULL, clock_ms INTEGER, source TEXT,
-        score_cp INTEGER, depth INTEGER, nodes INTEGER, search_ms INTEGER, reaction_ms INTEGER, delivery_ms INTEGER,
-        PRIMARY KEY (game_id, ply)
-    ) WITHOUT ROWID;
-    CREATE TABLE chat (
-        game_id TEXT NOT NULL, said_at REAL NOT NULL, room TEXT NOT NULL, author TEXT NOT NULL, text TEXT NOT NULL
-    );
-    """,
-    """
-    CREATE TABLE blocked_players (id TEXT PRIMARY KEY, blocked_at REAL NOT NULL);
-    """,
-    """
-    CREATE TABLE reviews (
-        game_id TEXT PRIMARY KEY, reviewed_at REAL NOT NULL, engine TEXT NOT NULL, nodes INTEGER NOT NULL
-    );
-    CREATE TABLE reviewed_positions (
-        game_id TEXT NOT NULL, ply INTEGER NOT NULL, score_cp INTEGER NOT NULL, line TEXT NOT NULL,
-        PRIMARY KEY (game_id, ply)
-    ) WITHOUT ROWID;
-    """,
-    """
-    ALTER TABLE games ADD COLUMN level INTEGER;
-    ALTER TABLE games ADD COLUMN chosen_level INTEGER;
-    """,
-)
 _PAGES: Final = ("freelist_count", "page_count")
 _PAGES_NOT_WORTH_A_VACUUM: Final = 256  # 1 MiB
 
@@ -141,6 +44,8 @@ class Database:
         self._connection: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
         """To the file as it is, if it cannot be written."""
+        self._damage: sqlite3.DatabaseError | None = None
+        """What was found in our file since it was opened."""
         self._damaged: tuple[Path, sqlite3.Error] | None = None
         """A file that was set aside, until its intact tables are in the new one."""
         self._lock = _locked(folder, self._log)
@@ -155,15 +60,25 @@ class Database:
     def read(self, query: str) -> list[Any]:
         """Return the rows of a query, also of a file that cannot be written. Raises StateFailed or StateNewer."""
         with self._translated_errors():
-            return self._readable().execute(query).fetchall()
+            try:
+                return self._readable().execute(query).fetchall()
+            except sqlite3.DatabaseError as error:
+                return self._replaced(error).execute(query).fetchall()
 
-    def write(self, statements: Iterable[Statement]) -> None:
+    def write(self, statements: Sequence[Statement]) -> None:
         """Execute all statements or none; afterwards a power cut loses nothing. Raises StateFailed or StateNewer."""
         with self._translated_errors():
-            connection = self._connected()
-            with connection:
-                for sql, rows in statements:
-                    connection.executemany(sql, rows)
+            try:
+                _execute(self._connected(), statements)
+            except sqlite3.DatabaseError as error:
+                _execute(self._replaced(error), statements)
+
+    def look_for_damage(self) -> None:
+        """Read the whole file, for minutes if it is large; what is damaged is replaced when the file is used next.
+
+        Any thread may call this.
+        """
+        self._damage = rescue.damage_in(self.path) or self._damage
 
     def shrink(self, max_bytes: int, delete_oldest: Sequence[Statement]) -> None:
         """Execute the statements until the rows fit; a file that is half empty is made smaller.
@@ -188,6 +103,8 @@ class Database:
             yield
         except (sqlite3.Error, OSError) as error:
             self._disconnect()
+            if isinstance(error, sqlite3.DatabaseError) and rescue.is_damage(error):
+                self._damage = error
             raise StateFailed(f"{self.path}: {error}") from error
 
     def _disconnect(self) -> None:
@@ -211,6 +128,9 @@ class Database:
     def _connected(self) -> sqlite3.Connection:
         if self._connection is not None and not self.path.exists():
             self._write_again(self._connection)
+        if self._damage is not None and self.path.exists():
+            self._disconnect()
+            self._set_aside(self._damage)
         if self._connection is None:
             try:
                 self._connection = self._open()
@@ -222,6 +142,13 @@ class Database:
             self._take_over()
         return self._connection
 
+    def _replaced(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
+        """Return a connection to a new file in place of ours, if the error means that it is damaged. Else raises it."""
+        if not rescue.is_damage(error):
+            raise error
+        self._damage = error
+        return self._connected()
+
     def _open(self) -> sqlite3.Connection:
         rescue.make_private(self.path)  # the folder may be open to others
         if not self.path.with_name(LOCK_NAME).exists():  # the folder was deleted: a second daemon could start in it
@@ -232,7 +159,7 @@ class Database:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
-            rescue.examine(connection)
+            rescue.refuse_foreign(connection)
             self._migrate(connection)
         except BaseException:
             connection.close()
@@ -254,7 +181,7 @@ class Database:
     def _set_aside(self, error: sqlite3.Error) -> None:
         aside = self.path.with_name(f"{FILE_NAME}.damaged")
         self._put_in_place(self.path, aside)
-        self._damaged = aside, error
+        self._damage, self._damaged = None, (aside, error)
 
     def _take_over(self) -> None:
         """Copy the intact tables of a damaged file to the new one."""
@@ -404,6 +331,12 @@ def _copy(path: Path, schema: int) -> Path:
 
 def _schema(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _execute(connection: sqlite3.Connection, statements: Sequence[Statement]) -> None:
+    with connection:
+        for sql, rows in statements:
+            connection.executemany(sql, rows)
 
 
 def _bytes_used(connection: sqlite3.Connection) -> int:

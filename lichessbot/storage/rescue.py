@@ -13,19 +13,30 @@ _OWNER_ONLY: Final = 0o600
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
 
-def examine(connection: sqlite3.Connection) -> None:
-    """Check the file. Raises sqlite3.DatabaseError if it is damaged or belongs to another program."""
-    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+def refuse_foreign(connection: sqlite3.Connection) -> None:
+    """Raise sqlite3.DatabaseError if the file is no database, or that of another program."""
     (schema,) = connection.execute("PRAGMA user_version").fetchone()
     if schema == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-        verdict = "a database of another program"
-    if verdict != "ok":
-        damaged = sqlite3.DatabaseError(verdict)
-        damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise damaged
+        raise _damage("a database of another program")
 
 
-def is_damage(error: sqlite3.DatabaseError) -> bool:
+def damage_in(path: Path) -> sqlite3.DatabaseError | None:
+    """Read the whole file, which may take minutes; return what is damaged, if anything is."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        return error if is_damage(error) else None
+    return None if verdict == "ok" else _damage(verdict)
+
+
+def _damage(what: str) -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError(what)
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return error
+
+
+def is_damage(error: sqlite3.Error | OSError) -> bool:
     """Return whether the file is no database, or a damaged one. Errors of Python's module have no code."""
     without_details = int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
     return without_details in _DAMAGED

@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from lichessbot.errors import StateError, StateFailed
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 from lichessbot.storage.database import Database, Statement, read_only
 from lichessbot.storage.game_records import (
     SELECT_CHOSEN_LEVELS,
@@ -117,6 +117,8 @@ class Store:
             self._log_failure(error, "earlier records, such as blocked players, are unknown until a restart")
         self._writer = threading.Thread(target=self._write_notes, name="store", daemon=True)
         self._writer.start()
+        # Not before the start: clocks may be running, and a large file on a slow disk takes minutes.
+        try_start(threading.Thread(target=file.look_for_damage, name="store-check", daemon=True), self._log)
 
     def _remember(self) -> None:
         for game_id, action in self._newest("game_id, deed", "deeds", _MOST_REMEMBERED):
@@ -334,7 +336,7 @@ class Store:
 
     def _write_all(self) -> None:
         try:
-            self._file.write(statement for note in self._unwritten for statement in note.statements)
+            self._file.write([statement for note in self._unwritten for statement in note.statements])
         except StateError as error:
             self._log_failure(error)
             return

@@ -11,7 +11,8 @@ import pytest
 from lichessbot.cli.main import main
 from lichessbot.matchmaking.known_bots import BotGame, BotGames
 from lichessbot.rehearsal.server.server import RehearsalServer
-from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
+from lichessbot.storage.database import FILE_NAME, Database
+from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from tests.fakes.arena import Arena

@@ -12,7 +12,8 @@ from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Opponents
-from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database, read_only
+from lichessbot.storage.database import FILE_NAME, Database, read_only
+from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.records import Answer, ChallengeRecord, ListFetched
 from lichessbot.storage.store import Store
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import pytest
 
 from lichessbot.storage import game_records
-from lichessbot.storage.database import MIGRATIONS
 from lichessbot.storage.game_filter import GameFilter, game_id
 from lichessbot.storage.game_records import GameRecord, Result
+from lichessbot.storage.migrations import MIGRATIONS
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC).timestamp()
 DAY = 86400.0

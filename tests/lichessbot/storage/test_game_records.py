@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lichessbot.storage import game_records
-from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database, read_only
+from lichessbot.storage.database import FILE_NAME, Database, read_only
 from lichessbot.storage.game_records import (
     SELECT,
     SELECT_MOVES,
@@ -25,6 +25,7 @@ from lichessbot.storage.game_records import (
     mate_in,
     score_text,
 )
+from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord, reviewed
 from lichessbot.storage.store import Store
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from lichessbot.storage import game_records
-from lichessbot.storage.database import MIGRATIONS
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, Score
+from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.statistics import SELECT_DROPS, SELECT_USE, Statistics, aggregate, falls
 
 GAME = GameRecord("", 0.0, "", variant="standard", speed="blitz", rated=True, colour="white", started_at=1.0)

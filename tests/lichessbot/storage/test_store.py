@@ -15,8 +15,9 @@ import pytest
 
 from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
-from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
+from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.game_records import MoveRecord, Result, Retention, played
+from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.records import Answer, ChallengeRecord, LimitedAction, ListFetched, SlotHolder
 from lichessbot.storage.store import ROUND_TRIPS_KEPT, Store, Table
 
@@ -416,6 +417,23 @@ def test_an_unusable_folder_leaves_the_memory_working(
         assert store.times_done("game1", LimitedAction.GREETING) == 1
     assert caplog.text.count("store.failed") == 1
     assert "blocked players, are unknown until a restart" in caplog.text
+
+
+def test_the_whole_file_is_checked_after_the_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = Database(tmp_path)
+    large = "a table that is not read at the start"
+    file.write([("INSERT INTO chat VALUES ('game1', 0, 'player', 'Someone', ?)", [(large * 1000,)])])
+    file.close()
+    with file.path.open("r+b") as bytes_:
+        page = file.path.read_bytes().rindex(large.encode()) // 4096
+        bytes_.seek((page - 3) * 4096)
+        bytes_.write(b"\xff" * 4 * 4096)
+
+    def is_replaced() -> bool:
+        return store.note_done("game1", LimitedAction.GREETING).wait(PATIENCE_S) and "lost=chat" in caplog.text
+
+    with closing(Store(Database(tmp_path))) as store:
+        until(is_replaced)
 
 
 def test_a_newer_file_prevents_the_start(tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence
 from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.server.server import RehearsalServer
-from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
+from lichessbot.storage.database import FILE_NAME, Database
+from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.timeouts import Timeouts
 from tests.fakes.arena import PATIENCE_S, Arena, held
 from tests.fakes.service_manager import ListeningManager

@@ -17,8 +17,9 @@ import pytest
 
 from lichessbot.cli.main import main
 from lichessbot.storage import game_history, game_records
-from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
+from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
+from lichessbot.storage.migrations import MIGRATIONS
 
 Asked = Callable[..., tuple[int, str, str]]
 
