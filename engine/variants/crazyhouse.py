@@ -2,11 +2,15 @@
 """Crazyhouse: a captured piece changes sides, and may be dropped on an empty square instead of a move.
 
 A promoted piece is a pawn again when it is captured. There is no fifty-move rule, and always enough material to mate.
+Captures and pawn moves can be undone by drops, so that positions repeat across them: here `halfmove_clock` counts all
+plies, and `fen_clock` those since the last capture or pawn move, which only a FEN tells.
 `extra` holds the pockets: five bits for each kind from pawn to queen, White's below Black's; `promoted` the squares of
 promoted pieces.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import cython
 from cython.cimports.engine.core.attacks import BETWEEN, KNIGHT_ATTACKS, PAWN_ATTACKS, bishop_attacks, rook_attacks
@@ -30,6 +34,8 @@ from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.core.zobrist import PIECE_KEY
 from cython.cimports.engine.variants.variant_position import VariantPosition
 
+from engine.core.position import STACK
+
 
 @cython.cfunc
 @cython.inline
@@ -48,6 +54,14 @@ class CrazyhousePosition(VariantPosition):
     def __init__(self) -> None:
         VariantPosition.__init__(self)
         self.has_fifty_move_rule = self.has_plain_exchanges = False
+        if not cython.compiled:
+            self.fen_clock = 0
+            self.undo_fen_clock = [0] * STACK
+
+    def begin(self, extra: int, promoted: int) -> None:
+        """Complete `set_up` by pockets and promoted pieces."""
+        VariantPosition.begin(self, extra, promoted)
+        self.fen_clock = self.halfmove_clock
 
     def generate(self, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
         """Write the legal moves and drops to moves[start:] and return their end. A drop counts as quiet."""
@@ -120,12 +134,16 @@ class CrazyhousePosition(VariantPosition):
     def make(self, move: cython.int) -> cython.void:
         """Play a legal move or drop."""
         self.remember()
+        self.undo_fen_clock[self.height] = self.fen_clock
         before: u64 = self.extra_key()
+        clock: cython.int = self.halfmove_clock + 1
         if flag_of(move) == DROP:
             self.drop(from_square(move), to_square(move))
         else:
             self.follow_pieces(move)
             Position.make(self, move)
+        self.fen_clock = self.fen_clock + 1 if self.halfmove_clock else 0
+        self.halfmove_clock = clock
         self.key ^= before ^ self.extra_key()
 
     def follow_pieces(self, move: cython.int) -> cython.void:
@@ -148,11 +166,10 @@ class CrazyhousePosition(VariantPosition):
         one: u64 = 1
         us: cython.int = self.side_to_move
         piece: cython.int = us * KINDS + kind
-        clock: cython.int = self.halfmove_clock
         self.undo_castling[self.height] = self.castling_rights
         self.undo_pawn_key[self.height] = self.pawn_key
         self.make_null()
-        self.halfmove_clock = 0 if kind == PAWN else clock + 1
+        self.halfmove_clock = kind != PAWN
         self.put(piece, square)
         self.key ^= PIECE_KEY[piece * 64 + square]
         if kind == PAWN:
@@ -167,4 +184,19 @@ class CrazyhousePosition(VariantPosition):
             self.pawn_key = self.undo_pawn_key[self.height]
         else:
             Position.unmake(self, move)
+        self.fen_clock = self.undo_fen_clock[self.height]
         self.recall()
+
+    def _copy_ply(self, height: cython.int, other: Position, other_height: cython.int) -> cython.void:
+        VariantPosition._copy_ply(self, height, other, other_height)
+        self.undo_fen_clock[height] = cython.cast(CrazyhousePosition, other).undo_fen_clock[other_height]
+
+    def copy_from(self, other: CrazyhousePosition) -> None:
+        """Copy another position of crazyhouse, including the plies that can be unmade."""
+        VariantPosition.copy_from(self, other)
+        self.fen_clock = other.fen_clock
+
+    def state(self) -> dict[str, Any]:
+        """Return every field that a move may change, by name."""
+        of_fen = {"halfmove_clock": self.fen_clock, "reversible_plies": self.halfmove_clock}
+        return {**VariantPosition.state(self), **of_fen}

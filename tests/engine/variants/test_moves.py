@@ -10,7 +10,8 @@ from engine.facade import Board, InvalidMove
 from tests.engine.variants.games import VARIANTS, random_games
 
 SOURCES = Path(engine.__file__).parent / "variants"
-PATH_OF_HISTORY = ("height", "halfmove_clock")     # what a FEN does not tell of how the position came about
+# What a FEN does not tell of how the position came about:
+PATH_OF_HISTORY = ("height", "halfmove_clock", "reversible_plies")
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -1,9 +1,11 @@
 """Boards of the variants as callers see them: what ends a game, how moves are written."""
 
+import chess
+import chess.variant
 import pytest
 
 from engine.board import Ending
-from engine.facade import Board, InvalidMove
+from engine.facade import Board, Engine, InvalidMove, Limits
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,47 @@ def test_a_drop_may_save_from_mate() -> None:
     assert mated.is_checkmate()
     assert not saved.is_checkmate()
     assert saved.legal_moves() == ["N@f8", "N@g8"]
+
+
+CYCLES = (
+    pytest.param(
+        "7k/8/3b4/4n3/8/3N4/8/7K[] w - - 0 1",
+        "d3e5 d6e5 N@d3 e5d6 h1g1 N@e5 d3e5 d6e5 N@d3 e5d6 g1h1 N@e5",
+        id="knights are exchanged and dropped",
+    ),
+    pytest.param(
+        "kb3Q2/1pp2p1N/1b6/pN1pN3/1P1P2B1/2N5/PP1pPQ1P/R5K1/PPPPBRRr b - - 0 40",
+        "R@c1 R@d1 c1a1 d1a1",
+        id="rooks block and are taken",
+    ),
+    pytest.param("7k/8/8/8/8/2n5/3n4/K7[B] w - - 0 1", "B@b2 d2b1 b2c3 b1c3", id="no cycle: a knight is gone"),
+    pytest.param("4k3/8/8/8/8/8/8/4K2R[] w K - 0 1", "e1g1 e8d8 f1f2 d8e8 f2f1 e8d8 f1f2 d8e8", id="after castling"),
+)
+
+
+@pytest.mark.parametrize(("fen", "cycle"), CYCLES)
+def test_in_crazyhouse_positions_repeat_across_captures_and_drops(fen: str, cycle: str) -> None:
+    board, theirs = Board(fen, variant="crazyhouse"), chess.variant.CrazyhouseBoard(fen)
+    for move in cycle.split() * 3:
+        if move not in board.legal_moves():
+            break
+        board.push(move)
+        theirs.push_uci(move)
+        times = max(number for number in range(1, 6) if theirs.is_repetition(number))
+        assert board.repetition_count() == board.copy().repetition_count() == times
+        assert board.halfmove_clock == theirs.halfmove_clock
+
+
+def test_in_crazyhouse_the_search_sees_that_captures_and_drops_only_repeat() -> None:
+    board = Board("kb3Q2/1pp2p1N/1b6/pN1pN3/1P1P2B1/2N5/PP1pPQ1P/R5K1/PPPPBRRr b - - 0 40", variant="crazyhouse")
+    for move in ["R@c1", "R@d1", "c1a1", "d1a1", "R@c1"]:
+        board.push(move)
+    engine = Engine(hash_mb=1)
+    engine.set_position(board)
+    for _ in range(2):
+        chosen = engine.go(Limits(nodes=1500)).best_move
+        assert chosen is not None
+        assert chosen != "R@d1", "it would be played for ever"
 
 
 def test_crazyhouse_has_no_fifty_move_rule() -> None:
