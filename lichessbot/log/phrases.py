@@ -145,6 +145,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "engine.option": "the engine does not take an option: {complaint}",
     "engine.stderr": "the engine says: {line}",
     "engine.crashed": "bug while reading the engine's output, {times:nth}",
+    "variety.crashed": "bug in the choice among the engine's moves, {times:nth}; playing its best move",
     "engine.ponder_hit": "the opponent played the move we pondered on",
     "engine.move": "found {move}[  {score:pawns}]  depth {depth}  {nodes:nodes}[  {nps:speed}][  {pv}]",
     "engine.unused": "an answer of the engine is not needed",

@@ -12,6 +12,7 @@ from typing import Final
 
 from engine.facade import Board, InvalidMove, polyglot_key
 from lichessbot.lichess.enums import Variant
+from lichessbot.log import EventLog
 from lichessbot.storage.store import Store
 from lichessbot.uci.search import BestMove, Search, SearchSummary
 
@@ -25,6 +26,8 @@ _MARGIN_PER_REPETITION: Final = 0.01
 _LARGEST_MARGIN: Final = 0.15
 # This advantage wins ten of eleven games, by the Elo formula with centipawns for rating points.
 _CP_FOR_TEN_TO_ONE: Final = 400
+# No advantage counts as more: some engines write a mate as a million centipawns.
+_MAX_CP: Final = 100_000
 
 
 @dataclass(slots=True)
@@ -70,7 +73,17 @@ class OpeningVariety:
             self._openings[game_id].pondering = False
 
     def choose_move(self, report: BestMove) -> BestMove:
-        """Return the answer to a prepared search with the move to play, and store it; other answers unchanged."""
+        """Return the answer to a prepared search with the move to play, and store it; other answers unchanged.
+
+        Variety is never worth a game: after a bug here, the engine's own move is played.
+        """
+        try:
+            return self._choose_move(report)
+        except Exception as error:
+            EventLog(report.game_id).crash("variety.crashed", error)
+            return report
+
+    def _choose_move(self, report: BestMove) -> BestMove:
         opening = self._openings.get(report.game_id)
         if opening is None or opening.search_id != report.search_id or opening.pondering:
             return report
@@ -106,7 +119,7 @@ def choose(lines: Sequence[SearchSummary], played: Mapping[str, int], known: int
     mate has no alternative.
     """
     best = lines[0] if lines else SearchSummary()
-    if best.centipawns is None:
+    if best.centipawns is None or not best.move:
         return None
     repetitions = played.get(best.move, 0) + known
     margin = min(_MARGIN + _MARGIN_PER_REPETITION * repetitions, _LARGEST_MARGIN)
@@ -122,4 +135,5 @@ def _expected_points(line: SearchSummary) -> float:
     """Return the expected points of a line; 0 for a mate for or against us."""
     if line.centipawns is None:
         return 0.0
-    return float(1 / (1 + 10 ** (-line.centipawns / _CP_FOR_TEN_TO_ONE)))
+    centipawns = max(-_MAX_CP, min(line.centipawns, _MAX_CP))
+    return float(1 / (1 + 10 ** (-centipawns / _CP_FOR_TEN_TO_ONE)))

@@ -140,6 +140,11 @@ def test_the_least_played_of_the_good_moves_is_played(store: Store) -> None:
         ((line("e2e4", "mate 3"), line("d2d4", "cp 900")), None),
         ((line("e2e4", "mate -3"), line("d2d4", "mate -3")), None),
         ((line("e2e4", ""), line("d2d4", "cp x")), None),
+        ((line("e2e4", "cp 20"), line("d2d4", "cp 20"), line("g2g4", "cp -999993")), "d2d4"),
+        ((line("e2e4", "cp -999993"), line("d2d4", "cp -999991")), "d2d4"),
+        ((line("e2e4", "cp 999993"), line("d2d4", "cp 20")), "e2e4"),
+        ((SearchSummary(8, 0, "cp 20"), line("d2d4", "cp 20")), None),
+        ((SearchSummary(8, 0, "cp 20"),), None),
         ((), None),
     ],
 )
@@ -195,6 +200,20 @@ def test_an_illegal_move_is_not_remembered_and_left_to_the_game(store: Store) ->
     for move in ("e2e5", "nonsense", ""):
         assert played(opening_variety, "one", 1, move) == move
     assert store._played == {}
+
+
+def test_after_a_bug_in_the_choice_the_engine_move_is_played(
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def choose_badly(*arguments: object) -> None:
+        raise ValueError("not thought of")
+
+    monkeypatch.setattr("lichessbot.uci.opening_variety.choose", choose_badly)
+    assert played(OpeningVariety(store), "one", 1, "e2e4", line("e2e4", "cp 20"), line("d2d4", "cp 10")) == "e2e4"
+    (record,) = caplog.records
+    assert record.getMessage().startswith("variety.crashed game=one")
+    assert record.exc_info is not None
+    caplog.clear()
 
 
 def test_an_answer_to_another_search_is_passed_on(store: Store) -> None:
