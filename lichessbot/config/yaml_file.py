@@ -49,6 +49,8 @@ class YamlFile:
             raise ConfigError([f"{path}: is not UTF-8 text (byte {error.start})"]) from error
         except yaml.YAMLError as error:
             raise ConfigError([f"{path}:{_yaml_problem(error)}"]) from error
+        except RecursionError as error:
+            raise ConfigError([f"{path}: is nested too deeply"]) from error
         if isinstance(root, yaml.MappingNode):
             source.values = source.build(root, ())
         elif root is not None:
@@ -75,7 +77,7 @@ class YamlFile:
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
         try:
             return yaml.SafeLoader("").construct_object(node, deep=True)
-        except (yaml.YAMLError, ValueError) as error:
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError) as error:  # as a tag's reader has it
             self.problem(path, f"expected a plain value, found {node.value!r} ({error.__class__.__name__})")
             return None
 

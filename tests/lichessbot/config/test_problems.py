@@ -1,5 +1,6 @@
 """What is said of each wrong key and value of a configuration: one line, with its place."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,21 @@ def test_a_missing_or_binary_file_is_one_line(file: Path) -> None:
         load_config(file, WITH_TOKEN)
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="is not UTF-8 text"):
+        load_config(file, WITH_TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[" * 5000, "is nested too deeply"),
+        ("abort_time: !!timestamp soon\n", "1: abort_time: expected a plain value, found 'soon' (AttributeError)"),
+        ("challenge: {variants: !!bool maybe}\n", "variants: expected a plain value, found 'maybe' (KeyError)"),
+        ("abort_time: !!int ''\n", "1: abort_time: expected a plain value, found '' (IndexError)"),
+    ],
+)
+def test_what_the_yaml_reader_trips_over_is_one_line(file: Path, text: str, problem: str) -> None:
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=re.escape(problem)):
         load_config(file, WITH_TOKEN)
 
 
