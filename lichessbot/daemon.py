@@ -76,7 +76,7 @@ from lichessbot.lichess.models import (
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.lobby import Lobby, LobbyCommand
 from lichessbot.log import EventLog
-from lichessbot.move_sources import Hosts, unusable_books
+from lichessbot.move_sources import Hosts, warn_of_unusable_books
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.notify import Notifier
 from lichessbot.storage.records import ListFetched
@@ -388,10 +388,9 @@ class Daemon:
         return self._context or self._game_context(self._in_progress.remembered_id)
 
     def _warn_of_unusable_books(self) -> None:
-        """A book that is missing or damaged costs no game, but the operator learns of it before the first one."""
+        """A book that is missing or damaged costs no game, but the operator learns of it before it is needed."""
         files = dict.fromkeys(file for engine in engines_of(self._config) for file in engine.polyglot.files)
-        for file, reason in unusable_books(files):
-            self._log.warning("book.unusable", file=file, reason=reason)
+        warn_of_unusable_books(files, self._log)
 
     def _denied(self, reason: str) -> None:
         """Leave if the token is dead: a game in progress waits until that is certain."""

@@ -1,14 +1,15 @@
 """Books and endgame tablebases on the disk. A missing or damaged file is logged once and then skipped."""
 
 import random
+import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from engine.facade import Board, Book, BookMove, InvalidBook, Tablebase, TableReport
 from lichessbot.config.sources import Normalization, PolyglotConfig, Selection, SyzygyConfig, TableQuality
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 from lichessbot.move_sources.models import Question, Suggestion, repeats_position
 
 _PERCENT: Final = 100
@@ -47,13 +48,17 @@ class PolyglotBooks:
             return []
 
 
-def unusable_books(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
-    """Yield the files that cannot be used and why."""
-    for file in files:
-        try:
-            Book(file)
-        except (InvalidBook, OSError) as error:
-            yield file, book_problem(error)
+def warn_of_unusable_books(files: Iterable[Path], log: EventLog) -> None:
+    """Log which files cannot be used and why, from a thread: the disk may be slow or hang."""
+
+    def check() -> None:
+        for file in files:
+            try:
+                Book(file)
+            except (InvalidBook, OSError) as error:
+                log.warning("book.unusable", file=file, reason=book_problem(error))
+
+    try_start(threading.Thread(target=check, name="book-check", daemon=True), log)
 
 
 def book_problem(error: InvalidBook | OSError) -> str:

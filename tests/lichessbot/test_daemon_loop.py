@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,11 @@ import pytest
 from lichessbot.control.client import ask
 from lichessbot.control.commands import Command
 from lichessbot.errors import ExitCode
+from lichessbot.games.recovery import GameRecovery
+from lichessbot.lichess.models import Account
+from lichessbot.storage.database import Database
+from lichessbot.storage.store import Store
+from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 from tests.lichessbot.scripted_daemon import (
     ACCOUNT,
@@ -277,6 +283,20 @@ def test_a_token_denied_at_the_start_is_refused_at_once(lichess: ScriptedLichess
     assert daemon._process is not None
     assert daemon._process.wait(PATIENCE_S) == 3
     assert "No such token" in daemon.log
+
+
+def test_a_book_on_a_disk_that_hangs_stops_no_daemon(lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path) -> None:
+    daemon.start()
+    daemon.until_asked(EVENTS)
+    os.mkfifo(tmp_path / "book.bin")  # nobody ever writes into it
+    config = tmp_path / "config.yml"
+    polyglot = "polyglot: {enabled: true, book: {standard: book.bin}}"
+    config.write_text(config.read_text().replace("engine: {", f"engine: {{{polyglot}, "))
+    assert daemon._process is not None
+    daemon._process.send_signal(signal.SIGHUP)
+    assert daemon.logged("engine.polyglot.enabled")
+    assert daemon.logged("engine.good", 2)
+    assert ask(tmp_path / "state", Command.STATUS).ok
 
 
 def test_a_signal_ends_a_daemon_that_never_reached_lichess(lichess: ScriptedLichess, daemon: Daemon) -> None:
