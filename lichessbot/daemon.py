@@ -393,8 +393,9 @@ class Daemon:
         warn_of_unusable_books(files, self._log)
 
     def _denied(self, reason: str) -> None:
-        """Leave if the token is dead: a game in progress waits until that is certain."""
-        is_idle = not self._connection.was_open and not self._store.left_over
+        """Leave if the token is dead: with a game in progress only once that is certain."""
+        has_games = self._games or self._store.left_over or self._store.left_over_by_days
+        is_idle = not (has_games or self._connection.was_open)
         if is_idle or self._connection.token_denied(reason):
             self._refused(f"Lichess denied the token ({reason})")
 

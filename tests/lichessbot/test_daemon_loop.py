@@ -285,6 +285,20 @@ def test_a_token_denied_at_the_start_is_refused_at_once(lichess: ScriptedLichess
     assert "No such token" in daemon.log
 
 
+@pytest.mark.parametrize("has_clock", [True, False])
+def test_a_token_denied_for_a_moment_at_the_start_abandons_no_game(
+    lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path, has_clock: bool
+) -> None:
+    with closing(Store(Database(tmp_path / "state"))) as store:
+        GameRecovery(store, lichess.url, Timeouts()).introduce(Account(id="testbot", username="TestBot", title="BOT"))
+        store.note_game("abcd1234", "Ferdinand", has_clock=has_clock)
+    daemon.time_scale = "0.5"
+    lichess.answer("/api/account", DENIED, Reply(body=ACCOUNT))
+    daemon.start()
+    daemon.until_asked(EVENTS)
+    assert daemon.logged("token.denied")
+
+
 def test_a_book_on_a_disk_that_hangs_stops_no_daemon(lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path) -> None:
     daemon.start()
     daemon.until_asked(EVENTS)
