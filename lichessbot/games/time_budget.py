@@ -60,6 +60,9 @@ _MOST_FOR_A_PAUSE: Final = 1 / 4
 _SHARE_FOR_AN_ANSWER: Final = 1 / 4
 # ... but a slow answer is no reason to send a move twice.
 _LEAST_ANSWER_S: Final = 1.0
+# A clock that nobody tells is taken for this share of the initial time.
+_SHARE_OF_AN_UNKNOWN_CLOCK: Final = 1 / 20
+_LEAST_UNKNOWN_CLOCK_MS: Final = 1000
 # The most that any other wait may cost.
 _SHARE_FOR_A_RETRY: Final = 1 / 8
 
@@ -377,10 +380,12 @@ def with_known_clocks(full: GameFull, state: GameState, last: GameClock | None, 
     """Return the first state of a new connection, with the time we know of in place of a zero.
 
     After a reconnect, Lichess sometimes sends zero clocks in a game that goes on (lichess-bot issue 1053). We know the
-    clocks of the `last` state, or, before both sides have moved, the initial time.
+    clocks of the `last` state, or, before both sides have moved, the initial time. Otherwise, as after a restart, the
+    clock is guessed low: if it really were 0, the game would be over.
     """
     if full.clock is None or (state.wtime > 0 and state.btime > 0):
         return state
+    guess_ms = max(_LEAST_UNKNOWN_CLOCK_MS, int(full.clock.initial * _SHARE_OF_AN_UNKNOWN_CLOCK))
     initial_ms = full.clock.initial if len(state.moves.split()) < _FREE_PLIES else 0
     known_ms = dict.fromkeys(Colour, initial_ms)
     if last is not None:
@@ -388,7 +393,8 @@ def with_known_clocks(full: GameFull, state: GameState, last: GameClock | None, 
             last.colour: int(last.remaining_s(now) * 1000),
             last.colour.other: last.state.time_ms(last.colour.other),
         }
-    wtime, btime = state.wtime or known_ms[Colour.WHITE], state.btime or known_ms[Colour.BLACK]
+    wtime = state.wtime or known_ms[Colour.WHITE] or guess_ms
+    btime = state.btime or known_ms[Colour.BLACK] or guess_ms
     return state.model_copy(update={"wtime": wtime, "btime": btime})
 
 

@@ -100,6 +100,14 @@ def test_with_hardly_any_time_left_the_fallback_moves_at_once() -> None:
     assert kinds == [KillEngine, Fallback]
 
 
+def test_zero_clocks_after_a_restart_leave_the_engine_time_for_a_move() -> None:
+    bench = Bench()
+    think = running(bench, time_ms=0)
+    assert think.search.limits.white_time_ms == 3_000
+    assert bench.wait(0.1) == []
+    only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+
+
 def test_with_little_time_the_fallback_moves_until_a_new_engine_has_answered() -> None:
     bench = Bench()
     bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))

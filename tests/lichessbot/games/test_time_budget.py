@@ -250,9 +250,9 @@ def zeros(moves: str) -> GameState:
         (clock(50_000), "e2e4 e7e5", (40_000, 90_000)),
         (clock(50_000, colour=Colour.BLACK), "e2e4 e7e5", (90_000, 40_000)),
         (clock(50_000, running=False), "e2e4 e7e5", (50_000, 90_000)),
-        (clock(5_000), "e2e4 e7e5", (0, 90_000)),
+        (clock(5_000), "e2e4 e7e5", (3_000, 90_000)),
         (None, "e2e4", (60_000, 60_000)),
-        (None, "e2e4 e7e5", (0, 0)),
+        (None, "e2e4 e7e5", (3_000, 3_000)),
     ],
 )
 def test_zero_clocks_of_a_new_connection_are_not_believed(
@@ -261,6 +261,11 @@ def test_zero_clocks_of_a_new_connection_are_not_believed(
     game = full({"initial": 60_000, "increment": 0}, 60_000)
     state = with_known_clocks(game, zeros(moves), last, NOW + 10)
     assert (state.wtime, state.btime) == believed
+
+
+def test_an_unknown_clock_of_a_very_short_game_is_taken_for_a_second() -> None:
+    state = with_known_clocks(full({"initial": 0, "increment": 3_000}, 3_000), zeros("e2e4 e7e5"), None, NOW)
+    assert (state.wtime, state.btime) == (1_000, 1_000)
 
 
 def test_one_zero_clock_of_a_new_connection_is_not_believed_and_the_other_is() -> None:
