@@ -90,9 +90,14 @@ class CorrespondenceGames:
         """Note that a game was suspended; `not_before`: without our move, to be tried again then."""
         entry = self._games.get(game_id)
         if entry is not None:
-            entry.known_at, entry.has_ended = now, False
-            entry.our_turn = not_before is not None
-            entry.not_before = -math.inf if not_before is None else not_before
+            entry.known_at, entry.our_turn = now, not_before is not None
+            if not_before is None:
+                entry.not_before, entry.has_ended = -math.inf, False
+                return
+            # It goes behind those that waited meanwhile: if it never succeeds, it must not take their place every time.
+            entry.not_before = entry.waits_since = not_before
+            if entry.deadline <= not_before:
+                entry.deadline = math.inf
 
     def next(self, now: float, in_session: Container[str]) -> GameInfo | None:
         """Return the most urgent game with our turn that has no session."""

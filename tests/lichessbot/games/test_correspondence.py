@@ -85,6 +85,38 @@ def test_a_game_in_which_no_move_succeeded_is_tried_again_later(correspondence: 
     assert correspondence.wake_at([]) is None
 
 
+@pytest.mark.parametrize("seconds_left", [86400, 600, None])
+def test_games_in_which_no_move_ever_succeeds_do_not_starve_the_others(
+    correspondence: CorrespondenceGames, seconds_left: int | None
+) -> None:
+    now = 1000.0
+    for name in ("broken", "broken2", "sound", "sound2"):
+        correspondence.note(game(name, seconds_left=seconds_left if "broken" in name else 7 * 86400), now)
+    played = list[str]()
+    for _ in range(20):  # visits of six minutes
+        info = correspondence.next(now, ())
+        name = "" if info is None else info.game_id
+        now += 360
+        if "broken" in name:
+            correspondence.put_back(name, now, not_before=now + 300)
+        elif name:
+            correspondence.put_back(name, now)
+            played.append(name)
+    assert played == ["sound", "sound2"]
+
+
+def test_a_game_that_ended_and_cannot_be_read_is_not_tried_at_once_after_each_list(
+    correspondence: CorrespondenceGames,
+) -> None:
+    correspondence.note(game("over", our_turn=False), 10.0)
+    correspondence.note(game("sound", seconds_left=86400), 10.0)
+    correspondence.revisit_all_but({"sound"}, 20.0)
+    correspondence.put_back("over", 30.0, not_before=330.0)
+    correspondence.revisit_all_but({"sound"}, 40.0)
+    assert order(correspondence, 50.0) == ["sound"]
+    assert order(correspondence, 330.0) == ["sound", "over"]
+
+
 def test_a_game_that_is_over_is_forgotten(correspondence: CorrespondenceGames) -> None:
     correspondence.note(game("a"), 10.0)
     correspondence.forget("a")
