@@ -22,6 +22,8 @@ class ListedGame:
     game_id: str
     info: GameInfo | None
     asked_at: float
+    is_whole: bool = True
+    """Whether a game that is missing is not in progress."""
 
 
 @dataclass(frozen=True, slots=True)

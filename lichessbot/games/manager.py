@@ -129,8 +129,7 @@ class GameManager:
             period_s = context.config.correspondence.check_in_every.total_seconds()
             self._correspondence.doubt_all_but(listed, asked_at - _MAX_CHECK_INS_UNSEEN * period_s)
         for game_id in list(self._sessions):
-            if game_id in listed or is_whole:
-                self.tell(game_id, ListedGame(game_id, listed.get(game_id), asked_at))
+            self.tell(game_id, ListedGame(game_id, listed.get(game_id), asked_at, is_whole))
 
     def tell(self, game_id: str | None, report: Report) -> None:
         """Give a report to the session of a game, if there is one."""

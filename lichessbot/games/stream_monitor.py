@@ -118,11 +118,13 @@ class StreamMonitor:
     def is_gone(self, listed: ListedGame) -> bool:
         """Return whether a game is over, or cannot be played, although its own stream does not tell so."""
         had_time = listed.asked_at >= self._end_told_at + self._timeouts.first_state.total_seconds()
-        is_over = listed.info is None and (self._refused or had_time)
+        is_over = listed.info is None and listed.is_whole and (self._refused or had_time)
         return is_over or (self._refused and self.is_refused_for_good)
 
     def compare(self, listed: ListedGame, clock: GameClock | None, now: float) -> Iterator[Action]:
         """Compare with a list of the games in progress, which may be older than the last state."""
+        if listed.info is None and not listed.is_whole:
+            return
         self._asked_in_vain = False
         if self._refused:
             return

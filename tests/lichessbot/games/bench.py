@@ -115,12 +115,12 @@ class Bench:
         self.now += seconds
         return any(isinstance(action, PlayingWanted) for action in list(self.game.tick(self.now)))
 
-    def standing(self, *, our_turn: bool | None, asked_ago: float = 0.0) -> list[Action]:
+    def standing(self, *, our_turn: bool | None, asked_ago: float = 0.0, is_whole: bool = True) -> list[Action]:
         """Hand in a list of games; `our_turn` None: ours is not among them."""
         info = None
         if our_turn is not None:
             info = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}, "isMyTurn": our_turn})
-        return self.hear(ListedGame(GAME, info, self.now - asked_ago))
+        return self.hear(ListedGame(GAME, info, self.now - asked_ago, is_whole))
 
     def wait_until_due(self) -> list[Action]:
         assert self.game.wake_at is not None

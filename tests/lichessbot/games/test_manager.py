@@ -11,7 +11,7 @@ import pytest
 from lichessbot.config import Config
 from lichessbot.games.manager import GameManager
 from lichessbot.games.session import GameContext, GameSession
-from lichessbot.inbox import Inbox
+from lichessbot.inbox import Inbox, ListedGame, Report
 from lichessbot.lichess.models import GameInfo, Opponent
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import UNKNOWN_MACHINE
@@ -58,6 +58,18 @@ def test_a_full_list_is_read_again_at_once_only_if_it_may_lack_turns_of_ours(
     manager.compare(games, time.monotonic(), context)
     manager.tick()
     assert inbox.empty() is (theirs > 0)
+
+
+@pytest.mark.parametrize(("listed", "is_whole"), [(0, True), (49, True), (50, False)])
+def test_a_game_that_a_list_lacks_is_told_so_and_whether_the_list_is_whole(listed: int, is_whole: bool) -> None:
+    manager, told = GameManager(SimpleQueue(), Timeouts()), list[Report]()
+    session = SimpleNamespace(game_id="abcd1234", info=INFO, over=False, handle=told.append)
+    manager._sessions["abcd1234"] = cast(GameSession, session)
+    others = [INFO.model_copy(update={"game_id": f"game{number:04}"}) for number in range(listed)]
+    manager._failures.update({info.game_id: 4 for info in others})  # they are left alone
+    now = time.monotonic()
+    manager.compare(others, now, cast(GameContext, SimpleNamespace(config=Config())))
+    assert told == [ListedGame("abcd1234", None, now, is_whole=is_whole)]
 
 
 @pytest.mark.parametrize(("visited_for_s", "suspended"), [(850.0, []), (950.0, ["game0001"])])

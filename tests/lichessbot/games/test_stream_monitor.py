@@ -46,6 +46,25 @@ def test_a_game_whose_stream_is_always_refused_is_left() -> None:
     assert not only(bench.standing(our_turn=True), GameOver).certain
 
 
+def test_a_game_that_an_incomplete_list_lacks_is_left_only_if_its_stream_is_always_refused() -> None:
+    """Lichess deletes a correspondence game that nobody began, without telling."""
+    bench = Bench(announced=Colour.WHITE)
+    for _ in range(7):
+        only(bench.hear(StreamRefused(GAME, 404, "No such game")), PlayingWanted)
+        assert bench.standing(our_turn=None, is_whole=False) == []
+        only(bench.wait(4), ReopenStream)
+    only(bench.hear(StreamRefused(GAME, 404, "No such game")), PlayingWanted)
+    assert not only(bench.standing(our_turn=None, is_whole=False), GameOver).certain
+
+
+def test_an_incomplete_list_that_lacks_the_game_does_not_count_as_one_that_came() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
+    assert bench.list_requested_after(10)
+    assert bench.standing(our_turn=None, is_whole=False) == []
+    only(bench.wait(10), ReopenStream)
+
+
 def test_a_denied_token_says_nothing_about_the_game() -> None:
     bench = Bench()
     for _ in range(20):
