@@ -26,6 +26,10 @@ class PolyglotBooks:
         self._books: dict[Path, Book | None] = {}
         self._random = random.Random()
 
+    def close(self) -> None:
+        """Close the files until they are asked again; a thread that reads one may finish."""
+        self._books = {file: None for file, book in self._books.items() if book is None}
+
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Return a move of the first book that has one good enough; `until` is ignored."""
         for file in self._files:
@@ -36,14 +40,15 @@ class PolyglotBooks:
 
     def _moves(self, file: Path, board: Board) -> list[BookMove]:
         """Return the book's moves, without repetitions unless allowed; none from then on if the file is unusable."""
+        books = self._books  # another thread may close them
         try:
-            if file not in self._books:
-                self._books[file] = Book(file)
-            book = self._books[file]
+            if file not in books:
+                books[file] = Book(file)
+            book = books[file]
             moves = [] if book is None else book.moves(board)
             return [it for it in moves if self._policy.allow_repetitions or not repeats_position(board, it.move)]
         except (InvalidBook, OSError) as error:
-            self._books[file] = None
+            books[file] = None
             self._log.warning("book.unusable", file=file, reason=book_problem(error))
             return []
 
@@ -109,14 +114,22 @@ class SyzygyTables:
         self._config = config
         self._log = log
         self._tables: Tablebase | None = None
+        self._logged: set[str] = set()
+
+    def close(self) -> None:
+        """Close the files until they are asked again; a thread that reads one may finish."""
+        self._tables = None
 
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Return nothing if files are missing, hold no distances or are read too slowly: the engine then searches."""
-        if self._tables is None:
-            self._tables = Tablebase(self._config.paths, self._config.max_pieces)
-        report = self._tables.report(question.board, lambda: time.monotonic() >= until)
-        for problem in self._tables.new_problems():
-            self._log.warning("table.unusable", problem=problem)
+        tables = self._tables  # another thread may close them
+        if tables is None:
+            tables = self._tables = Tablebase(self._config.paths, self._config.max_pieces)
+        report = tables.report(question.board, lambda: time.monotonic() >= until)
+        for problem in tables.new_problems():
+            if problem not in self._logged:
+                self._log.warning("table.unusable", problem=problem)
+                self._logged.add(problem)
         return None if report is None or not report.has_distances else self._choose(report)
 
     def _choose(self, report: TableReport) -> Suggestion:

@@ -140,10 +140,13 @@ class MoveResolver:
         return None
 
     def close(self) -> None:
-        """Drop the answers to everything asked so far."""
+        """Drop the answers to everything asked so far, and close books and tables until the next question."""
         for worker in self._workers:
             worker.stop()
         self._workers = []
+        for it in self._sources:
+            if isinstance(it.source, PolyglotBooks | SyzygyTables):
+                it.source.close()
 
     def resolve(self, question: Question) -> SourceAnswer:
         """Return the first playable suggestion; without moves if there is none in time."""

@@ -5,13 +5,15 @@ import os
 import random
 import shutil
 import time
+import weakref
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from engine.book.opening_book import Entry, packed_move, write
-from engine.facade import Board, BookMove, polyglot_key
+from engine.facade import Board, Book, BookMove, Tablebase, TableReport, polyglot_key
 from lichessbot.config import EngineConfig
 from lichessbot.config.sources import Normalization, PolyglotConfig, Selection, SyzygyConfig, TableQuality
 from lichessbot.log import EventLog
@@ -113,6 +115,7 @@ def test_missing_and_damaged_books_are_logged_once(
     books = shelf(tmp_path / "missing.bin", tmp_path / "damaged.bin", good)
     for _ in range(3):
         assert books.find(question(), 0.0) is not None
+        books.close()
     said = [record.getMessage() for record in caplog.records]
     assert len(said) == 2
     assert "missing.bin" in said[0]
@@ -200,6 +203,7 @@ def test_a_damaged_table_is_logged_once(
     source = SyzygyTables(SyzygyConfig(enabled=True, paths=(tmp_path,)), EventLog())
     for _ in range(3):
         assert source.find(question(fen=ROOK_ENDING), time.monotonic() + 20.0) is None
+        source.close()
     (record,) = caplog.records
     assert "KRvK.rtbw: not a Syzygy file" in record.getMessage()
     caplog.clear()
@@ -215,6 +219,64 @@ def test_a_resolver_with_tables_plays_by_them(tables: Path, hosts: Hosts) -> Non
     answer = resolver.resolve(question(fen=QUEEN_ENDING))
     assert (answer.moves, answer.source) == (("e1d1",), "syzygy")
     assert resolver.resolve(question()).moves == ()
+
+
+# Closing
+
+
+def open_files(folder: Path) -> list[str]:
+    """Return the names of the files below a folder that this process has open."""
+    links = (os.path.realpath(link) for link in Path("/proc/self/fd").iterdir())
+    return [Path(link).name for link in links if link.startswith(os.path.realpath(folder) + "/")]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads /proc")
+def test_a_closed_resolver_keeps_its_counts_but_no_file_open(tables: Path, tmp_path: Path, hosts: Hosts) -> None:
+    """Correspondence games sleep for weeks, a hundred at once."""
+    polyglot = {"enabled": True, "max_moves": 1, "book": {"standard": [str(book(tmp_path / "book.bin", e2e4=1))]}}
+    config = EngineConfig.model_validate({**with_tables(tables).model_dump(), "polyglot": polyglot})
+    resolver = MoveResolver.for_game("abcd1234", config, hosts, lambda answer: None)
+    source = next(it.source for it in resolver._sources if isinstance(it.source, SyzygyTables))
+    for _ in range(2):
+        assert resolver.resolve(question()).source == "polyglot"
+        assert resolver.resolve(question(fen=ROOK_ENDING)).source == "syzygy"
+        assert source._tables is not None
+        tables_in_use = weakref.ref(source._tables)
+        assert open_files(tmp_path) == ["book.bin"]
+        resolver.close()
+        assert open_files(tmp_path) == []
+        assert tables_in_use() is None
+    assert resolver.resolve(question("g1f3", "g8f6", "f3g1", "f6g8")).moves == (), "one move of the book was given"
+
+
+def test_a_book_that_is_closed_while_it_is_read_gives_its_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    books = shelf(book(tmp_path / "book.bin", e2e4=1))
+
+    class ClosedMeanwhile(Book):
+        def moves(self, board: Board) -> list[BookMove]:
+            books.close()
+            return super().moves(board)
+
+    monkeypatch.setattr("lichessbot.move_sources.local.Book", ClosedMeanwhile)
+    assert [books.find(question(), 0.0) for _ in range(2)] == [Suggestion(("e2e4",))] * 2
+
+
+def test_tables_that_are_closed_while_they_are_read_give_their_move(
+    tables: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = SyzygyTables(SyzygyConfig(enabled=True, paths=(tables,)), EventLog())
+
+    class ClosedMeanwhile(Tablebase):
+        def report(self, board: Board, is_late: Callable[[], bool] = lambda: False) -> TableReport | None:
+            source.close()
+            return super().report(board, is_late)
+
+    monkeypatch.setattr("lichessbot.move_sources.local.Tablebase", ClosedMeanwhile)
+    found = source.find(question(fen=QUEEN_ENDING), math.inf)
+    assert found is not None
+    assert found.moves == ("e1d1",)
 
 
 def test_check_counts_the_tables_and_names_what_is_wrong(tables: Path, tmp_path: Path, hosts: Hosts) -> None:
