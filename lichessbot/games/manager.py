@@ -131,6 +131,15 @@ class GameManager:
         for game_id in list(self._sessions):
             self.tell(game_id, ListedGame(game_id, listed.get(game_id), asked_at, is_whole))
 
+    def list_refused(self) -> None:
+        """Visit the correspondence games that were not looked at for a check-in, as no list tells whose turn it is."""
+        if self._context is None:
+            return
+        now = time.monotonic()
+        self._correspondence.doubt_all_but((), now - self._context.config.correspondence.checkin_period)
+        for game_id in list(self._sessions):
+            self.tell(game_id, ListedGame(game_id, None, now, is_whole=False))
+
     def tell(self, game_id: str | None, report: Report) -> None:
         """Give a report to the session of a game, if there is one."""
         session = self._sessions.get(game_id or "")

@@ -202,8 +202,11 @@ class GamesInProgress:
         self._recovery.list_failed(time.monotonic())
 
     def list_failed(self, error: ApiError) -> None:
+        """Take note that no list came; if Lichess refuses it, go on without one."""
         self._recovery.list_failed(time.monotonic())
         self._reconciler.done(time.monotonic(), error)
+        if isinstance(error, Refused) and error.certain:
+            self._games.list_refused()
 
     def compare(self, listed: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
         """Compare our games with the list, requested at the monotonic second `asked_at`."""

@@ -222,6 +222,18 @@ def test_a_correspondence_game_that_ends_while_no_daemon_runs_is_recorded_beside
     daemon.until(lambda: [tuple(row) for row in read_only(tmp_path / "state", query)] == [("drawn", "draw", 3)])
 
 
+def test_correspondence_games_are_played_although_lichess_refuses_the_list_of_games(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    daemon.settings = "correspondence: {checkin_period: 1, disconnect_time: 0}\n"
+    lichess.answer("/api/account/playing", Reply(403, {"error": "Missing scope: preference:read"}))
+    lichess.answer(EVENTS, ticking(line("gameStart", game=game("abcd1234", speed="correspondence", isMyTurn=False))))
+    theirs, ours = full("abcd1234", white="ferdinand"), full("abcd1234", "e2e4", white="ferdinand")
+    lichess.answer(stream("abcd1234"), ticking(theirs), ticking(ours))
+    daemon.start()
+    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+
+
 def test_a_rematch_that_must_wait_for_the_account_costs_no_processor_time(
     lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path
 ) -> None:

@@ -72,6 +72,31 @@ def test_a_game_that_a_list_lacks_is_told_so_and_whether_the_list_is_whole(liste
     assert told == [ListedGame("abcd1234", None, now, is_whole=is_whole)]
 
 
+def test_a_refused_list_has_correspondence_games_visited_that_were_not_looked_at_for_long() -> None:
+    manager = GameManager(SimpleQueue(), Timeouts())
+    manager.list_refused()  # before any game is known
+    manager._context = cast(GameContext, SimpleNamespace(config=Config()))
+    games, now = manager._correspondence, time.monotonic()
+    theirs = INFO.model_copy(update={"speed": "correspondence", "is_my_turn": False})
+    games.note(theirs, now - Config().correspondence.checkin_period)
+    games.note(theirs.model_copy(update={"game_id": "lately11"}), now)
+    assert games.next(now, ()) is None
+    manager.list_refused()
+    assert games.next(now, ()) is theirs
+    assert games.next(now, ["abcd1234"]) is None
+
+
+def test_a_refused_list_is_told_to_games_as_one_that_shows_nothing() -> None:
+    manager, told = GameManager(SimpleQueue(), Timeouts()), list[Report]()
+    session = SimpleNamespace(game_id="abcd1234", info=INFO, over=False, handle=told.append)
+    manager._sessions["abcd1234"] = cast(GameSession, session)
+    manager._context = cast(GameContext, SimpleNamespace(config=Config()))
+    manager.list_refused()
+    (report,) = told
+    assert isinstance(report, ListedGame)
+    assert (report.info, report.is_whole) == (None, False)
+
+
 @pytest.mark.parametrize(("visited_for_s", "suspended"), [(850.0, []), (950.0, ["game0001"])])
 def test_a_visit_lasts_as_long_as_the_engine_of_the_game_may_think(
     monkeypatch: pytest.MonkeyPatch, visited_for_s: float, suspended: list[str]
