@@ -300,3 +300,7 @@ class Lobby:
         for info in games:
             self.game_started(info)
         self._challenges.compare(games, asked_at)
+
+    def list_refused(self) -> None:
+        """Go on without a list of the games in progress."""
+        self._challenges.list_refused()

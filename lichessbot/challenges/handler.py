@@ -285,7 +285,14 @@ class ChallengeHandler:
 
     def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
         """Free the slots of overdue games that are missing in a list of games requested at `asked_at`."""
-        for challenge_id in self._slots.free_overdue(asked_at):
+        self._note_no_game(self._slots.free_overdue(asked_at))
+
+    def list_refused(self) -> None:
+        """Free the slots of overdue games that have hardly begun, as no list will show whether they have."""
+        self._note_no_game(self._slots.free_unlikely(time.monotonic()))
+
+    def _note_no_game(self, challenge_ids: Sequence[str]) -> None:
+        for challenge_id in challenge_ids:
             self._log.warning("challenge.no_game", challenge=challenge_id)
             self._note(challenge_id, answer=Answer.NO_GAME, because="it was gone when the acceptance arrived")
 

@@ -111,11 +111,14 @@ class Slots:
 
     def unlisted(self, now: float) -> list[str]:
         """Return overdue games that have probably begun, and for which no list of games arrived in time."""
-        return [
-            it
-            for it, slot in self._slots.items()
-            if slot.likely and slot.questioned_at and now >= slot.questioned_at + self._game_start_s
-        ]
+        return [it for it, slot in self._slots.items() if slot.likely and self._is_list_overdue(slot, now)]
+
+    def free_unlikely(self, now: float) -> list[str]:
+        """Free and return the overdue games that have hardly begun, and for which no list of games arrived in time."""
+        lost = [it for it, slot in self._slots.items() if not slot.likely and self._is_list_overdue(slot, now)]
+        for challenge_id in lost:
+            self.free(challenge_id)
+        return lost
 
     def free_overdue(self, asked_at: float) -> list[str]:
         """Free and return the overdue games that a list requested at `asked_at` did not show."""
@@ -123,3 +126,6 @@ class Slots:
         for challenge_id in dead:
             self.free(challenge_id)
         return dead
+
+    def _is_list_overdue(self, slot: _Slot, now: float) -> bool:
+        return slot.questioned_at is not None and now >= slot.questioned_at + self._game_start_s

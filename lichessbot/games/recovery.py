@@ -206,6 +206,7 @@ class GamesInProgress:
         self._recovery.list_failed(time.monotonic())
         self._reconciler.done(time.monotonic(), error)
         if isinstance(error, Refused) and error.certain:
+            self._lobby.list_refused()
             self._games.list_refused()
 
     def compare(self, listed: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:

@@ -311,6 +311,20 @@ def test_a_refused_acceptance_frees_the_slot_and_declines_an_open_challenge(
     assert reasons(lichess, "one") == told
 
 
+def test_a_refused_acceptance_frees_the_slot_although_lichess_refuses_the_list_of_games(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    freed = threading.Event()
+    lichess.answer("/api/account/playing", Reply(403, {"error": "Missing scope: preference:read"}))
+    lichess.answer(accept("one"), Reply(404, {"error": "Not found"}))
+    lichess.answer(accept("two"), Reply())
+    lichess.answer(EVENTS, ticking(challenge("one"), freed, challenge("two")))
+    daemon.start()
+    daemon.until(lambda: "challenge.no_game challenge=one" in daemon.log)
+    freed.set()
+    daemon.until_asked(accept("two"))
+
+
 def test_an_acceptance_that_may_have_taken_effect_keeps_its_slot(lichess: ScriptedLichess, daemon: Daemon) -> None:
     lichess.answer(accept("abcd1234"), Reply(502), Reply(404, {"error": "Not found"}))
     lichess.answer("/api/account/playing", playing(), playing(game("abcd1234")))

@@ -46,6 +46,22 @@ def test_a_game_counts_as_unlisted_once_the_list_is_overdue_too() -> None:
     assert slots.unlisted(NOW + 10) == ["one", "three"]
 
 
+def test_a_game_that_has_hardly_begun_keeps_no_slot_once_the_list_is_overdue() -> None:
+    slots = Slots(timedelta(seconds=5))
+    for challenge_id in ("one", "two", "three", "under way"):
+        slots.keep(challenge_id, SLOT_HOLDER)
+    slots.keep("ours", SLOT_HOLDER, NOW)
+    slots.doubt("one", NOW)
+    slots.expect("two", NOW)
+    slots.doubt("three", NOW, likely=True)
+    assert slots.free_unlikely(NOW + 60) == [], "the list was not asked for"
+    assert slots.question_overdue(NOW + 5)
+    assert slots.free_unlikely(NOW + 9.9) == []
+    assert slots.free_unlikely(NOW + 10) == ["one", "ours"]
+    assert slots.unlisted(NOW + 10) == ["two", "three"]
+    assert len(slots) == 3
+
+
 def test_a_list_requested_before_the_doubt_frees_no_slot() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("one", SLOT_HOLDER)
