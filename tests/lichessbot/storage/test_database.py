@@ -1,8 +1,7 @@
-"""The SQLite file: locked, migrated after a copy, refused if newer, replaced if damaged or gone."""
+"""The SQLite file: locked, migrated after a copy, refused if newer, replaced if gone."""
 
 import fcntl
 import os
-import re
 import shutil
 import signal
 import sqlite3
@@ -245,112 +244,6 @@ def test_a_missing_file_is_not_newer(tmp_path: Path) -> None:
     assert newer_than_ours(tmp_path / "nowhere") is None
     (tmp_path / FILE_NAME).write_text("no database")
     assert newer_than_ours(tmp_path) is None
-
-
-@pytest.mark.parametrize("damage", ["text", "middle", "foreign"])
-def test_a_damaged_file_is_replaced_by_a_new_one_with_its_intact_tables(
-    tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    path = tmp_path / FILE_NAME
-    intact = list(map(str, range(2000))) if damage == "middle" else []
-    if damage == "text":
-        path.write_text("not a database, whatever its name says\n" * 100)
-    elif damage == "foreign":
-        with closing(sqlite3.connect(path)) as foreign:
-            foreign.execute("CREATE TABLE games (something_else)")
-    else:
-        file = Database(tmp_path)
-        put(file, *intact)
-        file.close()
-        with path.open("r+b") as bytes_:
-            bytes_.seek(4096)  # the table `games`
-            bytes_.write(b"\xff" * 8192)
-    before = path.read_bytes()
-    file = Database(tmp_path)
-    assert ids(file) == intact
-    assert file.read("SELECT * FROM games") == []
-    put(file, "new")
-    file.close()
-    (damaged,) = [record for record in caplog.records if "store.damaged" in record.getMessage()]
-    lost = damaged.getMessage().partition(" lost=")[2]
-    assert "games" in lost
-    assert ("answers" in lost) == (not intact)
-    assert path.with_name(f"{FILE_NAME}.damaged").read_bytes()[4096:] == before[4096:]
-    file = Database(tmp_path)
-    assert ids(file) == [*intact, "new"]
-    file.close()
-
-
-def damage_moves(file: Database) -> bytes:
-    """Write a table of many pages, damage one of them, and return the file's bytes."""
-    move = "INSERT INTO moves (game_id, ply, move) VALUES (?, ?, ?)"
-    file.write([(move, [(f"game{number:04}", 0, "e2e4" * 100) for number in range(100)])])
-    file.close()
-    (at,) = re.finditer(b"game0050", file.path.read_bytes())
-    with file.path.open("r+b") as bytes_:
-        bytes_.seek(at.start() // 4096 * 4096)
-        bytes_.write(b"\xff" * 4096)
-    return file.path.read_bytes()
-
-
-def test_damage_that_the_start_does_not_meet_is_looked_for_later_and_replaced_at_the_next_write(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    file = Database(tmp_path)
-    put(file, "before")
-    before = damage_moves(file)
-    file = Database(tmp_path)
-    assert ids(file) == ["before"]
-    assert file.path.read_bytes()[4096:] == before[4096:], "the start reads only what it needs"
-    file.look_for_damage()
-    assert "store.damaged" not in caplog.text, "another thread may be using the file"
-    put(file, "after")
-    assert ids(file) == ["before", "after"]
-    assert file.read("SELECT * FROM moves") == []
-    assert "lost=moves" in caplog.text
-    file.look_for_damage()
-    put(file, "last")
-    assert caplog.text.count("store.damaged") == 1
-    file.close()
-
-
-@pytest.mark.parametrize("use", ["read", "write", "shrink"])
-def test_a_file_is_replaced_once_its_damage_is_met(tmp_path: Path, use: str, caplog: pytest.LogCaptureFixture) -> None:
-    file = Database(tmp_path)
-    put(file, "before")
-    damage_moves(file)
-    file = Database(tmp_path)
-    everything = ("DELETE FROM moves", [()])
-    if use == "read":
-        assert file.read("SELECT move FROM moves") == []
-    elif use == "write":
-        file.write([everything, ("INSERT INTO moves (game_id, ply, move) VALUES ('new', 0, 'e2e4')", [()])])
-        assert file.read("SELECT game_id FROM moves") == [("new",)]
-    else:
-        with pytest.raises(StateFailed):
-            file.shrink(0, [everything])
-    assert ids(file) == ["before"]
-    assert "lost=moves" in caplog.text
-    file.close()
-
-
-def test_what_is_intact_is_taken_over_later_if_the_disk_fails_just_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    file = Database(tmp_path)
-    put(file, "kept")
-    file.close()
-    with (tmp_path / FILE_NAME).open("r+b") as bytes_:
-        bytes_.seek(4096)
-        bytes_.write(b"\xff" * 4096)
-    file = Database(tmp_path, ("CREATE TABLE fails (x); no SQL", *MIGRATIONS[1:]))
-    with pytest.raises(StateFailed):
-        file.read("SELECT * FROM games")
-    assert "store.damaged" not in caplog.text
-    monkeypatch.setattr(file, "_migrations", MIGRATIONS)
-    assert ids(file) == ["kept"]
-    assert caplog.text.count("store.damaged") == 1
-    file.close()
 
 
 @pytest.mark.parametrize("gone", ["file", "all files", "folder"])
