@@ -148,6 +148,16 @@ def other_colour(pieces: Sequence[int]) -> tuple[int, ...]:
     return tuple((piece + KINDS) % (2 * KINDS) for piece in pieces)
 
 
+class OpenFile:
+    """An open file, closed when deleted. With the stable ABI, Cython never calls `__del__` of its own classes."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
+
+
 def read_header(path: Path, descriptor: int) -> Header:
     """Read the header of an open file. Raises InvalidTable, and OSError if the file cannot be read."""
     endgame = Endgame.of_name(path.stem)

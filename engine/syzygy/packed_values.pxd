@@ -18,6 +18,7 @@ cdef class PackedValues:
     cdef const unsigned char *start
     cdef long long start_size
     cdef int descriptor
+    cdef object file                # closes `descriptor` when deleted
     cdef int constants[8]
     cdef int block_bits[8]
     cdef int index_bits[8]

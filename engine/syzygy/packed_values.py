@@ -11,7 +11,7 @@ import os
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, u64
 
-from engine.syzygy.file_header import CONSTANT, Header, InvalidTable, Section
+from engine.syzygy.file_header import CONSTANT, Header, InvalidTable, OpenFile, Section
 
 if not cython.compiled:
     def read_at(descriptor: int, buffer: list, count: int, offset: int) -> int:
@@ -95,16 +95,12 @@ class PackedValues:
             self.index_at = [0] * 8
             self.sizes_at = [0] * 8
             self.data_at = [0] * 8
-        self.descriptor = -1
         self.buffers = [start]
         self.start, self.start_size = start, len(start)
         for number, section in enumerate(header.sections):
             self._copy_section(number, section)
         self.descriptor = descriptor
-
-    def __del__(self) -> None:
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
+        self.file = OpenFile(descriptor)
 
     def _copy_section(self, number: int, section: Section) -> None:
         """Copy a section to C fields, readable without the lock."""
