@@ -1,6 +1,7 @@
 """Translates a configuration of BotLi (2026-07): sections and names differ; engines and books become profiles."""
 
 import math
+import sys
 from typing import Any, Final
 
 from lichessbot.config.matchmaking import VariantChoice
@@ -245,7 +246,7 @@ def _kind(found: Translation, name: str) -> dict[str, Any] | None:
     if given["multiplier"]:
         kind["opponent_rest_multiplier"] = given["multiplier"]
     weight = given["weight"]
-    is_number = isinstance(weight, int | float) and math.isfinite(weight)
+    is_number = isinstance(weight, int | float) and abs(weight) <= sys.float_info.max
     return kind | {"weight": weight if is_number else 1 / max(clock.expected_s, 1)}
 
 

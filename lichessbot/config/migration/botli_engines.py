@@ -6,6 +6,7 @@ applies and the last one wins, so the profiles go from the most general to the m
 """
 
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -48,6 +49,7 @@ _CONDITIONS: Final[dict[str, tuple[str, Any]]] = {
 _SET_BY_THE_BOT: Final = ("uci_chess960", "uci_variant", "multipv", "ponder")
 _LIMITS: Final = {"depth": "depth", "nodes": "nodes", "time": "move_time_ms"}
 _NO_DEPTH: Final = 500
+_MOST: Final = sys.float_info.max / 1000
 _ORDER_OF_SOURCES: Final = "the order of the sources is fixed: books, tablebases, chessdb, cloud, explorer"
 
 
@@ -147,7 +149,7 @@ def _engine(found: Translation, path: tuple[str, ...]) -> dict[str, Any]:
             engine.setdefault("uci_options", {})[option] = value
     for theirs, ours in _LIMITS.items():
         limit = found.take(*path, "limits", theirs)
-        if isinstance(limit, int | float) and math.isfinite(limit):
+        if isinstance(limit, int | float) and abs(limit) <= _MOST:
             engine[ours] = round(limit * 1000) if theirs == "time" else limit
         elif limit is not None:
             found.note((*path, "limits", theirs), f"expected a number, found {limit!r}")

@@ -142,6 +142,15 @@ def test_one_kind_of_games_is_that_of_the_section(translated: Translator) -> Non
     assert (name, kind.challenge_initial_time, kind.challenge_increment, kind.weight) == ("default", (180,), (1,), 1)
 
 
+@pytest.mark.parametrize("huge", [1e306, 10**400], ids=["float", "int"])
+def test_huge_numbers_are_no_bug(translated: Translator, huge: float) -> None:
+    types = {"one": {"tc": "3+1", "weight": huge}, "two": {"tc": "5+3", "weight": 2.5}}
+    engine = {"name": "fish", "limits": {"time": huge}}
+    old = {"engines": {"standard": engine}, "books": {}, "matchmaking": {"types": types}}
+    found = translated(yaml.safe_dump(old))[0]
+    assert left_out(found)["engines.standard.limits.time"].startswith("expected a number, found 1")
+
+
 def test_infinite_numbers_and_single_words_are_no_bug(translated: Translator) -> None:
     types = {"one": {"tc": "3+1", "weight": math.inf}, "two": {"tc": "5+3", "weight": 2.5}}
     rules = {"variants": "standard", "time_controls": 5, "modes": "casual"}
