@@ -35,7 +35,6 @@ HARMLESS = {
     "engine.training.samples.Samples.keep": "divides by the full phase, which is not 0",
     "engine.training.linear_samples.LinearSamples.target": "divides by the unit of the scores, which is not 0",
     "engine.search.search.Search.pv_node": "its assert counts in the plain mode only: asserts are compiled away",
-    "engine.syzygy.packed_values.PackedValues.__del__": "closes a file that was only read",
     "engine.syzygy.table.Table.is_ready": "opens the file, which keeps its errors to itself",
     "engine.search.search.Search.begin_root_move": "calls the listener, whose errors have nowhere else to go",
 }
