@@ -158,16 +158,20 @@ def validated(model: type[_Model], data: Any) -> _Model:
 
 def _without_malformed(model: type[_Model], data: Any) -> _Model:
     """Return `data` as that model without malformed fields. Raises UnreadableLine if a required one is malformed."""
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        for details in error.errors(include_url=False, include_input=False):
-            data = _without(data, details["loc"])
-        return validated(model, data)
+    while True:
+        try:
+            return model.model_validate(data)
+        except ValidationError as error:
+            fewer = data
+            for details in error.errors(include_url=False, include_input=False):
+                fewer = _without(fewer, details["loc"])
+            if fewer is data:
+                raise UnreadableLine(_complaint(model, error)) from error
+            data = fewer  # an object around what is left out may lack it now
 
 
 def _without(data: Any, path: Sequence[int | str]) -> Any:
-    """Return a copy of nested dicts without the value at `path`, if there is one."""
+    """Return a copy of nested dicts without the value at `path`, or `data` itself if there is none."""
     if not path or not isinstance(data, dict) or path[0] not in data:
         return data
     key, *rest = path

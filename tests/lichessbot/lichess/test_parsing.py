@@ -209,6 +209,15 @@ def test_null_flags_mean_absent() -> None:
     assert (full.clock, full.initial_fen) == (None, "startpos")
 
 
+@pytest.mark.parametrize("initial", [None, 0.5, "180000", []])
+def test_an_unreadable_part_hides_only_the_object_around_it(initial: object) -> None:
+    line = {**read("game-gameFull.json"), "clock": {"initial": initial, "increment": None}}
+    full = parsing.parse_game_event(json.dumps(line).encode())
+    assert isinstance(full, events.GameFull)
+    assert full.clock is None
+    assert full.state.moves
+
+
 def numbers_in(model: Any) -> Iterator[float]:
     """Yield every number of a model, at any depth."""
     for _, value in model if isinstance(model, BaseModel) else enumerate(model):
