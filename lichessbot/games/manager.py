@@ -136,7 +136,7 @@ class GameManager:
         if self._context is None:
             return
         now = time.monotonic()
-        self._correspondence.doubt_all_but((), now - self._context.config.correspondence.checkin_period)
+        self._correspondence.doubt_all_but((), now - self._context.config.correspondence.check_in_every.total_seconds())
         for game_id in list(self._sessions):
             self.tell(game_id, ListedGame(game_id, None, now, is_whole=False))
 
@@ -212,7 +212,7 @@ class GameManager:
             self._correspondence.note(info, seen_at, is_new=is_announced and not known)
         elif not known:
             self._start_session(info)
-        else:
+        elif info.game_id in self._sessions:
             self._sessions[info.game_id].info = info
 
     def _may_join(self, info: GameInfo) -> bool:

@@ -122,3 +122,18 @@ def test_a_visit_lasts_as_long_as_the_engine_of_the_game_may_think(
     assert list(manager._sessions) == ["game0001"]
     manager.tick()
     assert gone == suspended
+
+
+def test_a_correspondence_game_that_a_list_takes_for_another_speed_hides_no_game(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    manager = GameManager(SimpleQueue(), Timeouts())
+    started: list[str] = []
+    monkeypatch.setattr(manager, "_start_session", lambda info: started.append(info.game_id))
+    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
+    context = cast(GameContext, SimpleNamespace(config=Config(), store=store, machine=UNKNOWN_MACHINE))
+    by_days = INFO.model_copy(update={"game_id": "game0001", "speed": "correspondence"})
+    manager.compare([by_days], time.monotonic(), context)
+    blitz = by_days.model_copy(update={"speed": "blitz"})
+    manager.compare([blitz, INFO.model_copy(update={"game_id": "game0002"})], time.monotonic(), context)
+    assert started == ["game0002"]
