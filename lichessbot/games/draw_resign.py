@@ -1,8 +1,8 @@
 """Draw offers and resigning: whether to offer or accept a draw, to resign, or to play on.
 
 Pure. Decides by the scores of our searches, one for each of our moves, and by an endgame tablebase if one was asked.
-A draw is offered with a move, and at most every 20 plies, as Lichess requires. A move that was not searched has no
-score: it is skipped.
+A move that was not searched has no score: it is skipped. Scores that a tablebase refutes do not count any more. A draw
+is offered with a move, and at most every 20 plies, as Lichess requires.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,8 @@ _OFFER_SPACING_PLIES: Final = 20
 _OFFERABLE_PLIES: Final = 2
 _REPETITIONS: Final = 3
 _MAX_SCORES: Final = 100
+_WIN: Final = 2
+_CURSED_WIN: Final = 1
 _LOSS: Final = -2
 
 
@@ -89,8 +91,16 @@ class DrawResignPolicy:
             del self._scores_cp[min(self._scores_cp)]
 
     def note_wdl(self, ply: int, wdl: int | None) -> None:
-        """Note a tablebase result for us after `ply` plies, 2 for a win to -2 for a loss; None if none was found."""
+        """Note a tablebase result for us after `ply` plies, 2 for a win to -2 for a loss; None if none was found.
+
+        A move from a tablebase has no score: scores from before the opponent's mistake would remain the latest.
+        """
         self._wdl = None if wdl is None else (ply, wdl)
+        if wdl is not None and wdl > 0:
+            self._scores_cp = {}
+        elif wdl is not None and wdl > _LOSS:
+            lost_cp = self.rules.resign_score
+            self._scores_cp = {known: it for known, it in self._scores_cp.items() if it > lost_cp}
 
     def decide(self, it: PositionFacts) -> Decision:
         """Decide what to do with our move, or instead of it."""
@@ -133,7 +143,8 @@ class DrawResignPolicy:
         fits = _fits(
             it.opponent, against_humans=rules.offer_draw_against_humans, min_rating=rules.offer_draw_min_rating
         )
-        return rules.offer_draw_enabled and fits and not self._opponent_may_flag(it)
+        is_won = self._wdl in ((it.ply, _CURSED_WIN), (it.ply, _WIN))
+        return rules.offer_draw_enabled and fits and not is_won and not self._opponent_may_flag(it)
 
     def _is_time_for_a_draw(self, it: PositionFacts) -> bool:
         move_number = it.ply // 2 + 1

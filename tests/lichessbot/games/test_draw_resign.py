@@ -295,42 +295,6 @@ def test_a_score_is_read_as_uci_writes_it(text: str, score_cp: int | None) -> No
     assert centipawns(text) == score_cp
 
 
-# Tablebases
-
-
-@pytest.mark.parametrize(
-    ("wdl", "changes", "decision"),
-    [
-        (0, {}, Decision.DRAW),
-        (0, {"offer_draw_for_egtb_zero": False}, Decision.PLAY_ON),
-        (0, {"offer_draw_enabled": False}, Decision.PLAY_ON),
-        (0, {"offer_draw_min_game_length": 32}, Decision.PLAY_ON),
-        (-2, {}, Decision.RESIGN),
-        (-2, {"resign_for_egtb_minus_two": False}, Decision.PLAY_ON),
-        (-2, {"resign_enabled": False}, Decision.PLAY_ON),
-        (-1, {}, Decision.PLAY_ON),
-        (1, {}, Decision.PLAY_ON),
-        (2, {}, Decision.PLAY_ON),
-        (None, {}, Decision.PLAY_ON),
-    ],
-)
-def test_a_tablebase_result_suffices_if_configured(
-    wdl: int | None, changes: dict[str, Any], decision: Decision
-) -> None:
-    assert decided([], wdl=wdl, **changes) is decision
-
-
-def test_an_offer_is_accepted_in_a_tablebase_draw() -> None:
-    assert decided([], OFFERED, wdl=0) is Decision.DRAW
-    assert decided(["cp 300"] * 3, OFFERED, wdl=0) is Decision.DRAW
-    assert decided([], OFFERED, wdl=2) is Decision.PLAY_ON
-
-
-def test_a_tablebase_result_of_an_earlier_position_is_forgotten() -> None:
-    assert decided([], wdl=0, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
-    assert decided([], wdl=-2, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
-
-
 # In a game
 
 
