@@ -142,6 +142,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "engine.gone": "the engine had ended before it was killed",
     "engine.replaced": "replacing the engine: {reason}",
     "engine.fallback": "choosing a move without the engine, within {time_s:seconds}",
+    "engine.no_ponder": "{engine} does not offer the option Ponder and thinks on its own time only",
     "engine.option": "the engine does not take an option: {complaint}",
     "engine.stderr": "the engine says: {line}",
     "engine.crashed": "bug while reading the engine's output, {times:nth}",

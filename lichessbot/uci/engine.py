@@ -22,7 +22,7 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine_process import MAX_LOGGED_PER_S, MAX_OUTPUT_PER_S, OutputRate, start
-from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, VARIANT, Options
+from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, PONDER, VARIANT, Options
 from lichessbot.uci.search import NO_GAME, BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary, ending
 from lichessbot.uci.variants import announced_variants, position_command, uci_name
 
@@ -138,10 +138,15 @@ class UciEngine:
         """The lowest and highest level; None if it has none, or has not reported them yet."""
         return self._options.levels
 
+    @property
+    def ponders(self) -> bool:
+        """Return whether it offers to ponder, known before its first answer; other engines may ignore `ponderhit`."""
+        return self._options.get(PONDER) is not None
+
     def search(self, search: Search, overhead_ms: int | None = None) -> None:
         """Start `search` as soon as a running one has stopped, which is dropped.
 
-        `overhead_ms` is the move overhead from now on.
+        An engine that does not ponder begins a ponder search at its hit. `overhead_ms`: the move overhead from now on.
         """
         with self._lock:
             self._next, self._next_is_stopped = search, False
@@ -159,6 +164,8 @@ class UciEngine:
         with self._lock:
             if self._next is not None and self._next.search_id == search_id:
                 self._next = self._next.without_ponder()
+                if self._running is None:
+                    self._begin_next()
             elif self._running is not None and self._running.search_id == search_id:
                 self._running = self._running.without_ponder()
                 self._asked_at = time.monotonic()
@@ -222,7 +229,7 @@ class UciEngine:
         return self._told_to_stop_at is not None and time.monotonic() > self._told_to_stop_at + self._stopping_s
 
     def _begin_next(self) -> None:
-        if not self._ready or self._next is None:
+        if not self._ready or self._next is None or (self._next.limits.ponder and not self.ponders):
             return
         self._running, self._next = self._next, None
         self._told_to_stop_at = None

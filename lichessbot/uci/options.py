@@ -17,9 +17,9 @@ OVERHEAD: Final = "Move Overhead"
 CHESS960: Final = "UCI_Chess960"
 VARIANT: Final = "UCI_Variant"
 MULTI_PV: Final = "MultiPV"
+PONDER: Final = "Ponder"
 _HASH: Final = "Hash"
 _THREADS: Final = "Threads"
-_PONDER: Final = "Ponder"
 _TABLES: Final = "SyzygyPath"
 _TABLES_PIECES: Final = "SyzygyProbeLimit"
 _MAX_OPTIONS: Final = 1000  # further ones are ignored
@@ -114,7 +114,7 @@ class Options:
         yield from self.set_to(_HASH, config.hash_mb)
         yield from self.set_to(_THREADS, config.threads)
         yield from self.set_to(OVERHEAD, config.move_overhead_ms)
-        yield from self.set_to(_PONDER, config.ponder)
+        yield from self.set_to(PONDER, config.ponder)
         yield from self._tables(config)
         for name, value in config.uci_options.items():
             option = self.get(name)

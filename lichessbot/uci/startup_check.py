@@ -16,6 +16,7 @@ from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import STANDARD_START
 from lichessbot.lichess.positions import start_board
+from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.profiles import ConfiguredEngine, Program, configured_engines, playable_variants, program_of
@@ -87,6 +88,8 @@ class StartupCheck:
         tested = self._left.pop(0)
         if self._engine is not None and isinstance(report, BestMove):
             self._announced[program_of(tested.engine)] = self._engine.variants
+            if tested.engine.ponder and not self._engine.ponders:
+                EventLog().info("engine.no_ponder", engine=self._engine.name or tested.key)
         faults = tuple(self._faults(report, tested))
         self.close()
         if self._left:

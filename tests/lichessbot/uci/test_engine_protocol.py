@@ -170,6 +170,26 @@ def test_a_hit_before_the_engine_is_ready_makes_it_an_ordinary_search(start: Sta
     assert answer.search_id == 1
 
 
+@pytest.mark.parametrize("hit", [True, False])
+def test_an_engine_that_does_not_offer_to_ponder_searches_only_on_our_time(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, hit: bool
+) -> None:
+    engine = start("levelled", "g1f3")
+    engine.search(search(0))
+    assert isinstance(heard(inbox), BestMove)
+    engine.search(supposing(1, "e2e4", "e7e5", depth=4))
+    if hit:
+        engine.ponder_hit(1)
+    else:
+        engine.search(search(2, "e2e4", "c7c5", depth=5))
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert answer.search_id == (1 if hit else 2)
+    expected = ["go depth 3", "go depth 4" if hit else "go depth 5"]
+    until(lambda: [line for line in heard_by(caplog) if line.startswith("go")] == expected)
+    assert "ponderhit" not in heard_by(caplog)
+
+
 def test_a_miss_drops_the_ponder_search_for_the_real_one(
     start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -113,3 +113,20 @@ def test_an_engine_without_the_wanted_levels_is_named(
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1))
     assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
     assert [fault.text for fault in test.judge(inbox.get(timeout=PATIENCE_S))] == faults
+
+
+@pytest.mark.parametrize(("manner", "ponder", "told"), [
+    ("levelled", True, True), ("levelled", False, False), ("echoing", True, False),
+])  # fmt: skip
+def test_the_log_tells_that_an_engine_does_not_ponder(
+    rude_engine: Path, caplog: pytest.LogCaptureFixture, manner: str, ponder: bool, told: bool
+) -> None:
+    caplog.set_level("INFO")
+    command = (sys.executable, str(rude_engine), manner)
+    challenge = ChallengeConfig(variants=(Variant.STANDARD,))
+    engine = EngineConfig.model_validate({"command": command, "ponder": ponder})
+    inbox: Inbox = SimpleQueue()
+    test = StartupCheck(Config(engine=engine, challenge=challenge), inbox.put, TIMEOUTS, Limits(depth=1))
+    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
+    assert test.judge(inbox.get(timeout=PATIENCE_S)) == ()
+    assert ("engine.no_ponder engine=rude" in [record.getMessage() for record in caplog.records]) is told
