@@ -51,11 +51,11 @@ def position_command(search: Search) -> str:
     """Return the `position` command for a search."""
     moves = " moves " + " ".join(search.moves) if search.moves else ""
     variant = Variant(search.variant)
-    if variant.has_standard_rules:
-        return f"position fen {search.initial_fen}{moves}"
-    if search.initial_fen == start_board(variant, STANDARD_START).initial_fen:
-        return f"position startpos{moves}"  # engines agree about the start, but not about the FEN of it
-    return f"position fen {engine_fen(search.initial_fen)}{moves}"
+    if not search.chess960 and search.initial_fen == start_board(variant, STANDARD_START).initial_fen:
+        # Small engines know no other start, and those of variants disagree about its FEN.
+        return f"position startpos{moves}"
+    fen = search.initial_fen if variant.has_standard_rules else engine_fen(search.initial_fen)
+    return f"position fen {fen}{moves}"
 
 
 def engine_fen(fen: str) -> str:

@@ -10,7 +10,7 @@ import chess
 import chess.variant
 import pytest
 
-from engine.facade import Board, Limits
+from engine.facade import STARTING_FEN, Board, Limits
 from lichessbot.config import Config
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Variant
@@ -82,11 +82,19 @@ def search(board: Board, number: int = 1) -> Search:
     return Search.of(number, board, Limits(depth=1))
 
 
-@pytest.mark.parametrize("variant", RULES)
+@pytest.mark.parametrize("variant", [Variant.STANDARD, *RULES])
 def test_from_its_own_start_no_engine_needs_a_fen(variant: Variant) -> None:
     board = start_board(variant, "startpos")
+    assert position_command(search(board)) == "position startpos"
     first = board.push(board.legal_moves()[0])
     assert position_command(search(board)) == f"position startpos moves {first}"
+
+
+@pytest.mark.parametrize("variant", [Variant.CHESS960, Variant.FROM_POSITION])
+def test_an_engine_that_plays_from_anywhere_gets_the_fen(variant: Variant) -> None:
+    for fen in (STARTING_FEN, "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFhf - 0 1"):
+        board = start_board(variant, fen)
+        assert position_command(search(board)) == f"position fen {board.initial_fen}"
 
 
 def test_pockets_and_checks_are_written_as_engines_write_them() -> None:
