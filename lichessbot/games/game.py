@@ -70,7 +70,8 @@ class Game:
         """The variant and start position of the board, as Lichess names them; None before the first state."""
         self._known_moves: tuple[str, ...] = ()
         self._clock: GameClock | None = None
-        self._idle_since: float | None = None
+        self.idle_since: float | None = None
+        """Since when we wait for the opponent; None if we do not."""
         self._pace = Pace(config, game_id)
         self._pause_s = 0.0
         self.monitor = StreamMonitor(timeouts)
@@ -78,6 +79,8 @@ class Game:
         self._rereading = False
         self._invalid_states = 0
         self._search = MoveSearch(config.engine)
+        self._choice: tuple[str, ...] = ()
+        """The moves that a source leaves to the engine, best first; empty if the engine may play any."""
         self._delivery: MoveDelivery | None = None
         self._ending: _Ending | None = None
         offered_earlier = done[LimitedAction.DRAW_OFFER] > 0
@@ -100,11 +103,6 @@ class Game:
             self._takebacks.held_until,
             self._absence.claim_at,
         )
-
-    @property
-    def idle_since(self) -> float | None:
-        """Since when we wait for the opponent; None if we do not."""
-        return self._idle_since
 
     @property
     def board(self) -> Board:
@@ -153,7 +151,7 @@ class Game:
         """(Re)join the game: discard everything in flight. `info`: the game as it was announced."""
         self.monitor = StreamMonitor(self._timeouts, longest_unread_s(info, self._timeouts))
         self.monitor.connecting(None, now)
-        self._idle_since = None
+        self.idle_since = None
         self._search.discard()
         self._rereading = True
         if self._delivery is not None:
@@ -301,7 +299,7 @@ class Game:
 
     def _take_turn(self, full: GameFull, clock: GameClock, now: float, *, fresh: bool) -> Iterator[Action]:
         """Find our move, or go on delivering it. The only legal move needs no search."""
-        self._ending = self._idle_since = None
+        self._ending = self.idle_since = None
         self.monitor.expect_nobody()
         if self._delivery is not None:
             if self._delivery.is_paced:
@@ -312,6 +310,7 @@ class Game:
         if self._search.is_about(self._moves):
             return
         self._draw_resign.forget_from(len(self._moves))
+        self._choice = ()
         only_move, *others = self._board.legal_moves()
         if not others:
             yield from self._search.stop()
@@ -324,13 +323,12 @@ class Game:
     def _await_opponent(self, clock: GameClock, now: float) -> Iterator[Action]:
         self.monitor.expect_opponent(clock, now)
         yield from self._search.await_opponent(self._moves)
-        if self._idle_since is None:
-            self._idle_since = now
+        if self.idle_since is None:
+            self.idle_since = now
         if len(self._moves) >= _ABORTABLE_PLIES or not clock.timed:
             self._ending = None
         elif self._ending is None:
-            command = Abort(self.game_id, "the opponent does not move")
-            self._ending = _Ending(command, now + self._abort_after_s)
+            self._ending = _Ending(Abort(self.game_id, "the opponent does not move"), now + self._abort_after_s)
 
     def _reread(self, reason: str) -> Iterator[Action]:
         """Read the stream again; until then nothing is sent, and a search goes on."""
@@ -374,7 +372,7 @@ class Game:
     def _take_source_answer(self, answer: SourceAnswer, now: float) -> Iterator[Action]:
         """Play the only move of the sources, or have the engine choose among several."""
         try:
-            moves = tuple(self._board.normalise(move) for move in answer.moves)
+            self._choice = moves = tuple(self._board.normalise(move) for move in answer.moves)
         except InvalidMove:
             moves = ()
         self._draw_resign.note_wdl(len(self._moves), answer.wdl if moves else None)
@@ -393,6 +391,9 @@ class Game:
             if not (answer.asked_at and self._search.is_settled_for(answer.search_id)):
                 yield from self._replace_engine(str(error), now)
             return
+        if self._choice and move not in self._choice:  # an engine that ignores `searchmoves`, or the fallback
+            move = self._choice[0]
+            answer = BestMove(self.game_id, answer.search_id, move)
         self._draw_resign.note_score(len(self._moves), answer.summary.score)
         yield from self._deliver(move, now, answer)
         if self._delivery is not None:
@@ -401,12 +402,12 @@ class Game:
     def _deliver(self, move: str, now: float, answer: BestMove | SourceAnswer | None = None) -> Iterator[Action]:
         """Send a legal move, with a draw offer if the scores say so; or resign instead."""
         assert self._full is not None, "a move needs a state"
-        position = self._position
+        clock = self._position.clock
         self._search.finish()
-        command = SendMove(self.game_id, len(self._moves) + 1, move, answer_s=position.clock.move_answer_s(now))
+        command = SendMove(self.game_id, len(self._moves) + 1, move, answer_s=clock.move_answer_s(now))
         holds_back = self._rereading or self._takebacks.held_until is not None
-        opponent = self._full.player(position.clock.colour.other)
-        match self._draw_resign.decide(PositionFacts.of(self._board, move, position.clock, opponent, now)):
+        opponent = self._full.player(clock.colour.other)
+        match self._draw_resign.decide(PositionFacts.of(self._board, move, clock, opponent, now)):
             case Decision.DRAW:
                 command = replace(command, offering_draw=True)
                 yield RecordAction(LimitedAction.DRAW_OFFER)
@@ -414,8 +415,7 @@ class Game:
                 yield from self._resign("the game is lost", now)
                 return
         self._delivery = MoveDelivery(command, self._moves, self._timeouts)
-        initial_s = self._full.initial_s
-        self._pause_s = pause_s = self._pace.pause_s(self._board, move, answer, position.clock, initial_s, now)
+        self._pause_s = pause_s = self._pace.pause_s(self._board, move, answer, clock, self._full.initial_s, now)
         if holds_back:
             self._delivery.hold()
         elif pause_s > 0.0:

@@ -18,7 +18,7 @@ from lichessbot.games.actions import (
 from lichessbot.lichess.commands import Resign, SendMove
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search, SearchSummary
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench, only
 
 # An engine that fails
@@ -209,6 +209,28 @@ def test_of_several_moves_the_engine_chooses() -> None:
     (_, again) = bench.hear(EngineDied(GAME, think.search.search_id, "gone"))
     assert isinstance(again, StartSearch)
     assert again.search.only == ("e2e4", "d2d4")
+
+
+def test_a_move_that_the_engine_was_not_to_choose_is_not_played() -> None:
+    rules = {"offer_draw_enabled": True, "offer_draw_moves": 1, "offer_draw_pieces": 32}
+    bench = Bench(sources=True, engine={"draw_or_resign": rules})
+    consult = only(bench.full("e2e4 e7e5"), AskSources)
+    think = only(bench.hear(advice(consult, "g1f3", "b1c3")), StartSearch)
+    ignoring = BestMove(GAME, think.search.search_id, "a2a3", SearchSummary(score="cp 0"), reply="d7d5")
+    assert only(bench.hear(ignoring), SendMove).move == "g1f3", "neither the score nor the reply belongs to this move"
+    consult = only(bench.state("e2e4 e7e5 g1f3 b8c6"), AskSources)
+    think = only(bench.hear(advice(consult)), StartSearch)
+    assert only(bench.hear(BestMove(GAME, think.search.search_id, "a2a3")), SendMove).move == "a2a3"
+
+
+def test_of_several_moves_one_is_played_even_if_the_engine_fails() -> None:
+    bench, consult = consulting()
+    think = only(bench.hear(advice(consult, "e2e4", "d2d4")), StartSearch)
+    _, again = bench.hear(EngineDied(GAME, think.search.search_id, "gone"))
+    assert isinstance(again, StartSearch)
+    _, fallback = bench.hear(EngineDied(GAME, again.search.search_id, "gone"))
+    assert isinstance(fallback, Fallback)
+    assert only(bench.hear(BestMove(GAME, fallback.search_id, "a2a3")), SendMove).move == "e2e4"
 
 
 @pytest.mark.parametrize("move", ["e2e5", "e7e5", "", "nonsense"])
