@@ -139,7 +139,7 @@ class MoveSearch:
 
     def engine_died(self, search_id: int | None) -> None:
         """Note that the next engine has yet to start."""
-        self._pondering.engine_died(search_id)
+        self._pondering.engine_failed(search_id)
         self._engine_is_new = True
 
     # Asking
@@ -197,6 +197,7 @@ class MoveSearch:
             pending.search = replace(pending.search, search_id=self._last_id)
             yield self._fall_back(pending, pending.search, position, now)
         else:
+            self._pondering.engine_failed(pending.search.search_id)
             pending.told_to_stop = True
             pending.due_at = now + position.clock.stop_limit_s(now)
             yield StopSearch()
@@ -207,6 +208,7 @@ class MoveSearch:
         assert pending is not None, "only a pending search fails"
         assert isinstance(pending.search, Search), "only an engine is replaced"
         yield KillEngine(reason)
+        self._pondering.engine_failed(pending.search.search_id)
         self._engine_is_new = True
         if not pending.second_try and position.clock.affords_engine_start(now):
             yield self._start(position, now, only=pending.search.only, second_try=True)[0]
@@ -236,6 +238,9 @@ class Pondering:
     def __init__(self) -> None:
         self._search: Search | None = None
         self._early: BestMove | None = None
+        self._latest_id: int | None = None
+        self._is_answered = True
+        """The latest ponder search, or one after it, has an answer."""
         self._given_up = False
 
     @property
@@ -255,6 +260,7 @@ class Pondering:
             return None
         if not expected.legal_moves():
             return None
+        self._latest_id, self._is_answered = search_id, False
         self._search = Search.of(search_id, expected, replace(limits, ponder=True))
         return self._search
 
@@ -270,6 +276,8 @@ class Pondering:
 
     def note_answer(self, answer: BestMove) -> None:
         """Keep an answer that came before the ponder hit, as some engines send it."""
+        if self._latest_id is not None and answer.search_id >= self._latest_id:
+            self._is_answered = True
         if self._search is not None and self._search.search_id == answer.search_id:
             self._early = answer
 
@@ -278,9 +286,12 @@ class Pondering:
         early = self._early
         return early if early is not None and early.search_id == search.search_id else None
 
-    def engine_died(self, search_id: int | None) -> None:
-        """Ponder no more in this game if the engine died of pondering."""
-        if self._search is not None and self._search.search_id == search_id:
+    def engine_failed(self, search_id: int | None) -> None:
+        """Ponder no more in this game if the engine failed at the latest ponder search, hit or missed, or at its end.
+
+        Some engines ignore `ponderhit`, or the `stop` that ends a ponder search, which costs much of the clock.
+        """
+        if not self._is_answered or (search_id is not None and search_id == self._latest_id):
             self.discard()
             self._given_up = True
 

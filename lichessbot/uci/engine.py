@@ -86,6 +86,7 @@ class UciEngine:
         self._asked_at = 0.0
         self._told_to_stop_at: float | None = None
         self._stopping_s = timeouts.engine_stop.total_seconds()
+        self._hang_alarm: threading.Timer | None = None
         self._process = start(config)
         handshake_s = timeouts.engine_handshake.total_seconds()
         patience_s = doubled(handshake_s, failed_starts, _LONGEST_PATIENCE * handshake_s)
@@ -158,6 +159,8 @@ class UciEngine:
                 self.kill("does not stop")
             else:
                 self._tell_to_stop()
+                if self._running.limits.ponder:
+                    self._watch_stopping()
 
     def ponder_hit(self, search_id: int) -> None:
         """Turn the ponder search `search_id` into an ordinary one, with its limits from now on."""
@@ -190,6 +193,7 @@ class UciEngine:
             except (ProcessLookupError, PermissionError):
                 self._log.debug("engine.gone")  # macOS refuses signals to dead processes
             self._handshake.cancel()
+            self._end_watch()
             with suppress(BrokenPipeError):  # unread input is lost
                 _pipe(self._process.stdin).close()
 
@@ -223,6 +227,19 @@ class UciEngine:
         if self._told_to_stop_at is None:
             self._told_to_stop_at = time.monotonic()
         self._write("stop")
+
+    def _watch_stopping(self) -> None:
+        """Kill it unless it stops in time. Our clock runs, and the game takes the wait for a long search."""
+        self._end_watch()
+        self._hang_alarm = threading.Timer(self._stopping_s, _call_if_alive, [WeakMethod(self._kill_hung)])
+        self._hang_alarm.daemon = True
+        with suppress(RuntimeError):  # no thread is left: the game stops waiting later
+            self._hang_alarm.start()
+
+    def _end_watch(self) -> None:
+        if self._hang_alarm is not None:
+            self._hang_alarm.cancel()
+            self._hang_alarm = None
 
     def _does_not_stop(self) -> bool:
         """Return whether it was told to stop too long ago."""
@@ -314,10 +331,13 @@ class UciEngine:
                     self._begin_next()
                 case ["info", *details] if "pv" in details:
                     self._note(details)
+                case ["bestmove"] if self._running is not None and self._told_to_stop_at is not None:
+                    self._take(["bestmove", "(none)"])  # some engines that are stopped early name no move
                 case ["bestmove", move, *rest] if self._running is not None:
                     reply = rest[1] if rest[:1] == ["ponder"] and len(rest) > 1 else None
                     self._report_move(self._running.search_id, move, reply)
                     self._running = None
+                    self._end_watch()
                     self._begin_next()
 
     def _note(self, details: list[str]) -> None:
@@ -364,6 +384,11 @@ class UciEngine:
             return  # it is dead, which the reader thread reports
         if written < len(text):
             self.kill("does not read its input")
+
+    def _kill_hung(self) -> None:
+        with self._lock:
+            if self._running is not None and self._does_not_stop():
+                self.kill("does not stop")
 
     def _kill_silent(self) -> None:
         self.kill(f"no answer to {'isready' if self._introduced else 'uci'} in time")

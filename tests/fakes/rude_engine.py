@@ -4,6 +4,8 @@ polite      answers every search with the first of the moves given as further ar
 echoing     the same, and repeats its input on its error output; has options, but no Move Overhead
 levelled    like echoing, with the levels 1320 to 3190 as its only options
 hasty       like polite, but answers a ponder search at once
+absorbed    ponders without end: ignores ponderhit, and stop as well
+curt        names no move if it is stopped while it ponders
 slow        thinks until told to stop
 deaf        answers uci and isready, never a search, and ignores stop
 mute        answers nothing at all
@@ -47,6 +49,7 @@ def main(manner: str, *moves: str) -> None:
             if manner == "echoing":
                 say("option name Style type combo default Calm var Calm var Very Wild")
                 say("option name UCI_Chess960 type check default false")
+            if manner in ("echoing", "absorbed", "curt"):
                 say("option name Ponder type check default false")
             if manner == "levelled":
                 say("option name UCI_LimitStrength type check default false")
@@ -58,6 +61,11 @@ def main(manner: str, *moves: str) -> None:
             pondering = True
         elif command == "go" and manner not in ("slow", "deaf"):
             search(manner, *moves)
+        elif command in ("ponderhit", "stop") and pondering and manner == "absorbed":
+            continue
+        elif command == "stop" and pondering and manner == "curt":
+            pondering = False
+            say("bestmove")
         elif command in ("ponderhit", "stop") and pondering:
             pondering = False
             search(manner, *moves)

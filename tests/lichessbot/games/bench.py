@@ -7,6 +7,7 @@ from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.games.actions import (
     Action,
+    AskSources,
     ReopenStream,
     StartSearch,
 )
@@ -16,6 +17,7 @@ from lichessbot.lichess.commands import SendMove
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import GameFinish, GameFull, GameInfo, GameState, OpponentGone
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent
+from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary
@@ -140,3 +142,13 @@ def only(actions: list[Action], kind: type[Any]) -> Any:
     """Return the single action, which must be of that kind."""
     assert [type(action) for action in actions] == [kind], actions
     return actions[0]
+
+
+def consulting(**about: Any) -> tuple[Bench, AskSources]:
+    """Return a game that has asked the sources for its first move."""
+    bench = Bench(sources=True, **about)
+    return bench, only(bench.full(), AskSources)
+
+
+def advice(consult: AskSources, *moves: str, **about: Any) -> SourceAnswer:
+    return SourceAnswer(GAME, consult.question.search_id, moves, **about)

@@ -1,25 +1,20 @@
-"""The search for our move: sources, engine, fallback and pondering."""
+"""The search for our move: sources, engine and fallback."""
 
-from typing import Any
 
 import pytest
 
-from lichessbot.config import EngineConfig
 from lichessbot.games.actions import (
     AskSources,
     Fallback,
     KillEngine,
-    PonderHit,
     RecordAction,
     StartSearch,
     StopSearch,
-    TakeAnswer,
 )
 from lichessbot.lichess.commands import Resign, SendMove
-from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search, SearchSummary
-from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench, only
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchSummary
+from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench, advice, consulting, only
 
 # An engine that fails
 
@@ -172,16 +167,6 @@ def test_the_death_of_an_idle_engine_is_ignored() -> None:
 # Sources before the engine
 
 
-def consulting(**about: Any) -> tuple[Bench, AskSources]:
-    """Return a game that has asked the sources for its first move."""
-    bench = Bench(sources=True, **about)
-    return bench, only(bench.full(), AskSources)
-
-
-def advice(consult: AskSources, *moves: str, **about: Any) -> SourceAnswer:
-    return SourceAnswer(GAME, consult.question.search_id, moves, **about)
-
-
 def test_the_sources_are_asked_before_the_engine() -> None:
     bench, consult = consulting()
     question = consult.question
@@ -295,149 +280,3 @@ def test_a_table_result_counts_even_if_the_engine_chooses() -> None:
     assert remember == RecordAction(LimitedAction.DRAW_OFFER)
     assert isinstance(send, SendMove)
     assert send.offering_draw
-
-
-# Pondering
-
-
-def pondering(bench: Bench, reply: str | None = "e7e5") -> StartSearch:
-    """Send our first move and ponder on `reply`."""
-    think = only(bench.full(), StartSearch)
-    sent, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply))
-    assert isinstance(sent, SendMove)
-    assert isinstance(supposed, StartSearch)
-    return supposed
-
-
-def test_the_engine_ponders_on_the_expected_reply() -> None:
-    bench = Bench()
-    search = pondering(bench).search
-    assert search.moves == ("e2e4", "e7e5")
-    assert search.limits.ponder
-    assert bench.state("e2e4") == [], "our own move is no news"
-
-
-def test_a_ponder_hit_goes_on_as_the_search_for_our_move() -> None:
-    bench = Bench()
-    search = pondering(bench).search
-    bench.state("e2e4")
-    assert bench.state("e2e4 e7e5") == [PonderHit(search.search_id)]
-    assert only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove).move == "g1f3"
-
-
-def test_another_reply_starts_a_new_search() -> None:
-    bench = Bench()
-    supposed = pondering(bench).search
-    bench.state("e2e4")
-    search = only(bench.state("e2e4 c7c5"), StartSearch).search
-    assert (search.moves, search.limits.ponder) == (("e2e4", "c7c5"), False)
-    assert bench.hear(BestMove(GAME, supposed.search_id, "g1f3")) == []
-    only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove)
-
-
-def test_an_answer_before_the_ponder_hit_is_kept() -> None:
-    bench = Bench()
-    search = pondering(bench).search
-    early = BestMove(GAME, search.search_id, "g1f3")
-    assert bench.hear(early) == []
-    assert bench.state("e2e4 e7e5") == [PonderHit(search.search_id), TakeAnswer(early)]
-    assert bench.hear(early) == [SendMove(GAME, 3, "g1f3")]
-
-
-def test_an_engine_that_hangs_after_a_ponder_hit_is_stopped_and_replaced() -> None:
-    bench = Bench()
-    pondering(bench)
-    bench.state("e2e4 e7e5")
-    only(bench.wait_until_due(), StopSearch)
-    kill, think = bench.wait_until_due()
-    assert isinstance(kill, KillEngine)
-    assert isinstance(think, StartSearch)
-    assert not think.search.limits.ponder
-
-
-def test_an_engine_that_dies_while_pondering_costs_nothing_and_ponders_no_more() -> None:
-    bench = Bench()
-    search = pondering(bench).search
-    assert bench.hear(EngineDied(GAME, search.search_id, "ended by itself")) == []
-    think = only(bench.state("e2e4 e7e5"), StartSearch)
-    only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3", reply="b8c6")), SendMove)
-
-
-@pytest.mark.parametrize("reply", [None, "e2e4", "a1a8", "0000", "e7e5q"])
-def test_an_illegal_reply_is_not_pondered(reply: str | None) -> None:
-    bench = Bench()
-    think = only(bench.full(), StartSearch)
-    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply)), SendMove)
-
-
-def test_a_reply_that_ends_the_game_is_not_pondered() -> None:
-    bench = Bench()
-    think = only(bench.full("f2f3 e7e5"), StartSearch)
-    only(bench.hear(BestMove(GAME, think.search.search_id, "g2g4", reply="d8h4")), SendMove)
-
-
-def test_a_takeback_ends_pondering() -> None:
-    bench = Bench()
-    think = only(bench.full("e2e4 e7e5"), StartSearch)
-    bench.hear(BestMove(GAME, think.search.search_id, "g1f3", reply="b8c6"))
-    bench.state("e2e4 e7e5 g1f3")
-    only(bench.full("e2e4"), StopSearch)
-
-
-def test_the_only_legal_move_is_sent_at_once() -> None:
-    fen = "k7/8/8/8/8/6q1/8/7K w - - 0 1"  # the queen leaves the king no square
-    bench = Bench(variant="fromPosition", fen="k7/8/8/8/8/8/6q1/7K w - - 0 1")
-    assert only(bench.full(), SendMove).move == "h1g2"
-    assert Bench(variant="fromPosition", fen=fen).full() == [], "stalemate leaves no move at all"
-
-
-def test_the_only_legal_move_ends_a_missed_ponder_search() -> None:
-    bench = Bench(variant="fromPosition", fen="k7/8/8/8/8/7q/8/K7 w - - 0 1")
-    think = only(bench.full(), StartSearch)
-    bench.hear(BestMove(GAME, think.search.search_id, "a1b1", reply="a8b8"))
-    stop, sent = bench.state("a1b1 h3a3")
-    assert stop == StopSearch()
-    assert sent == SendMove(GAME, 3, "b1c2")
-
-
-def test_a_late_move_turns_the_hit_into_a_new_search() -> None:
-    bench = Bench()
-    pondering(bench)
-    search = only(bench.state("e2e4 e7e5", time_ms=50_000), StartSearch).search
-    assert not search.limits.ponder
-    assert search.limits.white_time_ms == 50_000
-
-
-def consulting_after_the_expected_reply() -> tuple[Bench, Search, AskSources]:
-    bench, consult = consulting()
-    think = only(bench.hear(advice(consult)), StartSearch)
-    _, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5"))
-    assert isinstance(supposed, StartSearch)
-    return bench, supposed.search, only(bench.state("e2e4 e7e5"), AskSources)
-
-
-def test_pondering_goes_on_while_the_sources_are_asked() -> None:
-    bench, search, consult = consulting_after_the_expected_reply()
-    assert bench.hear(advice(consult)) == [PonderHit(search.search_id)]
-    bench, search, consult = consulting_after_the_expected_reply()
-    assert bench.wait(consult.question.patience_s) == [PonderHit(search.search_id)]
-    assert only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove).move == "g1f3"
-
-
-def test_a_move_of_the_sources_ends_pondering() -> None:
-    bench, search, consult = consulting_after_the_expected_reply()
-    assert bench.hear(advice(consult, "g1f3")) == [StopSearch(), SendMove(GAME, 3, "g1f3")]
-    assert bench.hear(BestMove(GAME, search.search_id, "d2d4")) == []
-
-
-def test_several_moves_of_the_sources_start_a_new_search() -> None:
-    bench, _, consult = consulting_after_the_expected_reply()
-    search = only(bench.hear(advice(consult, "g1f3", "b1c3")), StartSearch).search
-    assert (search.only, search.limits.ponder) == (("g1f3", "b1c3"), False)
-
-
-def test_the_engine_does_not_ponder_if_disabled() -> None:
-    bench = Bench()
-    bench.game.engine = EngineConfig(ponder=False, own_book=False)
-    think = only(bench.full(), StartSearch)
-    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5")), SendMove)

@@ -6,6 +6,8 @@ import shutil
 import signal
 import threading
 import time
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from queue import Empty
 
@@ -13,8 +15,8 @@ import pytest
 
 from engine.facade import STARTING_FEN, Board
 from lichessbot.inbox import Inbox
-from lichessbot.uci.search import BestMove
-from tests.lichessbot.uci.helpers import Start, heard, heard_by, pid_of, search, supposing, until
+from lichessbot.uci.search import BestMove, EngineDied
+from tests.lichessbot.uci.helpers import TIMEOUTS, Start, heard, heard_by, pid_of, search, supposing, until
 
 STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
 needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")
@@ -204,6 +206,29 @@ def test_a_miss_drops_the_ponder_search_for_the_real_one(
     assert isinstance(dropped, BestMove)
     assert isinstance(answer, BestMove)
     assert (dropped.search_id, answer.search_id) == (1, 2)
+
+
+def test_an_engine_that_does_not_stop_pondering_is_killed_in_time(start: Start, inbox: Inbox) -> None:
+    engine = start("absorbed", timeouts=replace(TIMEOUTS, engine_stop=timedelta(seconds=0.2)))
+    engine.search(supposing(1, "e2e4", "e7e5"))
+    until(lambda: engine._running is not None)
+    engine.search(search(2, "e2e4", "c7c5"))
+    report = heard(inbox)
+    assert isinstance(report, EngineDied)
+    assert report.search_id == 2
+    assert report.reason.startswith("does not stop")
+
+
+def test_an_engine_that_names_no_move_when_it_is_stopped_goes_on(start: Start, inbox: Inbox) -> None:
+    engine = start("curt", "g1f3")
+    engine.search(supposing(1, "e2e4", "e7e5"))
+    until(lambda: engine._running is not None)
+    engine.search(search(2, "e2e4", "c7c5"))
+    assert heard(inbox) == BestMove("abcd1234", 1, None)
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert (answer.search_id, answer.move) == (2, "g1f3")
+    assert engine._hang_alarm is None, "it has stopped"
 
 
 def test_our_engine_thinks_less_after_a_ponder_hit(start: Start, inbox: Inbox) -> None:
