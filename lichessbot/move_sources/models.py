@@ -39,7 +39,7 @@ class Question:
 class SourceAnswer:
     """The answer to question `search_id`: one move to play, several for the engine to choose from, or none.
 
-    `wdl`, from a tablebase only, is the result for us, 2 for a win to -2 for a loss; 1 and -1 are draws by the
+    `wdl`, from a tablebase only, is the result for us, 2 for a win to -2 for a loss; 1 and -1 are perhaps draws by the
     fifty-move rule. `took_s` is the time from the question to the answer.
     """
 

@@ -213,8 +213,8 @@ class LichessTables(_OnlineSource[OnlineTableConfig]):
             return None
         # The category of a move is the opponent's result.
         keeping = tuple(move.uci for move in known.moves if move.category.wdl == -wdl)
-        # An op1 table does not count moves for the fifty-move rule: nothing is resigned because of it.
-        return _suggestion(keeping, None if known.category.is_vague else wdl, self._config.move_quality)
+        # An op1 table does not count moves for the fifty-move rule: its wins and losses may be draws.
+        return _suggestion(keeping, wdl // 2 if known.category.is_vague else wdl, self._config.move_quality)
 
 
 class ChessdbTables(_OnlineSource[OnlineTableConfig]):
