@@ -181,9 +181,9 @@ class Timeouts:
     visit: timedelta = timedelta(minutes=5)
     """Beyond the thinking time, for our move in a correspondence game before another game gets its place."""
     engine_handshake: timedelta = timedelta(seconds=15)
-    """For a new engine to answer `uci` and `isready`: a cold disk on a small machine is slow."""
+    """For a new engine to answer `uci`: a cold disk on a small machine is slow."""
     engine_first_move: timedelta = timedelta(minutes=1)
-    """For its first move in the startup check: some engines load a large network for it."""
+    """Beyond that, to answer `isready`, and for its first move in the startup check: some load a large network."""
     engine_stop: timedelta = timedelta(seconds=1)
     """For the best move after `stop` before the engine counts as hung."""
     engine_overrun: timedelta = timedelta(seconds=2)

@@ -8,12 +8,10 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from typing import IO
-from weakref import WeakMethod
 
 from lichessbot.backoff import doubled
 from lichessbot.config import EngineKeys
@@ -21,7 +19,7 @@ from lichessbot.errors import EngineError
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.engine_process import MAX_LOGGED_PER_S, MAX_OUTPUT_PER_S, OutputRate, start
+from lichessbot.uci.engine_process import MAX_LOGGED_PER_S, MAX_OUTPUT_PER_S, OutputRate, alarm, start
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, PONDER, VARIANT, Options
 from lichessbot.uci.search import NO_GAME, BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary, ending
 from lichessbot.uci.variants import announced_variants, position_command, uci_name
@@ -90,9 +88,8 @@ class UciEngine:
         self._process = start(config)
         handshake_s = timeouts.engine_handshake.total_seconds()
         patience_s = doubled(handshake_s, failed_starts, _LONGEST_PATIENCE * handshake_s)
-        # A weak reference: in a reference cycle the pipes would stay open until a garbage collection.
-        self._handshake = threading.Timer(patience_s, _call_if_alive, [WeakMethod(self._kill_silent)])
-        self._handshake.daemon = True
+        self._loading_s = patience_s + timeouts.engine_first_move.total_seconds()
+        self._handshake = alarm(patience_s, self._kill_silent)
         os.set_blocking(_pipe(self._process.stdin).fileno(), False)
         self._start_threads()
         self._write("uci")
@@ -231,8 +228,7 @@ class UciEngine:
     def _watch_stopping(self) -> None:
         """Kill it unless it stops in time. Our clock runs, and the game takes the wait for a long search."""
         self._end_watch()
-        self._hang_alarm = threading.Timer(self._stopping_s, _call_if_alive, [WeakMethod(self._kill_hung)])
-        self._hang_alarm.daemon = True
+        self._hang_alarm = alarm(self._stopping_s, self._kill_hung)
         with suppress(RuntimeError):  # no thread is left: the game stops waiting later
             self._hang_alarm.start()
 
@@ -286,12 +282,18 @@ class UciEngine:
         return _go(replace(search, limits=replace(search.limits, **reduced)))
 
     def _introduce(self) -> None:
-        """Set the options after the engine has listed them."""
+        """Set the options after the engine has listed them.
+
+        `ucinewgame` has engines such as Lc0 load their network now, which may take long, instead of at the first `go`.
+        """
         self._introduced = True
         self.complaints = tuple(self._options.complaints(self.config))
         for complaint in self.complaints:
             self._log.warning("engine.option", complaint=complaint)
-        self._write(*self._options.settings(self.config), "isready")
+        self._handshake.cancel()
+        self._handshake = alarm(self._loading_s, self._kill_silent)
+        self._handshake.start()
+        self._write(*self._options.settings(self.config), "ucinewgame", "isready")
 
     def _read_output(self) -> None:
         """Read the output of the engine until it ends. Runs in a thread."""
@@ -392,11 +394,6 @@ class UciEngine:
 
     def _kill_silent(self) -> None:
         self.kill(f"no answer to {'isready' if self._introduced else 'uci'} in time")
-
-
-def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:
-    if (call := method()) is not None:
-        call()
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

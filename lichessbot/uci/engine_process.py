@@ -1,4 +1,4 @@
-"""The process of a UCI engine: how it is started, and how much it may print.
+"""The process of a UCI engine: how it is started, how much it may print, and how long it may take.
 
 The child has a process group of its own, so that a Ctrl-C in the terminal does not reach it, a lower priority than the
 daemon, and no token in its environment. It does not outlive the daemon: it quits when its input closes, and where the
@@ -9,9 +9,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from weakref import WeakMethod
 
 from lichessbot.config import EngineKeys
 from lichessbot.config.credentials import TOKEN_VARIABLE
@@ -72,3 +74,18 @@ class OutputRate:
             self._since, self._heard = now, 0
         self._heard += len(line) + _COST_OF_A_LINE
         return self._heard <= self._max_per_s
+
+
+def alarm(seconds: float, call: Callable[[], None]) -> threading.Timer:
+    """Return a timer that calls a method, not started yet.
+
+    It refers weakly to the object: in a reference cycle the pipes would stay open until a garbage collection.
+    """
+    timer = threading.Timer(seconds, _call_if_alive, [WeakMethod(call)])
+    timer.daemon = True
+    return timer
+
+
+def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:
+    if (call := method()) is not None:
+        call()

@@ -9,6 +9,7 @@ curt        names no move if it is stopped while it ponders
 slow        thinks until told to stop
 deaf        answers uci and isready, never a search, and ignores stop
 mute        answers nothing at all
+unready     answers uci, never isready
 dies        ends in the middle of its first search
 leaves      ends after its first answer
 illegal     answers with a move that no position allows
@@ -55,7 +56,7 @@ def main(manner: str, *moves: str) -> None:
                 say("option name UCI_LimitStrength type check default false")
                 say("option name UCI_Elo type spin default 1350 min 1320 max 3190")
             say("uciok")
-        elif command == "isready":
+        elif command == "isready" and manner != "unready":
             say("readyok")
         elif command == "go" and " ponder" in line and manner != "hasty":
             pondering = True

@@ -241,6 +241,21 @@ def test_a_mute_engine_is_killed_when_the_handshake_takes_too_long(start: Start,
     assert gone(pid_of(engine))
 
 
+def test_an_engine_may_take_longer_to_get_ready_as_some_load_a_network_for_it(start: Start, inbox: Inbox) -> None:
+    patience = {"engine_handshake": timedelta(seconds=61), "engine_first_move": timedelta(seconds=42)}
+    engine = start("polite", timeouts=replace(TIMEOUTS, **patience))
+    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
+    assert engine._handshake.interval == 61 + 42
+
+
+def test_an_engine_that_never_gets_ready_is_killed(start: Start, inbox: Inbox) -> None:
+    engine = start("unready", timeouts=replace(TIMEOUTS, engine_first_move=timedelta(seconds=-59.5)))
+    engine.search(search(1))
+    report = heard(inbox)
+    assert isinstance(report, EngineDied)
+    assert "no answer to isready in time" in report.reason
+
+
 @pytest.mark.parametrize("command", ["/nowhere/engine", "no-such-engine", __file__])
 def test_an_engine_that_does_not_exist_or_may_not_run_is_an_error(inbox: Inbox, command: str) -> None:
     with pytest.raises(EngineError, match=f"the engine does not start: no program {command} that may be run"):

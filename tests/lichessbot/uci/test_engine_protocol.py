@@ -55,10 +55,11 @@ def test_options_are_set_after_uciok_and_before_isready(
     engine.search(search(1, chess960=True))
     assert isinstance(heard(inbox), BestMove)
     until(lambda: any("go" in line for line in heard_by(caplog)))
-    assert heard_by(caplog)[:6] == [
+    assert heard_by(caplog)[:7] == [
         "uci",
         "setoption name Ponder value true",
         "setoption name Style value very wild",
+        "ucinewgame",
         "isready",
         "setoption name UCI_Chess960 value true",
         f"position fen {STARTING_FEN}",
@@ -70,9 +71,10 @@ def test_a_level_is_told_to_the_engine(start: Start, inbox: Inbox, caplog: pytes
     engine.search(search(1))
     assert isinstance(heard(inbox), BestMove)
     until(lambda: any("go" in line for line in heard_by(caplog)))
-    assert heard_by(caplog)[1:4] == [
+    assert heard_by(caplog)[1:5] == [
         "setoption name UCI_LimitStrength value true",
         "setoption name UCI_Elo value 1500",
+        "ucinewgame",
         "isready",
     ]
     assert engine.levels == (1320, 3190)
