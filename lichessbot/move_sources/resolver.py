@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from queue import SimpleQueue
-from typing import Final, Protocol, Self
+from typing import ClassVar, Final, Protocol, Self
 
 from engine.facade import OWN_BOOK
 from lichessbot.config import EngineConfig
@@ -37,8 +37,9 @@ _EVERY_VARIANT: Final = frozenset(variant.value for variant in Variant)
 _WITH_TABLES: Final = frozenset({*_STANDARD_RULES, Variant.ATOMIC.value, Variant.ANTICHESS.value})
 # The book that comes with the bot holds this many of our own moves.
 _OWN_BOOK_MOVES: Final = 7
-# If so many threads of one game hang, its questions are answered with nothing.
+# If so many threads of one game hang, or of games that are over, questions are answered with nothing.
 _MAX_WORKERS: Final = 3
+_MAX_LEFT_BEHIND: Final = 12
 
 
 class Kind(Enum):
@@ -96,6 +97,9 @@ class LimitedSource:
 class MoveResolver:
     """The move sources of one game. `ask` and `close` are for one thread; workers call `resolve`."""
 
+    _left_behind: ClassVar[list["_Worker"]] = []
+    """The threads that hung when their games ended, as on a disk that is gone."""
+
     def __init__(
         self, game_id: str, sources: Sequence[LimitedSource], max_misses: int, emit: Callable[[SourceAnswer], None]
     ) -> None:
@@ -126,10 +130,11 @@ class MoveResolver:
 
         Never blocks. Only a source that hangs gives no answer.
         """
-        self._workers = [worker for worker in self._workers if worker.is_alive()]
+        self._workers, self._left_behind[:] = map(_alive, (self._workers, self._left_behind))
         worker = next((worker for worker in self._workers if not worker.is_busy), None)
         useless = not any(self._asks(source, question) for source in self._sources)
-        if useless or (worker is None and len(self._workers) >= _MAX_WORKERS):
+        many_hang = len(self._workers) >= _MAX_WORKERS or len(self._left_behind) >= _MAX_LEFT_BEHIND
+        if useless or (worker is None and many_hang):
             return SourceAnswer(self._game_id, question.search_id)
         if worker is None:
             worker = _Worker(f"sources-{self._game_id}", self.resolve, self._emit)
@@ -143,6 +148,7 @@ class MoveResolver:
         """Drop the answers to everything asked so far, and close books and tables until the next question."""
         for worker in self._workers:
             worker.stop()
+        self._left_behind.extend(worker for worker in self._workers if worker.is_busy)
         self._workers = []
         for it in self._sources:
             if isinstance(it.source, PolyglotBooks | SyzygyTables):
@@ -198,6 +204,10 @@ class MoveResolver:
         if good is None:
             self._log.debug("source.unplayable", source=name, moves=" ".join(found.moves[:5])[:60])
         return good, True
+
+
+def _alive(workers: Sequence["_Worker"]) -> list["_Worker"]:
+    return [worker for worker in workers if worker.is_alive()]
 
 
 class _Worker(threading.Thread):

@@ -1,12 +1,9 @@
 """Which sources are asked in which order, and that every question is answered in time."""
 
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import pytest
@@ -15,13 +12,11 @@ from engine.book.opening_book import Entry, write
 from engine.facade import OWN_BOOK, Board, Book, polyglot_key
 from lichessbot.config import EngineConfig
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
-from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import HostPaused, Hosts
-from lichessbot.move_sources.models import Question, SourceAnswer, Suggestion, playable
+from lichessbot.move_sources.models import Question, Suggestion, playable
 from lichessbot.move_sources.resolver import Kind, LimitedSource, MoveResolver, sources_for
-from tests.fakes.oracle import Manner, Oracle
 from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
 from tests.lichessbot.move_sources.test_local import book
 
@@ -258,22 +253,6 @@ def test_a_source_gives_at_most_max_moves_in_a_game() -> None:
     ]
 
 
-def test_a_source_without_moves_left_starts_no_thread(inbox: Inbox) -> None:
-    sources = MoveResolver(GAME, [limited(Sayer("a", Suggestion(OPENING)), max_moves=0)], 10, inbox.put)
-    before = set(threading.enumerate())
-    assert sources.ask(question()) == SourceAnswer(GAME, 1)
-    assert inbox.empty()
-    assert set(threading.enumerate()) <= before
-
-
-def test_a_question_whose_thread_cannot_be_started_is_for_the_engine(inbox: Inbox, no_thread_once: None) -> None:
-    sources = MoveResolver(GAME, [limited(Sayer("a", Suggestion(("e2e4",))))], 10, inbox.put)
-    assert sources.ask(question()) == SourceAnswer(GAME, 1)
-    assert sources.ask(question()) is None
-    assert inbox.get(timeout=30.0) == SourceAnswer(GAME, 1, ("e2e4",), "a")
-    sources.close()
-
-
 def test_a_source_for_games_without_a_book_is_not_asked_after_a_move_of_the_book() -> None:
     shelf, server = Sayer("polyglot"), Sayer("b", Suggestion(OPENING))
     sources = resolver(limited(shelf, Kind.BOOK), limited(server, only_without_book=True))
@@ -313,125 +292,3 @@ def test_a_book_repeats_a_position_only_if_allowed(hosts: Hosts, tmp_path: Path)
 
 
 # Threads
-
-
-GAME = "abcd1234"
-
-
-class Hanging:
-    """A source that hangs until let go."""
-
-    name = "hanging"
-
-    def __init__(self) -> None:
-        self.let_go = threading.Event()
-        self.asked = 0
-
-    def find(self, question: Question, until: float) -> Suggestion | None:
-        self.asked += 1
-        self.let_go.wait()
-        return Suggestion(("e2e4",))
-
-
-@pytest.fixture
-def inbox() -> Inbox:
-    return SimpleQueue()
-
-
-@pytest.fixture
-def hanging() -> Iterator[Hanging]:
-    source = Hanging()
-    yield source
-    source.let_go.set()
-
-
-Opener = Callable[..., MoveResolver]
-
-
-@pytest.fixture
-def make(hosts: Hosts, inbox: Inbox) -> Iterator[Opener]:
-    """Make resolvers, and close them at the end."""
-    opened: list[MoveResolver] = []
-
-    def opener(config: EngineConfig, source: Hanging | None = None) -> MoveResolver:
-        if source is None:
-            resolver = MoveResolver.for_game(GAME, config, hosts, inbox.put)
-        else:
-            resolver = MoveResolver(GAME, [LimitedSource(Kind.BOOK, source)], 10, inbox.put)
-        opened.append(resolver)
-        return resolver
-
-    yield opener
-    for resolver in opened:
-        resolver.close()
-
-
-def explorer_at(oracle: Oracle) -> EngineConfig:
-    explorer = {"enabled": True, "source": "lichess"}
-    online = {"explorer_url": oracle.url, "max_retries": 0, "lichess_opening_explorer": explorer}
-    return EngineConfig.model_validate({"own_book": False, "online_moves": online})
-
-
-def next_answer(inbox: Inbox) -> SourceAnswer:
-    report = inbox.get(timeout=30)
-    assert isinstance(report, SourceAnswer)
-    return report
-
-
-def test_the_answer_names_game_question_and_source(oracle: Oracle, make: Opener, inbox: Inbox) -> None:
-    make(explorer_at(oracle)).ask(question("e2e4"))
-    answer = next_answer(inbox)
-    assert (answer.game_id, answer.search_id, answer.moves, answer.source) == (
-        GAME, 1, ("a7a5",), "lichess_opening_explorer",
-    )  # fmt: skip
-    assert 0 < answer.took_s < 30
-
-
-def test_the_own_book_answers_by_default(make: Opener, inbox: Inbox) -> None:
-    make(EngineConfig()).ask(question())
-    answer = next_answer(inbox)
-    assert answer.source == "own_book"
-    assert len(answer.moves) == 1
-
-
-def test_a_question_that_no_source_allows_starts_no_thread(inbox: Inbox, hanging: Hanging) -> None:
-    resolver = MoveResolver(GAME, [LimitedSource(Kind.BOOK, hanging, max_depth=1)], 10, inbox.put)
-    before = set(threading.enumerate())
-    assert resolver.ask(question("e2e4", "e7e5")) == SourceAnswer(GAME, 1)
-    assert inbox.empty()
-    assert set(threading.enumerate()) <= before
-    assert hanging.asked == 0
-
-
-@pytest.mark.parametrize("manner", [it for it in Manner if it is not Manner.HELPFUL])
-def test_every_question_is_answered_in_time(
-    oracle: Oracle, make: Opener, inbox: Inbox, manner: Manner
-) -> None:
-    oracle.manner, oracle.elsewhere = manner, oracle.url
-    make(explorer_at(oracle)).ask(question("e2e4", patience_s=0.5))
-    started = time.monotonic()
-    assert next_answer(inbox).moves == ()
-    assert time.monotonic() - started < 30.0, "some of these servers never end their answer"
-
-
-def test_a_hanging_source_does_not_delay_the_next_question(
-    make: Opener, inbox: Inbox, hanging: Hanging
-) -> None:
-    resolver = make(EngineConfig(), hanging)
-    answers = [resolver.ask(question()) for _ in range(5)]
-    assert answers == [None] * 3 + [SourceAnswer(GAME, 1)] * 2
-    hanging.let_go.set()
-    assert [next_answer(inbox).moves for _ in range(3)] == [("e2e4",)] * 3
-    assert hanging.asked == 3
-
-
-def test_a_closed_resolver_answers_nothing(make: Opener, inbox: Inbox, hanging: Hanging) -> None:
-    resolver = make(EngineConfig(), hanging)
-    resolver.ask(question())
-    resolver.close()
-    hanging.let_go.set()
-    with pytest.raises(Empty):
-        inbox.get(timeout=0.3)
-    for worker in resolver._workers:
-        worker.join(30.0)
-    assert not any(worker.is_alive() for worker in resolver._workers)
