@@ -348,9 +348,9 @@ class Store:
             self._log.info("store.works_again")
 
     def _shrink(self) -> None:
-        """Delete the oldest games if the file is too large."""
+        """Delete the oldest games and challenges if the file is too large."""
         try:
-            self._file.shrink(self._retention.max_bytes, _OLDEST_GAMES)
+            self._file.shrink(self._retention.max_bytes, _OLDEST)
         except StateError as error:
             self._log_failure(error)
         except Exception as error:
@@ -392,10 +392,17 @@ def _without_games(condition: str, *values: object) -> Sequence[Statement]:
     )
 
 
-# A twentieth at a time, until the file is small enough.
-_OLDEST_GAMES: Final = _without_games(
-    "left_at <= (SELECT left_at FROM games WHERE left_at IS NOT NULL "
-    "ORDER BY left_at LIMIT 1 OFFSET (SELECT count(left_at) / 20 FROM games))"
+def _oldest(table: str, time_column: str) -> str:
+    """Return the condition for the oldest twentieth of the rows."""
+    times = f"SELECT {time_column} FROM {table} WHERE {time_column} IS NOT NULL ORDER BY {time_column}"
+    return f"{time_column} <= ({times} LIMIT 1 OFFSET (SELECT count({time_column}) / 20 FROM {table}))"
+
+
+# Deleted again and again until the file is small enough. Challenges can be far more than games.
+_OLDEST: Final = (
+    *_without_games(_oldest("games", "left_at")),
+    (f"DELETE FROM challenges WHERE {_oldest('challenges', 'received_at')}", [()]),
+    (f"DELETE FROM deeds WHERE {_oldest('deeds', 'done_at')}", [()]),
 )
 
 

@@ -26,6 +26,7 @@ from lichessbot.storage.game_records import (
     score_text,
 )
 from lichessbot.storage.migrations import MIGRATIONS
+from lichessbot.storage.records import INSERT, Answer, ChallengeRecord, LimitedAction
 from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord, reviewed
 from lichessbot.storage.store import Store
 
@@ -203,6 +204,23 @@ def test_the_oldest_games_make_room_and_the_file_shrinks(tmp_path: Path) -> None
     assert 15 <= count(tmp_path, "games") <= 40
     assert read_only(tmp_path, "SELECT max(id) FROM games") == [("game0119",)]
     assert read_only(tmp_path, "SELECT count(*) FROM moves WHERE game_id NOT IN (SELECT id FROM games)") == [(0,)]
+
+
+def test_challenges_make_room_as_well_as_games(tmp_path: Path) -> None:
+    fill(tmp_path, 200, "x" * 100)
+    latest = time.time()
+    newest = ChallengeRecord(
+        "game0000", latest, "rival", True, 1900, None, "standard", "blitz", "3+0", True, Answer.ACCEPTED, "", "", ""
+    )
+    rows = [replace(newest, id=f"game{age_s:04}", received_at=latest - age_s).row for age_s in range(9999)]
+    with closing(Database(tmp_path)) as file:
+        file.write([(INSERT, rows)])
+    with closing(Store(Database(tmp_path), retention=Retention(max_bytes=700_000))) as store:
+        for _ in range(2):  # the first is written before the file is made smaller
+            assert store.note_done("game1", LimitedAction.GREETING).wait(60.0)
+    assert 20 < count(tmp_path, "games") < 200
+    assert 1000 < count(tmp_path, "challenges") < 9999
+    assert read_only(tmp_path, "SELECT max(received_at) FROM challenges") == [(latest,)]
 
 
 def test_a_file_without_games_to_delete_stays(tmp_path: Path) -> None:
