@@ -10,6 +10,7 @@ import pytest
 
 from lichessbot.config import Config
 from lichessbot.errors import ExitCode
+from lichessbot.timeouts import Timeouts
 
 UNIT = Path(__file__).parents[2] / "deploy" / "lichessbot.service"
 TEMPLATE = UNIT.with_name("lichessbot@.service")
@@ -33,6 +34,9 @@ def test_the_unit_exposes_little() -> None:
 
 def test_systemd_waits_longer_than_the_daemon_does() -> None:
     assert settings("TimeoutStopSec") == ["2h 10min"]
+    assert settings("TimeoutStartSec") == ["15min"]
+    for_an_engine = Timeouts().engine_handshake + Timeouts().engine_first_move
+    assert for_an_engine.total_seconds() * 10 < 15 * 60
     assert Config().leave_after.total_seconds() == 2 * 3600
 
 
