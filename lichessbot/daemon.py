@@ -286,7 +286,8 @@ class Daemon:
         check = self._startup_check
         if check is None or not check.is_meant(report):
             return
-        faults = check.judge(report)
+        if not (faults := check.judge(report)):
+            self._in_progress.engine_is_good()
         if faults or check.over:
             self._end_engine_check()
         if faults:
@@ -296,7 +297,6 @@ class Daemon:
             self._log.info("engine.good", variants=" ".join(check.playable))
             self._use(check.config)
             self._manager.reached(Milestone.ENGINE_GOOD)
-            self._in_progress.engine_is_good()
             self._begin_if_ready()
 
     def _refuse_engine(self, faults: Sequence[startup_check.Fault]) -> None:

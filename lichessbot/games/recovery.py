@@ -46,8 +46,8 @@ class GameRecovery:
         return self._due_at if self._waits_for_list and self._due_at < math.inf else None
 
     def engine_is_good(self, now: float) -> None:
-        """Note that games can be played from now on."""
-        self._due_at = now if self._failed else now + self._patience_s
+        """Note that games can be played from now on, though the engines of other profiles may not be checked yet."""
+        self._due_at = min(self._due_at, now if self._failed else now + self._patience_s)
 
     def list_failed(self, now: float) -> None:
         """Note that Lichess did not answer."""

@@ -285,13 +285,31 @@ def test_a_token_denied_at_the_start_is_refused_at_once(lichess: ScriptedLichess
     assert "No such token" in daemon.log
 
 
+def leave_over(folder: Path, url: str, *, has_clock: bool) -> None:
+    """Have the records tell of the game abcd1234, which the last process was playing."""
+    with closing(Store(Database(folder / "state"))) as store:
+        GameRecovery(store, url, Timeouts()).introduce(Account(id="testbot", username="TestBot", title="BOT"))
+        store.note_game("abcd1234", "Ferdinand", has_clock=has_clock)
+
+
+def test_games_left_over_do_not_wait_until_the_engines_of_all_profiles_are_checked(
+    lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path, rude_engine: Path
+) -> None:
+    leave_over(tmp_path, lichess.url, has_clock=True)
+    command = [sys.executable, str(rude_engine), "slow"]
+    daemon.settings = f"profiles: [{{when: {{speed: rapid}}, engine: {{command: {command}}}}}]\n"
+    daemon.time_scale = "1"  # the engine has more than a minute
+    daemon.start()
+    daemon.until_asked(stream("abcd1234"))
+    assert daemon.logged("games.remembered")
+    assert "engine.good" not in daemon.log
+
+
 @pytest.mark.parametrize("has_clock", [True, False])
 def test_a_token_denied_for_a_moment_at_the_start_abandons_no_game(
     lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path, has_clock: bool
 ) -> None:
-    with closing(Store(Database(tmp_path / "state"))) as store:
-        GameRecovery(store, lichess.url, Timeouts()).introduce(Account(id="testbot", username="TestBot", title="BOT"))
-        store.note_game("abcd1234", "Ferdinand", has_clock=has_clock)
+    leave_over(tmp_path, lichess.url, has_clock=has_clock)
     daemon.time_scale = "0.5"
     lichess.answer("/api/account", DENIED, Reply(body=ACCOUNT))
     daemon.start()
