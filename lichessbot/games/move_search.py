@@ -62,7 +62,9 @@ class MoveSearch:
         self._pending: _Pending | None = None
         self._pondering = Pondering()
         self._engine_is_new = False
-        """An engine failed, and its successor is still starting."""
+        """An engine failed or was slow to start, and it or its successor is still starting."""
+        self._engine_is_unknown = True
+        """No engine has told in this game that it is ready."""
 
     @property
     def due_at(self) -> float | None:
@@ -127,11 +129,11 @@ class MoveSearch:
         """Note any answer of an engine or of the fallback; it may belong to a ponder search."""
         self._pondering.note_answer(answer)
         if not (self.has_failed and self.awaits(answer.search_id)):
-            self._engine_is_new = False
+            self._engine_is_new = self._engine_is_unknown = False
 
     def engine_is_ready(self, clock: GameClock, now: float) -> None:
         """Give an engine that has started the usual time to think."""
-        self._engine_is_new = False
+        self._engine_is_new = self._engine_is_unknown = False
         pending = self._pending
         if pending is not None and pending.awaits_start and isinstance(pending.search, Search):
             pending.awaits_start = False
@@ -193,6 +195,7 @@ class MoveSearch:
             yield from self.ask_engine(position, now)
         elif pending.awaits_start:
             # Killing it would not help: the next one would start as slowly.
+            self._engine_is_new = True
             self._last_id += 1
             pending.search = replace(pending.search, search_id=self._last_id)
             yield self._fall_back(pending, pending.search, position, now)
@@ -226,9 +229,11 @@ class MoveSearch:
         board, clock = position.board, position.clock
         limits = clock.limits(self.engine, now)
         search = Search.of(self._last_id, board, limits, only)
-        limit_s = clock.start_limit_s if self._engine_is_new else clock.think_limit_s
-        due_at = now + limit_s(self.engine, limits, now)
-        self._pending = _Pending(search, due_at, second_try, awaits_start=self._engine_is_new)
+        awaits_start = self._engine_is_new or self._engine_is_unknown
+        limit_s = clock.think_limit_s(self.engine, limits, now)
+        if awaits_start:
+            limit_s = clock.start_limit_s(limit_s, now, first=not self._engine_is_new)
+        self._pending = _Pending(search, now + limit_s, second_try, awaits_start)
         return StartSearch(search), self._pending
 
 

@@ -44,7 +44,8 @@ _SHARE_FOR_THE_FALLBACK: Final = 1 / 40
 _SHARE_FOR_A_REFUSED_MOVE: Final = 1 / 2
 # ... which is so if less than this share would be left.
 _SHARE_AFTER_A_PAUSE: Final = 1 / 4
-# How long a move waits for a new engine, which goes on starting afterwards.
+# How long a move waits for a new engine, which goes on starting afterwards: the first move of ours, and others.
+_SHARE_FOR_THE_FIRST_START: Final = 1 / 8
 _SHARE_FOR_A_START: Final = 1 / 20
 # All move sources together.
 _SHARE_FOR_SOURCES: Final = 1 / 40
@@ -188,10 +189,12 @@ class GameClock:
             limit_s = min(limit_s, self.timeouts.first_move_pause.total_seconds()) + handshake_s
         return limit_s
 
-    def start_limit_s(self, engine: EngineConfig, limits: Limits, now: float) -> float:
-        """Return how long a move waits for a new engine to start."""
-        limit_s = self.think_limit_s(engine, limits, now)
-        return min(limit_s, self.remaining_s(now) * _SHARE_FOR_A_START) if self.our_clock_runs else limit_s
+    def start_limit_s(self, think_limit_s: float, now: float, *, first: bool) -> float:
+        """Return how long a move waits for an engine to start. `first`: it is the first engine of the game."""
+        if not self.timed:
+            think_limit_s += self.timeouts.engine_first_move.total_seconds()
+        share = _SHARE_FOR_THE_FIRST_START if first else _SHARE_FOR_A_START
+        return min(think_limit_s, self.remaining_s(now) * share) if self.our_clock_runs else think_limit_s
 
     def affords_engine_start(self, now: float) -> bool:
         """Return whether our move can wait for the start of an engine."""

@@ -62,6 +62,8 @@ class UciEngine:
         self._log = EventLog(game_id)
         self._lock = threading.RLock()
         self._ready = False
+        self._has_searched = False
+        """In this game."""
         self._resting = False
         """It has not answered since the end of its last game."""
         self._running: Search | None = None
@@ -148,6 +150,9 @@ class UciEngine:
         """
         with self._lock:
             self._next, self._next_is_stopped = search, False
+            if self._ready and not self._has_searched:
+                self._emit(EngineReady(self._game_id))  # the game may have been too young to hear it before
+            self._has_searched = True
             if overhead_ms is not None and overhead_ms != self._overhead_ms:
                 self._overhead_ms, self._overhead_is_new = overhead_ms, True
             if self._running is None:
@@ -210,7 +215,7 @@ class UciEngine:
         with self._lock:
             if self._death is not None or self._resting:
                 return False
-            self._game_id, self._log = game_id, EventLog(game_id)
+            self._game_id, self._log, self._has_searched = game_id, EventLog(game_id), False
             self._emit(EngineReady(game_id))
             return True
 

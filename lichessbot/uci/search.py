@@ -94,7 +94,10 @@ class BestMove:
 
 @dataclass(frozen=True, slots=True)
 class EngineReady:
-    """A new engine has answered `uci` and `isready`, and starts the search it was asked for meanwhile."""
+    """A new engine has answered `uci` and `isready`, and starts the search it was asked for meanwhile.
+
+    Told again at the first search of a game, if it was ready before.
+    """
 
     game_id: str
 

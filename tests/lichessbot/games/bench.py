@@ -20,7 +20,7 @@ from lichessbot.lichess.streams import PlayingWanted, StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import BestMove, SearchSummary
+from lichessbot.uci.search import BestMove, EngineReady, SearchSummary
 
 GAME = "abcd1234"
 US = "testbot"
@@ -65,10 +65,14 @@ class Bench:
         their_title: str = "",
         takebacks_done: int = 0,
         draws_offered: int = 0,
+        ready: bool = True,
         **settings: Any,
     ) -> None:
-        """`sources`: with the default move sources, else the engine alone. `settings`: keys of the configuration."""
+        """`sources`: with the default move sources, else the engine alone. `ready`: the engine tells at once that it
+        is. `settings`: keys of the configuration.
+        """
         self.now = 1000.0
+        self._ready = ready
         config = Config.model_validate(settings)
         if not sources:
             config = config.model_copy(update={"engine": config.engine.model_copy(update={"own_book": False})})
@@ -89,7 +93,11 @@ class Bench:
 
     def full(self, moves: str = "", flags: str = "", **changes: Any) -> list[Action]:
         full = GameFull.model_validate({**self._full, "state": state(moves, flags, **changes)})
-        return self.hear(StreamEvent(GAME, full, self.now))
+        actions = self.hear(StreamEvent(GAME, full, self.now))
+        if self._ready:
+            self._ready = False
+            assert self.hear(EngineReady(GAME)) == []
+        return actions
 
     def state(self, moves: str = "", flags: str = "", **changes: Any) -> list[Action]:
         return self.hear(StreamEvent(GAME, GameState.model_validate(state(moves, flags, **changes)), self.now))

@@ -140,6 +140,38 @@ def test_a_slow_start_costs_little_of_the_clock_and_goes_on() -> None:
     assert bench.hear(BestMove(GAME, third.search.search_id, "a2a3")) == [], "too late for this move"
 
 
+def test_a_first_engine_that_starts_slowly_costs_an_eighth_of_the_clock_and_is_not_killed() -> None:
+    bench = Bench(ready=False)
+    running(bench)
+    assert bench.wait(7.4) == []
+    fallback = only(bench.wait(0.1), Fallback)
+    only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3")), SendMove)
+    only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=40_000), StartSearch)
+    assert bench.wait(1.9) == []
+    fallback = only(bench.wait(0.1), Fallback)
+    only(bench.hear(BestMove(GAME, fallback.search_id, "f1b5")), SendMove)
+    think = only(bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6", time_ms=40_000), StartSearch)
+    assert bench.hear(EngineReady(GAME)) == []
+    assert bench.wait(5) == [], "it may think as long as any other"
+    only(bench.hear(BestMove(GAME, think.search.search_id, "b5a4")), SendMove)
+
+
+def test_a_first_engine_that_starts_slowly_is_not_killed_before_the_first_move() -> None:
+    bench = Bench(ready=False)
+    only(bench.full(), StartSearch)
+    fallback = only(bench.wait_until_due(), Fallback)
+    only(bench.hear(BestMove(GAME, fallback.search_id, "e2e4")), SendMove)
+
+
+def test_without_a_clock_a_move_waits_until_the_engine_has_loaded_its_network() -> None:
+    bench = Bench(ready=False, timed=False)
+    think = only(bench.full("e2e4 e7e5", time_ms=2**31 - 1), StartSearch)
+    assert bench.wait(80) == []
+    assert bench.hear(EngineReady(GAME)) == []
+    assert bench.wait(9) == []
+    only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+
+
 def test_a_new_engine_that_is_ready_may_think() -> None:
     bench = Bench()
     _, again = bench.hear(EngineDied(GAME, running(bench).search.search_id, "crashed"))

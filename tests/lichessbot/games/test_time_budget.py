@@ -102,6 +102,17 @@ def test_a_hung_engine_is_replaced_before_the_flag_falls(ours_ms: int, increment
     assert patience_s + stopping_s + fallback_s < remaining_s + rounding_s
 
 
+@settings(deadline=None)
+@given(st.integers(1, 10**7), st.integers(0, 180_000), st.booleans())
+def test_the_wait_for_an_engine_that_starts_is_a_small_share(ours_ms: int, increment_ms: int, first: bool) -> None:
+    reading = clock(ours_ms, increment_ms=increment_ms)
+    limits = reading.limits(ENGINE, NOW)
+    think_limit_s = reading.think_limit_s(EngineConfig(command=("lc0",)), limits, NOW)
+    limit_s = reading.start_limit_s(think_limit_s, NOW, first=first)
+    rounding_s = 1e-9
+    assert 0 <= limit_s <= ours_ms / 1000 / (8 if first else 20) + rounding_s
+
+
 def test_our_own_engine_is_stopped_after_its_known_maximum() -> None:
     foreign = EngineConfig(command=("stockfish",))
     reading = clock(60_000)

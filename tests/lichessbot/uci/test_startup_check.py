@@ -15,16 +15,15 @@ from lichessbot.config.engine import Profile
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Variant
 from lichessbot.uci import engine_process
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady
+from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import GAME_ID, StartupCheck
-from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, heard
+from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, heard
 
 
 def test_our_engine_passes() -> None:
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=SMALL), inbox.put, TIMEOUTS, Limits(depth=1))
-    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
-    report = inbox.get(timeout=PATIENCE_S)
+    report = heard(inbox)
     assert isinstance(report, BestMove)
     assert report.game_id == GAME_ID
     assert test.judge(report) == ()
@@ -38,7 +37,7 @@ def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pyt
     monkeypatch.setattr(engine_process.subprocess, "Popen", refuse)
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=SMALL), inbox.put, TIMEOUTS, Limits(depth=1))
-    report = inbox.get(timeout=PATIENCE_S)
+    report = heard(inbox)
     assert isinstance(report, EngineDied)
     (fault,) = test.judge(report)
     assert "no more processes" in fault.text
@@ -57,8 +56,7 @@ def test_an_engine_that_dies_after_its_move_is_not_mistaken_for_the_next_one(rud
     config = Config(engine=engine, challenge=challenge, profiles=(profile,))
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1))
-    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
-    move, end = inbox.get(timeout=PATIENCE_S), inbox.get(timeout=PATIENCE_S)
+    move, end = heard(inbox), heard(inbox)
     assert isinstance(move, BestMove)
     assert isinstance(end, EngineDied)
     assert test.is_meant(move)
@@ -83,7 +81,7 @@ def test_a_missing_program_is_a_lasting_fault() -> None:
     engine = SMALL.model_copy(update={"command": ("no-such-engine",)})
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=engine), inbox.put, TIMEOUTS, Limits(depth=1))
-    (fault,) = test.judge(inbox.get(timeout=PATIENCE_S))
+    (fault,) = test.judge(heard(inbox))
     assert "no program no-such-engine" in fault.text
     assert fault.is_lasting
 
@@ -112,8 +110,7 @@ def test_an_engine_without_the_wanted_levels_is_named(
     config = Config(engine=EngineConfig.model_validate({**engine, "command": command}), challenge=challenge)
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1))
-    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
-    assert [fault.text for fault in test.judge(inbox.get(timeout=PATIENCE_S))] == faults
+    assert [fault.text for fault in test.judge(heard(inbox))] == faults
 
 
 @pytest.mark.parametrize(("manner", "ponder", "told"), [
@@ -128,6 +125,5 @@ def test_the_log_tells_that_an_engine_does_not_ponder(
     engine = EngineConfig.model_validate({"command": command, "ponder": ponder})
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=engine, challenge=challenge), inbox.put, TIMEOUTS, Limits(depth=1))
-    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
-    assert test.judge(inbox.get(timeout=PATIENCE_S)) == ()
+    assert test.judge(heard(inbox)) == ()
     assert ("engine.no_ponder engine=rude" in [record.getMessage() for record in caplog.records]) is told

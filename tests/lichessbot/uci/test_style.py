@@ -18,9 +18,9 @@ from lichessbot.lichess.models import GameFull
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.profiles import UNKNOWN_MACHINE, GameFacts, describe_engine, engine_for, gives_pieces
-from lichessbot.uci.search import BestMove, EngineReady, Search
+from lichessbot.uci.search import BestMove, Search
+from tests.lichessbot.uci.helpers import heard
 
-PATIENCE_S = 20.0
 HUMAN = GameFacts("blitz", "standard", OpponentKind.HUMAN, 1500, True, False, Colour.WHITE)
 
 
@@ -54,8 +54,7 @@ def test_our_engine_takes_every_style(tmp_path: Path) -> None:
     engine = UciEngine("abcd1234", load(tmp_path, f"engine: {{style: {{{keys}}}}}").engine, inbox.put, Timeouts())
     try:
         engine.search(Search(1, STARTING_FEN, False, (), Limits(depth=2)))
-        assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
-        assert isinstance(inbox.get(timeout=PATIENCE_S), BestMove)
+        assert isinstance(heard(inbox), BestMove)
         assert engine.complaints == ()
         assert len(engine.config.uci_options) == 1 + len(STYLES)
     finally:

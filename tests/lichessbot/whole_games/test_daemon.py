@@ -199,7 +199,7 @@ def test_a_signal_that_does_not_interrupt_the_wait_is_noticed(arena: Arena) -> N
 
 
 def test_a_hung_engine_is_replaced_in_time(arena: Arena) -> None:
-    arena.configure(depth=2)
+    arena.configure(depth=2, engine="own_book: false")  # so that the engine has started by then
     arena.start()
     free = threading.Event()
     arena.challenge(arena.player("Slow", held(free)), color=ColorChoice.WHITE, base_s=60)
