@@ -170,7 +170,7 @@ class MoveSearch:
         elif self._engine_is_new and not position.clock.affords_engine_start(now):
             # The daemon moves. The new engine searches as well, so that it has started by one of the next moves:
             # waiting for it at every move would cost most of the clock.
-            start, pending = self._start(position, now)
+            start, pending = self._start(position, now, only=only)
             yield self._fall_back(pending, start.search, position, now)
             yield start
         else:

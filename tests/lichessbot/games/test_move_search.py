@@ -250,6 +250,16 @@ def test_of_several_moves_one_is_played_even_if_the_engine_fails() -> None:
     assert only(bench.hear(BestMove(GAME, fallback.search_id, "a2a3")), SendMove).move == "e2e4"
 
 
+def test_a_new_engine_chooses_among_them_too_if_the_clock_is_short() -> None:
+    bench = Bench(sources=True)
+    consult = only(bench.full("e2e4 e7e5", time_ms=1000), AskSources)
+    assert bench.hear(EngineDied(GAME, None, "crashed")) == []
+    fallback, think = bench.hear(advice(consult, "g1f3", "f1c4"))
+    assert isinstance(fallback, Fallback)
+    assert isinstance(think, StartSearch)
+    assert think.search.only == ("g1f3", "f1c4")
+
+
 @pytest.mark.parametrize("move", ["e2e5", "e7e5", "", "nonsense"])
 def test_illegal_moves_of_sources_are_ignored(move: str) -> None:
     bench, consult = consulting()
