@@ -70,6 +70,8 @@ class UciEngine:
         self._next: Search | None = None
         self._next_is_stopped = False
         self._closing = False
+        self._ended: str | None = None
+        """Why the process ended, once that was reported."""
         self._death: str | None = None
         self._summary = SearchSummary()
         self._lines: dict[int, SearchSummary] = {}
@@ -150,7 +152,8 @@ class UciEngine:
         """
         with self._lock:
             self._next, self._next_is_stopped = search, False
-            if self._ready and not self._has_searched:
+            self._report_end(search.search_id)  # if it ended before it could be told of this search
+            if self._ready and self._death is None and not self._has_searched:
                 self._emit(EngineReady(self._game_id))  # the game may have been too young to hear it before
             self._has_searched = True
             if overhead_ms is not None and overhead_ms != self._overhead_ms:
@@ -316,9 +319,12 @@ class UciEngine:
         self._process.wait()
         with self._lock:
             search = self._next or self._running
-            if not self._closing:
-                reason = f"{self._death}, {ending(self._process.returncode)}"
-                self._emit(EngineDied(self._game_id, search.search_id if search else None, reason))
+            self._ended = f"{self._death}, {ending(self._process.returncode)}"
+            self._report_end(search.search_id if search else None)
+
+    def _report_end(self, search_id: int | None) -> None:
+        if not self._closing and self._ended is not None:
+            self._emit(EngineDied(self._game_id, search_id, self._ended))
 
     def _take(self, words: list[str]) -> None:
         with self._lock:

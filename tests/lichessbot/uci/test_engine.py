@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import weakref
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -207,6 +207,13 @@ def test_the_death_of_an_engine_names_its_search(start: Start, inbox: Inbox) -> 
     assert not engine.alive
     engine.search(search(6))
     engine.stop()
+
+
+def test_an_engine_that_ended_before_its_first_search_is_reported_with_it(inbox: Inbox) -> None:
+    with closing(UciEngine("abcd1234", EngineConfig(command=("false",)), inbox.put, TIMEOUTS)) as engine:
+        assert heard(inbox) == EngineDied("abcd1234", None, "ended by itself, exit status 1")
+        engine.search(search(7))
+        assert heard(inbox) == EngineDied("abcd1234", 7, "ended by itself, exit status 1")
 
 
 def test_each_failed_start_doubles_the_patience_with_the_next(start: Start, inbox: Inbox) -> None:
