@@ -19,7 +19,7 @@ from lichessbot.errors import EngineError
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.engine_process import MAX_LOGGED_PER_S, MAX_OUTPUT_PER_S, OutputRate, alarm, start
+from lichessbot.uci.engine_process import MAX_LOGGED_PER_S, MAX_OUTPUT_PER_S, OutputRate, StopAlarm, alarm, start
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, PONDER, VARIANT, Options
 from lichessbot.uci.search import NO_GAME, BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary, ending
 from lichessbot.uci.variants import announced_variants, position_command, uci_name
@@ -88,7 +88,7 @@ class UciEngine:
         self._asked_at = 0.0
         self._told_to_stop_at: float | None = None
         self._stopping_s = timeouts.engine_stop.total_seconds()
-        self._hang_alarm: threading.Timer | None = None
+        self._stop_alarm = StopAlarm(self._stopping_s, self._kill_hung)
         self._process = start(config)
         handshake_s = timeouts.engine_handshake.total_seconds()
         patience_s = doubled(handshake_s, failed_starts, _LONGEST_PATIENCE * handshake_s)
@@ -165,7 +165,7 @@ class UciEngine:
             else:
                 self._tell_to_stop()
                 if self._running.limits.ponder:
-                    self._watch_stopping()
+                    self._stop_alarm.arm()  # our clock runs, and the game takes the wait for a long search
 
     def ponder_hit(self, search_id: int) -> None:
         """Turn the ponder search `search_id` into an ordinary one, with its limits from now on."""
@@ -198,7 +198,7 @@ class UciEngine:
             except (ProcessLookupError, PermissionError):
                 self._log.debug("engine.gone")  # macOS refuses signals to dead processes
             self._handshake.cancel()
-            self._end_watch()
+            self._stop_alarm.end()
             with suppress(BrokenPipeError):  # unread input is lost
                 _pipe(self._process.stdin).close()
 
@@ -233,18 +233,6 @@ class UciEngine:
             self._told_to_stop_at = time.monotonic()
         self._write("stop")
 
-    def _watch_stopping(self) -> None:
-        """Kill it unless it stops in time. Our clock runs, and the game takes the wait for a long search."""
-        self._end_watch()
-        self._hang_alarm = alarm(self._stopping_s, self._kill_hung)
-        with suppress(RuntimeError):  # no thread is left: the game stops waiting later
-            self._hang_alarm.start()
-
-    def _end_watch(self) -> None:
-        if self._hang_alarm is not None:
-            self._hang_alarm.cancel()
-            self._hang_alarm = None
-
     def _does_not_stop(self) -> bool:
         """Return whether it was told to stop too long ago."""
         return self._told_to_stop_at is not None and time.monotonic() > self._told_to_stop_at + self._stopping_s
@@ -253,6 +241,8 @@ class UciEngine:
         if not self._ready or self._next is None or (self._next.limits.ponder and not self.ponders):
             return
         self._running, self._next = self._next, None
+        if self._running.limits.ponder:
+            self._stop_alarm.prepare(self._log)
         self._told_to_stop_at = None
         self._summary = SearchSummary()
         self._lines, self._iterations = {}, {}
@@ -350,7 +340,7 @@ class UciEngine:
                     reply = rest[1] if rest[:1] == ["ponder"] and len(rest) > 1 else None
                     self._report_move(self._running.search_id, move, reply)
                     self._running = None
-                    self._end_watch()
+                    self._stop_alarm.disarm()
                     self._begin_next()
 
     def _note(self, details: list[str]) -> None:

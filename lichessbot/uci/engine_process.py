@@ -18,6 +18,7 @@ from weakref import WeakMethod
 from lichessbot.config import EngineKeys
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError, EngineMissing
+from lichessbot.log import EventLog, try_start
 
 OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
 _NICENESS = 5
@@ -84,6 +85,57 @@ def alarm(seconds: float, call: Callable[[], None]) -> threading.Timer:
     timer = threading.Timer(seconds, _call_if_alive, [WeakMethod(call)])
     timer.daemon = True
     return timer
+
+
+class StopAlarm:
+    """Calls a method if an engine does not answer in time after it was told to stop.
+
+    Its thread is started beforehand: to start one takes long while engines think, and our clock runs.
+    """
+
+    def __init__(self, seconds: float, call: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._call = WeakMethod(call)
+        self._changed = threading.Condition()
+        self._due_at: float | None = None
+        self._is_over = False
+        self._thread: threading.Thread | None = None
+
+    def prepare(self, log: EventLog) -> None:
+        """Start the thread, if that was not done before. Without it, no alarm is raised."""
+        if self._thread is None:
+            thread = threading.Thread(target=self._run, name="stop-alarm", daemon=True)
+            self._thread = thread if try_start(thread, log) else None
+
+    def arm(self) -> None:
+        """Call the method, unless `disarm` comes in time."""
+        with self._changed:
+            self._due_at = time.monotonic() + self._seconds
+            self._changed.notify()
+
+    def disarm(self) -> None:
+        self._due_at = None
+
+    def end(self) -> None:
+        """End the thread."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while self._is_raised():
+            _call_if_alive(self._call)
+
+    def _is_raised(self) -> bool:
+        """Wait for the alarm; return whether it is raised, and not over."""
+        with self._changed:
+            while not self._is_over:
+                due_at = self._due_at
+                if due_at is not None and time.monotonic() >= due_at:
+                    self._due_at = None
+                    return True
+                self._changed.wait(None if due_at is None else due_at - time.monotonic())
+        return False
 
 
 def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:

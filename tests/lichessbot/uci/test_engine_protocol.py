@@ -16,7 +16,17 @@ import pytest
 from engine.facade import STARTING_FEN, Board
 from lichessbot.inbox import Inbox
 from lichessbot.uci.search import BestMove, EngineDied
-from tests.lichessbot.uci.helpers import TIMEOUTS, Start, heard, heard_by, pid_of, search, supposing, until
+from tests.lichessbot.uci.helpers import (
+    PATIENCE_S,
+    TIMEOUTS,
+    Start,
+    heard,
+    heard_by,
+    pid_of,
+    search,
+    supposing,
+    until,
+)
 
 STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
 needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")
@@ -230,7 +240,12 @@ def test_an_engine_that_names_no_move_when_it_is_stopped_goes_on(start: Start, i
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
     assert (answer.search_id, answer.move) == (2, "g1f3")
-    assert engine._hang_alarm is None, "it has stopped"
+    assert engine._stop_alarm._due_at is None, "it has stopped"
+    thread = engine._stop_alarm._thread
+    assert thread is not None
+    engine.close()
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
 
 
 def test_our_engine_thinks_less_after_a_ponder_hit(start: Start, inbox: Inbox) -> None:
