@@ -31,6 +31,7 @@ _MOST_ITERATIONS = 256
 _NUMBER = re.compile(r"[0-9]{1,18}")
 # Many engines that start at once on a small machine are all slow: killing them too early would start none.
 _LONGEST_PATIENCE = 16  # times `engine_handshake`
+_PATIENCE_AFTER_PONDERING = 3  # times `engine_stop`: on busy cores a sound engine may be slow to stop
 
 
 class UciEngine:
@@ -88,7 +89,7 @@ class UciEngine:
         self._asked_at = 0.0
         self._told_to_stop_at: float | None = None
         self._stopping_s = timeouts.engine_stop.total_seconds()
-        self._stop_alarm = StopAlarm(self._stopping_s, self._kill_hung)
+        self._stop_alarm = StopAlarm(_PATIENCE_AFTER_PONDERING * self._stopping_s, self._kill_hung)
         self._process = start(config)
         handshake_s = timeouts.engine_handshake.total_seconds()
         patience_s = doubled(handshake_s, failed_starts, _LONGEST_PATIENCE * handshake_s)
