@@ -78,7 +78,8 @@ class Database:
 
         Any thread may call this.
         """
-        self._damage = rescue.damage_in(self.path) or self._damage
+        if (damage := rescue.damage_in(self.path)) is not None:
+            self._damage = damage
 
     def shrink(self, max_bytes: int, delete_oldest: Sequence[Statement]) -> None:
         """Execute the statements until the rows fit; a file that is half empty is made smaller.

@@ -36,7 +36,7 @@ def _damage(what: str) -> sqlite3.DatabaseError:
     return error
 
 
-def is_damage(error: sqlite3.Error | OSError) -> bool:
+def is_damage(error: sqlite3.DatabaseError) -> bool:
     """Return whether the file is no database, or a damaged one. Errors of Python's module have no code."""
     without_details = int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
     return without_details in _DAMAGED

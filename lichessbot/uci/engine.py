@@ -17,7 +17,7 @@ from lichessbot.backoff import doubled
 from lichessbot.config import EngineKeys
 from lichessbot.errors import EngineError
 from lichessbot.lichess.enums import Variant
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine_process import MAX_LOGGED_PER_S, MAX_OUTPUT_PER_S, OutputRate, StopAlarm, alarm, start
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, PONDER, VARIANT, Options
@@ -291,7 +291,7 @@ class UciEngine:
             self._log.warning("engine.option", complaint=complaint)
         self._handshake.cancel()
         self._handshake = alarm(self._loading_s, self._kill_silent)
-        self._handshake.start()
+        try_start(self._handshake, self._log)
         self._write(*self._options.settings(self.config), "ucinewgame", "isready")
 
     def _read_output(self) -> None:

@@ -5,6 +5,7 @@ it plays standard chess. Chess960 is standard chess with the option UCI_Chess960
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from lichessbot.lichess.enums import Variant
@@ -47,11 +48,16 @@ def _list_of_variants(options: Options) -> Option | None:
     return option if option is not None and option.kind is OptionKind.COMBO else None
 
 
+@cache
+def _start_fen(variant: Variant) -> str:
+    return start_board(variant, STANDARD_START).initial_fen
+
+
 def position_command(search: Search) -> str:
     """Return the `position` command for a search."""
     moves = " moves " + " ".join(search.moves) if search.moves else ""
     variant = Variant(search.variant)
-    if not search.chess960 and search.initial_fen == start_board(variant, STANDARD_START).initial_fen:
+    if not search.chess960 and search.initial_fen == _start_fen(variant):
         # Small engines know no other start, and those of variants disagree about its FEN.
         return f"position startpos{moves}"
     fen = search.initial_fen if variant.has_standard_rules else engine_fen(search.initial_fen)
