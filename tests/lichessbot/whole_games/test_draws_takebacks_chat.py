@@ -226,12 +226,14 @@ def test_a_takeback_is_granted_while_the_engine_thinks(arena: Arena) -> None:
 def test_a_takeback_that_crosses_our_move_does_no_harm(arena: Arena) -> None:
     configure(arena, max_takebacks_accepted=1000)
     arena.start()
-    human = Person(arena, Color.WHITE)
-    human.plays("e2e4")
+    human = Person(arena, Color.WHITE, fen=BLOCKED)  # no move can end the game
+    human.plays("e1e2")
+    squares: list[str] = []
     for number in range(16):
+        # The king looks for new squares, so that no position is repeated.
+        move = min(human.game.board().legal_moves(), key=lambda move: squares.count(move[2:]))
+        squares.append(move[2:])
         # The bot answers at once, and the request comes a little sooner or later than its move.
-        moves = human.game.board().legal_moves()
-        move = moves[number % len(moves)]
         arena.server.call(lambda move=move: human.session.play(Color.WHITE, move))  # type: ignore[misc]
         time.sleep(0.003 * number)
         human.requests_takeback()
