@@ -15,11 +15,11 @@ import berserk
 import requests
 from berserk.formats import FormatHandler
 from pydantic import BaseModel, SecretStr
-from requests.adapters import HTTPAdapter
 from requests.structures import CaseInsensitiveDict
 
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
 from lichessbot.lichess.challenge_terms import Days, Terms
+from lichessbot.lichess.connecting import AnyAddressAdapter
 from lichessbot.lichess.enums import ChatRoom, DeclineReason, ExactClock
 from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body, read_some
 from lichessbot.lichess.models import (
@@ -309,7 +309,7 @@ class _RawResponse(FormatHandler[Any]):
         return response
 
 
-class _Adapter(HTTPAdapter):
+class _Adapter(AnyAddressAdapter):
     """Gives every request a timeout and every body a size limit, which requests and berserk lack."""
 
     def __init__(self, connect: timedelta, read: timedelta) -> None:

@@ -14,6 +14,7 @@ from urllib3.exceptions import HTTPError
 
 from lichessbot import __version__
 from lichessbot.errors import Unreachable
+from lichessbot.lichess.connecting import AnyAddressAdapter
 
 PROGRAM: Final = f"lichessbot/{__version__}"
 READ_BYTES: Final = 1 << 16
@@ -40,6 +41,8 @@ def configured(session: requests.Session, proxy: str | None, **headers: str) -> 
     if proxy is not None:
         session.proxies = {"http": proxy, "https": proxy}
     session.headers.update(headers)
+    for scheme in ("https://", "http://"):
+        session.mount(scheme, AnyAddressAdapter())
     return session
 
 
