@@ -16,7 +16,7 @@ from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import STANDARD_START
 from lichessbot.lichess.positions import start_board
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.profiles import ConfiguredEngine, Program, configured_engines, playable_variants, program_of
@@ -112,7 +112,7 @@ class StartupCheck:
             patience = self._timeouts.engine_handshake + self._timeouts.engine_first_move
             self._alarm = threading.Timer(patience.total_seconds(), engine.kill, ["no move in time"])
             self._alarm.daemon = True
-            self._alarm.start()
+            try_start(self._alarm, EventLog())
             variant, *_ = *self._left[0].variants, Variant.STANDARD
             engine.search(Search.of(self._search_id, start_board(variant, STANDARD_START), self._limits))
         except EngineError as error:

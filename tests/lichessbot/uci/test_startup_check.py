@@ -1,10 +1,12 @@
 """The check of all engines at the start."""
 
 import sys
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from queue import SimpleQueue
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +15,7 @@ from lichessbot.config import ChallengeConfig, Config, EngineConfig
 from lichessbot.config.engine import Profile
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Variant
-from lichessbot.uci import engine_process
+from lichessbot.uci import engine_process, startup_check
 from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import GAME_ID, StartupCheck
 from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, heard
@@ -26,6 +28,18 @@ def test_our_engine_passes() -> None:
     assert isinstance(report, BestMove)
     assert report.game_id == GAME_ID
     assert test.judge(report) == ()
+    assert test.over
+
+
+def test_the_check_goes_on_if_the_system_refuses_a_thread_for_its_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refused(threading.Timer):
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(startup_check, "threading", SimpleNamespace(Timer=Refused))
+    inbox: Inbox = SimpleQueue()
+    test = StartupCheck(Config(engine=SMALL), inbox.put, TIMEOUTS, Limits(depth=1))
+    assert test.judge(heard(inbox)) == ()
     assert test.over
 
 
