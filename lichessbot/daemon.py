@@ -359,10 +359,10 @@ class Daemon:
         # Games that go on keep their sessions, which do not say our name.
         self._connection.introduce(account, renew_sessions=not len(self._games))
         self._context = self._game_context(account.id)
+        self._want_playing("games may be left over")
         self._lobby.open(account, self._config)
         self._warn_of_unusable_books()
         self._log.info("account", name=account.username, url=self._connection.access.url)
-        self._want_playing("games may be left over")
 
     def _game_context(self, our_id: str) -> GameContext:
         return GameContext(

@@ -273,7 +273,7 @@ class Store:
         try:
             if path.exists():  # else it is written again soon, or nothing is recorded, as was logged
                 self._rows[table] = read_only(path.parent, f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY rowid")
-        except StateError as error:
+        except (StateError, OSError) as error:
             self._log.warning("store.failed", error=error, meaning="changes by other processes are unknown")
         return self.remembered(table)
 

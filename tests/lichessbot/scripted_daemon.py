@@ -64,6 +64,7 @@ class Daemon:
         self._process: forked.Forked | subprocess.Popen[bytes] | None = None
         self._log = folder / "log"
         self.hash_mb = 1
+        self.state_dir = "state"
         self.settings = ""
         """More lines of the configuration."""
         self.time_scale = TIME_SCALE
@@ -75,7 +76,7 @@ class Daemon:
         """Start it; `log` is where it writes to, by default a file."""
         config = self._folder / "config.yml"
         config.write_text(
-            f"url: {self._lichess.url}\nstate_dir: state\n"
+            f"url: {self._lichess.url}\nstate_dir: {self.state_dir}\n"
             f"challenge: {{concurrency: 1}}\nengine: {{hash_mb: {self.hash_mb}, depth: 1}}\n{self.settings}"
         )
         environment = {**os.environ, "LICHESS_BOT_TOKEN": TOKEN, "LICHESSBOT_TIME_SCALE": self.time_scale}

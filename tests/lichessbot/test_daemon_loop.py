@@ -387,3 +387,14 @@ def test_our_rating_change_is_logged_after_either_stream_shows_the_end(
     before, _, after = daemon.log.partition("game.rating game=abcd1234 change=6 rating=1506 opponent_change=-7")
     assert "game.over game=abcd1234 status=resign winner=black plies=0 opponent=ferdinand result=won" in before
     assert after
+
+
+def test_a_state_folder_that_cannot_even_be_looked_at_leaves_the_bot_connected(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    # Root may look everywhere. No system knows names that long, and Python's `exists` raises for them, too.
+    daemon.state_dir = "x" * 300
+    daemon.start()
+    daemon.until_asked(EVENTS)
+    assert daemon.logged("store.failed")
+    assert "crashed" not in daemon.log
