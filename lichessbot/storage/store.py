@@ -406,19 +406,27 @@ _OLDEST: Final = (
 )
 
 
+def _older(column: str, age: timedelta) -> str:
+    """Return the condition for rows that are older than `age` at a wall time, a parameter.
+
+    They must be that much older than the newest game, too: after a power cut the clock may be years ahead for a moment.
+    """
+    return f"{column} < min(?, (SELECT ifnull(max(joined_at), 1e300) FROM games)) - {age.total_seconds()}"
+
+
 def _outdated(now_s: float, retention: Retention) -> Sequence[Statement]:
     """Return the statements that delete old rows, by wall time."""
-    game_limit, answer_limit = now_s - retention.keep.total_seconds(), now_s - _ANSWERS_KEPT.total_seconds()
-    action_limit, rest_limit = now_s - _ACTIONS_KEPT.total_seconds(), now_s - _RESTS_KEPT.total_seconds()
+    answer_limit, rest_limit = now_s - _ANSWERS_KEPT.total_seconds(), now_s - _RESTS_KEPT.total_seconds()
+    action_limit, decline_limit = now_s - _ACTIONS_KEPT.total_seconds(), now_s - retention.keep.total_seconds()
     return (
-        *_without_games("left_at < ?", game_limit),
+        *_without_games(_older("left_at", retention.keep), now_s),
+        (f"DELETE FROM challenges WHERE {_older('received_at', _CHALLENGES_KEPT)}", [(now_s,)]),
         ("DELETE FROM deeds WHERE done_at < ?", [(action_limit,)]),
         ("DELETE FROM answers WHERE answered_at < ?", [(answer_limit,)]),
-        ("DELETE FROM challenges WHERE received_at < ?", [(now_s - _CHALLENGES_KEPT.total_seconds(),)]),
         ("DELETE FROM bot_games WHERE began_at < ?", [(action_limit,)]),
         ("DELETE FROM sent_challenges WHERE sent_at < ?", [(answer_limit,)]),
         ("DELETE FROM rests WHERE until < ?", [(rest_limit,)]),
-        ("DELETE FROM declines WHERE declined_at < ?", [(game_limit,)]),
+        ("DELETE FROM declines WHERE declined_at < ?", [(decline_limit,)]),
         (
             "DELETE FROM played WHERE played_at < "
             "(SELECT played_at FROM played ORDER BY played_at DESC LIMIT 1 OFFSET ?)",

@@ -166,29 +166,41 @@ def fill(folder: Path, games: int, text: str = "x" * 300) -> None:
         for number in range(games):
             record = replace(GAME, id=f"game{number:04d}")
             played = [MoveRecord(ply, f"{chance.random()}") for ply in range(1, 40)]
-            left = ("UPDATE games SET left_at = ? WHERE id = ?", [(time.time() - (games - number) * 86400, record.id)])
+            at = time.time() - (games - number) * 86400
+            left = ("UPDATE games SET joined_at = ?1, left_at = ?1 WHERE id = ?2", [(at, record.id)])
             line = game_records.said(record.id, ChatRecord(0.0, "player", "Karl", text))
             review = reviewed(ReviewRecord(record.id, 0.0, "Aleph", 1, [ReviewedPosition(0, 15, "e2e4")]))
             file.write([game_records.begun(record), game_records.played(record.id, played), line, *review, left])
 
 
 def test_games_are_deleted_with_all_their_parts_after_the_days_that_are_configured(tmp_path: Path) -> None:
+    """Their age is that beside the newest one."""
     fill(tmp_path, 10)
     with closing(Store(Database(tmp_path), retention=Retention(keep=timedelta(days=4.5)))):
-        until_tidy(tmp_path, 4)
-    assert read_only(tmp_path, "SELECT min(id) FROM games") == [("game0006",)]
+        until_tidy(tmp_path, 5)
+    assert read_only(tmp_path, "SELECT min(id) FROM games") == [("game0005",)]
     for table in ("moves", "chat", "reviews", "reviewed_positions"):
-        assert read_only(tmp_path, f"SELECT DISTINCT game_id FROM {table} WHERE game_id < 'game0006'") == []
+        assert read_only(tmp_path, f"SELECT DISTINCT game_id FROM {table} WHERE game_id < 'game0005'") == []
         assert count(tmp_path, table) > 0
 
 
 def test_a_game_in_progress_is_kept_however_old_it_is(tmp_path: Path) -> None:
-    fill(tmp_path, 3)
+    fill(tmp_path, 4)
     with closing(Database(tmp_path)) as file:
         file.write([("UPDATE games SET left_at = NULL, joined_at = 0 WHERE id = 'game0000'", [()])])
     with closing(Store(Database(tmp_path), retention=Retention(keep=timedelta(hours=1)))):
-        until_tidy(tmp_path, 1)
-    assert read_only(tmp_path, "SELECT id FROM games") == [("game0000",)]
+        until_tidy(tmp_path, 2)
+    assert read_only(tmp_path, "SELECT id FROM games") == [("game0000",), ("game0003",)], "and the newest"
+
+
+def test_a_clock_that_is_years_ahead_deletes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path, 3)
+    years_ahead = time.time() + 10 * 365 * 86400
+    monkeypatch.setattr(time, "time", lambda: years_ahead)
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.note_done("game0000", LimitedAction.GREETING).wait(60), "after the tidying at the start"
+    assert count(tmp_path, "games") == 3
+    assert count(tmp_path, "moves") > 0
 
 
 def test_the_oldest_games_make_room_and_the_file_shrinks(tmp_path: Path) -> None:

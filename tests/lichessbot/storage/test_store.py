@@ -201,10 +201,11 @@ def test_rows_are_kept_for_their_time_and_no_longer(tmp_path: Path, row: str, da
     with closing(Store(Database(tmp_path))) as store:
         for name, at in (("old", limit - 60), ("new", limit + 60)):
             store.put(f"INSERT INTO {row}", name, at)
+        store.note_game("newest", "ada")
     table, column = row.split(" (")[0], row.partition("(")[2].partition(",")[0]
     with closing(Store(Database(tmp_path))):
         until(lambda: count(tmp_path, f"{table} WHERE {column} = 'old'") == 0)
-        assert count(tmp_path, table) == 1
+        assert count(tmp_path, f"{table} WHERE {column} = 'new'") == 1
 
 
 def test_round_trips_are_written_twenty_at_a_time(tmp_path: Path) -> None:
@@ -217,12 +218,12 @@ def test_round_trips_are_written_twenty_at_a_time(tmp_path: Path) -> None:
         until(lambda: count(tmp_path, "round_trips") == 40)
 
 
-@pytest.mark.parametrize("is_missing", [False, True])
+@pytest.mark.parametrize("state", ["missing", "broken", "denied"])
 def test_other_processes_rows_are_read_again_and_the_last_known_ones_stay_if_the_disk_fails(
-    tmp_path: Path, is_missing: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, state: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
-        raise StateFailed("no disk")
+    def fail(*given: object) -> None:
+        raise PermissionError("a folder of root") if len(given) == 1 else StateFailed("no disk")
 
     def arenas(rows: Sequence[Any]) -> list[str]:
         return [row[0] for row in rows]
@@ -236,14 +237,16 @@ def test_other_processes_rows_are_read_again_and_the_last_known_ones_stay_if_the
         assert arenas(store.read_again(Table.TOURNAMENTS)) == ["first123", "abcd1234"], "oldest first"
         assert not caplog.records
         assert store.note_done("game1", LimitedAction.GREETING).wait(PATIENCE_S), "after the tidying at the start"
-        if is_missing:
+        if state == "missing":
             (tmp_path / FILE_NAME).unlink()
         else:
             monkeypatch.setattr(store_room, "read_only", fail)
+            if state == "denied":
+                monkeypatch.setattr(Path, "exists", fail)
         assert arenas(store.read_again(Table.TOURNAMENTS)) == ["first123", "abcd1234"]
         assert list(store.moves_of("game1")) == []
         names = [record.getMessage().partition(" ")[0] for record in caplog.records]
-        assert names == ["store.failed"] * (0 if is_missing else 2)
+        assert names == ["store.failed"] * (0 if state == "missing" else 2)
 
 
 def test_moves_are_read_from_the_disk(tmp_path: Path) -> None:
