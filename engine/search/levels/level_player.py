@@ -32,6 +32,7 @@ from engine.syzygy.tablebase import Tablebase
 HASH_MB = 4
 OPENING_BLINDNESS = 400            # per mille, in variants, for which there is no book: games open differently
 LOSING_CP = -200                   # a player who thinks that it is losing takes care
+QUICK_NODES = 10_000               # most nodes of the search after an early stop; some milliseconds
 COMFORT_US = 500_000               # a player with less time for a move hurries
 # The taste of a player who searches in full: its largest bonus or malus for each feature of `style_bonus.py`, in cp.
 TASTE = {"attackers": 5, "storm": 2, "danger": 5, "pieces_off": 2, "queens_off": 15, "centre": 6, "development": 5}
@@ -198,15 +199,16 @@ class OwnSearch:
         self._time_manager = TimeManager(*deadlines, limits.ponder)
         self._pieces = board.position.state()["occupied"].bit_count()
 
-        def search(time_manager: TimeManager) -> LevelSearch:
+        def search(time_manager: TimeManager, nodes: int) -> LevelSearch:
+            previous = self._board.last_move
             begun = LevelSearch(
-                self._board.position, vision, judgement, time_manager, exchange_plies, self._board.last_move
+                self._board.position, vision, judgement, time_manager, exchange_plies, previous, nodes
             )
             begun.remember_theory(theory)
             return begun
 
-        self._search = search(self._time_manager)
-        self._quick_search = partial(search, TimeManager())    # nothing stops it
+        self._search = search(self._time_manager, limits.nodes or 0)
+        self._quick_search = partial(search, TimeManager(), min(QUICK_NODES, limits.nodes or QUICK_NODES))
 
     def stop(self) -> None:
         self._search.stop()

@@ -38,8 +38,9 @@ class LevelSearch:
         time_manager: TimeManager,
         exchange_plies: int,
         previous: int,
+        node_limit: int,
     ) -> None:
-        """`previous` is the opponent's last move, 0 if there is none."""
+        """`previous` is the opponent's last move, 0 if there is none; so is `node_limit` without a limit."""
         if not cython.compiled:
             self.moves, self.scores = [0] * 8448, [0] * 8448
             self.played, self.killers = [0] * 34, [0] * 34
@@ -47,7 +48,7 @@ class LevelSearch:
         self.position = position
         self.vision = vision
         self.judgement = judgement
-        self.counter = NodeCounter(time_manager, 0)
+        self.counter = NodeCounter(time_manager, node_limit)
         self.variations = Variations()
         self.exchange_plies = exchange_plies
         self.root_height = position.height

@@ -3,13 +3,16 @@
 import os
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engine import facade
 from engine.book.opening_names import named_moves
 from engine.facade import OWN_BOOK, RATINGS, Board, Book, Engine, Limits, build_mode
+from engine.search.levels import level_player
 from engine.search.levels.level import USUAL_TENSION, level_at, level_of, nodes_in_variants
+from engine.search.levels.level_search import LevelSearch
 from engine.search.levels.vision import tension
 from engine.variants.variant import VARIANTS
 from tests.engine.uci_session import Session
@@ -63,6 +66,36 @@ def test_a_player_who_is_stopped_at_once_looks_one_ply_ahead(rating: int) -> Non
         search = engine.begin(Limits(infinite=True))
         search.stop()
         assert search.run().best_move == engine.go(Limits(depth=1)).best_move
+
+
+def test_a_player_who_is_stopped_at_once_loses_no_time_in_a_position_of_many_captures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searches: list[LevelSearch] = []
+
+    def recorded(*given: Any) -> LevelSearch:
+        searches.append(LevelSearch(*given))
+        return searches[-1]
+
+    monkeypatch.setattr(level_player, "LevelSearch", recorded)
+    engine = Engine(1)
+    engine.limit_strength(1800, 1)
+    board = Board("rnbqkbnr/rrrrrrrr/8/8/8/8/RRRRRRRR/RNBQKBNR w KQkq - 0 1")
+    engine.set_position(board)
+    search = engine.begin(Limits(infinite=True))
+    search.stop()
+    assert search.run().best_move in board.legal_moves()
+    assert 0 < searches[-1].node_count() <= level_player.QUICK_NODES + 1
+
+
+def test_a_player_obeys_a_limit_of_nodes() -> None:
+    engine = Engine(1)
+    engine.limit_strength(1800, 1)
+    engine.set_position(Board(QUEENS_FACE_EACH_OTHER))
+    unlimited, limited = engine.go(Limits()).report, engine.go(Limits(nodes=100)).report
+    assert unlimited is not None
+    assert limited is not None
+    assert limited.nodes <= 100 < unlimited.nodes
 
 
 def test_a_recapture_that_mates_is_reported_as_a_mate() -> None:
