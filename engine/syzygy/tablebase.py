@@ -84,8 +84,11 @@ class TableReport:
         return [it.move for it in self.moves if it.wdl == self.wdl]
 
     def worth_searching(self, repeats: bool) -> list[str]:
-        """Return the moves that keep the result; once the game `repeats` a position, only the quickest wins."""
-        return self.best() if repeats and self.wdl > DRAW else self.keeping()
+        """Return the moves that keep the result; once the game `repeats` a position, only the quickest wins.
+
+        The same if the fifty-move rule seems to spoil the wins: the quickest may come just in time.
+        """
+        return self.best() if self.wdl == CURSED_WIN or (repeats and self.wdl > DRAW) else self.keeping()
 
 
 class Tablebase:

@@ -161,6 +161,20 @@ def test_bare_kings_are_a_draw_without_any_file(tables: Path) -> None:
 # --- Moves -----------------------------------------------------------------------------------------------------------
 
 
+def test_only_the_quickest_win_is_searched_if_the_fifty_move_rule_may_spoil_it(tables: Path) -> None:
+    tablebase = Tablebase([tables])
+    fen = "8/8/8/2k5/8/r7/8/4K2Q w - - {} 80"
+    dtz = tablebase.dtz(Board(fen.format(0)))
+    assert dtz is not None
+    in_time, perhaps = (tablebase.report(Board(fen.format(100 - dtz - early))) for early in (20, 0))
+    assert in_time is not None
+    assert perhaps is not None
+    assert (in_time.wdl, perhaps.wdl) == (2, 1)
+    assert len(in_time.worth_searching(repeats=False)) > len(in_time.best())
+    assert perhaps.worth_searching(repeats=False) == perhaps.best() == in_time.best()
+    assert len(perhaps.keeping()) > len(perhaps.best())
+
+
 @pytest.mark.parametrize(
     "fen", ["8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "8/8/8/3k4/8/8/8/KQ6 w - - 0 1", "7k/8/8/8/1K6/8/P7/8 w - - 0 1"]
 )
