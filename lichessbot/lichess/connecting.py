@@ -91,7 +91,7 @@ class _AnyAddress(HTTPConnection):
             raise NameResolutionError(self.host, self, error) from error
         except TimeoutError as error:
             raise ConnectTimeoutError(self, f"no address of {self.host} answers") from error
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # the latter for a label of more than 63 characters
             raise NewConnectionError(self, f"no connection to {self.host}: {error}") from error
         sys.audit("http.client.connect", self, self.host, self.port)
         return opened

@@ -120,3 +120,8 @@ def test_the_sessions_of_the_daemon_connect_so(
         session.get(f"{scheme}://{NAME}", timeout=80.0)
     server.join()
     assert time.monotonic() - began_at < 40.0, "urllib3 alone waits 80 seconds for the first address"
+
+
+def test_a_name_that_no_host_can_have_is_a_failed_connection() -> None:
+    with configured(requests.Session(), None) as session, pytest.raises(requests.ConnectionError):
+        session.get(f"http://{'x' * 64}.test", timeout=60.0)
