@@ -17,6 +17,7 @@ from lichessbot.config.yaml_file import KeyPath, dotted
 
 _HIDDEN: Final = "[hidden]"
 _DEFAULT: Final = "default"
+_LINE_BREAKS: Final = "\n\x85\u2028\u2029"
 
 
 class Effective(NamedTuple):
@@ -70,10 +71,33 @@ def _origin_of_token(loaded: LoadedConfig, path: Path | None, environment: Mappi
     return _DEFAULT
 
 
+class _Dumper(yaml.SafeDumper):
+    """Escapes every line break in texts: YAML would read some as spaces."""
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        style = '"' if any(it in text for it in _LINE_BREAKS) else None
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def dumped(value: Any, *, in_flow_style: bool | None, width: int) -> str:
+    """Return plain values as YAML that is read as the same values; `None` is PyYAML's mixed style."""
+    text: str = yaml.dump(
+        value, Dumper=_Dumper, default_flow_style=in_flow_style, allow_unicode=True, width=width, sort_keys=False
+    )
+    return text
+
+
+def in_one_line(value: Any) -> str:
+    """Return a plain value as YAML in one line."""
+    return dumped(value, in_flow_style=True, width=1 << 20).removesuffix("...\n").removesuffix("\n")
+
+
 def in_yaml(value: Any) -> str:
-    """Return a value as YAML in one line."""
-    text = yaml.safe_dump(_plain(value), default_flow_style=True, allow_unicode=True, width=1 << 20, sort_keys=False)
-    return text.removesuffix("...\n").strip()
+    """Return a value of the configuration as YAML in one line."""
+    return in_one_line(_plain(value))
 
 
 def _plain(value: Any) -> Any:

@@ -4,8 +4,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import yaml
-
+from lichessbot.config.effective import dumped, in_one_line
 from lichessbot.config.explanations import explanations
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.yaml_file import KeyPath, dotted
@@ -43,7 +42,7 @@ def _section(
         last = explanation
         if isinstance(value, dict) and value and any(key.startswith(f"{dotted(here)}.") for key in order):
             yield from ([] if explanation else [""])
-            yield f"{indent}{_plain(name)}:"
+            yield f"{indent}{in_one_line(name)}:"
             yield from _section(found, value, here, explanation)
             last = ()
         else:
@@ -59,10 +58,10 @@ def _said(found: Translation, path: KeyPath) -> str:
 def _value(found: Translation, value: Any, path: KeyPath) -> Iterator[str]:
     """Yield the lines of a value: one if it fits, or one for each entry."""
     indent, said = "  " * (len(path) - 1), _said(found, path)
-    key, remark = f"{indent}{_plain(path[-1])}:", f"  # {said}" if said else ""
+    key, remark = f"{indent}{in_one_line(path[-1])}:", f"  # {said}" if said else ""
     entries = isinstance(value, dict) and bool(value)
-    if not entries and len(f"{key} {_plain(value)}{remark}") <= _WIDTH:
-        yield f"{key} {_plain(value)}{remark}"
+    if not entries and len(f"{key} {in_one_line(value)}{remark}") <= _WIDTH:
+        yield f"{key} {in_one_line(value)}{remark}"
         return
     yield f"{key}{remark}"
     if entries:
@@ -70,18 +69,12 @@ def _value(found: Translation, value: Any, path: KeyPath) -> Iterator[str]:
             yield from _value(found, inner, (*path, name))
     elif isinstance(value, list):
         for item in value:
-            dumped = yaml.safe_dump([item], sort_keys=False, allow_unicode=True, default_flow_style=None, width=_WIDTH)
+            block = dumped([item], in_flow_style=None, width=_WIDTH)
             # In flow style a list of plain values is one line.
-            text = dumped if dumped.startswith("- ") else f"- {_plain(item)}"
+            text = block if block.startswith("- ") else f"- {in_one_line(item)}"
             yield from textwrap.indent(text, f"{indent}  ").splitlines()
     else:
-        yield f"{indent}  {_plain(value)}"
-
-
-def _plain(value: Any) -> str:
-    """Return a value as YAML in one line."""
-    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=1 << 20, sort_keys=False)
-    return text.removesuffix("...\n").strip()
+        yield f"{indent}  {in_one_line(value)}"
 
 
 def _left_out(found: Translation, old: str) -> Iterator[str]:

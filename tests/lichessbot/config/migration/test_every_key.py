@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lichessbot.config.effective import in_yaml
 from lichessbot.config.loader import problems_of
 from lichessbot.config.migration import translate, write
 from lichessbot.config.yaml_file import YamlFile
@@ -76,8 +77,8 @@ def test_an_unknown_key_anywhere_is_left_out_by_name(program: str) -> None:
 
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.lists(st.integers(), max_size=2),
-    st.dictionaries(st.text(max_size=4), st.integers(), max_size=2),
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=8),
+    st.lists(st.integers(), max_size=2), st.dictionaries(st.text(max_size=4), st.integers(), max_size=2),
 )  # fmt: skip
 
 
@@ -97,3 +98,19 @@ def test_whatever_a_value_is_the_result_loads(program: str, data: st.DataObject)
         result(values)
         written = write(translate(YamlFile("old.yml", values), Path()), "old.yml")
         assert yaml.safe_load(written) == translate(YamlFile("old.yml", values), Path()).values
+
+
+@pytest.mark.parametrize("odd", ["\n", "\r", "\x85", "\xa0", "\u2028", "\u2029", "\u3000", "\ufeff"], ids=ascii)
+def test_a_text_of_the_operator_is_written_so_that_it_is_read_unchanged(odd: str) -> None:
+    values = yaml.safe_load(LICHESS_BOT)
+    for text in (odd, f"a{odd}b", f"{odd * 2}a {odd} b", f"a{odd}", f"Grüße 🙂, {'so long ' * 15}{odd}b"):
+        values["greeting"]["hello"] = text
+        values["engine"]["uci_options"][text] = text
+        values["engine"]["polyglot"]["book"]["standard"] = [f"./{text}", "other.bin"]
+        found = translate(YamlFile("old.yml", values), Path())
+        assert found.values["greeting"]["hello"] == text
+        assert yaml.safe_load(write(found, "old.yml")) == found.values
+        for value in (text, [text], {text: [text]}):
+            line = in_yaml(value)
+            assert len(line.splitlines()) == 1
+            assert yaml.safe_load(line) == value
