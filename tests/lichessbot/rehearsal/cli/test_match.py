@@ -74,11 +74,15 @@ def match(lichess: RehearsalServer, bot: Client, plan: Plan) -> Iterator[tuple[M
     lichess.call(house_bots.close)
 
 
-def finish(it: Match, lichess: RehearsalServer) -> None:
+def until(happened: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_S
-    while not lichess.call(lambda: it.is_over):
-        assert time.monotonic() < deadline, "the match does not end"
+    while not happened():
+        assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def finish(it: Match, lichess: RehearsalServer) -> None:
+    until(lambda: lichess.call(lambda: it.is_over))
 
 
 def accept_next(bot: Client, events: Stream) -> str:
@@ -251,11 +255,15 @@ def test_a_challenge_that_is_withdrawn_for_good_is_a_failed_game(lichess: Rehear
 def test_bot_that_never_moves_is_aborted(
     lichess: RehearsalServer, bot: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lichess.site, "timing", replace(lichess.site.timing, first_moves_s=1.5))
     events = bot.events()
     with match(lichess, bot, replace(PLAN, games=2, concurrency=1)) as (it, said):
-        for _ in range(2):
+        with monkeypatch.context() as impatient:
+            impatient.setattr(lichess.site, "timing", replace(lichess.site.timing, first_moves_s=0.1))
             accept_next(bot, events)
+            until(lambda: it.pairings[0].is_over)
+        session = lichess.site.session(accept_next(bot, events))
+        until(lambda: session.game.ply == 1)
+        lichess.call(lambda: it._abort_idle(session))       # by its timer it could come before the opponent's move
         finish(it, lichess)
         assert {(pairing.outcome, pairing.reason) for pairing in it.pairings} == {(Outcome.FAILED, "aborted")}
         ends = [line.rpartition(", ")[2] for line in said if "aborted" in line]
