@@ -4,6 +4,7 @@ import fcntl
 import os
 import signal
 import sys
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -370,19 +371,25 @@ def test_a_signal_does_not_wait_for_chat_during_a_pause(lichess: ScriptedLichess
     assert time.monotonic() - began < 12.0, "a chat line would have waited for 60 s, and is worth sending for 15"
 
 
-@pytest.mark.parametrize(("over_after_s", "finish_after_s"), [(0.2, 1.5), (10.0, 1.0)], ids=["game", "events"])
+@pytest.mark.parametrize("first", ["game", "events"])
 def test_our_rating_change_is_logged_after_either_stream_shows_the_end(
-    lichess: ScriptedLichess, daemon: Daemon, over_after_s: float, finish_after_s: float
+    lichess: ScriptedLichess, daemon: Daemon, first: str
 ) -> None:
-    daemon.time_scale = "1"  # the pauses are shorter than those of a stream that counts as dead
+    daemon.time_scale = "1"  # the waits are shorter than those for a stream that counts as dead
+    game_is_over, told_of_end = threading.Event(), threading.Event()
     over = line("gameState", moves="", wtime=1, btime=1, status="resign", winner="black")
     status = {"id": 31, "name": "resign"}
     told = {"color": "black", "status": status, "winner": "black", "rating": 1500, "ratingDiff": 6}
     ended = game("abcd1234", **told, opponent={"username": "Ferdinand", "ratingDiff": -7})
     lichess.answer("/api/account/playing", playing(game("abcd1234")))
-    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand"), over_after_s, over))
-    lichess.answer(EVENTS, ticking(b"\n", finish_after_s, line("gameFinish", game=ended)))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand"), game_is_over, over))
+    lichess.answer(EVENTS, ticking(b"\n", told_of_end, line("gameFinish", game=ended)))
     daemon.start()
+    daemon.until(lambda: "game.state game=abcd1234" in daemon.log)
+    if first == "game":
+        game_is_over.set()
+        daemon.until(lambda: "game.over game=abcd1234" in daemon.log)
+    told_of_end.set()
     daemon.until(lambda: "game.rating game=abcd1234" in daemon.log)
     before, _, after = daemon.log.partition("game.rating game=abcd1234 change=6 rating=1506 opponent_change=-7")
     assert "game.over game=abcd1234 status=resign winner=black plies=0 opponent=ferdinand result=won" in before
