@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lichessbot.rehearsal.server.game_session import GameSession
+from lichessbot.storage.database import read_only
 from tests.fakes.arena import Arena, Ponderer, judge
 
 ACCOUNT, PLAYING = "/api/account", "/api/account/playing"
@@ -50,6 +51,8 @@ def killed_in_mid_game(arena: Arena, games: int = 1) -> list[GameSession]:
     for number in range(games):
         arena.challenge(arena.player(f"Slow{number}", Ponderer))
     arena.until(lambda: len(arena.started) == games and all(session.game.ply >= 4 for session in arena.started))
+    noted = "SELECT 1 FROM games WHERE left_at IS NULL"
+    arena.until(lambda: len(read_only(arena.folder / "state", noted)) == games)     # the disk may be slow
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()
     assert arena.leftovers() == []
