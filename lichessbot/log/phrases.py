@@ -140,6 +140,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "engine.not_started": "the engine did not start: {reason}",
     "engine.died": "the engine died: {reason}",
     "engine.gone": "the engine had ended before it was killed",
+    "engine.rested": "the engine is ready for another game",
     "engine.replaced": "replacing the engine: {reason}",
     "engine.fallback": "choosing a move without the engine, within {time_s:seconds}",
     "engine.no_ponder": "{engine} does not offer the option Ponder and thinks on its own time only",

@@ -328,6 +328,7 @@ class UciEngine:
                     self._introduce()
                 case ["readyok", *_] if self._resting:
                     self._resting = False
+                    self._log.debug("engine.rested")
                 case ["readyok", *_] if self._introduced and not self._ready:
                     self._ready = True
                     self._handshake.cancel()

@@ -235,6 +235,7 @@ def test_the_next_game_is_played_by_the_engine_of_the_last_one(arena: Arena) -> 
         arena.until(lambda number=number: arena.log().count("game.over") == number)
         if number == 1:
             engines = arena.engines()
+            assert arena.logged("engine.rested")    # before that, the next game would start another
     assert len(engines) == 1
     assert arena.engines() == engines
     assert arena.stop() == 0
