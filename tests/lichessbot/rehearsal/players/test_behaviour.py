@@ -16,13 +16,14 @@ from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, Status, Variant
 from lichessbot.rehearsal.rules.game import SYSTEM_NAME
-from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
-from lichessbot.rehearsal.server.site import GameEnded, SiteEvent
+from lichessbot.rehearsal.server.site import GameStarted, SiteEvent
 
-Play = Callable[[int, int], GameSession]
+Play = Callable[[Callable[[GameSession], bool], int], GameSession]
 SEEDS = range(1000)
+CLOCK_S = 180
 
 
 def leaving_ply(seed: int) -> int | None:
@@ -32,44 +33,49 @@ def leaving_ply(seed: int) -> int | None:
 
 
 @pytest.fixture
-def play(timing: Timing) -> Iterator[Play]:
-    """Plays game 1 of a seed to its end; the bot is a player of the house as well."""
-    with RehearsalServer(timing=timing) as lichess:
-        site = lichess.site
-        ended: list[GameSession] = []
+def lichess(timing: Timing) -> Iterator[RehearsalServer]:
+    """One server for each test: the players have fixed names."""
+    with RehearsalServer(timing=timing) as server:
+        yield server
 
-        def note(happening: SiteEvent) -> None:
-            if isinstance(happening, GameEnded):
-                ended.append(happening.session)
 
-        def begin(seed: int, clock_s: int) -> HouseBots:
-            bot, other = (site.accounts.add(Account(name, 0)) for name in ("Bot", "Other"))
-            house_bots = HouseBots(site)
-            for account in (bot, other):
-                house_bots.add(account, lambda game_id: RandomOpponent("1"))
-            grant = site.accounts.grant(site.accounts.issue_token(bot))
-            assert grant is not None
-            schedule = FaultInjector(site, bot, grant, FaultPlan()).schedule
-            Behaviour(site, bot, schedule, 1.0, seed)
-            site.observe(note)
-            terms = Terms(Variant.STANDARD, RealTime(clock_s, 0, hurried=True), color=ColorChoice.WHITE)
-            schedule.enter(site.invite(other, bot, terms).id, 1)
-            return house_bots
+@pytest.fixture
+def play(lichess: RehearsalServer) -> Iterator[Play]:
+    """Plays game 1 of a seed until something happens in it; the bot is a player of the house as well."""
+    site = lichess.site
+    house_bots = lichess.call(lambda: HouseBots(site))
+    started: list[GameSession] = []
 
-        def play_to_the_end(seed: int, clock_s: int) -> GameSession:
-            house_bots = lichess.call(lambda: begin(seed, clock_s))
-            deadline = time.monotonic() + 120
-            while not ended:
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
-            lichess.call(house_bots.close)
-            return ended[0]
+    def note(happening: SiteEvent) -> None:
+        if isinstance(happening, GameStarted):
+            started.append(happening.session)
 
-        yield play_to_the_end
+    def begin(seed: int) -> None:
+        bot, other = (site.accounts.add(Account(name, 0)) for name in ("Bot", "Other"))
+        for account in (bot, other):
+            house_bots.add(account, lambda game_id: RandomOpponent("1"))
+        grant = site.accounts.grant(site.accounts.issue_token(bot))
+        assert grant is not None
+        schedule = FaultInjector(site, bot, grant, FaultPlan()).schedule
+        Behaviour(site, bot, schedule, 1.0, seed)
+        site.observe(note)
+        terms = Terms(Variant.STANDARD, RealTime(CLOCK_S, 0), color=ColorChoice.WHITE)
+        schedule.enter(site.invite(other, bot, terms).id, 1)
+
+    def play_until(happened: Callable[[GameSession], bool], seed: int) -> GameSession:
+        lichess.call(lambda: begin(seed))
+        deadline = time.monotonic() + 120
+        while not (started and lichess.call(lambda: happened(started[0]))):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return started[0]
+
+    yield play_until
+    lichess.call(house_bots.close)
 
 
 def test_opponents_talk_offer_draws_and_want_moves_back(play: Play) -> None:
-    session = play(next(seed for seed in SEEDS if leaving_ply(seed) is None), 180)
+    session = play(lambda it: it.game.is_over, next(seed for seed in SEEDS if leaving_ply(seed) is None))
     talk = [line.text for line in session.game.chat if line.username == "Other"]
     announced = {line.text for line in session.game.chat if line.username == SYSTEM_NAME}
     assert set(talk) & set(LINES)
@@ -78,9 +84,12 @@ def test_opponents_talk_offer_draws_and_want_moves_back(play: Play) -> None:
     assert "Black offers draw" not in announced
 
 
-def test_an_opponent_who_leaves_does_not_come_back(play: Play) -> None:
+def test_an_opponent_who_leaves_does_not_come_back(lichess: RehearsalServer, play: Play) -> None:
     seed = next(seed for seed in SEEDS if (leaving_ply(seed) or 99) < 8)
-    game = play(seed, 3).game
+    session = play(lambda it: it.is_left_by(Color.WHITE) and it.game.turn is Color.WHITE, seed)
+    game = session.game
+    time.sleep(0.5)     # a move would come by now
+    lichess.call(lambda: game.check_flag(monotonic_ms() + 1000 * CLOCK_S))
     assert game.status is Status.OUT_OF_TIME
     assert game.turn is Color.WHITE
     assert game.winner is Color.BLACK
