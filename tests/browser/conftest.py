@@ -59,5 +59,7 @@ def scene(request: pytest.FixtureRequest, browser: "Browser") -> Iterator[Scene]
     with RehearsalServer(timing=Timing()) as server:
         scene = Scene(server, HOSTILE, getattr(request, "param", GreedyOpponent))
         yield scene
-        Patient.may_move.release(100)
-        scene.close()
+        try:
+            scene.close()
+        finally:
+            Patient.may_move.release(100)       # no thread waits for ever
