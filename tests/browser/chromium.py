@@ -39,7 +39,7 @@ def start() -> Iterator["Browser"]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path(), args=FLAGS, timeout=PATIENCE_MS)
         try:
             yield browser
         finally:
