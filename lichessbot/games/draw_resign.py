@@ -114,7 +114,7 @@ class DrawResignPolicy:
         return Decision.RESIGN if self._resigns(it) else Decision.PLAY_ON
 
     def _accepts(self, it: PositionFacts) -> bool:
-        scores_cp, limit_cp = self._latest(self.rules.offer_draw_moves), self.rules.offer_draw_score
+        scores_cp, limit_cp = self._latest(it.ply, self.rules.offer_draw_moves), self.rules.offer_draw_score
         if not (it.offered and self._agrees_to_draws(it)):
             return False
         if self._is_drawn_by_table(it):
@@ -125,14 +125,14 @@ class DrawResignPolicy:
         return highest_cp < -limit_cp or (highest_cp <= limit_cp and self._is_time_for_a_draw(it))
 
     def _offers(self, it: PositionFacts) -> bool:
-        scores_cp = self._latest(self.rules.offer_draw_moves)
+        scores_cp = self._latest(it.ply, self.rules.offer_draw_moves)
         level = bool(scores_cp) and all(abs(score) <= self.rules.offer_draw_score for score in scores_cp)
         level = level or self._is_drawn_by_table(it)
         return level and self._agrees_to_draws(it) and self._is_time_for_a_draw(it) and self._may_offer(it)
 
     def _resigns(self, it: PositionFacts) -> bool:
         rules = self.rules
-        scores_cp = self._latest(rules.resign_moves)
+        scores_cp = self._latest(it.ply, rules.resign_moves)
         lost = bool(scores_cp) and max(scores_cp) <= rules.resign_score
         lost = lost or (rules.resign_for_egtb_minus_two and self._wdl == (it.ply, _LOSS))
         fits = _fits(it.opponent, against_humans=rules.resign_against_humans, min_rating=rules.resign_min_rating)
@@ -161,10 +161,14 @@ class DrawResignPolicy:
     def _opponent_may_flag(self, it: PositionFacts) -> bool:
         return it.opponent_flag_s < self.rules.opponent_flag_time
 
-    def _latest(self, count: int) -> list[int]:
-        """Return the last `count` scores, or none if there are fewer."""
-        scores_cp = [self._scores_cp[ply] for ply in sorted(self._scores_cp)]
-        return scores_cp[-count:] if len(scores_cp) >= count else []
+    def _latest(self, ply: int, count: int) -> list[int]:
+        """Return the last `count` scores, or none if there are fewer or the position after `ply` plies was not judged.
+
+        An only move is not searched: scores from before the opponent's mistake would decide.
+        """
+        is_judged = ply in self._scores_cp or (self._wdl is not None and self._wdl[0] == ply)
+        scores_cp = [self._scores_cp[known] for known in sorted(self._scores_cp)]
+        return scores_cp[-count:] if is_judged and len(scores_cp) >= count else []
 
 
 def _fits(opponent: Player, *, against_humans: bool, min_rating: int | None) -> bool:

@@ -124,6 +124,19 @@ def test_nothing_can_be_offered_before_both_have_moved() -> None:
     assert decided(["cp 0"], replace(QUIET, ply=2), offer_draw_moves=1) is Decision.DRAW
 
 
+@pytest.mark.parametrize("it", [QUIET, OFFERED])
+@pytest.mark.parametrize("scores", [LEVEL, WORSE, LOST])
+def test_an_only_move_is_not_judged_by_scores_from_before_the_opponents_mistake(
+    scores: list[str], it: PositionFacts
+) -> None:
+    policy = DrawResignPolicy(rules(), offered_earlier=False)
+    for number, score in enumerate(scores):
+        policy.note_score(it.ply - 2 * (len(scores) - number), score)
+    assert policy.decide(it) is Decision.PLAY_ON
+    policy.note_score(it.ply, "cp 900")
+    assert policy.decide(it) is Decision.PLAY_ON
+
+
 def test_a_draw_is_offered_again_only_after_more_than_twenty_plies() -> None:
     policy = DrawResignPolicy(rules(offer_draw_moves=1), offered_earlier=False)
     offers = []
