@@ -1,7 +1,8 @@
-"""Connections to hosts with several addresses: one that does not answer must not use up the time of the others.
+"""Connections that neither a slow name server nor a dead address of the host delays for long.
 
 Most hosts have an IPv6 and an IPv4 address, and either can be dead on the way. urllib3 asks the second one only when
-all time for the first is over. Must not know: what is requested from whom.
+all time for the first is over, and looks the name up each time for as long as that takes. Must not know: what is
+requested from whom.
 """
 
 import errno
@@ -9,6 +10,7 @@ import os
 import selectors
 import socket
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -27,14 +29,85 @@ Options = Sequence[tuple[int, int, int | bytes]]
 _Found = tuple[int, int, int, str, tuple[Any, ...]]
 
 
+class _Lookup(threading.Thread):
+    """Looks a name up. Nothing can end that early, so it has a thread of its own."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(name=f"lookup-{host}", daemon=True)
+        self._name = (host, port)
+        self._ended = threading.Event()
+        self._found: Sequence[_Found] = ()
+        self._error: Exception = socket.gaierror(socket.EAI_AGAIN, "no answer in time")
+
+    def begin(self) -> None:
+        """Start; here, if the system refuses a thread."""
+        try:
+            self.start()
+        except RuntimeError:
+            self.run()
+
+    def run(self) -> None:
+        try:
+            self._found = socket.getaddrinfo(*self._name, allowed_gai_family(), socket.SOCK_STREAM)
+        except Exception as error:
+            self._error = error
+        self._ended.set()
+
+    @property
+    def is_over(self) -> bool:
+        return self._ended.is_set()
+
+    def result(self, timeout_s: float | None) -> Sequence[_Found]:
+        """Return the addresses. Raises what went wrong, or gaierror if the lookup takes longer."""
+        self._ended.wait(timeout_s)
+        if self._found:
+            return self._found
+        raise self._error
+
+
+class Names:
+    """The addresses of hosts, shared by all threads.
+
+    Those found before serve while a lookup takes long or fails: servers keep their addresses for months, and name
+    servers fail for minutes.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[tuple[str, int], Sequence[_Found]] = {}
+        self._lookups: dict[tuple[str, int], _Lookup] = {}
+
+    def addresses(self, host: str, port: int, timeout_s: float | None) -> Sequence[_Found]:
+        """Return the addresses of a host. Raises gaierror, or UnicodeError for a label of more than 63 characters."""
+        name = (host, port)
+        with self._lock:
+            lookup = self._lookups.get(name)
+            if lookup is None or lookup.is_over:
+                lookup = self._lookups[name] = _Lookup(host, port)
+                lookup.begin()
+            known = self._known.get(name, ())
+        try:
+            found = lookup.result(_HEAD_START_S if known else timeout_s)
+        except (OSError, UnicodeError):
+            if not known:
+                raise
+            return known
+        with self._lock:
+            self._known[name] = found
+        return found
+
+
+_NAMES: Final = Names()
+
+
 def connect(host: str, port: int, timeout_s: float | None, options: Options = ()) -> socket.socket:
     """Return a socket connected to the first address of the host that answers.
 
     The next address is asked as well if the one before is silent for a moment, and at once if it refuses. `options`
-    are set on each socket. Raises OSError; TimeoutError if none answers within `timeout_s` seconds.
+    are set on each socket. Raises OSError, TimeoutError if none answers within `timeout_s` seconds, and UnicodeError.
     """
-    left = deque(socket.getaddrinfo(host.strip("[]"), port, allowed_gai_family(), socket.SOCK_STREAM))
     end_at = None if timeout_s is None else time.monotonic() + timeout_s
+    left = deque(_NAMES.addresses(host.strip("[]"), port, timeout_s))
     error = OSError("the name has no address")
     with selectors.DefaultSelector() as attempts:
         try:
@@ -91,7 +164,7 @@ class _AnyAddress(HTTPConnection):
             raise NameResolutionError(self.host, self, error) from error
         except TimeoutError as error:
             raise ConnectTimeoutError(self, f"no address of {self.host} answers") from error
-        except (OSError, UnicodeError) as error:  # the latter for a label of more than 63 characters
+        except (OSError, UnicodeError) as error:
             raise NewConnectionError(self, f"no connection to {self.host}: {error}") from error
         sys.audit("http.client.connect", self, self.host, self.port)
         return opened

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from lichessbot.lichess.connecting import connect
+from lichessbot.lichess.connecting import Names, connect
 from lichessbot.lichess.http import configured
 
 NAME = "host.test"
@@ -105,6 +105,48 @@ def test_no_more_than_the_given_time_is_spent(named: Callable[..., None], silent
     with pytest.raises(TimeoutError):
         connect(NAME, 80, 0.4)
     assert time.monotonic() - began_at >= 0.4
+
+
+def test_a_name_server_that_hangs_does_not_delay_a_host_that_is_known(
+    monkeypatch: pytest.MonkeyPatch, living: Address
+) -> None:
+    names, answered, lookups = Names(), threading.Event(), []
+    found = [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", living)]
+
+    def look_up(*_: Any) -> Any:
+        lookups.append(1)
+        assert len(lookups) == 1 or answered.wait(60.0)
+        return found
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    assert names.addresses(NAME, 80, 60.0) == found
+    assert [names.addresses(NAME, 80, 60.0) for _ in range(3)] == [found] * 3
+    assert len(lookups) == 2, "one at a time"
+    answered.set()
+
+
+def test_a_name_server_that_fails_does_not_lose_a_host_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    names, found = Names(), [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", 80))]
+    answers: list[Any] = [found, socket.gaierror(socket.EAI_AGAIN, "no name server"), found[:0], found * 2]
+
+    def look_up(*_: Any) -> Any:
+        if isinstance(answer := answers.pop(0), OSError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    assert [names.addresses(NAME, 80, 60.0) for _ in range(3)] == [found] * 3
+    assert names.addresses(NAME, 80, 60.0) == found * 2, "the newest addresses"
+
+
+def test_a_lookup_of_an_unknown_host_takes_no_longer_than_the_connection_may(
+    monkeypatch: pytest.MonkeyPatch, opened: ExitStack
+) -> None:
+    answered = threading.Event()
+    opened.callback(answered.set)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: answered.wait(60.0))
+    with pytest.raises(socket.gaierror):
+        Names().addresses(NAME, 80, 0.2)
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
