@@ -123,12 +123,12 @@ class Service:
     def game(self) -> str:
         """The id of a game that has just begun, as soon as there is one: it will not end under our hands.
 
-        An older one is resigned, as by its operator on the website, unless it ends meanwhile.
+        An older one is resigned, as by its operator on the website, unless it ends meanwhile: some are lost by move 18.
         """
         while True:
             self.machine.until(self.games)
             for game, moves in self.games().items():
-                if moves <= 20:
+                if moves <= 3:
                     return game
                 self._request("POST", f"/api/bot/game/{game}/resign", check=False)
             time.sleep(0.2)
