@@ -168,14 +168,16 @@ class Database:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        """Migrate the file to our schema; an older file is copied first."""
+        """Migrate the file to our schema; an older file is copied first, if there is room."""
         schema, ours = _schema(connection), len(self._migrations)
         if schema > ours:
             raise StateNewer(_newer(self.path, schema, ours))
         if 0 < schema < ours:
             kept = _copy(self.path, schema)
-            self._log.info("store.migrate", schema=schema, to=ours, copy=kept)
-            rescue.copy_to(kept, connection)
+            if rescue.copy_if_room(kept, connection):
+                self._log.info("store.migrate", schema=schema, to=ours, copy=kept)
+            else:
+                self._log.warning("store.migrate_without_copy", schema=schema, to=ours, file=self.path)
         for number, script in enumerate(self._migrations[schema:], schema + 1):
             connection.executescript(f"BEGIN; {script}; PRAGMA user_version = {number}; COMMIT")
 

@@ -4,12 +4,14 @@ Knows SQLite, not what the rows mean. Raises sqlite3.Error and OSError.
 """
 
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 _OWNER_ONLY: Final = 0o600
+_LEFT_FREE: Final = 16 << 20  # bytes of the disk that a copy must not use
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
 
@@ -56,6 +58,19 @@ def copy_to(path: Path, connection: sqlite3.Connection) -> None:
     make_private(path)
     with closing(sqlite3.connect(path)) as copy:
         connection.backup(copy)
+
+
+def copy_if_room(path: Path, connection: sqlite3.Connection) -> bool:
+    """Write all that a connection sees to a file, unless that would fill the disk; return whether it was done."""
+    (pages,), (page_size,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
+    if shutil.disk_usage(path.parent).free < pages * page_size + _LEFT_FREE:
+        return False
+    try:
+        copy_to(path, connection)
+    except (sqlite3.OperationalError, OSError):  # such as a quota
+        path.unlink(missing_ok=True)
+        return False
+    return True
 
 
 def opened_as_is(path: Path) -> sqlite3.Connection:

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from lichessbot.errors import StateFailed, StateLocked, StateNewer
-from lichessbot.storage import database
+from lichessbot.storage import database, rescue
 from lichessbot.storage.database import (
     FILE_NAME,
     LOCK_NAME,
@@ -182,6 +182,29 @@ def test_a_migration_keeps_a_copy_of_the_old_file(tmp_path: Path) -> None:
     with closing(sqlite3.connect(kept)) as copy:
         assert copy.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
         assert copy.execute("SELECT challenge_id FROM answers").fetchall() == [("a",)]
+
+
+@pytest.mark.parametrize("is_seen", [True, False], ids=["little room", "a quota"])
+def test_a_disk_without_room_for_a_copy_gets_no_copy_but_is_migrated(
+    tmp_path: Path, is_seen: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fill_disk(path: Path, _: sqlite3.Connection) -> None:
+        path.write_bytes(b"some of it")
+        raise sqlite3.OperationalError("database or disk is full")
+
+    old = Database(tmp_path)
+    put(old, "a")
+    old.close()
+    if is_seen:
+        monkeypatch.setattr(rescue.shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 20))
+    else:
+        monkeypatch.setattr(rescue, "copy_to", fill_disk)
+    new = Database(tmp_path, NEXT_SCHEMA)
+    assert ids(new) == ["a"]
+    put(new, "b")
+    new.close()
+    assert not list(tmp_path.glob(f"{FILE_NAME}.schema*"))
+    assert "store.migrate_without_copy" in caplog.text
 
 
 def test_a_failed_migration_changes_nothing(tmp_path: Path) -> None:
