@@ -398,9 +398,11 @@ def _oldest(table: str, time_column: str) -> str:
     return f"{time_column} <= ({times} LIMIT 1 OFFSET (SELECT count({time_column}) / 20 FROM {table}))"
 
 
-# Deleted again and again until the file is small enough. Challenges can be far more than games.
+# Strangers decide how many challenges there are: games go only if these are not the most of the file.
+_FEW_CHALLENGES: Final = "(SELECT count(*) FROM challenges) <= 10 * (SELECT count(*) FROM games)"
+# Deleted again and again until the file is small enough.
 _OLDEST: Final = (
-    *_without_games(_oldest("games", "left_at")),
+    *_without_games(f"{_oldest('games', 'left_at')} AND {_FEW_CHALLENGES}"),
     (f"DELETE FROM challenges WHERE {_oldest('challenges', 'received_at')}", [()]),
     (f"DELETE FROM deeds WHERE {_oldest('deeds', 'done_at')}", [()]),
 )

@@ -218,21 +218,39 @@ def test_the_oldest_games_make_room_and_the_file_shrinks(tmp_path: Path) -> None
     assert read_only(tmp_path, "SELECT count(*) FROM moves WHERE game_id NOT IN (SELECT id FROM games)") == [(0,)]
 
 
-def test_challenges_make_room_as_well_as_games(tmp_path: Path) -> None:
-    fill(tmp_path, 200, "x" * 100)
+def be_challenged(folder: Path, times: int) -> float:
+    """Write a challenge for each of the last seconds; return the time of the latest."""
     latest = time.time()
     newest = ChallengeRecord(
         "game0000", latest, "rival", True, 1900, None, "standard", "blitz", "3+0", True, Answer.ACCEPTED, "", "", ""
     )
-    rows = [replace(newest, id=f"game{age_s:04}", received_at=latest - age_s).row for age_s in range(9999)]
-    with closing(Database(tmp_path)) as file:
+    rows = [replace(newest, id=f"game{age_s:04}", received_at=latest - age_s).row for age_s in range(times)]
+    with closing(Database(folder)) as file:
         file.write([(INSERT, rows)])
-    with closing(Store(Database(tmp_path), retention=Retention(max_bytes=700_000))) as store:
+    return latest
+
+
+def make_room(folder: Path, max_bytes: int) -> None:
+    with closing(Store(Database(folder), retention=Retention(max_bytes=max_bytes))) as store:
         for _ in range(2):  # the first is written before the file is made smaller
             assert store.note_done("game1", LimitedAction.GREETING).wait(60.0)
+
+
+def test_challenges_make_room_as_well_as_games(tmp_path: Path) -> None:
+    fill(tmp_path, 200, "x" * 100)
+    latest = be_challenged(tmp_path, 9999)
+    make_room(tmp_path, 700_000)
     assert 20 < count(tmp_path, "games") < 200
-    assert 1000 < count(tmp_path, "challenges") < 9999
+    assert 1000 < count(tmp_path, "challenges") <= 2000, "ten for each game, before a game is deleted"
     assert read_only(tmp_path, "SELECT max(received_at) FROM challenges") == [(latest,)]
+
+
+def test_challenges_alone_make_room_while_they_are_many(tmp_path: Path) -> None:
+    fill(tmp_path, 100, "x" * 100)
+    be_challenged(tmp_path, 9999)
+    make_room(tmp_path, (tmp_path / FILE_NAME).stat().st_size * 3 // 4)
+    assert count(tmp_path, "games") == 100
+    assert 1000 < count(tmp_path, "challenges") < 9999
 
 
 def test_a_file_without_games_to_delete_stays(tmp_path: Path) -> None:
