@@ -75,6 +75,8 @@ class Timeouts:
     """Longest delay between two attempts at a move or at a game's stream: a clock is running."""
     first_move_pause: timedelta = timedelta(seconds=10)
     """Between two attempts at a first move, whatever pause was requested: many abort after 20 s without a move."""
+    arena_first_move: timedelta = timedelta(seconds=8)
+    """To find a first move in an arena: Lichess takes the game from who has not moved after 11 s, or longer if slow."""
     retry_floor: timedelta = timedelta(milliseconds=100)
     """Minimum between two attempts at a move, however little time is left."""
     stream_proven: timedelta = timedelta(seconds=15)

@@ -80,6 +80,7 @@ class GameClock:
     timeouts: Timeouts
     by_days: bool = False
     """Whether there are days per move instead of a clock."""
+    in_arena: bool = False
 
     @classmethod
     def read(
@@ -89,7 +90,8 @@ class GameClock:
         our_clock_runs = to_move == colour and len(state.moves.split()) >= _FREE_PLIES
         limited = full.days_per_turn is None and min(state.wtime, state.btime) < _UNLIMITED_MS
         by_days = full.days_per_turn is not None
-        return cls(colour, full.clock is not None or limited, our_clock_runs, state, received_at, timeouts, by_days)
+        timed, in_arena = full.clock is not None or limited, full.tournament_id is not None
+        return cls(colour, timed, our_clock_runs, state, received_at, timeouts, by_days, in_arena)
 
     def remaining_s(self, now: float) -> float:
         """Return our remaining time; infinite without a clock, never negative."""
@@ -187,6 +189,8 @@ class GameClock:
         if not self.our_clock_runs:
             # Our clock does not run yet, so that an engine may be given time to start.
             limit_s = min(limit_s, self.timeouts.first_move_pause.total_seconds()) + handshake_s
+            if self.in_arena:
+                limit_s = min(limit_s, self.timeouts.arena_first_move.total_seconds())
         return limit_s
 
     def start_limit_s(self, think_limit_s: float, now: float, *, first: bool) -> float:

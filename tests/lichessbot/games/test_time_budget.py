@@ -130,6 +130,13 @@ def test_the_think_limit_covers_a_start_while_no_clock_runs() -> None:
     assert patience_s > TIMEOUTS.engine_handshake.total_seconds()
 
 
+def test_a_first_move_in_an_arena_is_found_before_lichess_ends_the_game() -> None:
+    reading = replace(clock(60_000, running=False), in_arena=True)
+    assert reading.think_limit_s(EngineConfig(command=("lc0",)), reading.limits(ENGINE, NOW), NOW) < 11
+    running = replace(clock(60_000), in_arena=True)
+    assert running.think_limit_s(EngineConfig(command=("lc0",)), running.limits(ENGINE, NOW), NOW) == 30
+
+
 def test_a_first_move_is_found_before_opponents_abort() -> None:
     reading = clock(1_800_000, running=False)
     limits = reading.limits(ENGINE, NOW)
@@ -377,6 +384,9 @@ def test_a_game_by_days_is_no_timed_game_but_its_time_ends() -> None:
     assert (reading.by_days, reading.remaining_s(NOW)) == (True, 86_400)
     timed = full({"initial": 60_000, "increment": 0}, 60_000)
     assert not GameClock.read(timed, timed.state, Colour.WHITE, "white", NOW, TIMEOUTS).by_days
+    arena = timed.model_copy(update={"tournament_id": "abcd1234"})
+    for it in (timed, arena):
+        assert GameClock.read(it, it.state, Colour.WHITE, "white", NOW, TIMEOUTS).in_arena is (it is arena)
 
 
 def test_an_engine_is_started_while_the_clock_affords_it() -> None:
