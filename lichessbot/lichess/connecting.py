@@ -24,6 +24,8 @@ from urllib3.util.connection import allowed_gai_family
 
 # What RFC 8305 ("Happy Eyeballs"), section 5, recommends.
 _HEAD_START_S: Final = 0.25
+# glibc asks a name server for five seconds, then the next one.
+_LOOKUP_S: Final = 15.0
 
 Options = Sequence[tuple[int, int, int | bytes]]
 _Found = tuple[int, int, int, str, tuple[Any, ...]]
@@ -32,12 +34,14 @@ _Found = tuple[int, int, int, str, tuple[Any, ...]]
 class _Lookup(threading.Thread):
     """Looks a name up. Nothing can end that early, so it has a thread of its own."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, known: Sequence[_Found]) -> None:
+        """`known` are the addresses found before; empty if there are none."""
         super().__init__(name=f"lookup-{host}", daemon=True)
         self._name = (host, port)
-        self._ended = threading.Event()
+        self._known = known
         self._found: Sequence[_Found] = ()
-        self._error: Exception = socket.gaierror(socket.EAI_AGAIN, "no answer in time")
+        self._problem = "no answer in time"
+        self._ended = threading.Event()
 
     def begin(self) -> None:
         """Start; here, if the system refuses a thread."""
@@ -49,20 +53,25 @@ class _Lookup(threading.Thread):
     def run(self) -> None:
         try:
             self._found = socket.getaddrinfo(*self._name, allowed_gai_family(), socket.SOCK_STREAM)
-        except Exception as error:
-            self._error = error
+        except Exception as error:  # UnicodeError, too: a label of more than 63 characters
+            self._problem = str(error)
         self._ended.set()
 
     @property
     def is_over(self) -> bool:
         return self._ended.is_set()
 
-    def result(self, timeout_s: float | None) -> Sequence[_Found]:
-        """Return the addresses. Raises what went wrong, or gaierror if the lookup takes longer."""
-        self._ended.wait(timeout_s)
-        if self._found:
-            return self._found
-        raise self._error
+    @property
+    def latest(self) -> Sequence[_Found]:
+        """The addresses, or those found before as long as there are no new ones."""
+        return self._found or self._known
+
+    def result(self) -> Sequence[_Found]:
+        """Return the addresses once there are any; does not wait long for new ones. Raises gaierror."""
+        self._ended.wait(_HEAD_START_S if self._known else _LOOKUP_S)
+        if not self.latest:
+            raise socket.gaierror(socket.EAI_AGAIN, self._problem)
+        return self.latest
 
 
 class Names:
@@ -74,29 +83,22 @@ class Names:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: dict[tuple[str, int], Sequence[_Found]] = {}
         self._lookups: dict[tuple[str, int], _Lookup] = {}
 
-    def addresses(self, host: str, port: int, timeout_s: float | None) -> Sequence[_Found]:
-        """Return the addresses of a host. Raises gaierror, or UnicodeError for a label of more than 63 characters."""
+    def addresses(self, host: str, port: int) -> Sequence[_Found]:
+        """Return the addresses of a host. Raises gaierror."""
         name = (host, port)
         with self._lock:
             lookup = self._lookups.get(name)
-            if lookup is None or lookup.is_over:
-                lookup = self._lookups[name] = _Lookup(host, port)
-                lookup.begin()
-            known = self._known.get(name, ())
-        try:
-            found = lookup.result(_HEAD_START_S if known else timeout_s)
-        except (OSError, UnicodeError):
-            if not known:
-                raise
-            return known
-        with self._lock:
-            self._known[name] = found
-        return found
+            if is_new := lookup is None or lookup.is_over:
+                # A lookup may have ended too late for whoever asked.
+                lookup = self._lookups[name] = _Lookup(host, port, lookup.latest if lookup else ())
+        if is_new:
+            lookup.begin()
+        return lookup.result()
 
 
+# One for the process, as the system's own memory of names would be.
 _NAMES: Final = Names()
 
 
@@ -104,10 +106,10 @@ def connect(host: str, port: int, timeout_s: float | None, options: Options = ()
     """Return a socket connected to the first address of the host that answers.
 
     The next address is asked as well if the one before is silent for a moment, and at once if it refuses. `options`
-    are set on each socket. Raises OSError, TimeoutError if none answers within `timeout_s` seconds, and UnicodeError.
+    are set on each socket. Raises OSError, TimeoutError if none answers within `timeout_s` seconds after the lookup.
     """
+    left = deque(_NAMES.addresses(host.strip("[]"), port))
     end_at = None if timeout_s is None else time.monotonic() + timeout_s
-    left = deque(_NAMES.addresses(host.strip("[]"), port, timeout_s))
     error = OSError("the name has no address")
     with selectors.DefaultSelector() as attempts:
         try:
@@ -164,7 +166,7 @@ class _AnyAddress(HTTPConnection):
             raise NameResolutionError(self.host, self, error) from error
         except TimeoutError as error:
             raise ConnectTimeoutError(self, f"no address of {self.host} answers") from error
-        except (OSError, UnicodeError) as error:
+        except OSError as error:
             raise NewConnectionError(self, f"no connection to {self.host}: {error}") from error
         sys.audit("http.client.connect", self, self.host, self.port)
         return opened
