@@ -76,13 +76,13 @@ class Timeouts:
     first_move_pause: timedelta = timedelta(seconds=10)
     """Between two attempts at a first move, whatever pause was requested: many abort after 20 s without a move."""
     arena_first_move: timedelta = timedelta(seconds=8)
-    """To find a first move in an arena: Lichess takes the game from who has not moved after 11 s, or longer if slow."""
+    """To find a first move in an arena. Lichess ends the game of a player who has not moved after 11 s or more."""
     retry_floor: timedelta = timedelta(milliseconds=100)
     """Minimum between two attempts at a move, however little time is left."""
     stream_proven: timedelta = timedelta(seconds=15)
     """A stream that lasted this long was good; one that ends cleanly sooner may have been taken by another client."""
     stream_stuck: timedelta = timedelta(minutes=2)
-    """Beyond its own schedule before a stream's thread counts as stuck: name resolution may take long."""
+    """Beyond its own schedule before a stream's thread counts as stuck."""
     stream_spacing: timedelta = timedelta(milliseconds=500)
     """Minimum between two openings of one stream, whatever asks for the second."""
     stream_window: timedelta = timedelta(seconds=1)

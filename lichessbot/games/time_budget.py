@@ -190,7 +190,8 @@ class GameClock:
             # Our clock does not run yet, so that an engine may be given time to start.
             limit_s = min(limit_s, self.timeouts.first_move_pause.total_seconds()) + handshake_s
             if self.in_arena:
-                limit_s = min(limit_s, self.timeouts.arena_first_move.total_seconds())
+                left_s = self.read_at + self.timeouts.arena_first_move.total_seconds() - now
+                limit_s = min(limit_s, max(0.0, left_s))
         return limit_s
 
     def start_limit_s(self, think_limit_s: float, now: float, *, first: bool) -> float:

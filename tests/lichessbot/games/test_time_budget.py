@@ -132,7 +132,9 @@ def test_the_think_limit_covers_a_start_while_no_clock_runs() -> None:
 
 def test_a_first_move_in_an_arena_is_found_before_lichess_ends_the_game() -> None:
     reading = replace(clock(60_000, running=False), in_arena=True)
-    assert reading.think_limit_s(EngineConfig(command=("lc0",)), reading.limits(ENGINE, NOW), NOW) < 11
+    for waited_s, left_s in ((0.0, 8.0), (6.0, 2.0), (9.0, 0.0)):  # the engine has started meanwhile
+        now = NOW + waited_s
+        assert reading.think_limit_s(EngineConfig(command=("lc0",)), reading.limits(ENGINE, now), now) == left_s
     running = replace(clock(60_000), in_arena=True)
     assert running.think_limit_s(EngineConfig(command=("lc0",)), running.limits(ENGINE, NOW), NOW) == 30
 
