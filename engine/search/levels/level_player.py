@@ -207,8 +207,8 @@ class OwnSearch:
             begun.remember_theory(theory)
             return begun
 
-        self._search = search(self._time_manager, limits.nodes or 0)
-        self._quick_search = partial(search, TimeManager(), min(QUICK_NODES, limits.nodes or QUICK_NODES))
+        self._search = search(self._time_manager, 0)
+        self._quick_search = partial(search, TimeManager(), QUICK_NODES)
 
     def stop(self) -> None:
         self._search.stop()

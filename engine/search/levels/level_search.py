@@ -40,7 +40,7 @@ class LevelSearch:
         previous: int,
         node_limit: int,
     ) -> None:
-        """`previous` is the opponent's last move, 0 if there is none; so is `node_limit` without a limit."""
+        """`previous` is the opponent's last move, 0 if there is none; `node_limit` is 0 for no limit."""
         if not cython.compiled:
             self.moves, self.scores = [0] * 8448, [0] * 8448
             self.played, self.killers = [0] * 34, [0] * 34
@@ -87,7 +87,7 @@ class LevelSearch:
         self.counter.stopped = True
 
     def was_stopped(self) -> bool:
-        """Return whether `stop` or the clock ended the search."""
+        """Return whether `stop`, the clock or the limit of nodes ended the search."""
         return self.counter.stopped
 
     def node_count(self) -> int:

@@ -88,16 +88,6 @@ def test_a_player_who_is_stopped_at_once_loses_no_time_in_a_position_of_many_cap
     assert 0 < searches[-1].node_count() <= level_player.QUICK_NODES + 1
 
 
-def test_a_player_obeys_a_limit_of_nodes() -> None:
-    engine = Engine(1)
-    engine.limit_strength(1800, 1)
-    engine.set_position(Board(QUEENS_FACE_EACH_OTHER))
-    unlimited, limited = engine.go(Limits()).report, engine.go(Limits(nodes=100)).report
-    assert unlimited is not None
-    assert limited is not None
-    assert limited.nodes <= 100 < unlimited.nodes
-
-
 def test_a_recapture_that_mates_is_reported_as_a_mate() -> None:
     """The fondness for recaptures is no part of the score."""
     engine = Engine(1)
