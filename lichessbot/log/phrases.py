@@ -165,8 +165,8 @@ PHRASES: Final[Mapping[str, str]] = {
     "notify.works_again": "the notifier works again",
     "notify.crashed": "bug while telling the notifier of {notice:words}, {times:nth}",
     # The records
-    "store.migrate": "converting the records from format {schema} to {to}; a copy stays in {copy}",
-    "store.migrate_without_copy": "converting the records in {file} from format {schema} to {to}; no room for a copy",
+    "store.migrate": "converted the records from format {schema} to {to}; a copy stays in {copy}",
+    "store.migrate_without_copy": "converted the records in {file} from format {schema} to {to}; no room for a copy",
     "store.damaged": "the records are damaged ({error}) and now in {kept_as}: {meaning}[; tables lost: {lost}]",
     "store.deleted": "the records {file} were deleted: {meaning}",
     "store.failed": "the records cannot be read or written ({error}): {meaning}",

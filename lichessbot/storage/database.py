@@ -172,14 +172,14 @@ class Database:
         schema, ours = _schema(connection), len(self._migrations)
         if schema > ours:
             raise StateNewer(_newer(self.path, schema, ours))
-        if 0 < schema < ours:
-            kept = _copy(self.path, schema)
-            if rescue.copy_if_room(kept, connection):
-                self._log.info("store.migrate", schema=schema, to=ours, copy=kept)
-            else:
-                self._log.warning("store.migrate_without_copy", schema=schema, to=ours, file=self.path)
+        kept = _copy(self.path, schema)
+        is_copied = 0 < schema < ours and rescue.copy_if_room(kept, connection)
         for number, script in enumerate(self._migrations[schema:], schema + 1):
             connection.executescript(f"BEGIN; {script}; PRAGMA user_version = {number}; COMMIT")
+        if is_copied:
+            self._log.info("store.migrate", schema=schema, to=ours, copy=kept)
+        elif 0 < schema < ours:
+            self._log.warning("store.migrate_without_copy", schema=schema, to=ours, file=self.path)
 
     def _set_aside(self, error: sqlite3.Error) -> None:
         aside = self.path.with_name(f"{FILE_NAME}.damaged")
@@ -320,11 +320,11 @@ def write_beside(folder: Path, *statements: Statement) -> None:
 
 
 def _newer(path: Path, schema: int, ours: int) -> str:
+    newer, copy = f"the records are of a newer version (schema {schema}, this one has {ours})", _copy(path, ours)
+    if not copy.exists():
+        return f"{newer}: install that again"
     # Who was killed left its last writes in the -wal file, which SQLite would read as part of the restored file.
-    return (
-        f"the records are of a newer version (schema {schema}, this one has {ours}): install that again, "
-        f"or stop it and go back with `mv {_copy(path, ours)} {path} && rm -f {path}-wal`"
-    )
+    return f"{newer}: install that again, or stop it and go back with `mv {copy} {path} && rm -f {path}-wal`"
 
 
 def _copy(path: Path, schema: int) -> Path:

@@ -3,6 +3,7 @@
 Knows SQLite, not what the rows mean. Raises sqlite3.Error and OSError.
 """
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -47,9 +48,11 @@ def is_damage(error: sqlite3.DatabaseError) -> bool:
 def make_private(path: Path) -> None:
     """Make the file if there is none, so that only its owner can read it: it holds passwords of tournaments."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = os.open(path, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
-    os.fchmod(file, _OWNER_ONLY)
-    os.close(file)
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, _OWNER_ONLY))
+    except FileExistsError:
+        # Not opened: to close it would drop all locks of this process on it, those of SQLite too.
+        path.chmod(_OWNER_ONLY)
 
 
 def copy_to(path: Path, connection: sqlite3.Connection) -> None:
@@ -65,12 +68,23 @@ def copy_if_room(path: Path, connection: sqlite3.Connection) -> bool:
     (pages,), (page_size,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
     if shutil.disk_usage(path.parent).free < pages * page_size + _LEFT_FREE:
         return False
+    unfinished = path.with_name(f"{path.name}.unfinished")
     try:
-        copy_to(path, connection)
-    except (sqlite3.OperationalError, OSError):  # such as a quota
-        path.unlink(missing_ok=True)
+        copy_to(unfinished, connection)
+        unfinished.replace(path)
+    except (sqlite3.OperationalError, OSError) as error:
+        unfinished.unlink(missing_ok=True)
+        if not _is_for_want_of_room(error):
+            raise
         return False
     return True
+
+
+def _is_for_want_of_room(error: sqlite3.OperationalError | OSError) -> bool:
+    """Return whether the disk is full or a quota used up."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return getattr(error, "sqlite_errorcode", 0) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 
 
 def opened_as_is(path: Path) -> sqlite3.Connection:

@@ -398,7 +398,7 @@ def _oldest(table: str, time_column: str) -> str:
     return f"{time_column} <= ({times} LIMIT 1 OFFSET (SELECT count({time_column}) / 20 FROM {table}))"
 
 
-# Strangers decide how many challenges there are: games go only if these are not the most of the file.
+# While there are more challenges, only these are deleted: strangers decide how many there are.
 _FEW_CHALLENGES: Final = "(SELECT count(*) FROM challenges) <= 10 * (SELECT count(*) FROM games)"
 # Deleted again and again until the file is small enough.
 _OLDEST: Final = (

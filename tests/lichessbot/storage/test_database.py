@@ -1,5 +1,6 @@
 """The SQLite file: locked, migrated after a copy, refused if newer, replaced if gone."""
 
+import errno
 import fcntl
 import os
 import shutil
@@ -41,6 +42,12 @@ file = Database(Path(sys.argv[1]))
 for number in range(1_000_000):
     file.write([("INSERT INTO answers (challenge_id, answered_at) VALUES (?, ?)", [(str(number), 0.0)])])
     print(number, flush=True)
+"""
+WRITE_BESIDE = f"""
+import sys
+from pathlib import Path
+from lichessbot.storage.database import write_beside
+write_beside(Path(sys.argv[1]), ("{INSERT}", [("c", 0.0)]))
 """
 # Leaves what it wrote in the write-ahead log.
 WRITE_AND_BE_KILLED = f"""
@@ -190,7 +197,7 @@ def test_a_disk_without_room_for_a_copy_gets_no_copy_but_is_migrated(
 ) -> None:
     def fill_disk(path: Path, _: sqlite3.Connection) -> None:
         path.write_bytes(b"some of it")
-        raise sqlite3.OperationalError("database or disk is full")
+        raise OSError(errno.EDQUOT, "a quota")
 
     old = Database(tmp_path)
     put(old, "a")
@@ -205,6 +212,42 @@ def test_a_disk_without_room_for_a_copy_gets_no_copy_but_is_migrated(
     new.close()
     assert not list(tmp_path.glob(f"{FILE_NAME}.schema*"))
     assert "store.migrate_without_copy" in caplog.text
+
+
+def test_records_are_not_migrated_without_a_copy_on_a_disk_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: Path, _: sqlite3.Connection) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    Database(tmp_path).close()
+    old = Database(tmp_path)
+    put(old, "a")
+    old.close()
+    new = Database(tmp_path, NEXT_SCHEMA)
+    with monkeypatch.context() as failing:
+        failing.setattr(rescue, "copy_to", fail)
+        with pytest.raises(StateFailed, match="disk I/O error"):
+            new.read("SELECT of_the_future FROM games")
+    new.close()
+    again = Database(tmp_path)
+    assert ids(again) == ["a"]
+    again.close()
+
+
+def test_a_file_that_is_opened_again_stays_locked_while_others_read_it(tmp_path: Path) -> None:
+    """A process that closes any descriptor of a file loses its locks on it; SQLite relies on them."""
+    file = Database(tmp_path)
+    put(file, "a")
+    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM answers").fetchone() == (1,)
+        file._disconnect()
+        put(file, "b")
+    subprocess.run([*PYTHON, WRITE_BESIDE, str(tmp_path)], check=True)
+    assert (tmp_path / f"{FILE_NAME}-wal").exists(), "the last to close it would delete it"
+    assert ids(file) == ["a", "b", "c"]
+    file.close()
 
 
 def test_a_failed_migration_changes_nothing(tmp_path: Path) -> None:
