@@ -1,8 +1,8 @@
 """Draw offers and resigning: whether to offer or accept a draw, to resign, or to play on.
 
 Pure. Decides by the scores of our searches, one for each of our moves, and by an endgame tablebase if one was asked.
-A move that was not searched has no score: it is skipped. Scores that a tablebase refutes do not count any more. A draw
-is offered with a move, and at most every 20 plies, as Lichess requires.
+A move that was not searched has no score: it is skipped, and at such a move no score decides. Scores that a tablebase
+refutes do not count any more. A draw is offered with a move, and at most every 20 plies, as Lichess requires.
 """
 
 from dataclasses import dataclass

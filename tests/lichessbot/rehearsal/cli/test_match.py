@@ -77,7 +77,7 @@ def match(lichess: RehearsalServer, bot: Client, plan: Plan) -> Iterator[tuple[M
 def until(happened: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not happened():
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, "it does not happen"
         time.sleep(0.02)
 
 
