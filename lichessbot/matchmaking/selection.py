@@ -78,14 +78,14 @@ def _second_of_pair(config: Config, known: Knowledge) -> Proposal | None:
     kind = None if first is None else dict(config.matchmaking.types()).get(first.kind)
     if first is None or kind is None or kind.challenge_color is not ColourChoice.PAIRS:
         return None
-    named = kind.challenge_variant.variant
-    is_played = first.terms.variant in ((named,) if named else config.challenge.variants or Variant)
-    if not is_played or not (first.terms.has_clock or known.may_play_correspondence):
+    terms, controls = first.terms, _controls(kind, with_days=known.may_play_correspondence)
+    is_played = terms.variant in _variants(kind, config) and terms.rated in _modes(kind, config)
+    if not is_played or not any(terms.time_control in group for group in controls):
         return None
     bot = next((it for it in known.bots if it.id == first.opponent), None)
-    if bot is None or not _suits(bot, kind, first.terms, config, known):
+    if bot is None or not _suits(bot, kind, terms, config, known):
         return None
-    return replace(first, terms=replace(first.terms, colour=Colour.BLACK))
+    return replace(first, terms=replace(terms, colour=Colour.BLACK))
 
 
 def _of_one_type(config: Config, known: Knowledge, last_kind: str, random: Random) -> Sequence[Proposal]:
@@ -116,24 +116,36 @@ def _drawn_terms(kind: MatchType, config: Config, random: Random, *, with_days: 
 
     Without a clock Lichess rates no other variant than the standard one.
     """
-    variants = [it for it in config.challenge.variants or Variant if it.can_be_proposed]
-    variant = kind.challenge_variant.variant or random.choice(variants or [None])
-    controls: list[ExactClock | Days] = [
-        ExactClock(base_s, increment_s)
-        for base_s in kind.challenge_initial_time
-        for increment_s in kind.challenge_increment
-    ]
-    days: list[ExactClock | Days] = [Days(number) for number in kind.challenge_days if with_days]
-    offered = [group for group in (controls, days) if group]
-    if variant is None or not offered:
+    variants, controls = _variants(kind, config), _controls(kind, with_days=with_days)
+    if not variants or not controls:
         return None
-    control = random.choice(random.choice(offered))
-    modes = [kind.challenge_mode is ModeChoice.RATED]
-    if kind.challenge_mode is ModeChoice.RANDOM:
-        modes = [it is Mode.RATED for it in config.challenge.modes]
+    variant, control = random.choice(variants), random.choice(random.choice(controls))
+    modes = _modes(kind, config)
     if isinstance(control, Days) and variant is not Variant.STANDARD:
         modes = [rated for rated in modes if not rated]
     return Terms(variant, control, random.choice(modes)) if modes else None
+
+
+def _variants(kind: MatchType, config: Config) -> Sequence[Variant]:
+    """Return the variants that a match type proposes: the one it names, or those that we play with bots."""
+    if (named := kind.challenge_variant.variant) is not None:
+        return [named]
+    return [it for it in config.challenge.rules_for(is_bot=True).variants or Variant if it.can_be_proposed]
+
+
+def _controls(kind: MatchType, *, with_days: bool) -> Sequence[Sequence[ExactClock | Days]]:
+    """Return the clocks and the days of a match type, without empty groups."""
+    increments_s = kind.challenge_increment
+    clocks = [ExactClock(base_s, increment_s) for base_s in kind.challenge_initial_time for increment_s in increments_s]
+    days = [Days(number) for number in kind.challenge_days if with_days]
+    return [group for group in (clocks, days) if group]
+
+
+def _modes(kind: MatchType, config: Config) -> Sequence[bool]:
+    """Return the modes that a match type proposes, rated is True: the one it names, or those that we play with bots."""
+    if kind.challenge_mode is ModeChoice.RANDOM:
+        return [it is Mode.RATED for it in config.challenge.rules_for(is_bot=True).modes]
+    return [kind.challenge_mode is ModeChoice.RATED]
 
 
 def _shortlist(

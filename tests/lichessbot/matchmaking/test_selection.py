@@ -215,8 +215,24 @@ def test_the_second_game_of_a_pair_is_dropped_when_such_games_are_no_longer_play
     reloaded = config({"variants": ["standard"]}, challenge_initial_time=[180], challenge_increment=[0])
     (found,) = memory.propose(reloaded, bot("rival"))
     assert (found.terms.variant, found.terms.colour) == (Variant.STANDARD, Colour.WHITE)
-    (second,) = memory.propose(config({"variants": ["standard"]}, challenge_variant="atomic"), bot("rival"))
+    (second,) = memory.propose(
+        config({"variants": ["standard"]}, challenge_variant="atomic", challenge_increment=[0, 1]), bot("rival")
+    )
     assert second == replace(memory.half_pair, terms=replace(memory.half_pair.terms, colour=Colour.BLACK))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{}, {"challenge_mode": "casual"}, {"challenge_increment": [1]}, {"challenge_initial_time": [60]}],
+    ids=["none", "mode", "increment", "time"],
+)
+def test_the_second_game_of_a_pair_is_dropped_when_its_mode_or_clock_has_gone(
+    memory: Memory, change: dict[str, Any]
+) -> None:
+    was = {"challenge_initial_time": [180], "challenge_increment": [0], "challenge_mode": "rated"}
+    (memory.half_pair,) = memory.propose(config(**was), bot("rival"))
+    (found,) = memory.propose(config(**{**was, **change}), bot("rival"))
+    assert found.terms.colour is (Colour.WHITE if change else Colour.BLACK)
 
 
 def test_the_second_game_of_a_pair_by_days_needs_room_too(memory: Memory) -> None:
@@ -266,6 +282,12 @@ def test_random_terms_are_drawn_from_what_we_accept(memory: Memory) -> None:
     casual = config({"modes": ["casual"]}, opponent_rating_difference=None)
     assert {terms.rated for terms in drawn(memory, casual)} == {False}
     assert {terms.rated for terms in drawn(memory, config({"modes": ["casual"]}, challenge_mode="rated"))} == {True}
+
+
+def test_random_terms_obey_the_rules_for_bots(memory: Memory) -> None:
+    rules = {"bot": {"modes": ["casual"], "variants": ["chess960"]}, "human": {"modes": ["rated"]}}
+    found = drawn(memory, config(rules, opponent_rating_difference=None))
+    assert {(terms.variant, terms.rated) for terms in found} == {(Variant.CHESS960, False)}
 
 
 def test_days_are_proposed_beside_clocks_or_instead_of_them(memory: Memory) -> None:
