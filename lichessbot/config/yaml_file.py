@@ -51,6 +51,8 @@ class YamlFile:
             raise ConfigError([f"{path}:{_yaml_problem(error)}"]) from error
         except RecursionError as error:
             raise ConfigError([f"{path}: is nested too deeply"]) from error
+        except (ValueError, OverflowError) as error:  # an escape that is no character, or a NUL in the file's name
+            raise ConfigError([f"{path}: cannot be read: {error}"]) from error
         if isinstance(root, yaml.MappingNode):
             source.values = source.build(root, ())
         elif root is not None:

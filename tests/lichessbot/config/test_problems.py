@@ -155,6 +155,9 @@ def test_a_missing_or_binary_file_is_one_line(file: Path) -> None:
     ("text", "problem"),
     [
         ("[" * 5000, "is nested too deeply"),
+        ('greeting: {hello: "\\UFFFFFFFF"}\n', "cannot be read: "),
+        ('greeting: {hello: "\\U00110000"}\n', "cannot be read: "),
+        ('personality: "x\\0.yml"\n', "1: personality: "),
         ("abort_time: !!timestamp soon\n", "1: abort_time: expected a plain value, found 'soon' (AttributeError)"),
         ("challenge: {variants: !!bool maybe}\n", "variants: expected a plain value, found 'maybe' (KeyError)"),
         ("abort_time: !!int ''\n", "1: abort_time: expected a plain value, found '' (IndexError)"),
