@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-import yaml
 
 from engine.facade import describe_build
 from lichessbot import __version__
@@ -28,6 +27,7 @@ from lichessbot.cli.check import Check
 from lichessbot.cli.options import config_option, records_folder
 from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.config.credentials import HIDDEN, TOKEN_VARIABLE, without_password
+from lichessbot.config.effective import dumped
 from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.log import inert, silenced
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
@@ -232,7 +232,7 @@ def _config(loaded: LoadedConfig | None, problems: Sequence[str], redact: "Redac
     if loaded.config.notify.command is not None:
         program, *arguments = loaded.config.notify.command
         values["notify"]["command"] = [program, *(HIDDEN for _ in arguments)]
-    return text + yaml.safe_dump(redact.config(values), sort_keys=False, allow_unicode=True)
+    return text + dumped(redact.config(values), in_flow_style=False, width=80)
 
 
 def _check(loaded: LoadedConfig | None, problems: Sequence[str]) -> str:
