@@ -12,7 +12,7 @@ The main thread owns all state. Every other thread reads or writes one thing and
     notifier                     runs the operator's program. `Notifier.close` puts a mark in its queue and joins it.
     archive                      names openings, writes PGN. `GameArchive.close` puts a mark in its queue and joins it.
     review                       waits for the engine that reviews games. `Reviewer.close` sets a flag.
-    control, control-client      accepts operators, and one for each: answers its request. `ControlServer.close` shuts.
+    control, control-client      accept operators, and answer one each. `ControlServer.close` shuts the socket.
     lookup-HOST                  looks a name up. Not stopped: what it finds serves the next connection.
     log                          writes the log. Never stopped: it ends with the process.
     Thread-N (Timer)             kills an engine that does not start in time. Cancelled by its answer.

@@ -350,11 +350,9 @@ def _session(access: Access, adapter: _Adapter) -> requests.Session:
     session = berserk.TokenSession(access.token.get_secret_value())
     # TokenSession leaves a plain dict, in which header names are case-sensitive.
     session.headers = CaseInsensitiveDict(session.headers)
-    configured(session, access.proxy, **{"User-Agent": access.user_agent})
+    configured(session, access.proxy, adapter, **{"User-Agent": access.user_agent})
     # Lichess does not redirect our requests, and another host must never see the token.
     session.max_redirects = 0
-    session.mount("https://", adapter)
-    session.mount("http://", adapter)
     return session
 
 

@@ -32,8 +32,10 @@ _PLAIN: Final = (
 )
 
 
-def configured(session: requests.Session, proxy: str | None, **headers: str) -> requests.Session:
-    """Return `session` with these headers and this proxy, deaf to ~/.netrc and the environment.
+def configured(
+    session: requests.Session, proxy: str | None, adapter: AnyAddressAdapter | None = None, /, **headers: str
+) -> requests.Session:
+    """Return `session` with these headers, this proxy and this adapter, deaf to ~/.netrc and the environment.
 
     An entry in ~/.netrc would replace or add a password, and a proxy must only be used if configured.
     """
@@ -41,8 +43,9 @@ def configured(session: requests.Session, proxy: str | None, **headers: str) -> 
     if proxy is not None:
         session.proxies = {"http": proxy, "https": proxy}
     session.headers.update(headers)
-    for scheme in ("https://", "http://"):
-        session.mount(scheme, AnyAddressAdapter())
+    adapter = adapter or AnyAddressAdapter()
+    session.mount("https://", adapter)
+    session.mount("http://", adapter)
     return session
 
 
