@@ -167,7 +167,7 @@ def fill(folder: Path, games: int, text: str = "x" * 300) -> None:
             record = replace(GAME, id=f"game{number:04d}")
             played = [MoveRecord(ply, f"{chance.random()}") for ply in range(1, 40)]
             at = time.time() - (games - number) * 86400
-            left = ("UPDATE games SET joined_at = ?1, left_at = ?1 WHERE id = ?2", [(at, record.id)])
+            left = ("UPDATE games SET joined_at = ?, left_at = ? WHERE id = ?", [(at, at, record.id)])
             line = game_records.said(record.id, ChatRecord(0.0, "player", "Karl", text))
             review = reviewed(ReviewRecord(record.id, 0.0, "Aleph", 1, [ReviewedPosition(0, 15, "e2e4")]))
             file.write([game_records.begun(record), game_records.played(record.id, played), line, *review, left])
