@@ -37,7 +37,7 @@ class _Lookup(threading.Thread):
     def __init__(self, host: str, port: int, known: Sequence[_Found]) -> None:
         """`known` are the addresses found before; empty if there are none."""
         super().__init__(name=f"lookup-{host}", daemon=True)
-        self._name = (host, port)
+        self._host = (host, port)
         self._known = known
         self._found: Sequence[_Found] = ()
         self._problem = "no answer in time"
@@ -52,7 +52,7 @@ class _Lookup(threading.Thread):
 
     def run(self) -> None:
         try:
-            self._found = socket.getaddrinfo(*self._name, allowed_gai_family(), socket.SOCK_STREAM)
+            self._found = socket.getaddrinfo(*self._host, allowed_gai_family(), socket.SOCK_STREAM)
         except Exception as error:  # UnicodeError, too: a label of more than 63 characters
             self._problem = str(error)
         self._ended.set()

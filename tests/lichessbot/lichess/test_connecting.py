@@ -154,6 +154,7 @@ def test_a_name_server_that_hangs_does_not_delay_a_host_that_is_known(monkeypatc
     assert names.addresses(NAME, 80) == OLD
     assert [names.addresses(NAME, 80) for _ in range(3)] == [OLD] * 3
     assert len(server.answers) >= 1000, "one lookup at a time"
+    assert f"lookup-{NAME}" in {it.name for it in threading.enumerate()}
     resumes.set()
     until_new(names)
 
