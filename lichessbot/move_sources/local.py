@@ -130,10 +130,11 @@ class SyzygyTables:
             if problem not in self._logged:
                 self._log.warning("table.unusable", problem=problem)
                 self._logged.add(problem)
-        return None if report is None or not report.has_distances else self._choose(report)
+        return None if report is None or not report.has_distances else self._choose(report, question.board)
 
-    def _choose(self, report: TableReport) -> Suggestion:
+    def _choose(self, report: TableReport, board: Board) -> Suggestion:
         """Return the best move; several for the engine to choose from in draws and with `move_quality: suggest`."""
         if report.wdl == _DRAW or self._config.move_quality is TableQuality.SUGGEST:
-            return Suggestion(tuple(report.keeping()), wdl=report.wdl, choice=True)
+            moves = report.worth_searching(board.repetition_count() > 1)
+            return Suggestion(tuple(moves), wdl=report.wdl, choice=True)
         return Suggestion(tuple(report.best()), wdl=report.wdl)

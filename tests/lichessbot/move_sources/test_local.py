@@ -172,6 +172,13 @@ def test_the_quickest_win_is_best_and_any_win_is_suggested(tables: Path) -> None
     assert set(best.moves) < set(suggested.moves)
 
 
+def test_only_the_quickest_win_is_suggested_if_the_fifty_move_rule_may_spoil_it(tables: Path) -> None:
+    for quality in TableQuality:
+        found = asked(tables, ROOK_ENDING.replace("0 1", "90 99"), quality)
+        assert found is not None
+        assert (found.wdl, found.moves) == (1, ("e2d3",))
+
+
 def test_among_draws_the_engine_chooses(tables: Path) -> None:
     found = asked(tables, PAWN_ENDING)
     assert found is not None
