@@ -120,15 +120,21 @@ class StartupCheck:
             self._emit(EngineDied(GAME_ID, self._search_id, str(error)))
 
     def _faults(self, report: BestMove | EngineDied, tested: ConfiguredEngine) -> Iterator[Fault]:
+        lacking = tuple(self._lacking_variants(tested))
         if isinstance(report, EngineDied):
-            yield Fault(f"{tested.key}: the engine died: {report.reason}", self._is_missing)
-            return
-        if report.move is None:
+            if not lacking:  # else it was killed because it was asked to play one of them
+                yield Fault(f"{tested.key}: the engine died: {report.reason}", self._is_missing)
+        elif report.move is None:
             yield Fault(f"{tested.key}: the engine finds no move in the start position", is_lasting=False)
-        if self._engine is None:
+        if self._engine is not None and isinstance(report, BestMove):
+            for complaint in self._engine.complaints:
+                yield Fault(f"{tested.key}.{complaint}")
+        yield from lacking
+
+    def _lacking_variants(self, tested: ConfiguredEngine) -> Iterator[Fault]:
+        """Yield a fault for each key that names variants which the engine does not play."""
+        if self._engine is None or not self._engine.ready:
             return
-        for complaint in self._engine.complaints:
-            yield Fault(f"{tested.key}.{complaint}")
         for key, variants in self.config.named_variants.items():
             unknown = [it for it in variants if it in tested.variants and it not in self._engine.variants]
             if unknown:

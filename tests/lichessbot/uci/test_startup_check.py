@@ -99,6 +99,17 @@ def test_a_missing_program_is_a_lasting_fault() -> None:
     assert fault.is_lasting
 
 
+def test_an_engine_without_a_named_variant_is_a_wrong_configuration(rude_engine: Path) -> None:
+    engine = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "polite")})
+    config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.ATOMIC,)))
+    inbox: Inbox = SimpleQueue()
+    test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1))
+    (fault,) = test.judge(heard(inbox))
+    assert fault.text.startswith("challenge.variants: expected variants that ")
+    assert fault.text.endswith(" (engine) announces (standard), found atomic")
+    assert fault.is_lasting
+
+
 @pytest.mark.parametrize(
     ("manner", "engine", "faults"),
     [
