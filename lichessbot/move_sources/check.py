@@ -31,6 +31,8 @@ class SourceCheck:
 
     works: bool
     text: str
+    may_pass: bool = False
+    """Whether it may work again without a change here, as a server that does not answer."""
 
 
 def check_sources(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[SourceCheck]:
@@ -83,6 +85,6 @@ def _check_server(source: Source, fen: str, hosts: Hosts) -> SourceCheck:
     except Refused as error:
         return SourceCheck(False, f"{source.name} refuses: {error}")
     except ApiError as error:
-        return SourceCheck(False, f"{source.name} does not answer: {error}")
+        return SourceCheck(False, f"{source.name} does not answer: {error}", may_pass=True)
     moves = found.moves[0] if found else "no move"
     return SourceCheck(True, f"{source.name} answers after {time.monotonic() - asked_at:.1f} s: {moves}")

@@ -187,6 +187,15 @@ def test_a_damaged_book_is_logged_and_fails_the_check_and_costs_no_game(arena: A
     judge(arena.ended[0])
 
 
+def test_a_server_that_is_down_fails_only_a_strict_check(arena: Arena, oracle: Oracle) -> None:
+    oracle.manner = Manner.FAILING
+    configure(arena, f", online_moves: {{explorer_url: {oracle.url}, lichess_opening_explorer: {{enabled: true}}}}")
+    checked = arena.tell("check")
+    assert "note  lichess_opening_explorer does not answer: 500" in checked.stdout
+    assert checked.returncode == 0, checked.stdout
+    assert arena.tell("check", "--strict").returncode == 1
+
+
 def test_cloud_evaluations_are_requested_from_lichess(arena: Arena) -> None:
     start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
     arena.site.cloud_evaluations[start] = {"knodes": 500, "depth": 40, "pvs": [{"moves": "g2g4 d7d5", "cp": -90}]}
