@@ -52,7 +52,7 @@ class Plan:
     depth: int
     seed: int
     opponent_actions: float = 0.0   # probability that opponents chat, offer or request something after a move
-    may_resign: bool = False    # the bot's configuration allows it
+    may_resign: bool = False    # by the bot's configuration; any other client may
     rated_by_bots: bool = False     # the bot's configuration accepts no casual games from bots
     rated_by_humans: bool = False
     accepts_bots: bool = True       # the bot's configuration does

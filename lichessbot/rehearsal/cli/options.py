@@ -141,7 +141,7 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
         click.option(
             "--serve", is_flag=True,
             help="Start no bot: check any client of the Bot API. Ends after --games games with exit code 1 if the "
-            "client broke a rule; without --games it ends with Ctrl-C.",
+            "client broke a rule, declined, aborted, or lost on time; without --games it ends with Ctrl-C.",
         ),
         click.option("--no-open", is_flag=True, help="With --browser: only print the address of the page."),
         click.option(
@@ -176,7 +176,7 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
         depth=options.depth or DEPTH,
         seed=options.seed,
         opponent_actions=options.opponent_actions or 0.0,
-        may_resign=_resigns(config),
+        may_resign=options.serve or _resigns(config),
         rated_by_bots=_wants_rated(config, "bot"),
         rated_by_humans=_wants_rated(config, "human"),
         accepts_bots=_inside(config, "challenge", "accept_bot") is not False,

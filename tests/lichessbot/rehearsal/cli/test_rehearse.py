@@ -277,14 +277,13 @@ def test_a_bot_without_from_position_is_not_challenged_to_one(
         ("profiles: [3, {engine: 3}]", False),
     ],
 )
-def test_a_bot_that_is_configured_to_resign_may_resign(
-    tmp_path: Path, settings: str, may_resign: bool
-) -> None:
+def test_a_bot_that_is_configured_to_resign_may_resign(tmp_path: Path, settings: str, may_resign: bool) -> None:
     file = tmp_path / "config.yml"
     file.write_text(settings)
     args = arguments("--config", str(file))
     assert match_plan(args, own_config(args)).may_resign is may_resign
     assert not match_plan(arguments()).may_resign
+    assert match_plan(arguments("--serve")).may_resign
 
 
 @pytest.mark.parametrize(
