@@ -43,8 +43,9 @@ def instead_of(path: Sequence[str | int], section: yaml.MappingNode) -> str | No
             return "engine.command decides" if "command" in _values(section) else f"write engine.command: [{words}]"
         case ("engine", "uci_options", "go_commands"):
             limits = _values(_values(section)["go_commands"])
-            ours = (f"engine.{GO_COMMANDS.get(name, name)}: {_text(value)}" for name, value in limits.items())
-            return f"write {', '.join(ours)}"
+            ours = [f"engine.{GO_COMMANDS[name]}: {_text(limits[name])}" for name in limits if name in GO_COMMANDS]
+            unknown = [f"no limit named {name} is known here" for name in limits if name not in GO_COMMANDS]
+            return "; ".join([*([f"the bot plays with {', '.join(ours)}"] if ours else []), *unknown])
     return NOT_OURS.get(".".join(map(str, path)))
 
 
@@ -52,6 +53,12 @@ def engine_command(section: yaml.MappingNode) -> list[str] | None:
     """Return the command that lichess-bot's keys describe; None if `command` is set, or no `name`."""
     engine = _values(section)
     return _command(engine) if _text(engine.get("name")) and "command" not in engine else None
+
+
+def limits_of_searches(section: yaml.MappingNode) -> dict[str, yaml.Node]:
+    """Return lichess-bot's limits of searches that are known here, by their names there."""
+    limits = _values(_values(_values(section).get("uci_options")).get("go_commands"))
+    return {name: limits[name] for name in GO_COMMANDS if name in limits}
 
 
 def protocol_problem(section: yaml.MappingNode) -> str | None:

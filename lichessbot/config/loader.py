@@ -26,7 +26,15 @@ from lichessbot.config.credentials import (
     without_password,
 )
 from lichessbot.config.engine import EngineConfig, EngineKeys
-from lichessbot.config.lichess_bot_keys import BOOKS, engine_command, instead_of, protocol_problem, without_limits
+from lichessbot.config.lichess_bot_keys import (
+    BOOKS,
+    GO_COMMANDS,
+    engine_command,
+    instead_of,
+    limits_of_searches,
+    protocol_problem,
+    without_limits,
+)
 from lichessbot.config.root import Config
 from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted, path_of
 from lichessbot.errors import ConfigError
@@ -242,6 +250,13 @@ class _Source(YamlFile):
                 values["command"] = command
                 self.lines[(*path, "command")] = self.lines[(*path, "name")]
                 self.translated[(*path, "command")] = (*path, "name")
+            for theirs, limit in limits_of_searches(section).items():
+                ours, given = GO_COMMANDS[theirs], (*path, "uci_options", "go_commands", theirs)
+                if ours in values:
+                    self.problem((*path, ours), f"expected it or {dotted(given)}, found both")
+                    continue
+                values[ours] = self.build(limit, (*path, ours))
+                self.translated[(*path, ours)] = given
             if (problem := protocol_problem(section)) is not None:
                 self.problem((*path, "protocol"), problem)
         return values

@@ -24,17 +24,37 @@ matchmaking: {delay_after_decline: fine}
     loaded = load(file, text)
     assert loaded.config.challenge.concurrency == 2
     assert loaded.config.engine.hash_mb == 512
+    assert (loaded.config.engine.nodes, loaded.config.engine.move_time_ms) == (1, 1000)
     assert [warning.removeprefix(f"{file}:") for warning in loaded.warnings] == [
         '5: engine.name: the bot plays this engine as engine.command: ["python3", "-u", "./engines/my engine.py", '
         '"--cpuct=3.1"]',
         "9: engine.protocol: has no effect here: every engine speaks UCI here; remove the key",
-        "10: engine.uci_options.go_commands: has no effect here: write engine.nodes: 1, engine.move_time_ms: 1000",
+        "10: engine.uci_options.go_commands: the bot plays with engine.nodes: 1, engine.move_time_ms: 1000",
         "11: matchmaking.delay_after_decline: has no effect here: set matchmaking.challenge_filter",
         *(
             f"challenge.{key} is missing: {ours} here, no limit in lichess-bot, for which write `{key}: null`"
             for key, ours in (("max_increment", "20 s"), ("max_base", "1800 s"), ("max_days", "14 days"))
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        ("uci_options: {go_commands: {depth: deep}}", "1: engine.depth: expected a whole number, found 'deep'"),
+        ("depth: 5, uci_options: {go_commands: {depth: 9}}",
+         "1: engine.depth: expected it or engine.uci_options.go_commands.depth, found both"),
+    ],
+)  # fmt: skip
+def test_a_wrong_limit_of_lichess_bot_is_named(file: Path, keys: str, found: str) -> None:
+    assert problems(file, f"engine: {{{keys}}}\n") == [found]
+
+
+def test_an_unknown_limit_of_lichess_bot_gives_a_warning(file: Path) -> None:
+    warning, *_ = load(file, "engine: {uci_options: {go_commands: {depth: 9, mate: 3}}}\n").warnings
+    assert warning.endswith("go_commands: the bot plays with engine.depth: 9; no limit named mate is known here")
+    warning, *_ = load(file, "engine: {uci_options: {go_commands: {mate: 3}}}\n").warnings
+    assert warning.endswith("go_commands: has no effect here: no limit named mate is known here")
 
 
 def test_the_older_name_of_pondering_gives_a_warning(file: Path) -> None:

@@ -12,12 +12,7 @@ from tests.lichessbot.config.migration.conftest import Translator, left_out, tho
 from tests.lichessbot.config.migration.old_files import LICHESS_BOT
 
 # What the loader names and leaves to the operator, and the translation translates.
-TRANSLATED_BESIDES = {
-    "engine.nodes": 5000,
-    "engine.depth": 9,
-    "engine.move_time_ms": 700,
-    "matchmaking.challenge_color": "random",
-}
+TRANSLATED_BESIDES = {"matchmaking.challenge_color": "random"}
 
 
 def test_the_translation_means_what_the_loader_understands_of_the_old_file(file: Path, translated: Translator) -> None:
