@@ -34,7 +34,8 @@ class Effective(NamedTuple):
 
 def effective(loaded: LoadedConfig, path: Path | None, environment: Mapping[str, str]) -> Iterator[Effective]:
     """Yield every key with its value in force. The token is hidden."""
-    values = dotted_values(loaded.config) | {"state_dir": loaded.state_dir}
+    settled = {"state_dir": loaded.state_dir, "engine.own_book": loaded.config.engine.has_own_book}
+    values = dotted_values(loaded.config) | settled
     for key, value in values.items():
         origin = _origin(loaded, tuple(key.split(".")), path, environment)
         is_secret = key == "token" and origin != _DEFAULT
@@ -57,8 +58,6 @@ def _origin(loaded: LoadedConfig, key: KeyPath, path: Path | None, environment: 
         return f"{path}:{loaded.lines[key]}"
     if key in loaded.personal:
         return loaded.personal[key]
-    if key == ("engine", "own_book") and loaded.config.engine.command is not None:
-        return "default with engine.command"
     return _DEFAULT
 
 

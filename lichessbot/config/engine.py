@@ -170,7 +170,8 @@ def option_key(name: object) -> str | None:
 class EngineKeys(Section):
     """The keys that both `engine` and a profile can set; None means no limit.
 
-    `uci_options` may name an option that has a key, and `style` sets options of our engine: `normalized` merges them.
+    `own_book` is None for the default, see `has_own_book`. `uci_options` may name an option that has a key, and `style`
+    sets options of our engine: `normalized` merges them.
     """
 
     command: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
@@ -190,7 +191,7 @@ class EngineKeys(Section):
     move_time_ms: Annotated[Number, Field(ge=1, le=600_000)] | None = None
     move_overhead_ms: Annotated[Number, Field(ge=0, le=_MOST_OVERHEAD_MS)] = 200
     draw_or_resign: DrawOrResignConfig = DrawOrResignConfig()
-    own_book: Flag = True
+    own_book: Flag | None = None
     variety: Flag = True
     polyglot: PolyglotConfig = PolyglotConfig()
     lichess_bot_tbs: LocalTablesConfig = LocalTablesConfig()
@@ -239,18 +240,15 @@ class EngineKeys(Section):
         options = {**self._style_options, **self.uci_options}
         own_keys = {name: _OPTIONS_WITH_KEYS[name.lower()][0] for name in options if name.lower() in _OPTIONS_WITH_KEYS}
         if options == self.uci_options and not own_keys:
-            return self._with_default_book()
+            return self
         rest = {name: value for name, value in options.items() if name not in own_keys}
         moved = {key: options[name] for name, key in own_keys.items()}
-        return self.model_copy(update={"uci_options": rest, **moved})._with_default_book()
+        return self.model_copy(update={"uci_options": rest, **moved})
 
-    def _with_default_book(self) -> Self:
-        """Return a copy with the default of `own_book` if it is not given: our book is for our engine alone."""
-        if "own_book" in self.model_fields_set or self.own_book is (self.command is None):
-            return self
-        copy = self.model_copy(update={"own_book": self.command is None})
-        copy.model_fields_set.discard("own_book")  # for a profile with another command it is still not given
-        return copy
+    @property
+    def has_own_book(self) -> bool:
+        """Whether our opening book is asked: unless the configuration says so, for our engine alone."""
+        return self.command is None if self.own_book is None else self.own_book
 
     @property
     def _style_options(self) -> dict[str, int | str]:
@@ -282,7 +280,7 @@ class EngineConfig(EngineKeys):
     def sources(self) -> tuple[str, ...]:
         """The move sources that are asked before the engine, by their keys, in order."""
         local = [("polyglot", self.polyglot.enabled), ("syzygy", self.lichess_bot_tbs.syzygy.enabled)]
-        asked = [*local, *self.online_moves.sources, ("own_book", self.own_book)]
+        asked = [*local, *self.online_moves.sources, ("own_book", self.has_own_book)]
         return tuple(name for name, enabled in asked if enabled)
 
     bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)
@@ -291,7 +289,7 @@ class EngineConfig(EngineKeys):
         """Return a copy with the keys that the profile sets. Another `command` takes over no `uci_options`."""
         its_own = "command" in profile.engine.model_fields_set
         below = self.model_copy(update={"uci_options": {}}) if its_own else self
-        return merged(below, profile.engine)._with_default_book()
+        return merged(below, profile.engine)
 
 
 def _clock(value: object) -> ExactClock:

@@ -269,7 +269,7 @@ def _local_tables(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
 
 
 def _own_book(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
-    if not config.own_book:
+    if not config.has_own_book:
         return []
     books = PolyglotBooks("own_book", (OWN_BOOK,), PolyglotConfig(), log)
     return [LimitedSource(Kind.BOOK, books, max_depth=_OWN_BOOK_MOVES)]

@@ -172,7 +172,7 @@ def test_every_value_is_shown_with_its_origin(folder: Path) -> None:
         f"engine.command: [{folder}/fish]  # c.yml:2, translated from engine.name",
         "engine.hash_mb: 32  # c.yml:3, translated from engine.uci_options.hash",
         "engine.uci_options: {Contempt: 1}  # c.yml:3",
-        "engine.own_book: false  # default with engine.command",
+        "engine.own_book: false  # default",
         "engine.polyglot.book.standard: []  # default",
     } <= set(lines)
     assert any(line.startswith("profiles: [{when: {clock: [3+2]}, engine: {depth: 4") for line in lines)

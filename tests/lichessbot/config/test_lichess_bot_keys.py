@@ -76,12 +76,12 @@ def test_books_have_the_names_of_lichess_or_those_of_lichess_bot(file: Path) -> 
 def test_the_engine_of_a_lichess_bot_config_plays_without_our_book(file: Path) -> None:
     engine = load(file, "engine: {dir: ./engines/, name: fish, protocol: uci, working_dir: ''}\n").config.engine
     assert engine.command == (str(file.parent / "engines" / "fish"),)
-    assert not engine.own_book
-    assert load(file, "engine: {name: fish, own_book: true}\n").config.engine.own_book
-    assert load(file, "engine: {}\n").config.engine.own_book
-    assert not load(file, "engine: {command: [stockfish]}\n").config.engine.own_book
+    assert not engine.has_own_book
+    assert load(file, "engine: {name: fish, own_book: true}\n").config.engine.has_own_book
+    assert load(file, "engine: {}\n").config.engine.has_own_book
+    assert not load(file, "engine: {command: [stockfish]}\n").config.engine.has_own_book
     config = load(file, "profiles: [{when: {speed: bullet}, engine: {command: [stockfish]}}]\n").config
-    assert not config.engine.changed_by(config.profiles[0]).own_book
+    assert not config.engine.changed_by(config.profiles[0]).has_own_book
     assert load(file, "engine: {dir: ./engines/, command: [other], own_book: false}\n").warnings[0].endswith(
         "engine.dir: has no effect here: engine.command decides"
     )
@@ -94,6 +94,7 @@ def test_the_engine_of_a_lichess_bot_config_plays_without_our_book(file: Path) -
         ("{command: [stockfish]}", "{depth: 5}", False),
         ("{command: [stockfish], own_book: false}", "{command: null}", False),
         ("{command: [stockfish]}", "{command: [other], own_book: true}", True),
+        ("{command: [stockfish], own_book: true}", "{own_book: null}", False),
         ("{own_book: false}", "{command: null}", False),
     ],
 )
@@ -104,7 +105,7 @@ def test_a_profile_with_our_engine_plays_with_our_book(file: Path, section: str,
         engine = config.engine
         for profile in config.profiles:
             engine = engine.changed_by(profile)
-        assert engine.own_book is has_book
+        assert engine.has_own_book is has_book
 
 
 @pytest.mark.parametrize("protocol", ["xboard", "homemade"])

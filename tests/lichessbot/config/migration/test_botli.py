@@ -45,7 +45,6 @@ EXPECTED = {
     "engine.hash_mb": 32,
     "engine.threads": 2,
     "engine.move_overhead_ms": 90,
-    "engine.own_book": False,
     "engine.draw_or_resign.offer_draw_enabled": True,
     "engine.draw_or_resign.offer_draw_score": 12,
     "engine.draw_or_resign.offer_draw_moves": 6,

@@ -102,7 +102,7 @@ def test_a_missing_key_keeps_the_meaning_that_lichess_bot_gives_it(translated: T
 def test_an_engine_of_another_protocol_is_left_out(translated: Translator, protocol: str) -> None:
     found, loaded = translated(f"engine: {{dir: ., name: fish, protocol: {protocol}}}\nchallenge: {{concurrency: 2}}\n")
     assert loaded.config.engine.command is None
-    assert loaded.config.engine.own_book
+    assert loaded.config.engine.has_own_book
     assert {"engine.protocol", "engine.name"} <= those_that_matter(found)
 
 
