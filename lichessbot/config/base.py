@@ -67,6 +67,18 @@ def merged(below: Layer, above: Section) -> Layer:
     return below.model_copy(update=changes)
 
 
+def reset(below: Section, above: Section) -> Iterator[tuple[str, ...]]:
+    """Yield the path of each key that both set, `above` to its default and `below` to something else."""
+    for name, field in type(above).model_fields.items():
+        if name not in above.model_fields_set & below.model_fields_set:
+            continue
+        old, new = getattr(below, name), getattr(above, name)
+        if isinstance(new, Section):
+            yield from ((name, *inner) for inner in reset(old, new))
+        elif new != old and new == field.get_default(call_default_factory=True):
+            yield (name,)
+
+
 class Before:
     """A function that makes an accepted value of what is in the file, and what a JSON schema says of such input."""
 

@@ -15,7 +15,7 @@ import yaml
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from lichessbot.config.base import LOOPBACK, Section, merged
+from lichessbot.config.base import LOOPBACK, Section, merged, reset
 from lichessbot.config.credentials import (
     TOKEN_VARIABLE,
     exposure,
@@ -175,6 +175,9 @@ def _with_personality(source: "_Source", config: Config, personality: str, folde
         return None
     source.warnings += other.warnings
     source.personal = {key: f"{other.name}:{line}" for key, line in other.lines.items()}
+    if defaults := [f"{dotted(key)} (line {source.line_of(key)})" for key in reset(below, config)]:
+        where = source.place(("personality",), source.line_of(("personality",)))
+        source.warn(f"{where}: remove the defaults that override {personality}'s {', '.join(defaults)}")
     both = merged(below, config)
     together = _Source(source.name, lines=source.lines)
     together.check(both)

@@ -66,6 +66,22 @@ def test_the_configuration_overrides_a_personality_key_by_key(tmp_path: Path) ->
     assert config.engine.level == 1700
 
 
+def test_defaults_in_the_configuration_that_undo_a_personality_are_noted(tmp_path: Path) -> None:
+    text = "personality: people/mine.yml\ngreeting:\n  name: Knight\n  hello: null\nengine:\n  style: {name: none}\n"
+    file = write(tmp_path, text)
+    assert load_config(file, TOKEN).warnings == (
+        f"{file}:1: personality: remove the defaults that override people/mine.yml's engine.style.name (line 6), "
+        "greeting.hello (line 4)",
+    )
+    assert load_config(write(tmp_path, "personality: captain\ngreeting: {hello: Hi}\n"), TOKEN).warnings == ()
+
+
+def test_a_copy_of_the_example_names_what_undoes_a_personality(tmp_path: Path) -> None:
+    text = Path("config.example.yml").read_text().replace("personality: null", "personality: captain")
+    (warning,) = load_config(write(tmp_path, text), TOKEN).warnings
+    assert warning.count("(line ") == 13
+
+
 def test_a_book_lies_beside_the_personality(tmp_path: Path) -> None:
     config = load(tmp_path, "personality: people/mine.yml\n")
     assert config.engine.polyglot.book.standard == (tmp_path / "people" / "mine.bin",)
