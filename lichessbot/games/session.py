@@ -31,6 +31,7 @@ from lichessbot.games.actions import (
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
 from lichessbot.games.game_log import GameLog, described, time_control
+from lichessbot.games.move_delivery import MoveTimes
 from lichessbot.games.recording.archive import ArchivedGame, GameArchive
 from lichessbot.games.recording.recorder import GameRecorder
 from lichessbot.games.time_budget import MoveOverhead
@@ -79,29 +80,6 @@ class GameContext:
     """Return the challengers that wait for a game, the next one first."""
     counters: Counters
     """What is counted for the operator."""
-
-
-@dataclass
-class MoveTimes:
-    """When the steps of our next move happened, in monotonic seconds: how long we take beside the search."""
-
-    line_read_at: float = 0.0
-    decided_at: float | None = None
-    told_at: float | None = None
-    search_s: float = 0.0
-
-    def searched(self, told_at: float, took_s: float) -> None:
-        """Note that the engine, told to search at `told_at`, took this long."""
-        self.told_at, self.search_s = told_at, took_s
-
-    def until(self, sent_at: float) -> dict[str, float]:
-        """Return our own part in milliseconds, in all and, if the engine was asked for this move, by steps."""
-        own = {"reaction_ms": sent_at - self.line_read_at - self.search_s}
-        if self.told_at and self.decided_at and self.line_read_at < self.decided_at <= self.told_at:
-            own["decide_ms"] = self.decided_at - self.line_read_at
-            own["tell_ms"] = self.told_at - self.decided_at
-            own["send_ms"] = sent_at - self.told_at - self.search_s
-        return {name: value * 1000 for name, value in own.items()}
 
 
 class GameSession:
@@ -299,6 +277,7 @@ class GameSession:
                     context.inbox.put(answer)
                 case ReopenStream(reason, hangs):
                     self._log.info("stream.reopen", reason=reason)
+                    context.outbox.renew(self.game_id)
                     if self._reader is not None and self._reader.is_alive() and not hangs:
                         self._reader.due_at = self._game.monitor.opening_due_at
                         self._reader.reopen()

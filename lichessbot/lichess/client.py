@@ -88,6 +88,7 @@ class LichessClient:
         self._requestor = self._client.bots._r
 
     def close(self) -> None:
+        """Close the kept connections; another request opens a new one."""
         self._session.close()
 
     @property
@@ -111,7 +112,11 @@ class LichessClient:
         self._ask(lambda: self._client.teams.join(team_id, message, password), _nothing)
 
     def playing(self) -> tuple[GameInfo, ...]:
-        """Return the games in progress, most urgent first."""
+        """Return the games in progress, most urgent first.
+
+        On a new connection: they are asked for when a stream is in doubt, and a kept one may be as dead.
+        """
+        self.close()
         return self._ask(lambda: self._client.games.get_ongoing(_MOST_PLAYING), parse_playing)
 
     def game_record(self, game_id: str) -> ExportedGame:

@@ -100,6 +100,11 @@ class Outbox:
         """Whether a chat line is waiting or in flight."""
         return any(sender.is_talking for sender in self._shared.values())
 
+    def renew(self, game_id: str) -> None:
+        """Send the next move of this game on a new connection: the kept one may be as dead as the game's stream."""
+        if (sender := self._move_senders.get(game_id)) is not None:
+            sender.renew()
+
     def close_game(self, game_id: str) -> None:
         """Drop the unsent commands of this game."""
         sender = self._move_senders.pop(game_id, None)
@@ -158,7 +163,13 @@ class _MoveSender(threading.Thread):
         self._lock = threading.Lock()
         self._unanswered = 0
         self._busy_since: float | None = None
+        self._in_doubt = False
+        """Whether the kept connection may be dead."""
         self._stopping = False
+
+    def renew(self) -> None:
+        """Send the next move on a new connection."""
+        self._in_doubt = True
 
     def send(self, command: SendMove, recorded: threading.Event | None) -> None:
         self._count(1)
@@ -188,6 +199,9 @@ class _MoveSender(threading.Thread):
             command, recorded = newest
             _await_record(recorded, self._timeouts)
             self._busy_since = time.monotonic()
+            if self._in_doubt:
+                self._in_doubt = False
+                self._api.close()
             report = _send(self._api, command, self._rate_limiter)
             self._busy_since = None
             self._count(-1)

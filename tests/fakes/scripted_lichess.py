@@ -48,6 +48,8 @@ class Request:
     path: str
     headers: dict[str, str]
     body: bytes
+    client_port: int = 0
+    """Of the connection that it came on."""
 
 
 class ScriptedLichess:
@@ -98,7 +100,8 @@ def _handler(lichess: ScriptedLichess) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            reply = lichess.take(Request(self.command, self.path, dict(self.headers), body))
+            client_port = self.client_address[1]
+            reply = lichess.take(Request(self.command, self.path, dict(self.headers), body, client_port))
             lichess.over.wait(reply.delay_s)
             if reply.held is not None:
                 self._wait_for(reply.held)

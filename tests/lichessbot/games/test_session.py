@@ -49,7 +49,7 @@ def session() -> GameSession:
         machine=UNKNOWN_MACHINE,
         timeouts=timeouts,
         inbox=SimpleQueue(),
-        outbox=SimpleNamespace(send=lambda command, recorded: None),
+        outbox=SimpleNamespace(send=lambda command, recorded: None, renew=lambda game_id: None),
         store=SimpleNamespace(
             times_done=lambda game_id, deed: 0,
             scores=Scores(),
@@ -118,8 +118,11 @@ def test_a_stream_whose_reader_has_ended_is_read_again(
     monkeypatch.setattr("lichessbot.games.session.StreamReader", start_reader)
     session._context.open_api = lambda read_timeout: None  # type: ignore[method-assign]
     session._read()
+    renewed: list[str] = []
+    session._context.outbox.renew = renewed.append  # type: ignore[method-assign]
     session._perform([ReopenStream("its state did not come")])
     assert len(readers) == 2, "the first has ended"
+    assert renewed == [GAME], "the connection for moves may be dead as well"
     session._perform([ReopenStream("its state did not come")])
     assert (len(readers), readers[1].asked) == (2, [None])
     session.handle(StreamLost(GAME, "reset", timedelta()))

@@ -90,6 +90,31 @@ def test_a_read_returns_its_answer(lichess: ScriptedLichess, outbox: Outbox, inb
     assert answer(inbox) == CommandDone(ReadPlaying(), ())
 
 
+def test_the_games_in_progress_are_read_on_a_new_connection(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer("/api/account", Reply(body=ACCOUNT))
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
+    for command in (ReadAccount(), ReadAccount(), ReadPlaying(), ReadAccount()):
+        outbox.send(command)
+        assert isinstance(answer(inbox), CommandDone)
+    account, again, playing, later = (request.client_port for request in lichess.requests)
+    assert account == again != playing == later
+
+
+def test_a_game_in_doubt_sends_its_next_move_on_a_new_connection(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer(MOVE_PATH, Reply())
+    for in_doubt in (False, False, True, False):
+        if in_doubt:
+            outbox.renew(MOVE.game_id)
+        outbox.send(MOVE)
+        assert isinstance(answer(inbox), CommandDone)
+    first, second, third, fourth = (request.client_port for request in lichess.requests)
+    assert first == second != third == fourth
+
+
 @pytest.mark.parametrize(
     ("reply", "error"), [(Reply(400, {"error": "no"}), Refused), (Reply(429), RateLimited), (Reply(502), Unreachable)]
 )
