@@ -35,6 +35,7 @@ REFUSALS = (
 EVENTS = (
     "maintenance", "takeback", "challenge-canceled", "challenge-replaced", "challenge-expired", "flood", "eviction",
     "events-ended", "game-stream-ended", "threefold", "refused", "restart",
+    "network-changed",
 )
 GROUPS = {"lines": LINES, "limits": LIMITS, "refusals": REFUSALS, "events": EVENTS}
 GAMES = {"lines": 9, "limits": 6, "refusals": 10, "events": 6}

@@ -189,6 +189,10 @@ class Fault(Enum):
         "stall", "a stream falls silent, its connection stays open", Layer.WIRE, STREAMS, Remedy.REPEATED,
         Notice.BY_SILENCE,
     )
+    NETWORK_CHANGED = FaultSpec(
+        "network-changed", "all connections fall silent and stay open, new ones work", Layer.WIRE, (Place.MOVE,),
+        Remedy.REOPENED, Notice.BY_SILENCE, is_general=True,
+    )
     CUT = FaultSpec("cut", "a stream breaks off in the middle of a line", Layer.WIRE, STREAMS, Remedy.REPEATED)
     TRICKLE = FaultSpec(
         "trickle", "an answer, its head first, or a line of a stream trickles in byte by byte", Layer.WIRE, REQUESTS,

@@ -37,7 +37,7 @@ class _Connection:
     traffic: Traffic = field(default_factory=lambda: Traffic(Place.OTHER_REQUEST))
     fault: Fault | None = None          # strikes at the answer to a command
     is_owed: bool = False               # a request was passed on, and nothing of its answer came
-    is_silent: bool = False             # passes nothing on
+    is_silent: bool = False             # passes nothing on, either way
 
     def close(self) -> None:
         for writer in (self.client, self.server):
@@ -119,6 +119,14 @@ class Proxy:
         for connection in self._connections:
             connection.close()
 
+    def _silence_connections(self) -> None:
+        """Let all connections stay open and pass nothing on, as after a change of networks."""
+        for connection in self._connections:
+            connection.is_silent = True
+            if connection.is_owed or connection.traffic.place in STREAMS:
+                self._on_loss(connection.traffic)
+            connection.is_owed = False
+
     def _accept(self, listener: socket.socket) -> None:
         try:
             client, _ = listener.accept()
@@ -164,6 +172,8 @@ class Proxy:
     async def _pass_requests(self, connection: _Connection, from_client: asyncio.StreamReader) -> None:
         with contextlib.suppress(OSError):          # either end may close at any time
             while data := await from_client.read(BLOCK_BYTES):
+                if connection.is_silent:
+                    continue
                 if data.startswith(_METHODS) and not self._take_request(connection, data):
                     return
                 if not await _send(connection.server, data):
@@ -220,6 +230,10 @@ class Proxy:
                 connection.is_silent = True
                 self._on_loss(traffic)
                 return True
+            case Fault.NETWORK_CHANGED:     # this piece may be half of an answer
+                is_through = await _send(client, data)
+                self._silence_connections()
+                return is_through
             case Fault.TRICKLE:
                 self._on_loss(traffic)
                 connection.is_owed = not await self._trickle(client, data)

@@ -204,6 +204,29 @@ def test_restart_ends_everything_refuses_for_a_while_and_replays(
         assert client.events().next("gameStart")["game"]["id"] == game_id
 
 
+def test_a_change_of_networks_leaves_only_new_connections(
+    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+) -> None:
+    game_id = start_game(ada, bob)
+    lost: list[Traffic] = []
+    with proxied(lichess, ada, Fault.NETWORK_CHANGED, Place.MOVE, on_loss=lost.append) as client:
+        address = urlsplit(client.url)
+        with socket.create_connection((address.hostname, address.port)) as kept:
+            head = f"HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ada.token}\r\n"
+            kept.sendall(f"GET /api/account {head}\r\n".encode())
+            assert kept.recv(1) == b"H"
+            stream = client.game(game_id)
+            stream.next("gameFull")
+            with suppress(requests.RequestException):           # perhaps half of the answer has come
+                client.do(game_id, "move/e2e4")
+            kept.sendall(f"POST /api/bot/game/{game_id}/abort {head}Content-Length: 0\r\n\r\n".encode())
+            kept.settimeout(3 * timing.tick_s)
+            with pytest.raises(TimeoutError):
+                b"".join(iter(lambda: kept.recv(1000), b""))
+        assert client.game(game_id).next("gameFull")["state"]["moves"] == "e2e4"
+    assert Traffic(Place.GAME_STREAM, game_id) in lost
+
+
 def test_refusal_of_connections_leaves_those_that_stand(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing, refusals: list[tuple[Proxy, float]]
 ) -> None:

@@ -86,6 +86,7 @@ def test_nothing_strikes_without_a_plan() -> None:
         (Fault.LIMIT_BARE, 20, 10),             # half of the clock, where it does not
         (Fault.LIMIT_RATELIMIT, 300, 30),       # what the body says
         (Fault.STALL, 300, 20),                 # nearly three ticks of silence
+        (Fault.NETWORK_CHANGED, 300, 20),
         (Fault.STATE_LOST, 300, 30),
         (Fault.RESTART, 300, 20),
     ],
