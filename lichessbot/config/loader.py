@@ -259,6 +259,7 @@ class _Source(YamlFile):
                     self.problem((*path, ours), f"expected it or {dotted(given)}, found both")
                     continue
                 values[ours] = self.build(limit, (*path, ours))
+                self.lines[given] = self.lines[(*path, ours)]
                 self.translated[(*path, ours)] = given
             if (problem := protocol_problem(section)) is not None:
                 self.problem((*path, "protocol"), problem)

@@ -148,7 +148,7 @@ def test_a_file_of_botli_is_recognised_in_one_line(folder: Path, command: str) -
 SHOWN = """\
 engine:
   name: fish
-  uci_options: {hash: 32, Contempt: 1}
+  uci_options: {hash: 32, Contempt: 1, go_commands: {nodes: 500}}
 challenge: {concurrency: 3, human: {max_base: 60}}
 token_file: secret.token
 profiles:
@@ -171,6 +171,7 @@ def test_every_value_is_shown_with_its_origin(folder: Path) -> None:
         "challenge.human: {max_base: 60}  # c.yml:4",
         f"engine.command: [{folder}/fish]  # c.yml:2, translated from engine.name",
         "engine.hash_mb: 32  # c.yml:3, translated from engine.uci_options.hash",
+        "engine.nodes: 500  # c.yml:3, translated from engine.uci_options.go_commands.nodes",
         "engine.uci_options: {Contempt: 1}  # c.yml:3",
         "engine.own_book: false  # default",
         "engine.polyglot.book.standard: []  # default",
