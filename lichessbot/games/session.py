@@ -205,6 +205,7 @@ class GameSession:
                 self._choose_engine(full)
             case StreamLost(on_request=False):
                 self._context.counters.counted.game_streams_lost += 1
+                self._context.outbox.renew(self.game_id)
             case BestMove() | SourceAnswer() if awaited:
                 self._note_answer(report)
                 self._recorder.note_answer(report)

@@ -89,9 +89,12 @@ def test_the_log_names_only_answers_that_are_played_as_moves(
 
 
 def test_a_lost_stream_counts_as_a_fault_unless_it_was_reopened_on_request(session: GameSession) -> None:
+    renewed: list[str] = []
+    session._context.outbox.renew = renewed.append  # type: ignore[method-assign]
     for on_request in (False, True):
         session.handle(StreamLost(GAME, "reset", timedelta(), on_request=on_request))
     assert session._context.counters.counted.game_streams_lost == 1
+    assert renewed == [GAME]
 
 
 def test_a_plain_move_does_not_wait_for_a_record_that_a_disk_does_not_take(session: GameSession) -> None:
