@@ -5,7 +5,7 @@ until the stream was read again.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 
 from lichessbot.backoff import Backoff
@@ -28,29 +28,6 @@ class _Stage(Enum):
     """Acknowledged; the stream should show it before it is due."""
     HELD = auto()
     """Refused, not answered or not shown: nothing is sent until the stream was read again."""
-
-
-@dataclass
-class MoveTimes:
-    """When the steps of our next move happened, in monotonic seconds: how long we take beside the search."""
-
-    line_read_at: float = 0.0
-    decided_at: float | None = None
-    told_at: float | None = None
-    search_s: float = 0.0
-
-    def searched(self, told_at: float, took_s: float) -> None:
-        """Note that the engine, told to search at `told_at`, took this long."""
-        self.told_at, self.search_s = told_at, took_s
-
-    def until(self, sent_at: float) -> dict[str, float]:
-        """Return our own part in milliseconds, in all and, if the engine was asked for this move, by steps."""
-        own = {"reaction_ms": sent_at - self.line_read_at - self.search_s}
-        if self.told_at and self.decided_at and self.line_read_at < self.decided_at <= self.told_at:
-            own["decide_ms"] = self.decided_at - self.line_read_at
-            own["tell_ms"] = self.told_at - self.decided_at
-            own["send_ms"] = sent_at - self.told_at - self.search_s
-        return {name: value * 1000 for name, value in own.items()}
 
 
 class MoveDelivery:

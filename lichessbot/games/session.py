@@ -31,7 +31,6 @@ from lichessbot.games.actions import (
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
 from lichessbot.games.game_log import GameLog, described, time_control
-from lichessbot.games.move_delivery import MoveTimes
 from lichessbot.games.recording.archive import ArchivedGame, GameArchive
 from lichessbot.games.recording.recorder import GameRecorder
 from lichessbot.games.time_budget import MoveOverhead
@@ -82,6 +81,29 @@ class GameContext:
     """What is counted for the operator."""
 
 
+@dataclass
+class MoveTimes:
+    """When the steps of our next move happened, in monotonic seconds: how long we take beside the search."""
+
+    line_read_at: float = 0.0
+    decided_at: float | None = None
+    told_at: float | None = None
+    search_s: float = 0.0
+
+    def searched(self, told_at: float, took_s: float) -> None:
+        """Note that the engine, told to search at `told_at`, took this long."""
+        self.told_at, self.search_s = told_at, took_s
+
+    def until(self, sent_at: float) -> dict[str, float]:
+        """Return our own part in milliseconds, in all and, if the engine was asked for this move, by steps."""
+        own = {"reaction_ms": sent_at - self.line_read_at - self.search_s}
+        if self.told_at and self.decided_at and self.line_read_at < self.decided_at <= self.told_at:
+            own["decide_ms"] = self.decided_at - self.line_read_at
+            own["tell_ms"] = self.told_at - self.decided_at
+            own["send_ms"] = sent_at - self.told_at - self.search_s
+        return {name: value * 1000 for name, value in own.items()}
+
+
 class GameSession:
     """Plays one game from `start` until it is `over`. For the main thread: the engine ends with its thread."""
 
@@ -127,9 +149,8 @@ class GameSession:
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)
         self._reader: StreamReader | None = None
         self._chosen_by: BestMove | SourceAnswer | None = None
-        """What our last move was chosen by."""
         self._chosen_on = self._game.board
-        """The position in which."""
+        """What our last move was chosen by, and in which position."""
         self._evaluation: tuple[BestMove | SourceAnswer, Evaluation] | None = None
         """Of the answer that was described last."""
         self._round_trip_s: float | None = None
@@ -203,8 +224,8 @@ class GameSession:
         match report:
             case StreamEvent(event=GameFull() as full):
                 self._choose_engine(full)
-            case StreamLost(on_request=False):
-                self._context.counters.counted.game_streams_lost += 1
+            case StreamLost(on_request=on_request):
+                self._context.counters.counted.game_streams_lost += not on_request
                 self._context.outbox.renew(self.game_id)
             case BestMove() | SourceAnswer() if awaited:
                 self._note_answer(report)
@@ -278,7 +299,6 @@ class GameSession:
                     context.inbox.put(answer)
                 case ReopenStream(reason, hangs):
                     self._log.info("stream.reopen", reason=reason)
-                    context.outbox.renew(self.game_id)
                     if self._reader is not None and self._reader.is_alive() and not hangs:
                         self._reader.due_at = self._game.monitor.opening_due_at
                         self._reader.reopen()
