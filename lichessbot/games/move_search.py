@@ -1,13 +1,15 @@
 """The search for our move: move sources first, then the engine, then a search in this process.
 
 Pure: returns actions; `now` is monotonic seconds, passed in. An engine that fails is replaced once if the clock
-allows; after that the daemon finds a move itself. The game decides whether an answer is legal and what it is good for.
+allows, and awaited if days are left; after that the daemon finds a move itself. The game decides whether an answer is legal and what it is good for.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from engine.facade import Board, InvalidMove, Limits
+from lichessbot.backoff import doubled
 from lichessbot.config import EngineConfig
 from lichessbot.games.actions import (
     Action,
@@ -50,6 +52,8 @@ class _Pending:
     awaits_start: bool = False
     """The engine is still starting: at `due_at` the daemon itself moves, and the engine goes on starting."""
     told_to_stop: bool = False
+    postponed: bool = False
+    """No engine runs, and one is tried again at `due_at`."""
 
 
 class MoveSearch:
@@ -65,6 +69,8 @@ class MoveSearch:
         """An engine failed or was slow to start, and it or its successor is still starting."""
         self._engine_is_unknown = True
         """No engine has told in this game that it is ready."""
+        self._waits = 0
+        """How often this move was postponed because no engine ran."""
 
     @property
     def due_at(self) -> float | None:
@@ -101,6 +107,7 @@ class MoveSearch:
     def finish(self) -> None:
         """Note that the move was found."""
         self._pending = None
+        self._waits = 0
 
     def discard(self) -> None:
         """Ignore the answers to everything that was asked."""
@@ -193,6 +200,8 @@ class MoveSearch:
         assert pending is not None, "only a pending search times out"
         if isinstance(pending.search, Question):
             yield from self.ask_engine(position, now)
+        elif pending.postponed:
+            yield self._start(position, now, only=pending.search.only)[0]
         elif pending.awaits_start:
             # Killing it would not help: the next one would start as slowly.
             self._engine_is_new = True
@@ -206,7 +215,10 @@ class MoveSearch:
             yield StopSearch()
 
     def replace_engine(self, position: Position, reason: str, now: float) -> Iterator[Action]:
-        """Kill the engine and try another once if the clock allows, else find a move in this process."""
+        """Kill the engine and try another once if the clock allows, else find a move in this process.
+
+        With days left an engine that is only replaced or out of reach comes back: then later tries are worth the wait.
+        """
         pending = self._pending
         assert pending is not None, "only a pending search fails"
         assert isinstance(pending.search, Search), "only an engine is replaced"
@@ -215,8 +227,16 @@ class MoveSearch:
         self._engine_is_new = True
         if not pending.second_try and position.clock.affords_engine_start(now):
             yield self._start(position, now, only=pending.search.only, second_try=True)[0]
+        elif (wait_s := self._affordable_wait_s(position.clock, now)) is not None:
+            self._waits += 1
+            pending.due_at, pending.postponed, pending.told_to_stop = now + wait_s, True, False
         else:
             yield self._fall_back(pending, pending.search, position, now)
+
+    def _affordable_wait_s(self, clock: GameClock, now: float) -> float | None:
+        """Return how long to wait for an engine to come back, longer each time; None if the move cannot wait."""
+        wait_s = doubled(clock.timeouts.visit.total_seconds(), self._waits, math.inf)
+        return wait_s if clock.by_days and clock.retry_pause_s(wait_s, now) == wait_s else None
 
     def _fall_back(self, pending: _Pending, search: Search, position: Position, now: float) -> Fallback:
         pending.due_at, pending.awaits_start = None, False

@@ -60,6 +60,7 @@ class Bench:
         variant: str = "standard",
         fen: str = "startpos",
         timed: bool = True,
+        days: int | None = None,
         announced: Colour | None = None,
         sources: bool = False,
         their_title: str = "",
@@ -85,7 +86,8 @@ class Bench:
             "white": {"id": US} if white else them,
             "black": them if white else {"id": US},
             "initialFen": fen,
-            "clock": {"initial": 60_000, "increment": 0} if timed else None,
+            "clock": {"initial": 60_000, "increment": 0} if timed and days is None else None,
+            "daysPerTurn": days,
         }
 
     def hear(self, report: Report) -> list[Action]:

@@ -16,6 +16,8 @@ from lichessbot.storage.records import LimitedAction
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchSummary
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench, advice, consulting, only
 
+DAY_MS = 86_400_000
+
 # An engine that fails
 
 
@@ -170,6 +172,36 @@ def test_without_a_clock_a_move_waits_until_the_engine_has_loaded_its_network() 
     assert bench.hear(EngineReady(GAME)) == []
     assert bench.wait(9) == []
     only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+
+
+def test_with_days_left_a_move_waits_for_an_engine_that_comes_back() -> None:
+    bench = Bench(days=3)
+    think = only(bench.full("e2e4 e7e5", time_ms=3 * DAY_MS), StartSearch)
+    waits_s: list[float] = []
+    while True:
+        _, again = bench.hear(EngineDied(GAME, think.search.search_id, "no such program"))
+        assert isinstance(again, StartSearch)
+        kill, *fallback = bench.hear(EngineDied(GAME, again.search.search_id, "no such program"))
+        assert isinstance(kill, KillEngine)
+        if fallback:
+            break
+        failed_at = bench.now
+        think = only(bench.wait_until_due(), StartSearch)
+        waits_s.append(bench.now - failed_at)
+    assert waits_s == [300 * 2**number for number in range(7)]
+    assert isinstance(fallback[0], Fallback)
+    only(bench.hear(BestMove(GAME, fallback[0].search_id, "g1f3")), SendMove)
+
+
+def test_an_engine_that_comes_back_moves() -> None:
+    bench = Bench(days=3)
+    think = only(bench.full("e2e4 e7e5", time_ms=3 * DAY_MS), StartSearch)
+    _, again = bench.hear(EngineDied(GAME, think.search.search_id, "no such program"))
+    assert isinstance(again, StartSearch)
+    only(bench.hear(EngineDied(GAME, again.search.search_id, "no such program")), KillEngine)
+    assert bench.full("e2e4 e7e5", time_ms=3 * DAY_MS) == [], "a visit in between changes nothing"
+    later = only(bench.wait_until_due(), StartSearch)
+    only(bench.hear(BestMove(GAME, later.search.search_id, "g1f3")), SendMove)
 
 
 def test_a_new_engine_that_is_ready_may_think() -> None:
