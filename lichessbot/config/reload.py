@@ -18,6 +18,7 @@ class Effect(StrEnum):
 
     AT_ONCE = "at once"
     NEW_GAMES = "for new games"
+    """And for correspondence games at their next visits."""
     RESTART = "after a restart"
 
 

@@ -106,14 +106,20 @@ class GameManager:
         """Whether the stream of any game hangs."""
         return any(session.overdue for session in self._sessions.values())
 
+    def _use(self, context: GameContext) -> None:
+        """Use `context` from now on. A changed configuration also decides the next visits of correspondence games."""
+        if self._context is not None and context.config is not self._context.config:
+            self._suspended.clear()  # a visit begins them anew, as a restart does
+        self._context = context
+
     def join(self, info: GameInfo, context: GameContext) -> None:
         """Play a game that is announced; if it is being played, only note what the announcement says."""
-        self._context = context
+        self._use(context)
         self._note(info, time.monotonic(), is_announced=True)
 
     def compare(self, games: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
         """Compare with a list of all games in progress, requested at `asked_at`; join the most urgent first."""
-        self._context = context
+        self._use(context)
         self._check_in_at = asked_at + context.config.correspondence.check_in_every.total_seconds()
         is_whole = len(games) < MAX_LISTED
         # Games with our turn come first.

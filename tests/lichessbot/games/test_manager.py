@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from lichessbot.config import Config
+from lichessbot.games import manager as games_manager
 from lichessbot.games.manager import GameManager
 from lichessbot.games.session import GameContext, GameSession
 from lichessbot.inbox import Inbox, ListedGame, Report
@@ -24,7 +25,7 @@ def test_a_late_announcement_does_not_begin_a_game_again(monkeypatch: pytest.Mon
     joined: list[GameInfo] = []
     manager = GameManager(SimpleQueue(), Timeouts())
     monkeypatch.setattr(manager, "_start_session", joined.append)
-    context = cast(GameContext, SimpleNamespace())
+    context = cast(GameContext, SimpleNamespace(config=Config()))
     manager._ended_at["abcd1234"] = time.monotonic()
     manager.join(INFO, context)
     assert joined == []
@@ -137,3 +138,31 @@ def test_a_correspondence_game_that_a_list_takes_for_another_speed_hides_no_game
     blitz = by_days.model_copy(update={"speed": "blitz"})
     manager.compare([blitz, INFO.model_copy(update={"game_id": "game0002"})], time.monotonic(), context)
     assert started == ["game0002"]
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_correspondence_game_obeys_a_changed_configuration_at_its_next_visit(
+    monkeypatch: pytest.MonkeyPatch, changed: bool
+) -> None:
+    begun: list[Config] = []
+
+    def begin(info: GameInfo, context: GameContext, _: object) -> SimpleNamespace:
+        begun.append(context.config)
+        return SimpleNamespace(
+            game_id=info.game_id, info=info, idle_since=0.0, wake_at=None, threads=0, over=False,
+            start=lambda: None, suspend=lambda: None, tick=lambda: None,
+        )  # fmt: skip
+
+    monkeypatch.setattr(games_manager, "GameSession", begin)
+    manager = GameManager(SimpleQueue(), Timeouts())
+    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
+    by_days = INFO.model_copy(update={"speed": "correspondence", "is_my_turn": True})
+    before, now = Config(), Config(max_takebacks_accepted=7)
+    for config in (before, now if changed else before):
+        context = SimpleNamespace(config=config, store=store, machine=UNKNOWN_MACHINE, timeouts=Timeouts())
+        manager.compare([by_days], time.monotonic(), cast(GameContext, context))
+        manager.tick()
+        assert list(manager._sessions) == [INFO.game_id]
+        manager.tick()
+        assert not manager._sessions, "the visit is over"
+    assert begun == ([before, now] if changed else [before])
