@@ -1,7 +1,8 @@
 """The search for our move: move sources first, then the engine, then a search in this process.
 
 Pure: returns actions; `now` is monotonic seconds, passed in. An engine that fails is replaced once if the clock
-allows, and awaited if days are left; after that the daemon finds a move itself. The game decides whether an answer is legal and what it is good for.
+allows, and awaited if days are left; after that the daemon finds a move itself. The game decides whether an answer is
+legal and what it is good for.
 """
 
 import math
