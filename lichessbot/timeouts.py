@@ -129,6 +129,8 @@ class Timeouts:
     """Between two requests for a tournament game: Lichess forgets a request after a minute."""
     tournament_forgets: timedelta = timedelta(minutes=1)
     """After which Lichess has forgotten a request for a tournament game."""
+    tournament_look: timedelta = timedelta(minutes=10)
+    """Between two reads of a tournament to come: its start may be moved, and no timer runs while we are suspended."""
     tournament_soon: timedelta = timedelta(minutes=2)
     """Before its start a tournament gets its slot, because a game begun now may last into it."""
     tournament_end: timedelta = timedelta(seconds=4)

@@ -221,12 +221,15 @@ class Tournaments:
 
     def _step(self, entry: _Entry, now: float, has_slot: Callable[[], bool]) -> None:
         entry.due_at, entry.waits_for_slot, entry.asked = None, False, False
+        to_come = entry.starts_at is not None and now < entry.starts_at
         over = entry.ends_at is not None and now >= entry.ends_at
         wish = entry.wish
         match entry.stage:
             case _Stage.LEAVING:
                 self._send(entry, LeaveTournament(wish.tournament_id))
             case _Stage.UNREAD:
+                self._send(entry, ReadTournament(wish.tournament_id))
+            case _Stage.IN if to_come:
                 self._send(entry, ReadTournament(wish.tournament_id))
             case _Stage.IN if over or entry.games:
                 self._look(entry, now)
@@ -279,12 +282,12 @@ class Tournaments:
                 entry.due_at = now
 
     def _next(self, entry: _Entry, now: float) -> float:
-        """Return when to ask again: for a game at the start and before Lichess forgets us, then whether it is over.
+        """Return when to ask again: when it starts, then for a game before Lichess forgets us, then whether it is over.
 
         For some seconds Lichess reports that no time is left, but not yet that the tournament is over.
         """
         if entry.starts_at is not None and entry.starts_at > now:
-            return entry.starts_at
+            return min(entry.starts_at, now + self._timeouts.tournament_look.total_seconds())
         again_at = now + self._timeouts.tournament_asks.total_seconds()
         ends_at = math.inf if entry.ends_at is None else entry.ends_at
         return min(again_at, ends_at if ends_at > now else now + self._timeouts.tournament_end.total_seconds())

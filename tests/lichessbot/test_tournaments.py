@@ -289,6 +289,45 @@ def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: D
     assert desk.sent[2:] == [join, ReadTournament(ARENA)]
 
 
+def wait_for_an_arena(desk: Desk, starts_in_s: float) -> None:
+    desk.wishes = [(ARENA, None, None)]
+    desk.tournaments.want(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToStart=starts_in_s))
+    desk.answer()
+
+
+def test_an_arena_to_come_is_read_again_as_its_start_may_be_moved_and_clocks_stop_in_a_suspend(desk: Desk) -> None:
+    """The bot came hours late, or kept a slot for hours."""
+    wait_for_an_arena(desk, 3 * 3600)
+    read, join = ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)
+    for starts_in_s in (2.5 * 3600, 7200, 900):
+        assert desk.is_asked_after() == 600
+        desk.hand.now += 600
+        desk.tick()
+        desk.answer(ArenaInfo(id=ARENA, secondsToStart=starts_in_s))
+        assert list(desk.tournaments.slot_holders) == []
+    assert desk.sent == [read, join, read, read, read]
+    desk.hand.now += 600
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=1800))     # it has begun meanwhile
+    desk.hand.now += desk.is_asked_after()
+    desk.tick()
+    assert desk.sent[5:] == [read, join]
+
+
+def test_a_pause_after_a_429_also_holds_for_reads_of_an_arena_to_come(desk: Desk) -> None:
+    wait_for_an_arena(desk, 3 * 3600)
+    desk.hand.now += 600
+    desk.tick()
+    for pause_s in (60, 120):
+        desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
+        assert desk.is_asked_after() == pause_s
+        desk.hand.now += pause_s
+        desk.tick()
+    assert desk.sent[2:] == [ReadTournament(ARENA)] * 3
+
+
 def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
     desk.free_slots = 0
     desk.wishes = [(ARENA, None, None)]
