@@ -276,8 +276,12 @@ class Engine:
         self._table.clear()
 
     def new_game(self) -> None:
-        """Empty the transposition table and the move histories; a player of limited strength is another one."""
+        """Empty the transposition table and the move histories; a player of limited strength is another one.
+
+        Tablebases that were out of reach are looked for again.
+        """
         self._forget()
+        self._tablebase = self._tablebase.renewed()
         self.limit_strength(self._rating, random.getrandbits(63))
 
     def _forget(self) -> None:

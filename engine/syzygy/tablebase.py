@@ -97,10 +97,11 @@ class Tablebase:
     def __init__(self, folders: Iterable[Path] = (), probe_limit: int = MAX_PIECES) -> None:
         """Positions with more than `probe_limit` pieces, kings included, are not probed."""
         self.probe_limit = probe_limit
+        self._folders = tuple(folders)
         self._tables: dict[Kind, dict[str, Table]] = {kind: {} for kind in Kind}
         self._problems: list[str] = []
         self._reported: set[str] = set()
-        for folder in folders:
+        for folder in self._folders:
             self._add(folder)
         _allow_open_files(sum(map(len, self._tables.values())))
         self._trees = {kind: _tree_of(tables) for kind, tables in self._tables.items()}
@@ -119,6 +120,10 @@ class Tablebase:
             for file in files:
                 if file.suffix == kind.value and Endgame.of_name(file.stem) is not None:
                     self._tables[kind].setdefault(file.stem, Table(file))
+
+    def renewed(self) -> "Tablebase":
+        """Return one that looks for files anew if none were found or some are unusable, else this one."""
+        return self if len(self) and not self.problems else Tablebase(self._folders, self.probe_limit)
 
     # --- Files -------------------------------------------------------------------------------------------------------
 

@@ -335,3 +335,19 @@ def test_a_missing_tablebase_folder_is_reported(tmp_path: Path) -> None:
     lines = converse(f"setoption name SyzygyPath value {nowhere}", "setoption name SyzygyPath value <empty>", "isready")
     assert f"info string {nowhere}: No such file or directory: not used" in lines
     assert lines[-1] == "readyok"
+
+
+def test_tablebases_that_were_out_of_reach_are_looked_for_in_the_next_game(
+    session: Session, tables: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mounted later"
+    session.say(f"setoption name SyzygyPath value {folder}")
+    session.until("info string endgame")
+    folder.symlink_to(tables)
+    for game, has_tables in enumerate((False, True)):
+        if game:
+            session.say("ucinewgame")
+        session.say("position fen 7k/8/8/8/8/8/8/K2qQ3 w - - 0 1")
+        session.say("go depth 3")
+        *reports, _ = session.until("bestmove")
+        assert (" tbhits 0 " not in reports[-1]) is has_tables
