@@ -30,6 +30,7 @@ from lichessbot.storage.game_records import (
     Retention,
     Scores,
 )
+from lichessbot.storage.old_rows import OLDEST, outdated
 from lichessbot.storage.records import COLUMNS, INSERT, ChallengeRecord, ChallengeRecords, LimitedAction, ListFetched
 
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
@@ -41,12 +42,7 @@ _MOST_REMEMBERED: Final = 10_000
 _MOST_UNWRITTEN: Final = 10_000
 _MOST_LEFT_OVER: Final = 100
 _TIDY_EVERY: Final = timedelta(days=1)
-# Lichess forgets a challenge within a day; a correspondence game may last for months.
-_ANSWERS_KEPT: Final = timedelta(days=2)
 _USUAL_RETENTION: Final = Retention()
-_ACTIONS_KEPT: Final = timedelta(days=365)
-_CHALLENGES_KEPT: Final = timedelta(days=90)
-_RESTS_KEPT: Final = timedelta(days=60)  # After their end; then the next decline counts as the first.
 
 
 class Table(StrEnum):
@@ -310,12 +306,13 @@ class Store:
         while not closing:
             notes = self._next_notes(retry_at if self._failing else tidy_at)
             closing = None in notes
-            self._unwritten.extend(note for note in notes if note is not None)
             now = time.monotonic()
             is_untidy = now >= tidy_at
-            if is_untidy:
-                self._unwritten.append(_Note(_outdated(time.time(), self._retention)))
+            if is_untidy:  # before the first notes, as the clock may be wrong at the start
+                old = outdated(time.time(), self._retention, played=_MOST_REMEMBERED, round_trips=ROUND_TRIPS_KEPT)
+                self._unwritten.append(_Note(old))
                 tidy_at = now + _TIDY_EVERY.total_seconds()
+            self._unwritten.extend(note for note in notes if note is not None)
             if closing or not self._failing or now >= retry_at:
                 self._write_all()
                 retry_at = now + self._retry_every.total_seconds()
@@ -350,7 +347,7 @@ class Store:
     def _shrink(self) -> None:
         """Delete the oldest games and challenges if the file is too large."""
         try:
-            self._file.shrink(self._retention.max_bytes, _OLDEST)
+            self._file.shrink(self._retention.max_bytes, OLDEST)
         except StateError as error:
             self._log_failure(error)
         except Exception as error:
@@ -378,61 +375,3 @@ def _forget_oldest(memory: dict[Any, Any]) -> None:
     """Delete the oldest keys beyond the limit."""
     while len(memory) > _MOST_REMEMBERED:
         del memory[next(iter(memory))]
-
-
-def _without_games(condition: str, *values: object) -> Sequence[Statement]:
-    """Return the statements that delete games that are over, with all that belongs to them."""
-    of_games = f"WHERE game_id IN (SELECT id FROM games WHERE {condition})"
-    return (
-        (f"DELETE FROM moves {of_games}", [values]),
-        (f"DELETE FROM chat {of_games}", [values]),
-        (f"DELETE FROM reviews {of_games}", [values]),
-        (f"DELETE FROM reviewed_positions {of_games}", [values]),
-        (f"DELETE FROM games WHERE {condition}", [values]),
-    )
-
-
-def _oldest(table: str, time_column: str) -> str:
-    """Return the condition for the oldest twentieth of the rows."""
-    times = f"SELECT {time_column} FROM {table} WHERE {time_column} IS NOT NULL ORDER BY {time_column}"
-    return f"{time_column} <= ({times} LIMIT 1 OFFSET (SELECT count({time_column}) / 20 FROM {table}))"
-
-
-# While there are more challenges, only these are deleted: strangers decide how many there are.
-_FEW_CHALLENGES: Final = "(SELECT count(*) FROM challenges) <= 10 * (SELECT count(*) FROM games)"
-# Deleted again and again until the file is small enough.
-_OLDEST: Final = (
-    *_without_games(f"{_oldest('games', 'left_at')} AND {_FEW_CHALLENGES}"),
-    (f"DELETE FROM challenges WHERE {_oldest('challenges', 'received_at')}", [()]),
-    (f"DELETE FROM deeds WHERE {_oldest('deeds', 'done_at')}", [()]),
-)
-
-
-def _older(column: str, age: timedelta) -> str:
-    """Return the condition for rows that are older than `age` at a wall time, a parameter.
-
-    They must be that much older than the newest game, too: after a power cut the clock may be years ahead for a moment.
-    """
-    return f"{column} < min(?, (SELECT ifnull(max(joined_at), 1e300) FROM games)) - {age.total_seconds()}"
-
-
-def _outdated(now_s: float, retention: Retention) -> Sequence[Statement]:
-    """Return the statements that delete old rows, by wall time."""
-    answer_limit, rest_limit = now_s - _ANSWERS_KEPT.total_seconds(), now_s - _RESTS_KEPT.total_seconds()
-    action_limit, decline_limit = now_s - _ACTIONS_KEPT.total_seconds(), now_s - retention.keep.total_seconds()
-    return (
-        *_without_games(_older("left_at", retention.keep), now_s),
-        (f"DELETE FROM challenges WHERE {_older('received_at', _CHALLENGES_KEPT)}", [(now_s,)]),
-        ("DELETE FROM deeds WHERE done_at < ?", [(action_limit,)]),
-        ("DELETE FROM answers WHERE answered_at < ?", [(answer_limit,)]),
-        ("DELETE FROM bot_games WHERE began_at < ?", [(action_limit,)]),
-        ("DELETE FROM sent_challenges WHERE sent_at < ?", [(answer_limit,)]),
-        ("DELETE FROM rests WHERE until < ?", [(rest_limit,)]),
-        ("DELETE FROM declines WHERE declined_at < ?", [(decline_limit,)]),
-        (
-            "DELETE FROM played WHERE played_at < "
-            "(SELECT played_at FROM played ORDER BY played_at DESC LIMIT 1 OFFSET ?)",
-            [(_MOST_REMEMBERED,)],
-        ),
-        ("DELETE FROM round_trips WHERE id <= (SELECT max(id) FROM round_trips) - ?", [(ROUND_TRIPS_KEPT,)]),
-    )

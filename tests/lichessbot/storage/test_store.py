@@ -173,12 +173,13 @@ def test_player_lists_and_rows_of_other_modules_survive_a_restart(tmp_path: Path
 
 
 def test_old_rows_are_deleted_at_startup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as past, closing(Store(Database(tmp_path))) as store:
-        past.setattr(store_room.time, "time", lambda: time.time_ns() / 1e9 - timedelta(days=3).total_seconds())
-        store.note_answered("old")
-        store.note_game("old", "Ferdinand")
     with closing(Store(Database(tmp_path))) as store:
+        with monkeypatch.context() as past:
+            past.setattr(store_room.time, "time", lambda: time.time_ns() / 1e9 - timedelta(days=3).total_seconds())
+            store.note_answered("old")
+            store.note_game("old", "Ferdinand")
         store.note_answered("new")
+    with closing(Store(Database(tmp_path))):
         until(lambda: count(tmp_path, "answers") == 1)
         assert count(tmp_path, "games") == 1, "games are kept for longer"
 
