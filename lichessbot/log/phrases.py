@@ -170,7 +170,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "store.damaged": "the records are damaged ({error}) and now in {kept_as}: {meaning}[; tables lost: {lost}]",
     "store.deleted": "the records {file} were deleted: {meaning}",
     "store.failed": "the records cannot be read or written ({error}): {meaning}",
-    "store.works_again": "the records can be written again",
+    "store.works_again": "the records can be written again[; writes lost: {lost}]",
     "store.no_lock": "the state folder cannot be locked ({error}): {meaning}",
     "store.crashed": "bug while writing the records, {times:nth}; writes lost: {lost}",
 }

@@ -40,6 +40,7 @@ MOST_REMATCHES_COUNTED: Final = 20
 _ROUND_TRIPS_TOGETHER: Final = 20  # Written together; losing the last few does no harm.
 _MOST_REMEMBERED: Final = 10_000
 _MOST_UNWRITTEN: Final = 10_000
+_DETAILS: Final = ("INTO moves", "FROM moves", "INTO chat", "INTO played", "INTO round_trips")
 _MOST_LEFT_OVER: Final = 100
 _TIDY_EVERY: Final = timedelta(days=1)
 _USUAL_RETENTION: Final = Retention()
@@ -75,6 +76,10 @@ class _Note:
     statements: Sequence[Statement]
     settled: threading.Event | None = None
 
+    @property
+    def is_detail(self) -> bool:
+        return all(_is_detail(sql) for sql, _ in self.statements)
+
 
 class Store:
     """What the daemon remembers of its account. For one thread, which also closes it; any thread may call `record`."""
@@ -105,7 +110,9 @@ class Store:
         self._rows: dict[Table, Sequence[Any]] = {}
         self._played: dict[int, Mapping[str, int]] = {}
         self._notes: SimpleQueue[_Note | None] = SimpleQueue()
-        self._unwritten: deque[_Note] = deque(maxlen=_MOST_UNWRITTEN)
+        self._unwritten: list[_Note] = []
+        self._lost = 0
+        """How many notes were given up since the disk failed."""
         self._failing = False
         try:
             self._remember()
@@ -316,6 +323,7 @@ class Store:
             if closing or not self._failing or now >= retry_at:
                 self._write_all()
                 retry_at = now + self._retry_every.total_seconds()
+            self._give_up_surplus()
             for note in notes:
                 if note is not None and note.settled is not None:
                     note.settled.set()
@@ -342,7 +350,16 @@ class Store:
         self._unwritten.clear()
         if self._failing:
             self._failing = False
-            self._log.info("store.works_again")
+            self._log.info("store.works_again", lost=self._lost or None)
+            self._lost = 0
+
+    def _give_up_surplus(self) -> None:
+        """Forget what a failing disk cannot take beyond the limit: the oldest details, then the oldest of all."""
+        surplus = len(self._unwritten) - _MOST_UNWRITTEN
+        if surplus > 0:
+            given_up = set(map(id, sorted(self._unwritten, key=lambda note: not note.is_detail)[:surplus]))
+            self._unwritten = [note for note in self._unwritten if id(note) not in given_up]
+            self._lost += surplus
 
     def _shrink(self) -> None:
         """Delete the oldest games and challenges if the file is too large."""
@@ -363,6 +380,12 @@ class Store:
 def _storable(value: object) -> object:
     """Return `value` with lone surrogates escaped, which text from the network may have and SQLite refuses."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+@cache
+def _is_detail(sql: str) -> bool:
+    """Return whether a statement only writes moves, chat or counts, which are many and matter least."""
+    return any(f" {it} " in sql for it in _DETAILS)
 
 
 @cache

@@ -1,0 +1,99 @@
+"""What waits for a full disk is limited; what matters least is lost first, and told."""
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from lichessbot.errors import StateFailed
+from lichessbot.storage import store as store_room
+from lichessbot.storage.database import Database, read_only
+from lichessbot.storage.game_records import ChatRecord, MoveRecord, played, said
+from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import Store
+
+QUICKLY = timedelta(milliseconds=20)
+MOST = 50
+
+
+class FullDisk(Database):
+    is_full = True
+
+    def write(self, statements):  # type: ignore[no-untyped-def]
+        if self.is_full:
+            raise StateFailed("no space left")
+        super().write(statements)
+
+
+def until(fact: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not fact():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def block(store: Store, player: str) -> None:
+    store.put("INSERT INTO blocked_players (id, blocked_at) VALUES (?, 1.0)", player)
+
+
+def log_after_outage(folder: Path, caplog: pytest.LogCaptureFixture, write: Callable[[Store], None]) -> str:
+    """Return the line that tells that the disk works again."""
+    caplog.set_level(logging.INFO)
+    file = FullDisk(folder)
+    with closing(Store(file, QUICKLY)) as store:
+        until(lambda: "store.failed" in caplog.text)
+        write(store)
+        assert store.note_done("game", LimitedAction.GREETING).wait(60), "after all other notes"
+        file.is_full = False
+        until(lambda: "store.works_again" in caplog.text)
+    return next(it for it in (record.getMessage() for record in caplog.records) if it.startswith("store.works_again"))
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_room, "_MOST_UNWRITTEN", MOST)
+
+
+def test_moves_chat_and_counts_are_lost_before_games_and_commands(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The moves of a day pushed out whom the operator had blocked, in silence."""
+
+    def write(store: Store) -> None:
+        block(store, "first")
+        for game in range(10):
+            store.note_game(f"game{game}", "ada")
+            for ply in range(1, 21):
+                store.record(played(f"game{game}", [MoveRecord(ply, "e2e4")]))
+                store.record(said(f"game{game}", ChatRecord(1.0, "player", "ada", "hi")))
+                store.note_played(ply, "e2e4")
+        block(store, "last")
+
+    line = log_after_outage(tmp_path, caplog, write)
+    assert read_only(tmp_path, "SELECT id FROM blocked_players ORDER BY rowid") == [("first",), ("last",)]
+    assert read_only(tmp_path, "SELECT count(*) FROM games") == [(10,)]
+    lines = read_only(tmp_path, "SELECT (SELECT count(*) FROM moves) + (SELECT count(*) FROM chat)")[0][0]
+    assert 0 < lines <= MOST - 13
+    assert read_only(tmp_path, "SELECT DISTINCT game_id FROM moves") == [("game9",)], "the latest"
+    notes = 2 + 10 * (1 + 20 * 3)
+    assert line == f"store.works_again lost={notes + 2 - MOST}", "with the tidying at the start and the greeting"
+
+
+def test_the_oldest_are_lost_if_all_matter(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def write(store: Store) -> None:
+        for number in range(MOST + 10):
+            block(store, f"player{number:02}")
+
+    line = log_after_outage(tmp_path, caplog, write)
+    kept = [player for (player,) in read_only(tmp_path, "SELECT id FROM blocked_players ORDER BY rowid")]
+    assert kept == [f"player{number:02}" for number in range(11, MOST + 10)]
+    assert line == "store.works_again lost=12"
+
+
+def test_nothing_is_told_if_nothing_is_lost(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert log_after_outage(tmp_path, caplog, lambda store: block(store, "ada")) == "store.works_again"
+    assert read_only(tmp_path, "SELECT id FROM blocked_players") == [("ada",)]
