@@ -37,6 +37,13 @@ def repetition_count(position: Position) -> int:
     return count
 
 
+def has_repeated(position: Position) -> bool:
+    """Return whether a position has occurred twice since the last capture or pawn move."""
+    oldest = max(0, position.height - position.halfmove_clock)
+    keys = [position.key, *(position.undo_key[height] for height in range(oldest, position.height))]
+    return len(set(keys)) < len(keys)
+
+
 def is_insufficient_material(position: Position) -> cython.bint:
     """Return whether neither side can mate.
 

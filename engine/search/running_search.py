@@ -197,7 +197,7 @@ class RunningSearch:
             return
         moves = {self._board.spell(move): move for move in self._task.moves}
         self._root_report = report.among(moves)
-        kept = [moves[move] for move in self._root_report.worth_searching(self._board.repetition_count() > 1)]
+        kept = [moves[move] for move in self._root_report.worth_searching()]
         self._task = replace(self._task, moves=kept, complete=self._task.complete and len(kept) == len(moves))
         if report.has_distances:
             for search in (self._search, *self._helpers):

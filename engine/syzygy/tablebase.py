@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.board import Board
-from engine.core.draws import repetition_count
+from engine.core.draws import has_repeated, repetition_count
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
 from engine.syzygy.file_header import (
@@ -64,6 +64,8 @@ class TableReport:
 
     moves: tuple[TableMove, ...]
     has_distances: bool
+    repeats: bool
+    """Whether a position has occurred twice since the last capture or pawn move."""
 
     @property
     def wdl(self) -> int:
@@ -83,12 +85,12 @@ class TableReport:
         """Return every move that keeps the result."""
         return [it.move for it in self.moves if it.wdl == self.wdl]
 
-    def worth_searching(self, repeats: bool) -> list[str]:
-        """Return the moves that keep the result; once the game `repeats` a position, only the quickest wins.
+    def worth_searching(self) -> list[str]:
+        """Return the moves that keep the result; once the game repeats positions, only the quickest wins.
 
         The same if the fifty-move rule seems to spoil the wins: the quickest may come just in time.
         """
-        return self.best() if self.wdl == CURSED_WIN or (repeats and self.wdl > DRAW) else self.keeping()
+        return self.best() if self.wdl == CURSED_WIN or (self.repeats and self.wdl > DRAW) else self.keeping()
 
 
 class Tablebase:
@@ -194,7 +196,8 @@ class Tablebase:
             except MissingTable:
                 continue
             if found:
-                return TableReport(tuple(sorted(found, key=lambda it: (-it.wdl, it.dtz))), has_distances)
+                found.sort(key=lambda it: (-it.wdl, it.dtz))
+                return TableReport(tuple(found), has_distances, has_repeated(board.position))
         return None
 
     def _dtz_prober(self, board: Board, is_late: Callable[[], bool] = lambda: False) -> "_DtzProber":

@@ -130,11 +130,10 @@ class SyzygyTables:
             if problem not in self._logged:
                 self._log.warning("table.unusable", problem=problem)
                 self._logged.add(problem)
-        return None if report is None or not report.has_distances else self._choose(report, question.board)
+        return None if report is None or not report.has_distances else self._choose(report)
 
-    def _choose(self, report: TableReport, board: Board) -> Suggestion:
+    def _choose(self, report: TableReport) -> Suggestion:
         """Return the best move; several for the engine to choose from in draws and with `move_quality: suggest`."""
         if report.wdl == _DRAW or self._config.move_quality is TableQuality.SUGGEST:
-            moves = report.worth_searching(board.repetition_count() > 1)
-            return Suggestion(tuple(moves), wdl=report.wdl, choice=True)
+            return Suggestion(tuple(report.worth_searching()), wdl=report.wdl, choice=True)
         return Suggestion(tuple(report.best()), wdl=report.wdl)

@@ -23,6 +23,7 @@ from engine.syzygy.file_header import Endgame, Kind
 from engine.syzygy.tablebase import Tablebase, TableReport
 
 SUFFIXES = (".rtbw", ".rtbz")
+SHALLOW_WINS = ("8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "7k/8/8/8/1K6/8/P7/8 w - - 0 1", "8/8/8/3k4/8/8/8/KR6 w - - 0 1")
 FIVE_PIECES = "4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"    # White wins, but only search finds out
 
 ONLINE_FEN = "4k3/6KP/8/8/8/8/7p/8 w - - 0 1"
@@ -170,8 +171,8 @@ def test_only_the_quickest_win_is_searched_if_the_fifty_move_rule_may_spoil_it(t
     assert in_time is not None
     assert perhaps is not None
     assert (in_time.wdl, perhaps.wdl) == (2, 1)
-    assert len(in_time.worth_searching(repeats=False)) > len(in_time.best())
-    assert perhaps.worth_searching(repeats=False) == perhaps.best() == in_time.best()
+    assert len(in_time.worth_searching()) > len(in_time.best())
+    assert perhaps.worth_searching() == perhaps.best() == in_time.best()
     assert len(perhaps.keeping()) > len(perhaps.best())
 
 
@@ -201,6 +202,18 @@ def test_the_fifty_move_rule_turns_a_late_win_into_a_draw(tables: Path) -> None:
     assert distance is not None
     for clock, wdl in ((0, 2), (99 - distance, 2), (101 - distance, 1)):
         assert report_of(tablebase, fen.format(clock)).wdl == wdl
+
+
+def test_once_a_position_has_repeated_only_the_quickest_win_is_searched(tables: Path) -> None:
+    tablebase, board = Tablebase([tables]), Board("8/8/8/8/3k4/8/8/KR6 w - - 0 1")
+    for move in ("b1b2", "d4d5", "b2b1", "d5d4", "b1b3", "d4e4"):
+        board.push(move)
+    assert board.repetition_count() == 1, "it was an earlier position"
+    repeated, fresh = (tablebase.report(it) for it in (board, Board(board.fen())))
+    assert repeated is not None
+    assert fresh is not None
+    assert repeated.worth_searching() == repeated.best() == fresh.best()
+    assert len(fresh.worth_searching()) > len(fresh.best())
 
 
 def test_a_capture_wins_however_late(tables: Path) -> None:
@@ -264,16 +277,17 @@ def test_the_only_drawing_move_is_played_at_any_depth(tables: Path) -> None:
     assert searched(fen, 1, Tablebase([tables])).pv[0] in report.keeping()
 
 
-@pytest.mark.parametrize("fen", ["8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "7k/8/8/8/1K6/8/P7/8 w - - 0 1"])
-def test_shallow_searches_win_won_endgames(tables: Path, fen: str) -> None:
-    """Against the longest defence, with three plies of search."""
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("fen", SHALLOW_WINS)
+def test_shallow_searches_win_won_endgames(tables: Path, fen: str, depth: int) -> None:
+    """Against the longest defence."""
     tablebase = Tablebase([tables])
     board = Board(fen)
     engine = Engine()
     engine.set_tablebase(tablebase)
     while board.legal_moves():
         engine.set_position(board)
-        move = engine.go(Limits(depth=3)).best_move
+        move = engine.go(Limits(depth=depth)).best_move
         assert move is not None
         board.push(move)
         report = tablebase.report(board)
