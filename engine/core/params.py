@@ -116,6 +116,7 @@ MOVES_TO_GO = 18                   # moves we expect to play with what is on the
 MOVES_TO_GO_NO_INCREMENT = 36      # the same without an increment that pays for the overhead; sane 25..60
 HARD_FACTOR = 4                    # the hard deadline, in soft deadlines; sane 2..6
 HARD_PERCENT = 35                  # part of the clock one move may cost at most; sane 10..60
+LAST_MOVE_PERCENT = 80             # the same for the last move before more time is added; sane 60..95
 SCRAMBLE_MOVES = 200               # moves that must fit into a clock too short for their overhead; sane 100..400
 NEXT_DEPTH_PERCENT = 90            # of the soft deadline gone: too late to begin another depth; sane 30..100
 

@@ -74,7 +74,7 @@ def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
     scramble = min(usable, max(LEAST_US, remaining * 1000 // params.SCRAMBLE_MOVES))
     if soft <= scramble:
         return scramble, scramble
-    share = usable if moves == 1 else usable * params.HARD_PERCENT // 100
+    share = usable * (params.LAST_MOVE_PERCENT if moves == 1 else params.HARD_PERCENT) // 100
     hard = max(scramble, min(soft * params.HARD_FACTOR, share))
     return max(LEAST_US, min(soft, hard - 1)), hard
 

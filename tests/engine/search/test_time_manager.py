@@ -27,6 +27,13 @@ def test_a_move_never_costs_more_than_the_clock_less_the_overhead(
     assert LEAST_US <= soft <= hard <= max(LEAST_US, (remaining - overhead) * 1000)
 
 
+def test_the_last_move_before_more_time_comes_leaves_a_reserve() -> None:
+    """A busy machine may hold the engine up for longer than its overhead."""
+    for remaining in (300, 1000, 60_000):
+        _soft, hard = deadlines_us(Limits(white_time_ms=remaining, moves_to_go=1), True, 10)
+        assert hard == (remaining - 10) * 800
+
+
 @given(st.integers(0, 10**6), overheads)
 def test_a_fixed_time_is_used_less_the_overhead(move_time: int, overhead: int) -> None:
     soft, hard = deadlines_us(Limits(move_time_ms=move_time), True, overhead)
