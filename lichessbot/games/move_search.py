@@ -5,12 +5,10 @@ allows, and awaited if days are left; after that the daemon finds a move itself.
 legal and what it is good for.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from engine.facade import Board, InvalidMove, Limits
-from lichessbot.backoff import doubled
 from lichessbot.config import EngineConfig
 from lichessbot.games.actions import (
     Action,
@@ -70,8 +68,8 @@ class MoveSearch:
         """An engine failed or was slow to start, and it or its successor is still starting."""
         self._engine_is_unknown = True
         """No engine has told in this game that it is ready."""
-        self._waits = 0
-        """How often this move was postponed because no engine ran."""
+        self._postponed_since: float | None = None
+        """When no engine ran for this move, which waits for one; over visits in between, too."""
 
     @property
     def due_at(self) -> float | None:
@@ -108,7 +106,7 @@ class MoveSearch:
     def finish(self) -> None:
         """Note that the move was found."""
         self._pending = None
-        self._waits = 0
+        self._postponed_since = None
 
     def discard(self) -> None:
         """Ignore the answers to everything that was asked."""
@@ -229,14 +227,15 @@ class MoveSearch:
         if not pending.second_try and position.clock.affords_engine_start(now):
             yield self._start(position, now, only=pending.search.only, second_try=True)[0]
         elif (wait_s := self._affordable_wait_s(position.clock, now)) is not None:
-            self._waits += 1
             pending.due_at, pending.postponed, pending.told_to_stop = now + wait_s, True, False
         else:
             yield self._fall_back(pending, pending.search, position, now)
 
     def _affordable_wait_s(self, clock: GameClock, now: float) -> float | None:
         """Return how long to wait for an engine to come back, longer each time; None if the move cannot wait."""
-        wait_s = doubled(clock.timeouts.visit.total_seconds(), self._waits, math.inf)
+        if self._postponed_since is None:
+            self._postponed_since = now
+        wait_s = max(clock.timeouts.visit.total_seconds(), now - self._postponed_since)
         return wait_s if clock.by_days and clock.retry_pause_s(wait_s, now) == wait_s else None
 
     def _fall_back(self, pending: _Pending, search: Search, position: Position, now: float) -> Fallback:

@@ -188,9 +188,20 @@ def test_with_days_left_a_move_waits_for_an_engine_that_comes_back() -> None:
         failed_at = bench.now
         think = only(bench.wait_until_due(), StartSearch)
         waits_s.append(bench.now - failed_at)
-    assert waits_s == [300 * 2**number for number in range(7)]
+    assert waits_s == [300, *(300 * 2**number for number in range(7))]
     assert isinstance(fallback[0], Fallback)
     only(bench.hear(BestMove(GAME, fallback[0].search_id, "g1f3")), SendMove)
+
+
+def test_visits_in_between_do_not_shorten_the_wait_for_an_engine() -> None:
+    bench = Bench(days=3)
+    for _ in range(20):
+        bench.game.join(bench.now)
+        think = only(bench.full("e2e4 e7e5", time_ms=3 * DAY_MS), StartSearch)
+        _, again = bench.hear(EngineDied(GAME, think.search.search_id, "no such program"))
+        assert isinstance(again, StartSearch)
+        only(bench.hear(EngineDied(GAME, again.search.search_id, "no such program")), KillEngine)
+        bench.now += 300
 
 
 def test_an_engine_that_comes_back_moves() -> None:
