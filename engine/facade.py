@@ -233,8 +233,8 @@ class Engine:
 
     def set_tablebase(self, tablebase: Tablebase) -> None:
         """Probe this tablebase, and start a new game."""
-        self._tablebase = tablebase
         self.new_game()
+        self._tablebase = tablebase
 
     def describe_evaluation(self) -> str:
         """Return for people 'hand-written', perhaps with a style, or the network's name and size.
