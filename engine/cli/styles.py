@@ -13,8 +13,8 @@ from engine.cli.parameters import POSITIVE, RATING, workers_option
 from engine.evaluation.style import Name
 from engine.progress import ProgressDisplay
 from engine.selfplay.sprt import MatchScore
-from engine.selfplay.style_match import StyleMatch, play
-from engine.selfplay.style_measures import MEASURES, NAMED_MEASURE, WatchedGame, compare
+from engine.selfplay.styles.match import StyleMatch, play
+from engine.selfplay.styles.measures import MEASURES, NAMED_MEASURE, WatchedGame, compare
 from engine.selfplay.worker_pool import Workers
 
 HALF_POINTS = 2                    # of a won game

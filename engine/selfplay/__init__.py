@@ -19,8 +19,7 @@ __all__ = [
     "records",
     "selfplay",
     "sprt",
-    "style_match",
-    "style_measures",
+    "styles",
     "uci_client",
     "worker_pool",
 ]

@@ -9,10 +9,10 @@ from engine.board import Board
 from engine.cli.main import run
 from engine.core.fen import parse_fen
 from engine.evaluation.style import Name
-from engine.selfplay import style_measures as measures
 from engine.selfplay.records import Result
-from engine.selfplay.style_match import StyleMatch, play_opening
-from engine.selfplay.style_measures import MEASURES, NAMED_MEASURE, WatchedGame, compare
+from engine.selfplay.styles import measures
+from engine.selfplay.styles.match import StyleMatch, play_opening
+from engine.selfplay.styles.measures import MEASURES, NAMED_MEASURE, WatchedGame, compare
 
 NODES = 60
 

@@ -18,7 +18,7 @@ from engine.facade import Board, Limits
 from engine.selfplay import ladder
 from engine.selfplay.games import Adjudicator, Player, game_result
 from engine.selfplay.ladder import OwnPlayer
-from engine.selfplay.style_measures import WatchedGame
+from engine.selfplay.styles.measures import WatchedGame
 from engine.selfplay.worker_pool import Workers, run_parallel
 
 OPENING_PLIES = (4, 5, 6)
