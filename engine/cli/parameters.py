@@ -22,6 +22,7 @@ Parsed = TypeVar("Parsed")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 POSITIVE = click.IntRange(min=1)
+COUNT = click.IntRange(min=0)
 RATING = click.IntRange(RATINGS[0], RATINGS[-1])
 DEPTH = click.IntRange(1, 100)
 SHALLOW_DEPTH = click.IntRange(1, 20)

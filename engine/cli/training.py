@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from engine.cli.parameters import (
+    COUNT,
     FILE,
     POSITIVE,
     number,
@@ -49,6 +50,7 @@ PROGRESS = "progress.json"
 MAX_POSITIONS = 50_000_000
 PAIRS_PER_LINE = 10
 SHARE = number(0, 1)
+TREE = "Most positions of each search's tree that are kept besides; none in variants."
 TRAINING_OPTIONS: dict[str, tuple[Any, str]] = {
     "hidden": (POSITIVE, "Neurons of the hidden layer."),
     "buckets": (POSITIVE, "Outputs, chosen by the number of pieces: 1 or 8."),
@@ -94,14 +96,17 @@ def _shards(folder: Path) -> list[Path]:
 @click.argument("folder", type=FILE)
 @click.option("--games", type=POSITIVE, default=20_000, help="Games in all.")
 @click.option("--nodes", type=POSITIVE, default=SelfplayPlan.nodes, help="Nodes per move.")
+@click.option("--tree", type=COUNT, default=SelfplayPlan.tree, help=TREE)
 @click.option("--net", default=SelfplayPlan.evaluation, metavar="FILE", help="Network; `none`: hand-written terms.")
 @click.option("--seed", type=int, default=SelfplayPlan.seed, help="Another seed plays other games.")
 @variant_option
 @workers_option
-def selfplay(folder: Path, games: int, nodes: int, net: str, seed: int, variant: str, workers: Workers) -> None:
+def selfplay(
+    folder: Path, games: int, nodes: int, tree: int, net: str, seed: int, variant: str, workers: Workers
+) -> None:
     """Play games of the engine against itself and store their positions in FOLDER."""
     load_evaluation(net, variant)      # reports a bad file once, not in every process
-    plan = SelfplayPlan(folder, seed, nodes=nodes, evaluation=net, variant=variant)
+    plan = SelfplayPlan(folder, seed, nodes=nodes, evaluation=net, variant=variant, tree=tree)
     missing = plan.missing(games)
     with ProgressDisplay("self-play", len(missing), "shards") as display:
         for progress in run_selfplay(plan, games, workers):
@@ -257,6 +262,7 @@ def match(
 @click.option("--generations", type=POSITIVE, required=True, help="Generations in all.")
 @click.option("--minutes", type=number(0, 100_000), required=True, help="Self-play per generation.")
 @click.option("--nodes", type=POSITIVE, default=LoopPlan.nodes, help="Nodes per move of self-play.")
+@click.option("--tree", type=COUNT, default=LoopPlan.tree, help=TREE)
 @click.option("--newest", type=POSITIVE, default=LoopPlan.newest, help="Positions that a network is trained on.")
 @click.option("--games", type=POSITIVE, default=LoopPlan.games, help="Games of each match.")
 @click.option("--match-nodes", type=POSITIVE, default=LoopPlan.match_nodes, help="Nodes per move of a match.")

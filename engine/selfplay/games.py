@@ -20,6 +20,7 @@ from engine.search.search import Search
 from engine.search.time_manager import TimeManager
 from engine.search.transposition import TranspositionTable
 from engine.selfplay.records import Result, Sample, snapshot
+from engine.selfplay.tree_records import tree_records
 from engine.variants.variant import VARIANTS
 from engine.variants.variant_fen import UNDECIDED, format_variant_fen
 from engine.variants.variant_fen import parse_fen as parse_variant_fen
@@ -57,11 +58,13 @@ class Player:
         self._table, self._history = TranspositionTable(HASH_MB), History()
         self._search: Search | None = None
         self._position: Position | None = None
+        self._in_records: set[int] = set()
 
     def new_game(self) -> None:
         """Clear the table and the history."""
         self._table.clear()
         self._history.clear()
+        self._in_records.clear()
 
     def search(self, position: Position) -> SearchedMove:
         """Return the best move of a position that has one."""
@@ -84,6 +87,10 @@ class Player:
         """Return the position as a sample of a game that goes on, whose result is not known."""
         beside = () if self._own is None else self._own.pieces_beside(position.state()["extra"])
         return Sample(*snapshot(position), white_score, Result.DRAWN, game, self._variant, beside)
+
+    def tree_records(self, position: Position, game: int, most: int) -> list[bytes]:
+        """Return records of at most so many positions in the tree of the search, each once in a game."""
+        return tree_records(position, self._table, game, most, self._in_records)
 
     def _search_of(self, position: Position) -> Search:
         """Return the search of this game; it lasts as long as its position."""

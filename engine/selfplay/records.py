@@ -6,7 +6,7 @@ A shard is a file of records and nothing else. All numbers are little-endian:
          0      8  occupied squares, bit 0 is a1
          8     16  the pieces on them, 4 bits each, from the lowest square up: 0-5 White's pawn to king, 6-11 Black's
         24      2  score of the search in centipawns, White's view, signed
-        26      1  result: 0 Black won, 1 drawn, 2 White won
+        26      1  result: 0 Black won, 1 drawn, 2 White won, 3 unknown, as the position is from a search tree
         27      1  side to move: 0 White, 1 Black; plus 2 if no castling right is left, plus 4 times the place of the
                    variant in VARIANTS, from 1 on: 0 is standard chess
         28      4  number of the game in its shard
@@ -42,6 +42,7 @@ VARIANT_SHIFT = 2                  # of the side's byte: the bits above are the 
 RULES = (STANDARD, *VARIANTS)      # by number
 PIECES = 32                        # that a record holds
 SCORE_LIMIT = 32000
+QUIET_CP = 2500                    # largest score of a position that is kept
 
 
 class Result(IntEnum):
@@ -50,6 +51,7 @@ class Result(IntEnum):
     BLACK_WON = 0
     DRAWN = 1
     WHITE_WON = 2
+    UNKNOWN = 3                    # of a position that was searched, not played
 
 
 class InvalidRecord(ValueError):

@@ -1,5 +1,7 @@
 """Self-play for training: quiet positions with the score of a small search and the game's result.
 
+Of each search, positions of its tree are kept besides, see `tree_records.py`.
+
 A folder holds shards of a fixed number of games. A shard depends only on the seed, its number, the evaluation and the
 engine, so an interrupted run continues with the missing shards. (chessprogramming wiki: Automated Tuning)
 """
@@ -18,21 +20,21 @@ from engine.evaluation import eval_file
 from engine.evaluation.eval_file import HAND_WRITTEN, STANDARD, Evaluation
 from engine.selfplay import records
 from engine.selfplay.games import Adjudicator, Player, SearchedMove, game_result, random_opening
-from engine.selfplay.records import RECORD, InvalidRecord, Sample, ShardPlan
+from engine.selfplay.records import QUIET_CP, RECORD, InvalidRecord, Sample, ShardPlan
 from engine.selfplay.worker_pool import Workers, run_parallel
 
 TACTICAL_FLAGS = 0xC000            # of a packed move, see move.py
 BALANCED_CP = 500                  # largest score of an opening that is played
-QUIET_CP = 2500                    # largest score of a position that is kept
 
 
 @dataclass(frozen=True)
 class SelfplayPlan(ShardPlan):
     """Which games to play; `evaluation` is as for EvalFile."""
 
-    nodes: int = 1000
+    nodes: int = 500
     evaluation: Evaluation = HAND_WRITTEN
     variant: str = STANDARD
+    tree: int = 16                 # most positions kept of the tree of each search; none in variants
 
 
 def is_quiet(found: SearchedMove) -> bool:
@@ -40,9 +42,13 @@ def is_quiet(found: SearchedMove) -> bool:
     return not found.move & TACTICAL_FLAGS and abs(found.score) <= QUIET_CP
 
 
-def play_game(position: Position, player: Player, number: int) -> list[Sample]:
-    """Play to the end and return the quiet positions; none if the opening is unbalanced."""
+def play_game(position: Position, player: Player, number: int, tree: int = 0) -> list[bytes]:
+    """Play to the end and return records of the quiet positions; none if the opening is unbalanced.
+
+    After them come those of at most `tree` positions in the tree of each search.
+    """
     kept: list[Sample] = []
+    searched: list[bytes] = []
     adjudicator = Adjudicator()
     player.new_game()
     result = game_result(position)
@@ -54,21 +60,24 @@ def play_game(position: Position, player: Player, number: int) -> list[Sample]:
             return []
         if is_quiet(found) and not position.is_check():
             kept.append(player.sample(position, white_score, number))
+        if tree and abs(found.score) <= QUIET_CP:
+            searched += player.tree_records(position, number, tree)
         position.commit(found.move)
         ply += 1
         result = game_result(position)
         if result is None:
             result = adjudicator.adjudicate(ply, white_score)
-    return [replace(sample, result=result) for sample in kept if sample.fits()]
+    return [records.encode(replace(sample, result=result)) for sample in kept if sample.fits()] + searched
 
 
 def make_shard(plan: SelfplayPlan, number: int, games: int) -> bytes:
     """Play one shard of this many games and return its content."""
     rng = random.Random(f"self-play {plan.seed} {number}")
     player = Player(plan.evaluation, plan.nodes, variant=plan.variant)
+    tree = plan.tree if plan.variant == STANDARD else 0
     lines: list[bytes] = []
     for game in range(games):
-        lines += map(records.encode, play_game(random_opening(rng, plan.variant), player, game))
+        lines += play_game(random_opening(rng, plan.variant), player, game, tree)
     return b"".join(lines)
 
 

@@ -18,7 +18,7 @@ from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_PIECE, N
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.evaluation.evaluate import evaluate
 
-from engine.selfplay.records import RULES
+from engine.selfplay.records import RULES, Result
 
 if not cython.compiled:
     from math import exp, log
@@ -31,6 +31,7 @@ CASTLING_BLACK = cython.declare(cython.int, 12)
 SETTLED = cython.declare(cython.int, 2)            # bit of the side's byte: no castling right is left, see `records.py`
 RACING_KINGS = cython.declare(cython.int, RULES.index("racingKings"))
 MOST_RULES = cython.declare(cython.int, len(RULES))
+UNKNOWN = cython.declare(cython.int, int(Result.UNKNOWN))
 NOTHING = cython.declare(cython.int, 15)
 LAMBDA = cython.declare(cython.double, 0.9)        # of TD(lambda): each later score weighs this much less
 MAX_EXPECTED = cython.declare(cython.double, 0.9999)   # largest expected score that is turned back into centipawns
@@ -150,13 +151,24 @@ def white_score(last_word: u64) -> cython.int:
     return score - 0x10000 if score >= 0x8000 else score
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def result_of(last_word: u64) -> cython.int:
+    """Return White's result in half points, or UNKNOWN."""
+    return cython.cast(cython.int, (last_word >> 16) & 0xFF)
+
+
 def target(last_word: u64, trust: cython.double, unit: cython.double) -> cython.double:
     """Return the target score of the side to move.
 
-    `trust` is the weight of the search score, with `unit` centipawns per logistic unit; the result has the rest.
+    `trust` is the weight of the search score, with `unit` centipawns per logistic unit; the result has the rest, if
+    there is one.
     """
-    result: cython.int = cython.cast(cython.int, (last_word >> 16) & 0xFF)
-    prediction: cython.double = trust * expected(white_score(last_word) / unit) + (1 - trust) * result / 2.0
+    prediction: cython.double = expected(white_score(last_word) / unit)
+    if result_of(last_word) != UNKNOWN:
+        prediction = trust * prediction + (1 - trust) * result_of(last_word) / 2.0
     return 1 - prediction if black_to_move(last_word) else prediction
 
 
@@ -189,7 +201,7 @@ def first_invalid(words: u64[::1]) -> int:
     for record in range(len(words) // WORDS):
         count: cython.int = popcount(words[WORDS * record])
         last: u64 = words[WORDS * record + 3]
-        if count > MAX_PIECES or count < 2 or (last >> 16) & 0xFF > 2 or rules_number(last) >= MOST_RULES:
+        if count > MAX_PIECES or count < 2 or result_of(last) > UNKNOWN or rules_number(last) >= MOST_RULES:
             return record
         of_variant: cython.bint = rules_number(last) != 0
         kings: cython.int = 0
@@ -206,20 +218,32 @@ def first_invalid(words: u64[::1]) -> int:
     return -1
 
 
+def played(words: u64[::1]) -> array[int]:
+    """Return the records with a result: those of positions in games, not in search trees."""
+    kept = array("Q")
+    record: cython.longlong
+    for record in range(len(words) // WORDS):
+        if result_of(words[WORDS * record + 3]) != UNKNOWN:
+            kept.extend(words[WORDS * record : WORDS * record + WORDS])
+    return kept
+
+
 def add_hindsight(words: u64[::1], weight: cython.double, unit: cython.double) -> None:
     """Blend what came later in the game into each score, with a weight of 0 to 1.
 
     That is a mean of the later scores, nearer ones weighing more, and of the result. `unit` is the centipawns per
-    logistic unit. (Sutton: Temporal differences, TD(lambda))
+    logistic unit. Records without a result stay as they are. (Sutton: Temporal differences, TD(lambda))
     """
     record: cython.longlong
     later: cython.double = 0
-    game_after: u64 = 0
+    game_after: u64 = ALL_SQUARES      # no game has this number
     count: cython.longlong = len(words) // WORDS
     for record in range(count - 1, -1, -1):
         last: u64 = words[WORDS * record + 3]
-        if record == count - 1 or last >> 32 != game_after:
-            later = ((last >> 16) & 0xFF) / 2.0
+        if result_of(last) == UNKNOWN:
+            continue
+        if last >> 32 != game_after:
+            later = result_of(last) / 2.0
         game_after = last >> 32
         prediction: cython.double = expected(white_score(last) / unit)
         blend: cython.double = (1 - weight) * prediction + weight * later

@@ -48,7 +48,8 @@ class LoopPlan:
     generations: int               # in all, finished ones included
     minutes: float                 # of self-play per generation
     settings: TrainingSettings = field(default_factory=TrainingSettings)
-    nodes: int = 800               # per move of self-play
+    nodes: int = SelfplayPlan.nodes    # per move of self-play
+    tree: int = SelfplayPlan.tree      # most positions kept of the tree of each search
     newest: int = 40_000_000       # positions to train on
     games: int = 300               # per match
     match_nodes: int = 5000        # per move of a match
@@ -133,9 +134,8 @@ class TrainingLoop:
     def _play(self, generation: Generation) -> None:
         plan = self._plan
         teacher = self.evaluation(generation.teacher)
-        games = SelfplayPlan(
-            plan.folder / "shards", generation.number, plan.games_per_shard, plan.nodes, teacher, plan.variant
-        )
+        place, number = plan.folder / "shards", generation.number
+        games = SelfplayPlan(place, number, plan.games_per_shard, plan.nodes, teacher, plan.variant, plan.tree)
         wanted_s = 60 * plan.minutes
         if generation.card is not None or generation.play_s >= wanted_s:
             return

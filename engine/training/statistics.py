@@ -10,7 +10,7 @@ from pathlib import Path
 
 from engine.selfplay.records import Result
 from engine.training.data import WORDS, read_words
-from engine.training.features import loss_of_scores, recorded_scores
+from engine.training.features import loss_of_scores, played, recorded_scores
 
 UNITS_CP = range(120, 601, 20)     # tried as the centipawns of a search score that make one logistic unit
 DECIDED_CP = 300
@@ -42,8 +42,10 @@ class RecordStatistics:
         self.decided += sum(abs(score) > DECIDED_CP for score in scores)
         self.results.update(Result(word >> 16 & 3) for word in last)
         self.buckets.update((squares.bit_count() - 2) // PIECES_PER_BUCKET for squares in words[::WORDS])
+        words = played(words)
+        scores = recorded_scores(words)
         for unit in UNITS_CP:
-            self.errors[unit] += loss_of_scores(words, scores, unit, 0.0, 1.0) * len(last)
+            self.errors[unit] += loss_of_scores(words, scores, unit, 0.0, 1.0) * len(scores)
 
     def best_unit_cp(self) -> int:
         """Return the centipawns per logistic unit with which the scores predict the results best."""

@@ -123,7 +123,9 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
                 if taken >= limit:
                     return training, held_out
                 record = content[offset : offset + records.RECORD.size]
-                game = records.RECORD.unpack(record)[-1]
+                *_, result, _, game = records.RECORD.unpack(record)
+                if result == records.Result.UNKNOWN:
+                    continue
                 if game not in games:
                     games[game] = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else training
                 games[game].add(record)

@@ -44,10 +44,10 @@ def count(words: array[int]) -> Counts:
     """Count packed records by score and number of pieces, up to MAX_SCORE_CP."""
     found: defaultdict[Cell, list[int]] = defaultdict(lambda: [0, 0, 0])
     for score, occupied, last in zip(recorded_scores(words), words[::WORDS], words[WORDS - 1 :: WORDS], strict=True):
-        if abs(score) > MAX_SCORE_CP:
+        result = last >> 16 & 3
+        if abs(score) > MAX_SCORE_CP or result == Result.UNKNOWN:
             continue
         white_leads = (score < 0) == bool(last >> 24 & 1)
-        result = last >> 16 & 3
         cell = (abs(score) // STEP_CP * STEP_CP + STEP_CP / 2, occupied.bit_count())
         found[cell][Result.WHITE_WON - result if white_leads else result] += 1
     return dict(found)

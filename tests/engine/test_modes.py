@@ -121,7 +121,21 @@ print(json.dumps([build_mode(), answers]))
 """
 
 
-PROGRAMS = {"searches": SEARCHES, "walks": WALK, "variants": VARIANTS, "textbook searches": LESSONS, "levels": LEVELS}
+# Positions of a search tree, as self-play keeps them.
+TREES = """
+import json
+from engine.facade import build_mode
+from engine.selfplay.games import Player, position_of
+player, position = Player("none", 400), position_of("4k3/pp3ppp/8/8/8/8/PPP2PPP/4K3 w - - 0 1", "standard")
+player.search(position)
+print(json.dumps([build_mode(), [record.hex() for record in player.tree_records(position, 3, 100)]]))
+"""
+
+
+PROGRAMS = {
+    "searches": SEARCHES, "walks": WALK, "variants": VARIANTS, "textbook searches": LESSONS, "levels": LEVELS,
+    "search trees": TREES,
+}
 
 
 def run_probe(pure: str, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:

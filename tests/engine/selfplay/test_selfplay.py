@@ -12,13 +12,13 @@ import pytest
 from engine.evaluation import net_file
 from engine.selfplay.games import position_of
 from engine.selfplay.match import Match, play_pair, read_openings
-from engine.selfplay.records import InvalidRecord, Result
+from engine.selfplay.records import RECORD, InvalidRecord, Result
 from engine.selfplay.selfplay import SelfplayPlan, make_shard, run, run_until
 from engine.training.data import read_words, rules_in
 from engine.training.features import first_invalid, pack
 from engine.training.statistics import read_statistics
 from tests.engine.nets import random_net
-from tests.engine.shards import read_samples
+from tests.engine.shards import decode, read_samples
 
 GAMES = 4
 
@@ -83,9 +83,24 @@ def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
 def test_all_positions_of_a_game_share_its_result(folder: Path) -> None:
     results: dict[int, set[Result]] = {}
     for sample in read_samples(plan(folder).path(1)):
-        results.setdefault(sample.game, set()).add(sample.result)
+        if sample.result != Result.UNKNOWN:
+            results.setdefault(sample.game, set()).add(sample.result)
     assert results
     assert all(len(found) == 1 for found in results.values())
+
+
+def test_positions_of_the_trees_follow_those_of_each_game(tmp_path: Path) -> None:
+    """They are not part of the game, so without them the shard is the same."""
+    games = replace(plan(tmp_path), nodes=600)
+    content = make_shard(games, 0, 3)
+    records = [content[offset : offset + RECORD.size] for offset in range(0, len(content), RECORD.size)]
+    played = [record for record in records if decode(record).result != Result.UNKNOWN]
+    assert b"".join(played) == make_shard(replace(games, tree=0), 0, 3)
+    order = [(decode(record).game, decode(record).result == Result.UNKNOWN) for record in records]
+    assert order == sorted(order)
+    assert len(records) > 2 * len(played)
+    few = make_shard(replace(games, tree=1), 0, 3)
+    assert len(played) < len(few) // RECORD.size < len(records)
 
 
 def test_a_network_plays_other_games(tmp_path: Path) -> None:
@@ -136,6 +151,7 @@ def test_games_of_a_variant_are_played_to_their_end(variant: str, tmp_path: Path
     found = read_statistics([games.path(0)])
     assert found.games > 1
     assert found.results[Result.WHITE_WON] + found.results[Result.BLACK_WON] > 0
+    assert found.results[Result.UNKNOWN] == 0
     assert rules_in(pack(content)) == {variant}
 
 

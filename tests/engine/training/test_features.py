@@ -18,6 +18,7 @@ from engine.training.features import (
     inputs,
     loss_of_scores,
     pack,
+    played,
     recorded_scores,
     shuffled,
 )
@@ -75,7 +76,7 @@ def test_a_king_and_rook_at_home_are_mirrored_only_without_castling_rights() -> 
 def test_invalid_records_are_found() -> None:
     sound = [encode(sample) for sample in random_samples(2)]
     assert first_invalid(pack(b"".join(sound))) == -1
-    for offset, value in ((26, 3), (27, 32), (8, 0xFF)):
+    for offset, value in ((26, 4), (27, 32), (8, 0xFF)):
         broken = bytearray(sound[7])
         broken[offset] = value
         assert first_invalid(pack(b"".join([*sound[:7], bytes(broken), *sound[8:]]))) == 7
@@ -93,6 +94,33 @@ def test_the_target_blends_score_and_result_for_the_side_to_move() -> None:
         hope = 0.75 / (1 + exp(-200 / 400)) + 0.25
         hope = hope if sign == 1 else 1 - hope
         assert loss_of_scores(words, array("d", [0.0]), 1.0, 0.75, 400.0) == pytest.approx((0.5 - hope) ** 2)
+
+
+def test_without_a_result_the_score_is_the_target() -> None:
+    words = words_of("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1", score_cp=200, result=Result.UNKNOWN)
+    hope = 1 - 1 / (1 + exp(-200 / 400))
+    for trust in (1.0, 0.75, 0.0):
+        assert loss_of_scores(words, array("d", [0.0]), 1.0, trust, 400.0) == pytest.approx((0.5 - hope) ** 2)
+
+
+def test_hindsight_leaves_positions_of_search_trees_as_they_are() -> None:
+    samples = [
+        replace(sample, score_cp=150, result=Result.UNKNOWN if number % 3 else sample.result)
+        for number, sample in enumerate(random_samples(3))
+    ]
+    everything = pack(b"".join(map(encode, samples)))
+    of_games = played(everything)
+    assert of_games.tobytes() == pack(b"".join(map(encode, samples[::3]))).tobytes()
+    add_hindsight(everything, 0.4, 250)
+    assert {score for number, score in enumerate(white_scores(everything)) if number % 3} == {150}
+    add_hindsight(of_games, 0.4, 250)
+    assert played(everything) == of_games
+    assert white_scores(of_games) != [150] * len(samples[::3])
+
+
+def white_scores(words: "array[int]") -> list[float]:
+    sides = [word >> 24 & 1 for word in words[3::4]]
+    return [-score if black else score for score, black in zip(recorded_scores(words), sides, strict=True)]
 
 
 def test_hindsight_blends_later_scores_and_the_result() -> None:

@@ -27,6 +27,17 @@ def test_the_statistics_count_everything(tmp_path: Path) -> None:
     assert found.decided == sum(abs(sample.score_cp) > 300 for sample in samples)
 
 
+def test_positions_without_a_result_are_counted_apart_and_prove_no_unit(tmp_path: Path) -> None:
+    samples = random_samples(2)
+    path = written(tmp_path / "a.shard", samples)
+    without = [replace(sample, result=Result.UNKNOWN, score_cp=900) for sample in samples]
+    more = written(tmp_path / "b.shard", samples + without)
+    found, counted = read_statistics([path]), read_statistics([more])
+    assert counted.results == found.results + Counter({Result.UNKNOWN: len(samples)})
+    assert counted.errors == found.errors
+    assert "unknown 50.0 %" in counted.lines()[1]
+
+
 def test_games_of_the_same_number_in_different_shards_are_two(tmp_path: Path) -> None:
     paths = write_shards(tmp_path, count=2, games=3)
     assert read_statistics(paths).games == 6
