@@ -1,0 +1,129 @@
+"""How well networks judge positions that another engine has searched: the error of each, beside that of the first.
+
+    python -m tests.benchmarks.nets ask positions.epd --shards FOLDER [--positions 20000] [--nodes 15000]
+    python -m tests.benchmarks.nets judge positions.epd NET [NET ...]
+
+`ask` takes positions of self-play, which no network may be trained on, and has Stockfish search each; an EPD line keeps
+its score (`ce`). It takes some minutes for 20,000 positions. `judge` takes seconds, and tells networks apart that are
+3 Elo apart, which a match does not in 10,000 games. It says what a network knows, not how it plays: matches decide.
+"""
+
+import argparse
+import random
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from math import exp, sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+
+import chess
+import chess.engine
+
+from engine.core.fen import parse_fen
+from engine.core.position import Position
+from engine.evaluation import eval_file
+from engine.search.search_stack import network_score
+from engine.selfplay.records import RECORD, Result, shards
+from engine.training.trainer import TrainingSettings
+
+UNIT_CP = TrainingSettings.unit_cp
+MOST_CP = 3000                     # beyond, a game is decided
+FACTORS = [factor / 20 for factor in range(10, 41)]    # tried on the other engine's scores, whose scale is its own
+Z_95 = 1.96
+
+
+def positions_of(paths: Sequence[Path], count: int, seed: int = 1) -> list[chess.Board]:
+    """Return so many positions of games, or all if there are fewer, in random order."""
+    content = b"".join(path.read_bytes() for path in paths)
+    offsets = range(0, len(content), RECORD.size)
+    played = [offset for offset in offsets if content[offset + 26] != Result.UNKNOWN]
+    chosen = random.Random(seed).sample(played, min(count, len(played)))
+    return [board_of(content[offset : offset + RECORD.size]) for offset in chosen]
+
+
+def board_of(record: bytes) -> chess.Board:
+    occupied, packed, _, _, side, _ = RECORD.unpack(record)
+    board = chess.Board(None)
+    for index, square in enumerate(chess.scan_forward(occupied)):
+        piece = packed[index // 2] >> 4 * (index % 2) & 15
+        board.set_piece_at(square, chess.Piece(piece % 6 + 1, piece < 6))
+    board.turn = chess.BLACK if side & 1 else chess.WHITE
+    return board
+
+
+def asked(boards: Sequence[chess.Board], command: str, nodes: int) -> Iterator[str]:
+    """Yield an EPD line with the engine's score of each position."""
+    with chess.engine.SimpleEngine.popen_uci(shlex.split(command)) as engine:
+        for number, board in enumerate(boards):
+            answer = engine.analyse(board, chess.engine.Limit(nodes=nodes), game=number)
+            yield board.epd(ce=answer["score"].relative.score(mate_score=MOST_CP))
+
+
+def expected(score_cp: float) -> float:
+    """Return the expected score of an advantage, as in training."""
+    return 1 / (1 + exp(-max(-MOST_CP, min(score_cp, MOST_CP)) / UNIT_CP))
+
+
+def read(path: Path) -> list[tuple[Position, int]]:
+    """Return positions and scores in centipawns for the side to move. Raises ValueError that names a bad line."""
+    found = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        board, operations = chess.Board.from_epd(line)
+        score = operations.get("ce")
+        if not isinstance(score, int):
+            raise ValueError(f"{path}:{number}: no score (ce) in {line}")
+        found.append((parse_fen(board.fen())[0], score))
+    return found
+
+
+def judge(judged: Sequence[tuple[Position, int]], choices: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each network: its mean squared error, and the difference from the first."""
+    factor, first = 0.0, list[float]()
+    for choice in choices:
+        network = eval_file.load(choice)
+        if network is None:
+            raise ValueError(f"{choice} is no network")
+        ours = [expected(network_score(position, network)) for position, _ in judged]
+        if not first:
+            factor = min(FACTORS, key=lambda it: sum(errors(ours, judged, it)))
+            first = errors(ours, judged, factor)
+        found = errors(ours, judged, factor)
+        differences = [error - other for error, other in zip(found, first, strict=True)]
+        bound = Z_95 * stdev(differences) / sqrt(len(differences))
+        yield f"{choice}: error {fmean(found):.6f}, {fmean(differences):+.6f} +- {bound:.6f} beside the first"
+
+
+def errors(ours: Sequence[float], judged: Sequence[tuple[Position, int]], factor: float) -> list[float]:
+    """Return the squared error of each position, with the other engine's centipawns times this factor."""
+    return [(score - expected(factor * truth)) ** 2 for score, (_, truth) in zip(ours, judged, strict=True)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    asking = commands.add_parser("ask", help="have positions searched")
+    asking.add_argument("file", type=Path)
+    asking.add_argument("--shards", type=Path, required=True)
+    asking.add_argument("--positions", type=int, default=20_000)
+    asking.add_argument("--nodes", type=int, default=15_000)
+    asking.add_argument("--engine", default="stockfish", metavar="COMMAND")
+    judging = commands.add_parser("judge", help="compare networks")
+    judging.add_argument("file", type=Path)
+    judging.add_argument("nets", nargs="+", metavar="NET", help="a path, or <shipped>")
+    options = parser.parse_args()
+    try:
+        if options.command == "judge":
+            for line in judge(read(options.file), options.nets):
+                print(line, flush=True)
+            return
+        boards = positions_of(shards(options.shards), options.positions)
+        with options.file.open("x") as file:
+            for line in asked(boards, options.engine, options.nodes):
+                print(line, file=file)
+    except (OSError, ValueError) as error:
+        sys.exit(f"{parser.prog}: {error}")
+
+
+if __name__ == "__main__":
+    main()
