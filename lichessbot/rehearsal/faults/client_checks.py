@@ -3,8 +3,6 @@
 Pure: monotonic milliseconds are passed in. A move that was never legal is always an offence. A move that comes too late
 or twice is an offence once a game has more of them than it had faults, takebacks and ends that can explain one each.
 A move whose answer was lost explains one more of the same move.
-
-A request soon after a 429 may have been on its way before: on a busy machine for longer than usual, but seldom.
 """
 
 from collections import Counter, deque
@@ -14,8 +12,6 @@ from lichessbot.rehearsal.faults.traffic import Place, Traffic
 from lichessbot.rehearsal.rules.timing import Timing
 
 UNDER_WAY_MS = 300                      # a request may have been sent before the client knew better
-SLOW_ON_ITS_WAY_MS = 2000               # the same if its threads wait for a processor, which happens seldom
-PAUSES_PER_SLOW_REQUEST = 20
 ALLOWED_IN_WINDOW = 30
 _LATEST_TOLD = 6                        # of what came before an offence in a game
 
@@ -49,8 +45,6 @@ class ClientChecks:
     def __init__(self, timing: Timing) -> None:
         self._offences: Counter[str] = Counter()
         self._pauses: list[_Pause] = []
-        self._limits = 0        # 429s so far
-        self._slow_requests = 0
         self._slips: Counter[str] = Counter()
         self._tries: dict[str, Arrival] = {}
         self._unanswered: Counter[tuple[str | None, str | None]] = Counter()    # moves, by game and move
@@ -71,23 +65,15 @@ class ClientChecks:
             self._tries.pop(traffic.game_id, None)      # it may find another move for the position that it reads
             self._note(traffic.game_id, "the game read", now_ms)
         told_ms = [now_ms - it.at_ms for it in self._pauses if it.at_ms + UNDER_WAY_MS < now_ms < it.until_ms]
-        if traffic.place not in _NEVER_PAUSED and told_ms and not self._was_slow(max(told_ms)):
+        if traffic.place not in _NEVER_PAUSED and told_ms:
             told = f"{max(told_ms)} ms into the pause that a 429 asks for"
             self._offences[f"a request ({traffic.place.value}) {told}"] += 1
         window = self._windows.get(traffic.place)
         if window is not None and window.count(now_ms) == ALLOWED_IN_WINDOW + 1:
             self._offences[f"more than {ALLOWED_IN_WINDOW} requests ({traffic.place.value}) in their window"] += 1
 
-    def _was_slow(self, told_ms: int) -> bool:
-        """Return whether a request so long after a 429 may have been on its way since before it."""
-        if told_ms > SLOW_ON_ITS_WAY_MS:
-            return False
-        self._slow_requests += 1
-        return self._slow_requests <= self._limits // PAUSES_PER_SLOW_REQUEST
-
     def was_limited(self, traffic: Traffic, pause_s: float, now_ms: int) -> None:
         """Expect a pause: that request is answered 429 now, which asks for `pause_s`."""
-        self._limits += 1
         self._pauses = [it for it in self._pauses if it.until_ms > now_ms]
         self._pauses.append(_Pause(traffic, now_ms, now_ms + 1000 * pause_s))
 

@@ -4,14 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lichessbot.rehearsal.faults.client_checks import (
-    ALLOWED_IN_WINDOW,
-    PAUSES_PER_SLOW_REQUEST,
-    SLOW_ON_ITS_WAY_MS,
-    UNDER_WAY_MS,
-    Arrival,
-    ClientChecks,
-)
+from lichessbot.rehearsal.faults.client_checks import ALLOWED_IN_WINDOW, UNDER_WAY_MS, Arrival, ClientChecks
 from lichessbot.rehearsal.faults.traffic import Place, Traffic
 from lichessbot.rehearsal.rules.timing import Timing
 
@@ -112,25 +105,6 @@ def test_a_pause_binds_only_a_client_that_got_the_answer() -> None:
     it.answer_lost(Traffic(Place.PLAYING))
     it.hear(Traffic(Place.DECLINE, "game"), 31_000)
     assert len(it.offences) == 1
-
-
-def test_one_request_in_twenty_pauses_may_have_been_slow_on_its_way() -> None:
-    """Each pause ends before the next one begins; the client sends one request too early in some of them."""
-
-    def offences_with(slow: int, pauses: int, late_ms: int) -> int:
-        it = ClientChecks(Timing())
-        for number in range(pauses):
-            it.was_limited(Traffic(Place.PLAYING), 60, 100_000 * number)
-            if number >= pauses - slow:
-                it.hear(Traffic(Place.EVENT_STREAM), 100_000 * number + late_ms)
-        return len(it.offences)
-
-    assert offences_with(1, PAUSES_PER_SLOW_REQUEST, UNDER_WAY_MS + 1) == 0
-    assert offences_with(1, PAUSES_PER_SLOW_REQUEST, SLOW_ON_ITS_WAY_MS) == 0
-    assert offences_with(1, PAUSES_PER_SLOW_REQUEST, SLOW_ON_ITS_WAY_MS + 1) == 1
-    assert offences_with(1, PAUSES_PER_SLOW_REQUEST - 1, UNDER_WAY_MS + 1) == 1
-    assert offences_with(2, 2 * PAUSES_PER_SLOW_REQUEST - 1, UNDER_WAY_MS + 1) == 1
-    assert offences_with(2, 2 * PAUSES_PER_SLOW_REQUEST, UNDER_WAY_MS + 1) == 0
 
 
 def test_longest_pause_counts() -> None:
