@@ -26,6 +26,7 @@ from engine.evaluation import eval_file
 from engine.search.search_stack import network_score
 from engine.selfplay.records import RECORD, Result, shards
 from engine.training.trainer import TrainingSettings
+from tests.engine.shards import board_of, decode
 
 UNIT_CP = TrainingSettings.unit_cp
 MOST_CP = 3000                     # beyond, a game is decided
@@ -39,17 +40,7 @@ def positions_of(paths: Sequence[Path], count: int, seed: int = 1) -> list[chess
     offsets = range(0, len(content), RECORD.size)
     played = [offset for offset in offsets if content[offset + 26] != Result.UNKNOWN]
     chosen = random.Random(seed).sample(played, min(count, len(played)))
-    return [board_of(content[offset : offset + RECORD.size]) for offset in chosen]
-
-
-def board_of(record: bytes) -> chess.Board:
-    occupied, packed, _, _, side, _ = RECORD.unpack(record)
-    board = chess.Board(None)
-    for index, square in enumerate(chess.scan_forward(occupied)):
-        piece = packed[index // 2] >> 4 * (index % 2) & 15
-        board.set_piece_at(square, chess.Piece(piece % 6 + 1, piece < 6))
-    board.turn = chess.BLACK if side & 1 else chess.WHITE
-    return board
+    return [board_of(decode(content[offset : offset + RECORD.size])) for offset in chosen]
 
 
 def asked(boards: Sequence[chess.Board], command: str, nodes: int) -> Iterator[str]:

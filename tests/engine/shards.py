@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import chess
+
 from engine.core.fen import parse_fen
 from engine.selfplay.records import RECORD, Result, Sample, encode, snapshot
 from tests.engine.positions import Start, random_games
@@ -22,6 +24,16 @@ def decode(record: bytes) -> Sample:
     pieces = (packed[index // 2] >> 4 * (index % 2) & 15 for index in range(32))
     board = tuple(next(pieces) if occupied >> square & 1 else 12 for square in range(64))
     return Sample(board, bool(side & 1), bool(side & 2), score, Result(result), game)
+
+
+def board_of(sample: Sample) -> chess.Board:
+    """The pieces and the side to move; without castling rights."""
+    board = chess.Board(None)
+    for square, piece in enumerate(sample.board):
+        if piece < 12:
+            board.set_piece_at(square, chess.Piece(piece % 6 + 1, piece < 6))
+    board.turn = chess.BLACK if sample.black_to_move else chess.WHITE
+    return board
 
 
 def material_cp(board: tuple[int, ...]) -> int:

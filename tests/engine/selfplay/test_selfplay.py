@@ -6,7 +6,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import chess
 import pytest
 
 from engine.evaluation import net_file
@@ -18,7 +17,7 @@ from engine.training.data import read_words, rules_in
 from engine.training.features import first_invalid, pack
 from engine.training.statistics import read_statistics
 from tests.engine.nets import random_net
-from tests.engine.shards import decode, read_samples
+from tests.engine.shards import board_of, decode, read_samples
 
 GAMES = 4
 
@@ -71,11 +70,7 @@ def test_games_beyond_those_asked_for_are_kept(tmp_path: Path) -> None:
 
 def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
     for sample in read_samples(plan(folder).path(0)):
-        board = chess.Board(None)
-        for square, piece in enumerate(sample.board):
-            if piece < 12:
-                board.set_piece_at(square, chess.Piece(piece % 6 + 1, piece < 6))
-        board.turn = chess.BLACK if sample.black_to_move else chess.WHITE
+        board = board_of(sample)
         assert board.is_valid()
         assert not board.is_check()
 

@@ -10,7 +10,7 @@ from engine.facade import build_mode
 from engine.selfplay.games import Player, position_of
 from engine.selfplay.records import QUIET_CP, Result, Sample
 from engine.training.features import first_invalid, pack
-from tests.engine.shards import decode
+from tests.engine.shards import board_of, decode
 
 MIDDLEGAMES = (
     "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3",
@@ -18,15 +18,6 @@ MIDDLEGAMES = (
     "2r2rk1/1bqnbppp/p2ppn2/1p6/3NPP2/1BN1B3/PPPQ2PP/2KR3R w - - 4 13",
     "8/5pk1/3p2p1/1p1Pp2p/1P2P2P/2r2PP1/3R2K1/8 b - - 1 40",
 )
-
-
-def board_of(sample: Sample) -> chess.Board:
-    board = chess.Board(None)
-    for square, piece in enumerate(sample.board):
-        if piece < 12:
-            board.set_piece_at(square, chess.Piece(piece % 6 + 1, piece < 6))
-    board.turn = chess.BLACK if sample.black_to_move else chess.WHITE
-    return board
 
 
 def searched(fen: str, nodes: int) -> tuple[Player, Position]:
