@@ -1,19 +1,21 @@
 """A TCP proxy that breaks and delays connections, for any server that speaks the Bot API.
 
-Reads only the first line of requests, to know what they are. Lives on one event loop.
+Reads only the first line of requests, to know what they are, and adds a header that says when they arrived. Lives on
+one event loop.
 """
 
 import asyncio
 import contextlib
 import socket
 import struct
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lichessbot.rehearsal.faults.catalogue import Fault, Layer
 from lichessbot.rehearsal.faults.schedule import FaultSchedule
-from lichessbot.rehearsal.faults.traffic import STREAMS, Place, Traffic, request_traffic
-from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, STREAMS, Place, Traffic, request_traffic
+from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 
 BLOCK_BYTES = 1 << 16
 TRICKLE_STEPS = 20                  # pieces in which the start of a slow answer comes
@@ -21,6 +23,7 @@ LOOPBACK = "127.0.0.1"
 
 _METHODS = (b"GET ", b"POST ")
 _RESET_AT_CLOSE = struct.pack("ii", 1, 0)       # SO_LINGER: on, no time to linger
+_LAST_DATA_RECEIVED = struct.Struct("52x I")    # of Linux's `tcp_info`: milliseconds since data came last
 _TICK = b"1\r\n\n\r\n"                  # an empty line as a chunk, which no fault strikes
 
 
@@ -42,6 +45,18 @@ class _Connection:
     def close(self) -> None:
         for writer in (self.client, self.server):
             writer.close()
+
+    def arrived_ms(self) -> int:
+        """Return when the client's latest data came to this machine, in monotonic milliseconds.
+
+        A busy event loop may read it much later; where the system does not tell, that counts.
+        """
+        if sys.platform != "linux":
+            return monotonic_ms()
+        client: socket.socket = self.client.get_extra_info("socket")
+        told = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_DATA_RECEIVED.size)
+        waited_ms: int = _LAST_DATA_RECEIVED.unpack(told)[0]
+        return monotonic_ms() - waited_ms
 
     def reset(self) -> None:
         client: socket.socket = self.client.get_extra_info("socket")
@@ -174,8 +189,10 @@ class Proxy:
             while data := await from_client.read(BLOCK_BYTES):
                 if connection.is_silent:
                     continue
-                if data.startswith(_METHODS) and not self._take_request(connection, data):
-                    return
+                if data.startswith(_METHODS):
+                    if not self._take_request(connection, data):
+                        return
+                    data = _with_arrival(data, connection.arrived_ms())
                 if not await _send(connection.server, data):
                     return
 
@@ -249,6 +266,13 @@ class Proxy:
                 return False
             await asyncio.sleep(self._timing.slow_headers_s / TRICKLE_STEPS)
         return await _send(client, data[TRICKLE_STEPS:])
+
+
+def _with_arrival(request: bytes, arrived_ms: int) -> bytes:
+    """Return the start of a request with one more header, unless its first line is not whole."""
+    first_line, line_end, headers = request.partition(b"\r\n")
+    added = f"{ARRIVED_HEADER}: {arrived_ms}\r\n".encode()
+    return b"".join((first_line, line_end, added, headers)) if line_end and headers else request
 
 
 async def _send(writer: asyncio.StreamWriter, data: bytes) -> bool:

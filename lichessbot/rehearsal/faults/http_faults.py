@@ -15,7 +15,7 @@ from lichessbot.rehearsal.faults.accounting import FaultAccounting
 from lichessbot.rehearsal.faults.catalogue import Fault, Layer
 from lichessbot.rehearsal.faults.client_checks import Arrival, ClientChecks
 from lichessbot.rehearsal.faults.schedule import FaultSchedule
-from lichessbot.rehearsal.faults.traffic import Place, Traffic, request_traffic
+from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, Place, Traffic, request_traffic
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.errors import NotFound
 from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES, is_legal_move
@@ -44,7 +44,8 @@ class HttpFaults:
         if not self._is_of_the_bot(scope, traffic):
             await app(scope, receive, send)
             return
-        self.checks.hear(traffic, monotonic_ms())
+        arrived_ms = Headers(scope=scope).get(ARRIVED_HEADER)
+        self.checks.hear(traffic, monotonic_ms() if arrived_ms is None else int(arrived_ms))
         if monotonic_ms() < self._down_until_ms:
             await self._stand_in(Fault.MAINTENANCE, traffic, scope, receive, send)
             return

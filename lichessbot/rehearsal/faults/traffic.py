@@ -64,6 +64,7 @@ LINES = (
     Place.CHALLENGE_LINE, Place.START_LINE, Place.FINISH_LINE, Place.FULL_LINE, Place.STATE_LINE, Place.FINAL_LINE,
     Place.OTHER_LINE,
 )
+ARRIVED_HEADER = "x-arrived-ms"     # of a request that came through a proxy: when, in monotonic milliseconds
 
 _ID = r"(?P<id>\w{8})"
 _PATHS = tuple(

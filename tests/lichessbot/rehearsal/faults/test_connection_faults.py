@@ -1,6 +1,8 @@
 """Connections that break, on real sockets: the proxy before the embedded Lichess, and before anything else."""
 
+import re
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,12 +15,13 @@ import requests
 from lichessbot.rehearsal.faults.catalogue import Fault
 from lichessbot.rehearsal.faults.connection_faults import Proxy
 from lichessbot.rehearsal.faults.schedule import FaultPlan, FaultSchedule
-from lichessbot.rehearsal.faults.traffic import Place, Traffic
-from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, Place, Traffic
+from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_game
 from tests.lichessbot.rehearsal.cruel import CERTAIN, E4_E5, cards_of, injector
 
+KERNEL_TICK_MS = 20         # twice the coarsest tick, in which Linux tells when data came
 MID_STREAM_SEED = 2         # deals `cut` to the third piece of a game stream
 REFUSE_FOR = Proxy._refuse_for
 STREAM_PATHS = {Place.EVENT_STREAM: "/api/stream/event", Place.GAME_STREAM: "/api/bot/game/stream/{}"}
@@ -174,6 +177,31 @@ def test_answer_is_lost_to_a_client_that_hung_up_while_the_event_loop_was_busy(l
             assert server.recv(1) == b""
         lichess.wait_for(proxy.close())
     assert lost == [Traffic(Place.MOVE, "abcdefgh", "e2e4")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells when data came")
+def test_a_request_tells_when_it_arrived_even_if_the_event_loop_was_busy_then(lichess: RehearsalServer) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        proxy = Proxy("127.0.0.1", port, FaultSchedule(FaultPlan()), lichess.site.timing)
+        lichess.call(proxy.open)
+        with socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0)) as client:
+
+            def send_and_be_busy() -> tuple[int, int]:
+                before_ms = monotonic_ms()
+                client.sendall(b"GET /api/account HTTP/1.1\r\nHost: x\r\n\r\n")
+                sent_ms = monotonic_ms()
+                time.sleep(0.3)
+                return before_ms, sent_ms
+
+            before_ms, sent_ms = lichess.call(send_and_be_busy)
+            server, _ = listener.accept()
+            with server:
+                request = server.recv(1000).decode()
+        lichess.wait_for(proxy.close())
+    told = re.fullmatch(rf"GET /api/account HTTP/1.1\r\n{ARRIVED_HEADER}: (\d+)\r\nHost: x\r\n\r\n", request)
+    assert told is not None
+    assert before_ms - KERNEL_TICK_MS <= int(told[1]) <= sent_ms + KERNEL_TICK_MS
 
 
 def test_trickling_answer_is_whole_in_the_end(lichess: RehearsalServer, ada: Client, timing: Timing) -> None:

@@ -8,9 +8,9 @@ from itertools import cycle
 import pytest
 
 from lichessbot.rehearsal.faults.catalogue import Fault
-from lichessbot.rehearsal.faults.traffic import REQUESTS, Place
+from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, REQUESTS, Place
 from lichessbot.rehearsal.rules.enums import Color
-from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_game
 from tests.lichessbot.rehearsal.cruel import E4_E5, account_of, cards_of, injector, start_numbered_game
@@ -182,6 +182,15 @@ def test_request_in_the_pause_after_a_429_is_remembered(lichess: RehearsalServer
     ada.get("/api/account")
     (offence,) = it.offences
     assert re.fullmatch(r"a request \(account\) \d+ ms into the pause that a 429 asks for", offence)
+
+
+def test_request_that_arrived_before_the_429_is_no_offence(lichess: RehearsalServer, ada: Client) -> None:
+    it = injector(lichess, ada, *cards_of(Fault.LIMIT_BARE, Place.PLAYING))
+    arrived_ms = monotonic_ms()
+    assert ada.get("/api/account/playing").status_code == 429
+    time.sleep(0.4)
+    ada.get("/api/account", headers={ARRIVED_HEADER: str(arrived_ms)})
+    assert it.offences == []
 
 
 @pytest.mark.parametrize("move", ["e2e5", "P@e4", "(none)", "e2-e4"])
