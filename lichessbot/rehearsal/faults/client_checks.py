@@ -59,12 +59,17 @@ class ClientChecks:
         """What it did wrong, in words."""
         return [text if times == 1 else f"{text}, {times} times" for text, times in self._offences.items()]
 
-    def hear(self, traffic: Traffic, now_ms: int) -> None:
-        """Check a request that arrives."""
+    def hear(self, traffic: Traffic, now_ms: int, arrived_ms: int | None = None) -> None:
+        """Check a request that is read now, and arrived at `arrived_ms` if that is known.
+
+        One that arrived before a pause or is read after it is no offence.
+        """
+        arrived_ms = now_ms if arrived_ms is None else arrived_ms
         if traffic.place is Place.GAME_STREAM and traffic.game_id is not None:
             self._tries.pop(traffic.game_id, None)      # it may find another move for the position that it reads
             self._note(traffic.game_id, "the game read", now_ms)
-        told_ms = [now_ms - it.at_ms for it in self._pauses if it.at_ms + UNDER_WAY_MS < now_ms < it.until_ms]
+        pauses = [it for it in self._pauses if it.at_ms + UNDER_WAY_MS < arrived_ms and now_ms < it.until_ms]
+        told_ms = [arrived_ms - it.at_ms for it in pauses]
         if traffic.place not in _NEVER_PAUSED and told_ms:
             told = f"{max(told_ms)} ms into the pause that a 429 asks for"
             self._offences[f"a request ({traffic.place.value}) {told}"] += 1

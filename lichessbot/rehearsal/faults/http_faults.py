@@ -45,7 +45,7 @@ class HttpFaults:
             await app(scope, receive, send)
             return
         arrived_ms = Headers(scope=scope).get(ARRIVED_HEADER)
-        self.checks.hear(traffic, monotonic_ms() if arrived_ms is None else int(arrived_ms))
+        self.checks.hear(traffic, monotonic_ms(), None if arrived_ms is None else int(arrived_ms))
         if monotonic_ms() < self._down_until_ms:
             await self._stand_in(Fault.MAINTENANCE, traffic, scope, receive, send)
             return

@@ -96,6 +96,23 @@ def test_for_a_minute_after_a_429_there_are_only_moves(place: Place, late_ms: in
     assert bool(it.offences) is is_offence
 
 
+@pytest.mark.parametrize(
+    ("arrived_ms", "read_ms", "is_offence"),
+    [
+        (UNDER_WAY_MS, 30_000, False),
+        (UNDER_WAY_MS + 1, 30_000, True),
+        (59_999, 60_000, False),                    # the kernel counts in ticks of some milliseconds
+    ],
+)
+def test_a_request_that_waited_to_be_read_is_no_offence_at_either_end_of_the_pause(
+    arrived_ms: int, read_ms: int, is_offence: bool
+) -> None:
+    it = ClientChecks(Timing())
+    it.was_limited(Traffic(Place.PLAYING), 60, 0)
+    it.hear(Traffic(Place.ACCEPT, "game"), read_ms, arrived_ms)
+    assert bool(it.offences) is is_offence
+
+
 def test_a_pause_binds_only_a_client_that_got_the_answer() -> None:
     it = ClientChecks(Timing())
     it.was_limited(Traffic(Place.PLAYING), 60, 0)
