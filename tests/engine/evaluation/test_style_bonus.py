@@ -11,8 +11,8 @@ from tests.engine.positions import Start, random_games
 
 MIDDLEGAME = "r1bq1rk1/ppp2ppp/2np1n2/4p1N1/2B1P3/3P4/PPP2PPP/RNBQ1RK1 w - - 0 8"
 VALUES = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9, chess.KING: 0}
-# White is a rook down, and can trade queens.
-TRADE = "r2q1rk1/ppp2ppp/2n2n2/8/8/2N2N2/PPP2PPP/3Q1RK1 w - - 0 12"
+# White is a bishop down, and can trade queens.
+TRADE = "r2q1rk1/ppp2ppp/2n1bn2/8/8/2N2N2/PPP2PPP/R2Q1RK1 w - - 0 12"
 
 
 def boards() -> list[chess.Board]:
