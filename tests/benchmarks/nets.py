@@ -5,7 +5,8 @@
 
 `ask` takes positions of self-play, which no network may be trained on, and has Stockfish search each; an EPD line keeps
 its score (`ce`). It takes some minutes for 20,000 positions. `judge` takes seconds, and tells networks apart that are
-3 Elo apart, which a match does not in 10,000 games. It says what a network knows, not how it plays: matches decide.
+3 Elo apart, which a match does not in 10,000 games. Each network's scale is fitted. It says what a network knows, not
+how it plays: matches decide.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from tests.engine.shards import board_of, decode
 
 UNIT_CP = TrainingSettings.unit_cp
 MOST_CP = 3000                     # beyond, a game is decided
-FACTORS = [factor / 20 for factor in range(10, 41)]    # tried on the other engine's scores, whose scale is its own
+FACTORS = [factor / 20 for factor in range(10, 41)]    # of centipawns: each engine and network has its own scale
 Z_95 = 1.96
 
 
@@ -69,25 +70,36 @@ def read(path: Path) -> list[tuple[Position, int]]:
 
 
 def judge(judged: Sequence[tuple[Position, int]], choices: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each network: its mean squared error, and the difference from the first."""
-    factor, first = 0.0, list[float]()
+    """Yield a line for each network: its mean squared error, and the difference from the first.
+
+    A network's scale is a matter of its file alone, so its centipawns are multiplied by what suits it best.
+    """
+    truths, first = list[float](), list[float]()
     for choice in choices:
         network = eval_file.load(choice)
         if network is None:
             raise ValueError(f"{choice} is no network")
-        ours = [expected(network_score(position, network)) for position, _ in judged]
-        if not first:
-            factor = min(FACTORS, key=lambda it: sum(errors(ours, judged, it)))
-            first = errors(ours, judged, factor)
-        found = errors(ours, judged, factor)
+        ours = [network_score(position, network) for position, _ in judged]
+        if not truths:
+            factor = best_factor([truth for _, truth in judged], [expected(score) for score in ours])
+            truths = [expected(factor * truth) for _, truth in judged]
+        factor = best_factor(ours, truths)
+        found = errors(ours, factor, truths)
+        first = first or found
         differences = [error - other for error, other in zip(found, first, strict=True)]
         bound = Z_95 * stdev(differences) / sqrt(len(differences))
-        yield f"{choice}: error {fmean(found):.6f}, {fmean(differences):+.6f} +- {bound:.6f} beside the first"
+        difference = f"{fmean(differences):+.6f} +- {bound:.6f} beside the first"
+        yield f"{choice}: centipawns times {factor:.2f}, error {fmean(found):.6f}, {difference}"
 
 
-def errors(ours: Sequence[float], judged: Sequence[tuple[Position, int]], factor: float) -> list[float]:
-    """Return the squared error of each position, with the other engine's centipawns times this factor."""
-    return [(score - expected(factor * truth)) ** 2 for score, (_, truth) in zip(ours, judged, strict=True)]
+def best_factor(scores_cp: Sequence[int], wanted: Sequence[float]) -> float:
+    """Return the factor with which these scores predict the expected scores best."""
+    return min(FACTORS, key=lambda factor: sum(errors(scores_cp, factor, wanted)))
+
+
+def errors(scores_cp: Sequence[int], factor: float, wanted: Sequence[float]) -> list[float]:
+    """Return the squared error of each score, multiplied by the factor, as a prediction of the expected score."""
+    return [(expected(factor * score) - want) ** 2 for score, want in zip(scores_cp, wanted, strict=True)]
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import chess
 import pytest
 
+from engine.core.fen import parse_fen
 from engine.evaluation import net_file
 from engine.selfplay.records import Result, encode
 from tests.benchmarks.nets import asked, judge, positions_of, read
@@ -29,6 +30,18 @@ def test_the_better_network_errs_less(tmp_path: Path) -> None:
     assert first.endswith(", +0.000000 +- 0.000000 beside the first")
     better, bound = (float(second.split()[place]) for place in (-6, -4))
     assert better > bound > 0
+
+
+def test_the_scale_of_a_network_is_no_error(tmp_path: Path) -> None:
+    boards = [chess.Board(f"4k3/8/8/8/8/8/{'P' * count}{8 - count}/4K3 w - - 0 1") for count in range(1, 8)]
+    net = material_net()
+    for scale in (net.scale // 2, net.scale):
+        net_file.write(replace(net, scale=scale), tmp_path / f"{scale}.net")
+    judged = [(parse_fen(board.fen())[0], 100 * len(board.pieces(chess.PAWN, chess.WHITE))) for board in boards]
+    half, whole = judge(judged, [str(tmp_path / f"{scale}.net") for scale in (net.scale // 2, net.scale)])
+    factors = [float(line.split("times ")[1].split(",")[0]) for line in (half, whole)]
+    assert factors[0] == pytest.approx(2 * factors[1], abs=0.11)
+    assert abs(float(whole.split()[-6])) < 0.001
 
 
 def test_a_score_is_for_the_side_to_move(tmp_path: Path) -> None:
