@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from engine.cli.parameters import (
     COUNT,
@@ -42,7 +43,7 @@ from engine.training import data, wdl_fit
 from engine.training.export import card_path, curve_path, train_network
 from engine.training.generations import LoopPlan, TrainingLoop
 from engine.training.statistics import read_statistics
-from engine.training.trainer import TrainingSettings
+from engine.training.trainer import TrainingSettings, check_same_shape
 from engine.training.tuner import Fit, FitProgress, TunerSettings, best_unit, load, module_text, named
 from engine.whole_file import write_whole
 
@@ -206,16 +207,22 @@ def tune(
 @click.command()
 @click.argument("folder", type=FILE)
 @output_options(None, "The network to write; card and curve go beside it.")
-@click.option("--begin", type=FILE, metavar="NET", help="Start from this network's weights, not from random ones.")
+@click.option("--begin", type=FILE, metavar="NET", help="Start from this network's weights; its shape is the default.")
 @click.option("--newest", type=POSITIVE, default=MAX_POSITIONS, help="Positions to use, from the last shards.")
 @training_options
 def train(folder: Path, output: Path, force: bool, begin: Path | None, newest: int, **options: Any) -> None:
     """Train a network on the records in FOLDER."""
+    first = net_file.read(begin) if begin is not None else None
+    if first is not None:
+        for name in ("hidden", "buckets"):
+            if click.get_current_context().get_parameter_source(name) == ParameterSource.DEFAULT:
+                options[name] = getattr(first, name)
     settings = _training_settings(options)
+    if first is not None:
+        check_same_shape(first, settings)
     output.parent.mkdir(parents=True, exist_ok=True)
     for path in (output, card_path(output), curve_path(output)):
         refuse_output(path, force)
-    first = net_file.read(begin) if begin is not None else None
     positions = data.load(_shards(folder), newest, settings.hindsight, settings.unit_cp)
     train_network(positions, settings, output, first)
 

@@ -69,7 +69,7 @@ class Training:
         self.net = FloatNet(settings.hidden, settings.buckets, settings.threads, settings.seed)
         self.net.set_target(settings.trust, settings.unit_cp)
         if first is not None:
-            _check_same_shape(first, settings)
+            check_same_shape(first, settings)
             self.net.rows()[0][:] = memoryview(dequantise(first))
         self.best = array("f", self.net.rows()[0])
         self.checks: list[Check] = []
@@ -189,8 +189,8 @@ class Training:
         return {"settings": asdict(self.settings), "data": self.data.origin, "first": first}
 
 
-def _check_same_shape(net: Net, settings: TrainingSettings) -> None:
-    """Raises InvalidNet."""
+def check_same_shape(net: Net, settings: TrainingSettings) -> None:
+    """Check that a training can start from this network. Raises InvalidNet."""
     for option, found, expected in (
         ("--hidden", net.hidden, settings.hidden),
         ("--buckets", net.buckets, settings.buckets),

@@ -10,12 +10,13 @@ import pytest
 
 from engine.cli import training as cli_training
 from engine.cli.main import run
-from engine.evaluation import weights
+from engine.evaluation import net_file, weights
 from engine.evaluation.net_file import InvalidNet
 from engine.selfplay.selfplay import SelfplayPlan
 from engine.training.data import load, read_words, rules_in
 from engine.training.export import train_network
 from engine.training.trainer import TrainingSettings
+from tests.engine.nets import random_net
 from tests.engine.shards import write_shards
 
 TRAIN = ("train", "shards", "-o", "a.net")
@@ -154,6 +155,24 @@ def full_disk() -> Iterator[None]:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, signal_before)
+
+
+def test_a_training_has_the_shape_of_the_network_it_begins_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    net_file.write(random_net(seed=3, hidden=32, buckets=1), Path("first.net"))
+    begin = (*TRAIN, "--begin", "first.net")
+    for line, complaint in (
+        ((*begin, "--hidden", "64"), "it has --hidden 32, expected 64"),
+        ((*begin, "--buckets", "8"), "it has --buckets 1, expected 8"),
+    ):
+        assert run(line) == 2      # although there are no shards yet
+        assert complaint in capsys.readouterr().err
+    write_shards(tmp_path / "shards", 1, games=60)
+    assert run((*begin, "--epochs", "1", "--batch", "64")) == 0
+    second = net_file.read(Path("a.net"))
+    assert (second.hidden, second.buckets) == (32, 1)
 
 
 def test_a_long_name_is_refused_before_the_training(tmp_path: Path) -> None:
