@@ -5,8 +5,8 @@
 
 `ask` takes positions of self-play, which no network may be trained on, and has Stockfish search each; an EPD line keeps
 its score (`ce`). It takes some minutes for 20,000 positions. `judge` takes seconds, and tells networks apart that are
-3 Elo apart, which a match does not in 10,000 games. Each network's scale is fitted. It says what a network knows, not
-how it plays: matches decide.
+3 Elo apart, which a match does not in 10,000 games. It says what a network knows, not how it
+plays: matches decide.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import random
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from math import exp, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
@@ -31,7 +32,7 @@ from tests.engine.shards import board_of, decode
 
 UNIT_CP = TrainingSettings.unit_cp
 MOST_CP = 3000                     # beyond, a game is decided
-FACTORS = [factor / 20 for factor in range(10, 41)]    # of centipawns: each engine and network has its own scale
+FACTORS = [factor / 20 for factor in range(10, 41)]    # tried on the other engine's scores, whose scale is its own
 Z_95 = 1.96
 
 
@@ -72,7 +73,8 @@ def read(path: Path) -> list[tuple[Position, int]]:
 def judge(judged: Sequence[tuple[Position, int]], choices: Sequence[str]) -> Iterator[str]:
     """Yield a line for each network: its mean squared error, and the difference from the first.
 
-    A network's scale is a matter of its file alone, so its centipawns are multiplied by what suits it best.
+    Its scores are turned into those expected scores that suit it best, as neither scale nor limit of the scores is
+    knowledge.
     """
     truths, first = list[float](), list[float]()
     for choice in choices:
@@ -81,25 +83,44 @@ def judge(judged: Sequence[tuple[Position, int]], choices: Sequence[str]) -> Ite
             raise ValueError(f"{choice} is no network")
         ours = [network_score(position, network) for position, _ in judged]
         if not truths:
-            factor = best_factor([truth for _, truth in judged], [expected(score) for score in ours])
-            truths = [expected(factor * truth) for _, truth in judged]
-        factor = best_factor(ours, truths)
-        found = errors(ours, factor, truths)
+            truths = on_scale_of(ours, [truth for _, truth in judged])
+        found = [(fit - truth) ** 2 for fit, truth in zip(fitted(ours, truths), truths, strict=True)]
         first = first or found
         differences = [error - other for error, other in zip(found, first, strict=True)]
         bound = Z_95 * stdev(differences) / sqrt(len(differences))
-        difference = f"{fmean(differences):+.6f} +- {bound:.6f} beside the first"
-        yield f"{choice}: centipawns times {factor:.2f}, error {fmean(found):.6f}, {difference}"
+        yield f"{choice}: error {fmean(found):.6f}, {fmean(differences):+.6f} +- {bound:.6f} beside the first"
 
 
-def best_factor(scores_cp: Sequence[int], wanted: Sequence[float]) -> float:
-    """Return the factor with which these scores predict the expected scores best."""
-    return min(FACTORS, key=lambda factor: sum(errors(scores_cp, factor, wanted)))
+def on_scale_of(ours: Sequence[int], theirs: Sequence[int]) -> list[float]:
+    """Return their scores as expected scores, with the factor for their centipawns that brings them nearest to ours."""
+    wanted = [expected(score) for score in ours]
+
+    def scaled(factor: float) -> list[float]:
+        return [expected(factor * score) for score in theirs]
+
+    return min(map(scaled, FACTORS), key=lambda found: sum((a - b) ** 2 for a, b in zip(found, wanted, strict=True)))
 
 
-def errors(scores_cp: Sequence[int], factor: float, wanted: Sequence[float]) -> list[float]:
-    """Return the squared error of each score, multiplied by the factor, as a prediction of the expected score."""
-    return [(expected(factor * score) - want) ** 2 for score, want in zip(scores_cp, wanted, strict=True)]
+def fitted(scores: Sequence[int], wanted: Sequence[float]) -> list[float]:
+    """Return the rising function of the scores that comes nearest to the wanted numbers, for each score.
+
+    (Ayer et al. 1955: isotonic regression by pooling adjacent violators)
+    """
+    order = sorted(range(len(scores)), key=scores.__getitem__)
+    pools = list[tuple[float, list[int]]]()            # their mean, and which scores they hold
+    for _, same in groupby(order, key=scores.__getitem__):
+        pool = list(same)
+        mean = fmean(wanted[index] for index in pool)
+        while pools and pools[-1][0] >= mean:
+            other, members = pools.pop()
+            mean = (mean * len(pool) + other * len(members)) / (len(pool) + len(members))
+            pool = members + pool
+        pools.append((mean, pool))
+    found = [0.0] * len(scores)
+    for mean, pool in pools:
+        for index in pool:
+            found[index] = mean
+    return found
 
 
 def main() -> None:
