@@ -5,8 +5,8 @@
 
 `ask` takes positions of self-play, which no network may be trained on, and has Stockfish search each; an EPD line keeps
 its score (`ce`). It takes some minutes for 20,000 positions. `judge` takes seconds, and tells networks apart that are
-3 Elo apart, which a match does not in 10,000 games. It says what a network knows, not how it
-plays: matches decide.
+3 Elo apart, which a match does not in 10,000 games. It says what a network knows, not how it plays:
+matches decide.
 """
 
 import argparse
