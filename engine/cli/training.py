@@ -32,6 +32,7 @@ from engine.cli.parameters import (
 )
 from engine.evaluation import net_file
 from engine.evaluation.eval_file import load as load_evaluation
+from engine.evaluation.net_file import Net
 from engine.progress import ProgressDisplay
 from engine.selfplay import match as matches
 from engine.selfplay import records as record_files
@@ -78,10 +79,19 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _training_settings(options: dict[str, Any]) -> TrainingSettings:
-    """Take the settings out of the options. Raises InvalidNet for an impossible shape, before hours of work."""
+def _training_settings(options: dict[str, Any], first: Net | None = None) -> TrainingSettings:
+    """Take the settings out of the options; those of the shape are by default the first network's.
+
+    Raises InvalidNet for an impossible shape, or another than that network's, before hours of work.
+    """
+    if first is not None:
+        for name in ("hidden", "buckets"):
+            if click.get_current_context().get_parameter_source(name) == ParameterSource.DEFAULT:
+                options[name] = getattr(first, name)
     settings = TrainingSettings(**{setting.name: options.pop(setting.name) for setting in fields(TrainingSettings)})
     net_file.check_shape(settings.hidden, settings.buckets)
+    if first is not None:
+        check_same_shape(first, settings)
     return settings
 
 
@@ -213,13 +223,7 @@ def tune(
 def train(folder: Path, output: Path, force: bool, begin: Path | None, newest: int, **options: Any) -> None:
     """Train a network on the records in FOLDER."""
     first = net_file.read(begin) if begin is not None else None
-    if first is not None:
-        for name in ("hidden", "buckets"):
-            if click.get_current_context().get_parameter_source(name) == ParameterSource.DEFAULT:
-                options[name] = getattr(first, name)
-    settings = _training_settings(options)
-    if first is not None:
-        check_same_shape(first, settings)
+    settings = _training_settings(options, first)
     output.parent.mkdir(parents=True, exist_ok=True)
     for path in (output, card_path(output), curve_path(output)):
         refuse_output(path, force)

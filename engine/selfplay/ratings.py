@@ -114,9 +114,12 @@ def _inverse_entry(matrix: list[list[float]], number: int) -> float:
 
 
 def rising(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the points (x, y), sorted by x, with the nearest y that never fall. (Pool adjacent violators)"""
+    """Return the points (x, y), sorted by x, with the nearest y that never fall, one for equal x.
+
+    (Isotonic regression: pool adjacent violators)
+    """
     pools: list[tuple[list[float], float]] = []
-    for x, y in sorted(points):
+    for x, y in sorted(points, key=lambda point: (point[0], -point[1])):       # so equal x are pooled
         xs, mean = [x], y
         while pools and pools[-1][1] > mean:
             before, other = pools.pop()

@@ -14,7 +14,6 @@ import random
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from math import exp, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
@@ -26,6 +25,7 @@ from engine.core.fen import parse_fen
 from engine.core.position import Position
 from engine.evaluation import eval_file
 from engine.search.search_stack import network_score
+from engine.selfplay.ratings import rising
 from engine.selfplay.records import RECORD, Result, shards
 from engine.training.trainer import TrainingSettings
 from tests.engine.shards import board_of, decode
@@ -84,7 +84,8 @@ def judge(judged: Sequence[tuple[Position, int]], choices: Sequence[str]) -> Ite
         ours = [network_score(position, network) for position, _ in judged]
         if not truths:
             truths = on_scale_of(ours, [truth for _, truth in judged])
-        found = [(fit - truth) ** 2 for fit, truth in zip(fitted(ours, truths), truths, strict=True)]
+        fit = dict(rising(zip(ours, truths, strict=True)))
+        found = [(fit[score] - truth) ** 2 for score, truth in zip(ours, truths, strict=True)]
         first = first or found
         differences = [error - other for error, other in zip(found, first, strict=True)]
         bound = Z_95 * stdev(differences) / sqrt(len(differences))
@@ -99,28 +100,6 @@ def on_scale_of(ours: Sequence[int], theirs: Sequence[int]) -> list[float]:
         return [expected(factor * score) for score in theirs]
 
     return min(map(scaled, FACTORS), key=lambda found: sum((a - b) ** 2 for a, b in zip(found, wanted, strict=True)))
-
-
-def fitted(scores: Sequence[int], wanted: Sequence[float]) -> list[float]:
-    """Return the rising function of the scores that comes nearest to the wanted numbers, for each score.
-
-    (Ayer et al. 1955: isotonic regression by pooling adjacent violators)
-    """
-    order = sorted(range(len(scores)), key=scores.__getitem__)
-    pools = list[tuple[float, list[int]]]()            # their mean, and which scores they hold
-    for _, same in groupby(order, key=scores.__getitem__):
-        pool = list(same)
-        mean = fmean(wanted[index] for index in pool)
-        while pools and pools[-1][0] >= mean:
-            other, members = pools.pop()
-            mean = (mean * len(pool) + other * len(members)) / (len(pool) + len(members))
-            pool = members + pool
-        pools.append((mean, pool))
-    found = [0.0] * len(scores)
-    for mean, pool in pools:
-        for index in pool:
-            found[index] = mean
-    return found
 
 
 def main() -> None:

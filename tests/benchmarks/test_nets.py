@@ -9,7 +9,7 @@ import pytest
 from engine.core.fen import parse_fen
 from engine.evaluation import net_file
 from engine.selfplay.records import Result, encode
-from tests.benchmarks.nets import asked, fitted, judge, positions_of, read
+from tests.benchmarks.nets import asked, judge, positions_of, read
 from tests.benchmarks.thermometer import OURS
 from tests.engine.nets import material_net, random_net
 from tests.engine.shards import random_samples
@@ -40,18 +40,6 @@ def test_the_scale_of_a_network_is_no_error(tmp_path: Path) -> None:
     judged = [(parse_fen(board.fen())[0], 100 * len(board.pieces(chess.PAWN, chess.WHITE))) for board in boards]
     for line in judge(judged, [str(tmp_path / f"{scale}.net") for scale in (net.scale // 2, net.scale)]):
         assert line.endswith("error 0.000000, +0.000000 +- 0.000000 beside the first")
-
-
-@pytest.mark.parametrize(
-    ("scores", "wanted", "found"),
-    [
-        ([10, 20, 20, 30], [0.1, 0.2, 0.4, 0.9], [0.1, 0.3, 0.3, 0.9]),
-        ([30, 10, 20, 40], [0.5, 0.4, 0.0, 0.1], [0.3, 0.2, 0.2, 0.3]),
-        ([10, 20, 20, 30], [0.9, 0.5, 0.5, 0.1], [0.5, 0.5, 0.5, 0.5]),
-    ],
-)
-def test_a_fit_rises_with_the_scores(scores: list[int], wanted: list[float], found: list[float]) -> None:
-    assert fitted(scores, wanted) == pytest.approx(found)
 
 
 def test_a_score_is_for_the_side_to_move(tmp_path: Path) -> None:
