@@ -58,9 +58,9 @@ def test_a_player_without_games_against_the_rated_is_left_out() -> None:
 
 def test_rising_joins_neighbours_that_fall() -> None:
     assert rising([(1, 10), (2, 30), (3, 20), (4, 40)]) == [(1, 10), (2, 25), (3, 25), (4, 40)]
+    assert rising([(3, 1), (1, 3), (2, 2)]) == [(1, 2), (2, 2), (3, 2)]
     assert rising([(3, 10), (2, 20), (2, 0), (1, 30)]) == [(1, 15), (2, 15), (2, 15), (3, 15)]
 
 
 def test_rising_has_one_value_for_equal_places() -> None:
     assert rising([(2, 10), (1, 0), (2, 30), (2, 20), (3, 40)]) == [(1, 0), (2, 20), (2, 20), (2, 20), (3, 40)]
-    assert rising([(3, 1), (1, 3), (2, 2)]) == [(1, 2), (2, 2), (3, 2)]
