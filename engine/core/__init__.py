@@ -18,5 +18,6 @@ __all__ = [
     "position",
     "score",
     "see",
+    "threats",
     "zobrist",
 ]

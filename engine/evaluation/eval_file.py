@@ -54,6 +54,8 @@ def load(choice: Evaluation, variant: str = STANDARD) -> Network | None:
         return shipped_network(variant) if default_choice() == SHIPPED else None
     choice = read(choice)
     if isinstance(choice, Net):
+        if variant != STANDARD and choice.knows_threats:
+            raise InvalidNet(f"{choice.name}: a network of standard chess, expected one of {variant}")
         return Network(choice)
     if choice == HAND_WRITTEN:
         return None

@@ -1,3 +1,4 @@
+from engine.core.bitboard cimport u64
 from engine.core.position cimport Position
 
 cdef extern from *:
@@ -25,13 +26,16 @@ cdef extern from *:
 cdef class Network:
     cdef readonly str name
     cdef readonly int hidden
+    cdef int threats                # of each piece, 1 or THREATS
     cdef readonly int buckets
+    cdef int nothing                # where weights begin that are zeros
     cdef long long scale
     cdef short *feature_weights
     cdef short *feature_bias
     cdef short *output_weights
     cdef int output_bias[8]
     cdef object memory
+    cdef int row_of(self, int place, int threat) noexcept nogil
     cdef int scaled(self, long long total, int bucket) noexcept nogil
 
 cdef class Accumulators:
@@ -40,14 +44,15 @@ cdef class Accumulators:
     cdef object memory
     cdef int slots[132]
     cdef bint valid[132]
-    cdef int changes[132]
-    cdef int removed[264]
-    cdef int added[264]
+    cdef int removed[264]           # [slot][two places]: pieces that the move to this slot took from their places,
+    cdef int added[264]             # and put there
+    cdef unsigned long long threats[396]    # [slot][bit], see `threats.py`; zeros if the network does not know them
     cdef void note_move(self, Position position, int move, int ply) noexcept nogil
     cdef void note_null(self, int ply) noexcept nogil
-    cdef void catch_up(self, Position position, int slot) noexcept nogil
+    cdef void compute(self, Position position, int slot) noexcept nogil
     cdef void refresh(self, Position position, int slot) noexcept nogil
-    cdef void follow(self, int slot, int view) noexcept nogil
+    cdef void follow(self, Position position, int slot) noexcept nogil
+    cdef void replace(self, int slot, int base, int come, int its_threat, int gone, int threat) noexcept nogil
     cdef int score(self, Position position, int ply) noexcept nogil
 
 cdef class AccumulatorCache:
@@ -58,4 +63,4 @@ cdef class AccumulatorCache:
     cdef unsigned long long pieces[12]      # of the position evaluated last, none at first
     cdef int beside[12]
     cdef int score(self, Position position, int *beside) noexcept nogil
-    cdef void change(self, int feature, short times) noexcept nogil
+    cdef void change(self, int come, int gone) noexcept nogil

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Neural inference: the accumulators along the line being searched, and the score.
 
-A move changes two to four pieces, so the sums of a position are those of the one before it, with a few rows of weights
-added and taken away. `make` only records the change; the sums are updated when a position is evaluated, from the
-nearest one whose sums are known. `net_file.py` has the arithmetic. (chessprogramming wiki: NNUE, Accumulator)
+A move changes few features, so the sums of a position are those of one before it, with a few rows of weights added and
+taken away. A move only records its squares; when a position is evaluated, its features are compared with those of the
+nearest position whose sums are known. `net_file.py` has the arithmetic. (chessprogramming wiki: NNUE, Accumulator)
 
 The compiler vectorises the plain loops. This module is compiled with and without AVX2 (see `_build.py`);
 `engine/__init__.py` loads the build that suits the processor.
@@ -13,7 +13,7 @@ import mmap
 from array import array
 
 import cython
-from cython.cimports.engine.core.bitboard import lsb, popcount, u64
+from cython.cimports.engine.core.bitboard import bit, lsb, popcount, u64
 from cython.cimports.engine.core.move import (
     CASTLING,
     EN_PASSANT,
@@ -29,6 +29,7 @@ from cython.cimports.engine.core.params import NETWORK_LIMIT
 from cython.cimports.engine.core.pieces import KIND_OF, KINDS, ROOK
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
+from cython.cimports.engine.core.threats import THREAT_BITS, THREATS, set_threats, threat_at
 
 from engine.evaluation.net_file import Net
 
@@ -40,12 +41,8 @@ if not cython.compiled:
     FLIP_RANKS = 56                # from White's to Black's view of a square
 
 LAST_RANK = cython.declare(cython.int, 56)          # no pawn stands there: free for pieces beside the board
-SWAP_SIDES = cython.declare(cython.int, 384)        # from the feature of our piece to the enemy's
-FAR_BACK = cython.declare(cython.int, 6)            # moves: beyond, a refresh costs no more than updates
-
-MOVED = cython.declare(cython.int, 0)               # what a move changed: one piece moved,
-CAPTURED = cython.declare(cython.int, 1)            # and one was taken,
-CASTLED = cython.declare(cython.int, 2)             # or two moved
+SWAP_SIDES = cython.declare(cython.int, 384)        # from the place of our piece to the enemy's
+NO_PLACE = cython.declare(cython.int, 768)          # of no piece
 
 
 def instructions() -> str:
@@ -75,11 +72,41 @@ def _aligned(values: array) -> memoryview:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def row_of(feature: cython.int, view: cython.int, flip: cython.int) -> cython.Py_ssize_t:
-    """Return the row of weights of White's feature, as seen by White (0) or Black (1), who sees square ^ flip."""
-    if view == 0:
-        return feature
-    return (feature + SWAP_SIDES if feature < SWAP_SIDES else feature - SWAP_SIDES) ^ flip
+def replace_row(
+    sums: cython.p_short,
+    into: cython.Py_ssize_t,
+    base: cython.Py_ssize_t,
+    weights: cython.p_short,
+    come: cython.Py_ssize_t,
+    gone: cython.Py_ssize_t,
+    count: cython.Py_ssize_t,
+) -> cython.void:
+    """Set `count` sums from `into` on to those from `base` on, plus the weights from `come` on, minus those from `gone` on.
+
+    A block is summed before any of it is stored: the compiler need not fear that rows and sums overlap.
+    """
+    block = cython.declare(cython.short[16])
+    if not cython.compiled:
+        block = [0] * BLOCK
+    index: cython.Py_ssize_t
+    done: cython.Py_ssize_t = 0
+    while done < count:
+        for index in range(BLOCK):
+            block[index] = sums[base + done + index] + weights[come + done + index] - weights[gone + done + index]
+        for index in range(BLOCK):
+            sums[into + done + index] = block[index]
+        done += BLOCK
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def seen_by_black(place: cython.int, flip: cython.int) -> cython.int:
+    """Return Black's view of White's place, see `net_file.py`; Black sees square ^ flip."""
+    if place >= NO_PLACE:
+        return NO_PLACE
+    return (place + SWAP_SIDES if place < SWAP_SIDES else place - SWAP_SIDES) ^ flip
 
 
 @cython.cfunc
@@ -137,13 +164,15 @@ class Network:
     def __init__(self, net: Net) -> None:
         self.name = net.name
         self.hidden = net.hidden
+        self.threats = THREATS if net.knows_threats else 1
         self.buckets = net.buckets
         self.scale = net.scale
         if not cython.compiled:
             self.output_bias = [0] * 8
         for bucket in range(net.buckets):
             self.output_bias[bucket] = net.output_bias[bucket]
-        feature_weights: cython.short[::1] = _aligned(net.feature_weights)
+        self.nothing = len(net.feature_weights)
+        feature_weights: cython.short[::1] = _aligned(net.feature_weights + array("h", bytes(2 * net.hidden)))
         feature_bias: cython.short[::1] = _aligned(net.feature_bias)
         output_weights: cython.short[::1] = _aligned(net.output_weights)
         self.memory = (feature_weights, feature_bias, output_weights)
@@ -153,6 +182,10 @@ class Network:
             self.output_weights = cython.address(output_weights[0])
         else:
             self.feature_weights, self.feature_bias, self.output_weights = self.memory
+
+    def row_of(self, place: cython.int, threat: cython.int) -> cython.int:
+        """Return where the weights of a piece begin, see `net_file.py`; those of an empty place are zeros."""
+        return (place * self.threats + threat) * self.hidden
 
     def scaled(self, total: cython.longlong, bucket: cython.int) -> cython.int:
         """Return the score in centipawns, within +-NETWORK_LIMIT, of the weighed sums of both views."""
@@ -172,9 +205,9 @@ class Accumulators:
         if not cython.compiled:
             self.slots = [0] * slots
             self.valid = [False] * slots
-            self.changes = [0] * slots
-            self.removed = [0] * (2 * slots)
-            self.added = [0] * (2 * slots)
+            self.removed = [NO_PLACE] * (2 * slots)
+            self.added = [NO_PLACE] * (2 * slots)
+            self.threats = [0] * (THREAT_BITS * slots)
         self.network = network
         values: cython.short[::1] = _zeros(2 * network.hidden * slots)
         self.memory = values
@@ -192,23 +225,25 @@ class Accumulators:
     # --- What is played ----------------------------------------------------------------------------------------------
 
     def note_move(self, position: Position, move: cython.int, ply: cython.int) -> cython.void:
-        """Record what the move about to be made will change. A node that is never evaluated costs no more."""
-        slot: cython.int = self.slots[ply] + 1
+        """Record what the move about to be made will change, and see to it that the sums before it are known."""
+        slot: cython.int = self.slots[ply]
+        if not self.valid[slot]:
+            self.compute(position, slot)
+        slot += 1
         origin: cython.int = from_square(move)
         target: cython.int = to_square(move)
         us: cython.int = position.side_to_move
         piece: cython.int = position.board[origin]
         self.slots[ply + 1] = slot
         self.valid[slot] = False
-        self.changes[slot] = MOVED
         self.removed[2 * slot] = piece * 64 + origin
+        self.removed[2 * slot + 1] = self.added[2 * slot + 1] = NO_PLACE
         if flag_of(move) == CASTLING:
             rook: cython.int = (us * KINDS + ROOK) * 64
             king_target: cython.int = (origin & 56) + (6 if target > origin else 2)
             rook_target: cython.int = king_target - 1 if target > origin else king_target + 1
-            self.changes[slot] = CASTLED
-            self.removed[2 * slot + 1] = rook + target
             self.added[2 * slot] = piece * 64 + king_target
+            self.removed[2 * slot + 1] = rook + target
             self.added[2 * slot + 1] = rook + rook_target
             return
         if is_promotion(move):
@@ -216,7 +251,6 @@ class Accumulators:
         self.added[2 * slot] = piece * 64 + target
         if is_capture(move):
             square: cython.int = target ^ 8 if flag_of(move) == EN_PASSANT else target
-            self.changes[slot] = CAPTURED
             self.removed[2 * slot + 1] = position.board[square] * 64 + square
 
     def note_null(self, ply: cython.int) -> cython.void:
@@ -225,87 +259,79 @@ class Accumulators:
 
     # --- The sums ----------------------------------------------------------------------------------------------------
 
-    def catch_up(self, position: Position, slot: cython.int) -> cython.void:
+    def compute(self, position: Position, slot: cython.int) -> cython.void:
         """Compute the sums of a slot, which belongs to `position`."""
-        known: cython.int = slot
-        while known > 0 and not self.valid[known]:
-            known -= 1
-        if not self.valid[known] or slot - known > FAR_BACK:
+        if self.network.threats > 1:
+            set_threats(position.pieces, position.occupied, self.threats, THREAT_BITS * slot)
+        if slot == 0:
             self.refresh(position, slot)
-            return
-        while known < slot:
-            known += 1
-            self.follow(known, 0)
-            self.follow(known, 1)
-            self.valid[known] = True
+        else:
+            self.follow(position, slot)
+        self.valid[slot] = True
 
     def refresh(self, position: Position, slot: cython.int) -> cython.void:
         """Compute the sums of a position from scratch."""
         count: cython.Py_ssize_t = self.network.hidden
-        values: cython.p_short = self.values
-        bias: cython.p_short = self.network.feature_bias
-        rows: cython.p_short = self.network.feature_weights
+        into: cython.Py_ssize_t = 2 * slot * count
         index: cython.Py_ssize_t
-        view: cython.int
-        for view in range(2):
-            into: cython.Py_ssize_t = (2 * slot + view) * count
-            for index in range(count):
-                values[into + index] = bias[index]
-            pieces: u64 = position.occupied
-            while pieces:
-                square: cython.int = lsb(pieces)
-                row: cython.Py_ssize_t = row_of(position.board[square] * 64 + square, view, FLIP_RANKS) * count
-                for index in range(count):
-                    values[into + index] += rows[row + index]
-                pieces &= pieces - 1
-        self.valid[slot] = True
+        for index in range(count):
+            self.values[into + index] = self.values[into + count + index] = self.network.feature_bias[index]
+        pieces: u64 = position.occupied
+        while pieces:
+            square: cython.int = lsb(pieces)
+            place: cython.int = position.board[square] * 64 + square
+            self.replace(slot, slot, place, threat_at(self.threats, THREAT_BITS * slot, square), NO_PLACE, 0)
+            pieces &= pieces - 1
 
-    def follow(self, slot: cython.int, view: cython.int) -> cython.void:
-        """Update the sums of one view from the slot before, by the move that led to this slot.
+    def follow(self, position: Position, slot: cython.int) -> cython.void:
+        """Update the sums from the slot before: for the pieces that moved, and for those that are threatened otherwise."""
+        after: cython.int = THREAT_BITS * slot
+        before: cython.int = after - THREAT_BITS
+        base: cython.int = slot - 1
+        same: u64 = position.occupied
+        change: cython.int
+        for change in range(2 * slot, 2 * slot + 2):
+            gone: cython.int = self.removed[change]
+            come: cython.int = self.added[change]
+            if gone == NO_PLACE:
+                break
+            threat: cython.int = threat_at(self.threats, before, gone & 63)
+            if come == NO_PLACE:
+                self.replace(slot, base, NO_PLACE, 0, gone, threat)
+            else:
+                self.replace(slot, base, come, threat_at(self.threats, after, come & 63), gone, threat)
+                same &= ~bit(come & 63)
+            base = slot
+        changed: u64 = 0
+        index: cython.int
+        for index in range(THREAT_BITS):
+            changed |= self.threats[after + index] ^ self.threats[before + index]
+        changed &= same
+        while changed:
+            square: cython.int = lsb(changed)
+            place: cython.int = position.board[square] * 64 + square
+            threat = threat_at(self.threats, before, square)
+            self.replace(slot, slot, place, threat_at(self.threats, after, square), place, threat)
+            changed &= changed - 1
 
-        A block is summed before any of it is stored: the compiler need not fear that rows and sums overlap.
-        """
+    def replace(
+        self,
+        slot: cython.int,
+        base: cython.int,
+        come: cython.int,
+        its_threat: cython.int,
+        gone: cython.int,
+        threat: cython.int,
+    ) -> cython.void:
+        """Set the sums of a slot to those of slot `base`, with the piece at place `come` for that at place `gone`."""
         count: cython.Py_ssize_t = self.network.hidden
-        values: cython.p_short = self.values
-        rows: cython.p_short = self.network.feature_weights
-        into: cython.Py_ssize_t = (2 * slot + view) * count
-        base: cython.Py_ssize_t = into - 2 * count
-        more: cython.Py_ssize_t = row_of(self.added[2 * slot], view, FLIP_RANKS) * count
-        less: cython.Py_ssize_t = row_of(self.removed[2 * slot], view, FLIP_RANKS) * count
-        gone: cython.Py_ssize_t = 0
-        come: cython.Py_ssize_t = 0
-        changes: cython.int = self.changes[slot]
-        if changes != MOVED:
-            gone = row_of(self.removed[2 * slot + 1], view, FLIP_RANKS) * count
-            if changes == CASTLED:
-                come = row_of(self.added[2 * slot + 1], view, FLIP_RANKS) * count
-        block = cython.declare(cython.short[16])
-        index: cython.Py_ssize_t
-        done: cython.Py_ssize_t = 0
-        if changes == MOVED:
-            while done < count:
-                for index in range(BLOCK):
-                    block[index] = values[base + done + index] + rows[more + done + index] - rows[less + done + index]
-                for index in range(BLOCK):
-                    values[into + done + index] = block[index]
-                done += BLOCK
-        elif changes == CAPTURED:
-            while done < count:
-                for index in range(BLOCK):
-                    kept: cython.short = values[base + done + index] + rows[more + done + index]
-                    block[index] = kept - rows[less + done + index] - rows[gone + done + index]
-                for index in range(BLOCK):
-                    values[into + done + index] = block[index]
-                done += BLOCK
-        else:
-            while done < count:
-                for index in range(BLOCK):
-                    both: cython.short = rows[more + done + index] + rows[come + done + index]
-                    both = values[base + done + index] + both - rows[less + done + index]
-                    block[index] = both - rows[gone + done + index]
-                for index in range(BLOCK):
-                    values[into + done + index] = block[index]
-                done += BLOCK
+        weights: cython.p_short = self.network.feature_weights
+        more: cython.int = self.network.row_of(come, its_threat)
+        less: cython.int = self.network.row_of(gone, threat)
+        replace_row(self.values, 2 * slot * count, 2 * base * count, weights, more, less, count)
+        more = self.network.row_of(seen_by_black(come, FLIP_RANKS), its_threat)
+        less = self.network.row_of(seen_by_black(gone, FLIP_RANKS), threat)
+        replace_row(self.values, (2 * slot + 1) * count, (2 * base + 1) * count, weights, more, less, count)
 
     # --- The score ---------------------------------------------------------------------------------------------------
 
@@ -313,7 +339,7 @@ class Accumulators:
         """Return the score in centipawns for the side to move, within +-NETWORK_LIMIT."""
         slot: cython.int = self.slots[ply]
         if not self.valid[slot]:
-            self.catch_up(position, slot)
+            self.compute(position, slot)
         if not cython.compiled:
             assert self.is_exact(position, ply)
         count: cython.Py_ssize_t = self.network.hidden
@@ -393,17 +419,17 @@ class AccumulatorCache:
             gone: u64 = self.pieces[piece] & ~position.pieces[piece]
             self.pieces[piece] = position.pieces[piece]
             while come:
-                self.change(piece * 64 + lsb(come), 1)
+                self.change(piece * 64 + lsb(come), NO_PLACE)
                 come &= come - 1
             while gone:
-                self.change(piece * 64 + lsb(gone), -1)
+                self.change(NO_PLACE, piece * 64 + lsb(gone))
                 gone &= gone - 1
             place: cython.int = KIND_OF[piece] + (LAST_RANK if piece < KINDS else SWAP_SIDES)
             while self.beside[piece] < beside[piece]:
-                self.change(place, 1)
+                self.change(place, NO_PLACE)
                 self.beside[piece] += 1
             while self.beside[piece] > beside[piece]:
-                self.change(place, -1)
+                self.change(NO_PLACE, place)
                 self.beside[piece] -= 1
         size: cython.Py_ssize_t = self.network.hidden
         bucket: cython.int = bucket_of(position, self.network.buckets)
@@ -413,15 +439,13 @@ class AccumulatorCache:
         total += weigh(self.values, (us ^ 1) * size, self.network.output_weights, first + size, size)
         return self.network.scaled(total, bucket)
 
-    def change(self, feature: cython.int, times: cython.short) -> cython.void:
-        """Add the weights of one of White's features to both views, 1 or -1 times."""
-        size: cython.Py_ssize_t = self.network.hidden & -BLOCK
-        values: cython.p_short = self.values
-        rows: cython.p_short = self.network.feature_weights
+    def change(self, come: cython.int, gone: cython.int) -> cython.void:
+        """Replace a piece by another in both views; NO_PLACE is none."""
+        count: cython.Py_ssize_t = self.network.hidden
         view: cython.int
-        index: cython.Py_ssize_t
         for view in range(2):
-            into: cython.Py_ssize_t = view * size
-            row: cython.Py_ssize_t = row_of(feature, view, self.flip) * size
-            for index in range(size):
-                values[into + index] += times * rows[row + index]
+            more: cython.int = self.network.row_of(come, 0)
+            less: cython.int = self.network.row_of(gone, 0)
+            begin: cython.Py_ssize_t = view * count
+            replace_row(self.values, begin, begin, self.network.feature_weights, more, less, count)
+            come, gone = seen_by_black(come, self.flip), seen_by_black(gone, self.flip)

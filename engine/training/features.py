@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Records as input of a network: the active ones of its 768 inputs for either perspective, and the target.
+"""Records as input of a network: the active inputs of either perspective, and the target.
 
 A record is four words of 64 bits: the occupied squares, twice sixteen pieces of four bits, and the rest. Records stay
 packed in memory, 32 bytes each: unpacking costs little compared to the arithmetic of the network. (chessprogramming
@@ -13,9 +13,10 @@ import sys
 from array import array
 
 import cython
-from cython.cimports.engine.core.bitboard import ALL_SQUARES, lsb, popcount, u64
+from cython.cimports.engine.core.bitboard import ALL_SQUARES, bit, lsb, popcount, u64
 from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_PIECE, NO_SQUARE, ROOK
 from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.threats import THREAT_BITS, THREATS, set_threats, threat_at
 from cython.cimports.engine.evaluation.evaluate import evaluate
 
 from engine.selfplay.records import RULES, Result
@@ -63,12 +64,14 @@ def home_bit(piece: cython.int, square: cython.int) -> cython.int:
     return (4 if kind == KING else 8) if square >= SEVEN_RANKS else 0
 
 
-def read_pieces(words: u64[::1], record: cython.int, mirrored: cython.bint, pieces: cython.p_int) -> cython.int:
+def read_pieces(
+    words: u64[::1], record: cython.int, mirrored: cython.bint, with_threats: cython.bint, pieces: cython.p_int
+) -> cython.int:
     """Write the inputs of all pieces, 32 for White's perspective, then 32 for Black's.
 
-    Returns the number of pieces. An input is 64 times the piece, own pawn to king and then the opponent's, plus the
-    square from the own side. `mirrored` swaps left and right, unless castling may still be possible. A piece beside
-    the board is a pawn on the last rank, with a file for each kind.
+    Returns the number of pieces. Without threats an input is a place: 64 times the piece, own pawn to king and then the
+    opponent's, plus the square from the own side. `mirrored` swaps left and right, unless castling may still be
+    possible. A piece beside the board is a pawn on the last rank, with a file for each kind.
     """
     first: cython.longlong = cython.cast(cython.longlong, record) * WORDS
     squares: u64 = words[first]
@@ -90,6 +93,8 @@ def read_pieces(words: u64[::1], record: cython.int, mirrored: cython.bint, piec
         for index in range(count):
             pieces[index] ^= 7
             pieces[MAX_PIECES + index] ^= 7
+    if with_threats:
+        add_threats(words, first, pieces)
     if rules:
         while count < MAX_PIECES and piece_at(words, first, count) != NOTHING:
             piece = piece_at(words, first, count)
@@ -97,6 +102,35 @@ def read_pieces(words: u64[::1], record: cython.int, mirrored: cython.bint, piec
             pieces[MAX_PIECES + count] = KIND_OF[piece] + (64 * KINDS if piece < KINDS else 56)
             count += 1
     return count
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def add_threats(words: u64[::1], first: cython.longlong, pieces: cython.p_int) -> cython.void:
+    """Turn the places of the record at word `first` into features: THREATS times the place, plus the threat."""
+    squares_of = cython.declare(cython.ulonglong[12])
+    bits = cython.declare(cython.ulonglong[3])
+    if not cython.compiled:
+        squares_of, bits = [0] * 12, [0] * THREAT_BITS
+    index: cython.int
+    for index in range(12):
+        squares_of[index] = 0
+    squares: u64 = words[first]
+    index = 0
+    while squares:
+        squares_of[piece_at(words, first, index)] |= bit(lsb(squares))
+        squares &= squares - 1
+        index += 1
+    set_threats(squares_of, words[first], bits, 0)
+    squares = words[first]
+    index = 0
+    while squares:
+        threat: cython.int = threat_at(bits, 0, lsb(squares))
+        pieces[index] = THREATS * pieces[index] + threat
+        pieces[MAX_PIECES + index] = THREATS * pieces[MAX_PIECES + index] + threat
+        squares &= squares - 1
+        index += 1
 
 
 @cython.cfunc
@@ -254,12 +288,14 @@ def add_hindsight(words: u64[::1], weight: cython.double, unit: cython.double) -
         words[WORDS * record + 3] = last >> 16 << 16 | (score & 0xFFFF)
 
 
-def inputs(words: u64[::1], record: cython.int, mirrored: cython.bint) -> tuple[list[int], list[int]]:
+def inputs(
+    words: u64[::1], record: cython.int, mirrored: cython.bint, with_threats: cython.bint = False
+) -> tuple[list[int], list[int]]:
     """For tests: return the active inputs of White's and of Black's perspective."""
     pieces = cython.declare(cython.int[64])
     if not cython.compiled:
         pieces = [0] * 64
-    count: cython.int = read_pieces(words, record, mirrored, pieces)
+    count: cython.int = read_pieces(words, record, mirrored, with_threats, pieces)
     white = [pieces[index] for index in range(count)]
     return white, [pieces[MAX_PIECES + index] for index in range(count)]
 

@@ -18,6 +18,8 @@ import cython
 from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.training.features import WORDS, black_to_move, bucket_of, expected, read_pieces, target
 
+from engine.evaluation.net_file import PLACES, features
+
 if not cython.compiled:
     from math import sqrt as sqrtf
 
@@ -26,7 +28,6 @@ if not cython.compiled:
         return values
 
 
-INPUTS = cython.declare(cython.int, 768)
 MAX_PIECES = cython.declare(cython.int, 32)
 MEAN_DECAY = cython.declare(cython.float, 0.9)     # of Adam's mean gradients
 SQUARE_DECAY = cython.declare(cython.float, 0.999) # of Adam's mean squares
@@ -98,11 +99,11 @@ def weigh_back(
 @cython.final
 @cython.cclass
 class FloatNet:
-    """A network with random weights, the same for the same seed."""
+    """A network with random weights, the same for the same seed and for all threats of a piece."""
 
-    def __init__(self, hidden: int, buckets: int, lanes: int, seed: int) -> None:
-        self.hidden, self.buckets, self.lanes = hidden, buckets, lanes
-        self.bias = INPUTS * hidden
+    def __init__(self, hidden: int, buckets: int, knows_threats: bool, lanes: int, seed: int) -> None:
+        self.hidden, self.buckets, self.knows_threats, self.lanes = hidden, buckets, knows_threats, lanes
+        self.bias = features(knows_threats) * hidden
         self.output = self.bias + hidden
         self.output_bias = self.output + 2 * hidden * buckets
         self.size = self.output_bias + buckets
@@ -111,8 +112,15 @@ class FloatNet:
         self.trust, self.unit, self.steepness = 1.0, 1.0, 1.0
         self.numbers = array("f", bytes(4 * (self.sums + lanes * 2 * hidden)))
         rng = random.Random(f"weights {seed}")
-        for index in range(self.bias):
-            self.numbers[index] = rng.uniform(-FIRST_FEATURE, FIRST_FEATURE)
+        row: cython.longlong
+        index: cython.longlong
+        place: cython.longlong
+        step: cython.longlong = self.bias // PLACES
+        for place in range(0, self.bias, step):
+            for index in range(place, place + hidden):
+                self.numbers[index] = rng.uniform(-FIRST_FEATURE, FIRST_FEATURE)
+                for row in range(hidden, step, hidden):
+                    self.numbers[index + row] = self.numbers[index]
         for index in range(self.output, self.output_bias):
             self.numbers[index] = rng.uniform(-FIRST_OUTPUT, FIRST_OUTPUT)
 
@@ -169,7 +177,7 @@ class FloatNet:
             pieces = [0] * 64
         record: cython.int = entry >> 1
         last: u64 = words[cython.cast(cython.longlong, record) * WORDS + 3]
-        count: cython.int = read_pieces(words, record, entry & 1, pieces)
+        count: cython.int = read_pieces(words, record, entry & 1, self.knows_threats, pieces)
         bucket: cython.int = bucket_of(words, record, self.buckets)
         view: cython.int = black_to_move(last)
         prediction: cython.double = expected(self.steepness * self.forward(pieces, count, lane, view, bucket))
@@ -258,6 +266,6 @@ class FloatNet:
         pieces = cython.declare(cython.int[64])
         if not cython.compiled:
             pieces = [0] * 64
-        count: cython.int = read_pieces(words, record, False, pieces)
+        count: cython.int = read_pieces(words, record, False, self.knows_threats, pieces)
         bucket: cython.int = bucket_of(words, record, self.buckets)
         return self.forward(pieces, count, 0, black_to_move(words[WORDS * record + 3]), bucket)

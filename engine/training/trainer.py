@@ -13,14 +13,14 @@ import time
 from array import array
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from math import cos, pi
 from pathlib import Path
 from typing import BinaryIO
 
 from engine.evaluation import net_file
-from engine.evaluation.net_file import InvalidNet, Net
+from engine.evaluation.net_file import PLACES, THREATS, InvalidNet, Net
 from engine.selfplay.records import InvalidRecord
 from engine.training.data import Data
 from engine.training.features import hand_written_scores, loss_of_scores, shuffled
@@ -30,6 +30,7 @@ from engine.whole_file import write_whole
 UNITS_CP = range(100, 801, 20)
 WARM_UP = 0.03                     # share of the steps in which the rate grows from 0
 LAST_RATE = 0.02                   # share of the rate at the end
+UNTHREATENED = 1                   # the most frequent threat: defended, and attacked by nothing
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,17 @@ class Training:
     """A training under way."""
 
     def __init__(self, data: Data, settings: TrainingSettings, first: Net | None = None) -> None:
-        """Start from the weights of `first` or from random ones. Raises InvalidNet if `first` has another shape."""
+        """Start from the weights of `first` or from random ones. Raises InvalidNet if `first` has another shape.
+
+        A network of standard chess learns threats, that of a variant does not, whatever `first` knows.
+        """
         self.data, self.settings, self.first = data, settings, first
-        self.net = FloatNet(settings.hidden, settings.buckets, settings.threads, settings.seed)
+        knows_threats = not data.is_of_variant
+        self.net = FloatNet(settings.hidden, settings.buckets, knows_threats, settings.threads, settings.seed)
         self.net.set_target(settings.trust, settings.unit_cp)
         if first is not None:
             check_same_shape(first, settings)
-            self.net.rows()[0][:] = memoryview(dequantise(first))
+            self.net.rows()[0][:] = memoryview(dequantise(with_inputs(first, knows_threats)))
         self.best = array("f", self.net.rows()[0])
         self.checks: list[Check] = []
         self.step = 0
@@ -199,6 +204,22 @@ def check_same_shape(net: Net, settings: TrainingSettings) -> None:
             raise InvalidNet(f"{net.name} cannot start this training: it has {option} {found}, expected {expected}")
 
 
+def with_inputs(net: Net, knows_threats: bool) -> Net:
+    """Return the network with or without inputs for threats.
+
+    Each threat of a piece begins with the weights of the piece. Without threats, a piece keeps those it has where it is
+    defended and nothing attacks it.
+    """
+    if net.knows_threats == knows_threats:
+        return net
+    weights = array("h")
+    for place in range(PLACES):
+        row = place if knows_threats else THREATS * place + UNTHREATENED
+        copies = THREATS if knows_threats else 1
+        weights.extend(copies * net.feature_weights[row * net.hidden : (row + 1) * net.hidden])
+    return replace(net, feature_weights=weights)
+
+
 def hand_written_loss(data: Data, settings: TrainingSettings) -> tuple[float, int]:
     """Return the loss of the hand-written evaluation on the held-out games, and its best centipawns per unit."""
     words = data.held_out
@@ -221,9 +242,9 @@ def rate_at(through: float) -> float:
 
 def quantise(weights: array[float], settings: TrainingSettings, name: str) -> Net:
     """Return the network of integers nearest to these weights."""
-    bias = net_file.FEATURES * settings.hidden
-    output = bias + settings.hidden
-    output_bias = output + 2 * settings.hidden * settings.buckets
+    output_bias = len(weights) - settings.buckets
+    output = output_bias - 2 * settings.hidden * settings.buckets
+    bias = output - settings.hidden
     clamp, unit = net_file.CLAMP, net_file.OUTPUT_UNIT
     return Net(
         name=name,

@@ -4,15 +4,17 @@ import random
 from array import array
 from collections.abc import Sequence
 
-from engine.evaluation.net_file import CLAMP, FEATURES, OUTPUT_UNIT, Net
+import chess
+
+from engine.evaluation.net_file import CLAMP, OUTPUT_UNIT, Net, features
 
 
-def random_net(seed: int, hidden: int, buckets: int) -> Net:
+def random_net(seed: int, hidden: int, buckets: int, threats: bool = False) -> Net:
     """A network whose hidden values spread over the whole range and whose scores differ from position to position."""
     rng = random.Random(seed)
     return Net(
         name=f"random {seed}",
-        feature_weights=array("h", (rng.randint(-80, 80) for _ in range(FEATURES * hidden))),
+        feature_weights=array("h", (rng.randint(-80, 80) for _ in range(features(threats) * hidden))),
         feature_bias=array("h", (rng.randint(-100, 300) for _ in range(hidden))),
         output_weights=array("h", (rng.randint(-60, 60) for _ in range(2 * hidden * buckets))),
         output_bias=array("i", (rng.randint(-8000, 8000) for _ in range(buckets))),
@@ -40,14 +42,32 @@ def material_net(hidden: int = 32, buckets: int = 1) -> Net:
     )
 
 
+def slow_threats(board: Sequence[int]) -> dict[int, int]:
+    """The threat of each piece by its square, from the text of `threats.py`. `board` is as in `slow_score`."""
+    position = chess.BaseBoard.empty()
+    for square, piece in enumerate(board):
+        if piece < 12:
+            position.set_piece_at(square, chess.Piece(piece % 6 + 1, piece < 6))
+    ranks = {chess.PAWN: 1, chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 3, chess.QUEEN: 3, chess.KING: 3}
+    threats = {}
+    for square, piece in position.piece_map().items():
+        attackers = position.attackers(not piece.color, square)
+        least = min((ranks[position.piece_type_at(attacker)] for attacker in attackers), default=0)
+        threats[square] = 2 * least + bool(position.attackers(piece.color, square))
+    return threats
+
+
 def slow_score(net: Net, board: Sequence[int], black_to_move: bool) -> int:
     """Centipawns for the side to move. `board` holds 64 pieces from a1 on: 0-5 White's, 6-11 Black's, 12 none."""
     pieces = [(piece // 6, piece % 6, square) for square, piece in enumerate(board) if piece < 12]
     bucket = (len(pieces) - 2) // 4 if net.buckets == 8 else 0
+    threats = slow_threats(board)
     us = int(black_to_move)
     hidden: list[int] = []
     for view in (us, 1 - us):
         rows = [384 * (colour != view) + 64 * kind + (square ^ 56 * view) for colour, kind, square in pieces]
+        if net.knows_threats:
+            rows = [8 * place + threats[square] for place, (_, _, square) in zip(rows, pieces, strict=True)]
         for index in range(net.hidden):
             total = net.feature_bias[index] + sum(net.feature_weights[row * net.hidden + index] for row in rows)
             hidden.append(min(max(total, 0), CLAMP))

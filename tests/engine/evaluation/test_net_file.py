@@ -18,12 +18,21 @@ TEXTS = st.text(max_size=net_file.NAME_BYTES_MOST // 4)
 
 
 @settings(max_examples=20, deadline=None)
-@given(name=TEXTS, hidden=st.sampled_from((32, 64, 96)), buckets=st.sampled_from((1, 8)), scale=st.integers(1, 10_000))
-def test_a_network_comes_back_as_it_was_written(name: str, hidden: int, buckets: int, scale: int) -> None:
-    net = replace(random_net(seed=2, hidden=hidden, buckets=buckets), name=name, scale=scale)
+@given(
+    name=TEXTS,
+    hidden=st.sampled_from((32, 64, 96)),
+    buckets=st.sampled_from((1, 8)),
+    threats=st.booleans(),
+    scale=st.integers(1, 10_000),
+)
+def test_a_network_comes_back_as_it_was_written(
+    name: str, hidden: int, buckets: int, threats: bool, scale: int
+) -> None:
+    net = replace(random_net(2, hidden, buckets, threats), name=name, scale=scale)
     content = encode(net)
     assert decode(content) == net
-    assert len(content) == net_file.file_size(hidden, buckets, len(name.encode()))
+    assert content[8] == (2 if threats else 1)
+    assert len(content) == net_file.file_size(threats, hidden, buckets, len(name.encode()))
 
 
 def test_a_file_is_written_whole_without_a_temporary_file(tmp_path: Path) -> None:
@@ -69,10 +78,11 @@ def test_garbage_is_refused(content: bytes) -> None:
     ("offset", "value", "problem"),
     [
         (0, 0x41, "not a network file: begins with b'ABOTNET"),
-        (8, 2, "version 2 of the file format, expected 1"),
+        (8, 3, "version 3 of the file format, expected 1 or 2"),
         (12, 33, "33 hidden values, expected a multiple of 32 from 32 to 1024"),
         (16, 2, "2 output buckets, expected 1 or 8"),
         (23, 1, "scale 16777616, expected 1 to 10000"),
+        (8, 2, "bytes, expected 393478 for 32 hidden and 1 outputs"),
         (12, 64, "bytes, expected 98758 for 64 hidden and 1 outputs"),
         (60, 0, "damaged: the content does not match its checksum"),
     ],
@@ -131,5 +141,5 @@ def test_an_unreadable_file_says_why(tmp_path: Path) -> None:
         read(huge)
 
 
-def test_a_net_of_512_with_eight_buckets_is_smaller_than_a_megabyte() -> None:
-    assert net_file.file_size(512, 8, net_file.NAME_BYTES_MOST) < 1_000_000
+def test_a_net_of_256_with_threats_is_smaller_than_four_megabytes() -> None:
+    assert net_file.file_size(True, 256, 8, net_file.NAME_BYTES_MOST) < 4_000_000

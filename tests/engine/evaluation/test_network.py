@@ -20,14 +20,14 @@ from engine.core.move import uci_text
 from engine.core.movegen import legal_moves
 from engine.core.params import NETWORK_LIMIT, SCALE_BARE_BISHOPS, SCALE_NO_PAWNS, SCALE_NORMAL
 from engine.core.score import scale
-from engine.evaluation.net_file import Net, write
+from engine.evaluation.net_file import Net, features, write
 from engine.evaluation.network import Accumulators, Network
 from engine.facade import STARTING_FEN, build_mode, describe_build
 from engine.search.search_stack import network_score
 from tests.engine.nets import material_net, random_net, slow_score
 from tests.engine.positions import Start, random_games
 
-NET = random_net(seed=11, hidden=32, buckets=8)
+NET = random_net(seed=11, hidden=32, buckets=8, threats=True)
 PASS = 0
 CASTLING_FLAG, EN_PASSANT_FLAG = 2, 5
 LONGEST_LINE = 60                  # plies from the root of a walk
@@ -48,9 +48,10 @@ def kind_of(move: int) -> str:
 class Walk:
     """Goes to and fro from a root as a search does, evaluating now and then, and compares every score."""
 
-    def __init__(self, fen: str, rng: random.Random) -> None:
+    def __init__(self, fen: str, net: Net, rng: random.Random) -> None:
         self._position, _ = parse_fen(fen)
-        self._accumulators = Accumulators(Network(NET))
+        self._net = net
+        self._accumulators = Accumulators(Network(net))
         self._rng = rng
         self._line: list[int] = []
         self.met: Counter[str] = Counter()
@@ -86,19 +87,21 @@ class Walk:
 
     def _compare(self) -> None:
         state = self._position.state()
-        expected = slow_score(NET, state["board"], bool(state["side_to_move"]))
+        expected = slow_score(self._net, state["board"], bool(state["side_to_move"]))
         expected = max(-NETWORK_LIMIT, min(expected, NETWORK_LIMIT))
         assert self._accumulators.evaluate(self._position, len(self._line)) == expected, (state, self._line)
         assert self._accumulators.is_exact(self._position, len(self._line))
         self.met["compared"] += 1
 
 
-def test_following_the_moves_gives_the_score_of_adding_up_from_nothing() -> None:
+@pytest.mark.parametrize("threats", [False, True])
+def test_following_the_moves_gives_the_score_of_adding_up_from_nothing(threats: bool) -> None:
+    net = random_net(seed=11, hidden=32, buckets=8, threats=threats)
     met: Counter[str] = Counter()
     for start in Start:
         for number, board in enumerate(random_games(count=3, plies=60, start=start, seed=71)):
             if number % 20 == 0:
-                walk = Walk(board.shredder_fen(), random.Random(f"{start} {number}"))
+                walk = Walk(board.shredder_fen(), net, random.Random(f"{start} {number}"))
                 walk.run(150)
                 met += walk.met
     kinds = {"move", "move with capture", "castling", "en passant", "promotion", "promotion with capture", "pass"}
@@ -120,7 +123,7 @@ def test_the_sums_follow_to_the_deepest_ply() -> None:
 
 def test_a_mirrored_position_has_the_mirrored_score() -> None:
     scores = set()
-    network = Network(random_net(seed=12, hidden=64, buckets=8))
+    network = Network(random_net(seed=12, hidden=64, buckets=8, threats=True))
     for board in random_games(count=5, plies=120, start=Start.CHESS960, seed=72):
         position, _ = parse_fen(board.fen())
         mirrored, _ = parse_fen(board.mirror().fen())
@@ -143,11 +146,11 @@ def test_each_number_of_pieces_has_its_own_output() -> None:
 
 def test_the_largest_weights_do_not_overflow() -> None:
     """Every hidden value at the clamp, every weight at its limit: the score is cut, never wrapped."""
-    for sign in (1, -1):
+    for sign, threats in ((1, False), (-1, True)):
         hidden = 1024
         net = Net(
             name="large",
-            feature_weights=array("h", [511]) * (768 * hidden),
+            feature_weights=array("h", [511]) * (features(threats) * hidden),
             feature_bias=array("h", [16_383]) * hidden,
             output_weights=array("h", [127 * sign]) * (2 * hidden),
             output_bias=array("i", [10_000_000 * sign]),
@@ -220,7 +223,7 @@ def run_probe(environment: dict[str, str], *arguments: str) -> tuple[str, list[o
 def test_compiled_and_plain_evaluate_alike_and_sums_are_exact_at_every_node(tmp_path: Path) -> None:
     """The plain mode asserts at every evaluation that the sums are those of the position."""
     path = tmp_path / "random.net"
-    write(random_net(seed=14, hidden=32, buckets=8), path)
+    write(random_net(seed=14, hidden=32, buckets=8, threats=True), path)
     compiled, plain = run_probe({}, str(path), "10", "0"), run_probe({"ENGINE_PURE": "1"}, str(path), "10", "0")
     assert compiled[0].startswith("compiled, ")
     assert plain[0] == "plain"
@@ -228,10 +231,12 @@ def test_compiled_and_plain_evaluate_alike_and_sums_are_exact_at_every_node(tmp_
 
 
 @pytest.mark.skipif(describe_build() != "compiled, AVX2", reason="only one build of the inference fits this processor")
-@pytest.mark.parametrize(("hidden", "buckets"), [(32, 1), (96, 8), (512, 8)])
-def test_every_build_of_the_inference_gives_the_same_numbers(hidden: int, buckets: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("hidden", "buckets", "threats"), [(32, 1, True), (96, 8, True), (512, 8, False)])
+def test_every_build_of_the_inference_gives_the_same_numbers(
+    hidden: int, buckets: int, threats: bool, tmp_path: Path
+) -> None:
     path = tmp_path / "random.net"
-    write(random_net(seed=15, hidden=hidden, buckets=buckets), path)
+    write(random_net(seed=15, hidden=hidden, buckets=buckets, threats=threats), path)
     fast, portable = run_probe({}, str(path), "3", "3"), run_probe({"ENGINE_PORTABLE": "1"}, str(path), "3", "3")
     assert fast[0] == "compiled, AVX2"
     assert portable[0] == "compiled, SSE2"

@@ -22,6 +22,7 @@ from engine.training.features import (
     recorded_scores,
     shuffled,
 )
+from tests.engine.nets import slow_threats
 from tests.engine.positions import Start, random_games
 from tests.engine.shards import PLIES, random_samples
 
@@ -32,7 +33,7 @@ def words_of(fen: str, score_cp: int = 0, result: Result = Result.DRAWN) -> "arr
 
 
 def expected_inputs(sample: Sample, view: int) -> list[int]:
-    """The inputs by the definition in `net_file.py`."""
+    """The inputs without threats, by the definition in `net_file.py`."""
     pieces = [(piece // 6, piece % 6, square) for square, piece in enumerate(sample.board) if piece < 12]
     return [384 * (colour != view) + 64 * kind + (square ^ 56 * view) for colour, kind, square in pieces]
 
@@ -42,6 +43,15 @@ def test_every_piece_is_an_input_of_both_perspectives() -> None:
     words = pack(b"".join(map(encode, samples)))
     for number, sample in enumerate(samples):
         assert inputs(words, number, False) == (expected_inputs(sample, 0), expected_inputs(sample, 1))
+
+
+def test_a_threat_tells_apart_the_inputs_of_a_place() -> None:
+    samples = random_samples(6, Start.CHESS960)
+    words = pack(b"".join(map(encode, samples)))
+    for number, sample in enumerate(samples):
+        threats = [threat for _, threat in sorted(slow_threats(sample.board).items())]
+        for with_threats, without in zip(inputs(words, number, False, True), inputs(words, number, False), strict=True):
+            assert with_threats == [8 * place + threat for place, threat in zip(without, threats, strict=True)]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from array import array
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ SETTINGS = TrainingSettings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6,
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("shards")
-    write_shards(place, count=4, games=20)
+    write_shards(place, count=4, games=60)
     return place
 
 
@@ -36,20 +37,23 @@ def data(folder: Path) -> Data:
     return load(sorted(folder.glob("*.shard")), 10**6)
 
 
-@pytest.mark.parametrize(("buckets", "unit_cp"), [(1, 400.0), (8, 400.0), (8, 250.0)])
-def test_the_gradients_are_those_of_the_loss(buckets: int, unit_cp: float) -> None:
+@pytest.mark.parametrize(
+    ("buckets", "threats", "unit_cp"), [(1, False, 400.0), (8, False, 400.0), (8, False, 250.0), (8, True, 400.0)]
+)
+def test_the_gradients_are_those_of_the_loss(buckets: int, threats: bool, unit_cp: float) -> None:
     words = pack(b"".join(map(encode, random_samples(4))))
     count = len(words) // 4
-    net = FloatNet(32, buckets, 1, 7)
+    net = FloatNet(32, buckets, threats, 1, 7)
     net.set_target(0.7, unit_cp)
     row = net.rows()[0]
-    row[768 * 32 : 769 * 32] = memoryview(array("f", [0.3] * 32))      # some activations inside, some clamped
-    row[769 * 32 :] = memoryview(array("f", [weight * 8 for weight in row[769 * 32 :]]))
+    bias = net_file.features(threats) * 32
+    output = bias + 32
+    row[bias:output] = memoryview(array("f", [0.3] * 32))              # some activations inside, some clamped
+    row[output:] = memoryview(array("f", [weight * 8 for weight in row[output:]]))
     order = array("i", (2 * number + number % 2 for number in range(count)))
     net.errors(words, order, 0, count, 0, True)
     gradients = net.gradient_row(0).tolist()
-    parts = {"features": (0, 768 * 32), "biases": (768 * 32, 769 * 32), "outputs": (769 * 32, net.output_bias)}
-    for begin, end in (*parts.values(), (net.output_bias, net.size)):
+    for begin, end in pairwise((0, bias, output, net.output_bias, net.size)):
         steepest = sorted(range(begin, end), key=lambda index: -abs(gradients[index]))[:5]
         for index in steepest:
             kept, losses = row[index], []
@@ -115,17 +119,40 @@ def test_a_damaged_checkpoint_is_named(kept: int, data: Data, tmp_path: Path) ->
 def test_training_can_start_from_a_network(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = random_net(3, 32, 8)
+    first = random_net(3, 32, 8, threats=True)
     training = Training(data, SETTINGS, first)
     assert training.best == dequantise(first)
     next(training.run())
     training.save(tmp_path / "checkpoint")
     assert Training(data, SETTINGS, first).resume(tmp_path / "checkpoint")
-    for other in (None, random_net(4, 32, 8)):
+    for other in (None, random_net(4, 32, 8, threats=True)):
         assert not Training(data, SETTINGS, other).resume(tmp_path / "checkpoint")
     card = train_network(data, replace(SETTINGS, epochs=1), tmp_path / "second.net", first)
     assert card.begun_with == first.name == "random 3"
     assert "held out, random 3, with whose weights it begins: 0." in capsys.readouterr().out
+
+
+def test_a_network_that_learns_threats_begins_as_if_there_were_none(data: Data) -> None:
+    first = random_net(3, 32, 8)
+    training = Training(data, SETTINGS, first)
+    reader = FloatNet(32, 8, False, 1, 0)
+    reader.rows()[0][:] = memoryview(dequantise(first))
+    words = pack(b"".join(map(encode, random_samples(2))))
+    assert len(words) // 4 > 100
+    for record in range(len(words) // 4):
+        assert training.net.output_of(words, record) == reader.output_of(words, record)
+
+
+def test_a_variant_begins_with_the_weights_of_safe_pieces(data: Data) -> None:
+    atomic = array("Q", data.training)
+    for last in range(3, len(atomic), 4):
+        atomic[last] |= 1 << 24 + VARIANT_SHIFT
+    first = random_net(3, 32, 8, threats=True)
+    training = Training(replace(data, training=atomic), SETTINGS, first)
+    weights = training.net.rows()[0]
+    for place in (0, 100, 767):
+        safe = first.feature_weights[(8 * place + 1) * 32 : (8 * place + 2) * 32]
+        assert weights[place * 32 : (place + 1) * 32].tolist() == pytest.approx([weight / 255 for weight in safe])
 
 
 @pytest.mark.parametrize("setting", [{"hidden": 64}, {"buckets": 1}])
@@ -180,7 +207,7 @@ def test_the_written_network_matches_the_trained_one(data: Data, buckets: int) -
     net = quantise(training.best, settings, "small")
     assert training.loss(dequantise(net)) == pytest.approx(training.loss(training.best), rel=0.02)
     sample = random_samples(1)[40]
-    reader = FloatNet(32, buckets, 1, 0)
+    reader = FloatNet(32, buckets, True, 1, 0)
     reader.rows()[0][:] = memoryview(training.best)
     output_cp = 200 * reader.output_of(pack(encode(sample)), 0)
     assert abs(slow_score(net, sample.board, sample.black_to_move) - output_cp) < 15
@@ -267,7 +294,7 @@ from pathlib import Path
 from engine.training.data import read_words
 from engine.training.float_net import FloatNet
 words = read_words(Path(sys.argv[1]))
-net = FloatNet(32, 8, 1, 5)
+net = FloatNet(32, 8, True, 1, 5)
 net.set_target(0.7, 400.0)
 order = array("i", range(0, len(words) // 2, 2))
 print(net.errors(words, order, 0, 100, 0, True), *net.gradient_row(0)[-600:])
