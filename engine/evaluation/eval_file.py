@@ -54,7 +54,7 @@ def load(choice: Evaluation, variant: str = STANDARD) -> Network | None:
         return shipped_network(variant) if default_choice() == SHIPPED else None
     choice = read(choice)
     if isinstance(choice, Net):
-        if variant != STANDARD and choice.knows_threats:
+        if variant != STANDARD and choice.threats > 1:
             raise InvalidNet(f"{choice.name}: a network of standard chess, expected one of {variant}")
         return Network(choice)
     if choice == HAND_WRITTEN:

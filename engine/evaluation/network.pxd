@@ -26,11 +26,10 @@ cdef extern from *:
 cdef class Network:
     cdef readonly str name
     cdef readonly int hidden
-    cdef int threats                # of each piece, 1 or THREATS
+    cdef int threats                # of each piece, see `net_file.py`
     cdef readonly int buckets
-    cdef int nothing                # where weights begin that are zeros
     cdef long long scale
-    cdef short *feature_weights
+    cdef signed char *feature_weights
     cdef short *feature_bias
     cdef short *output_weights
     cdef int output_bias[8]
@@ -52,7 +51,7 @@ cdef class Accumulators:
     cdef void compute(self, Position position, int slot) noexcept nogil
     cdef void refresh(self, Position position, int slot) noexcept nogil
     cdef void follow(self, Position position, int slot) noexcept nogil
-    cdef void replace(self, int slot, int base, int come, int its_threat, int gone, int threat) noexcept nogil
+    cdef void replace(self, int slot, int base, int come, int new, int gone, int old) noexcept nogil
     cdef int score(self, Position position, int ply) noexcept nogil
 
 cdef class AccumulatorCache:

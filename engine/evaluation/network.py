@@ -1,9 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Neural inference: the accumulators along the line being searched, and the score.
 
-A move changes few features, so the sums of a position are those of one before it, with a few rows of weights added and
-taken away. A move only records its squares; when a position is evaluated, its features are compared with those of the
-nearest position whose sums are known. `net_file.py` has the arithmetic. (chessprogramming wiki: NNUE, Accumulator)
+A move changes few features, so the sums of a position are those of the one before it, with a few rows of weights added
+and taken away. They are computed when the position is evaluated or left by a move, at the latest, so that a position is
+never more than one move away from known sums. `net_file.py` has the arithmetic. (chessprogramming wiki: NNUE,
+Accumulator)
 
 The compiler vectorises the plain loops. This module is compiled with and without AVX2 (see `_build.py`);
 `engine/__init__.py` loads the build that suits the processor.
@@ -29,7 +30,7 @@ from cython.cimports.engine.core.params import NETWORK_LIMIT
 from cython.cimports.engine.core.pieces import KIND_OF, KINDS, ROOK
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
-from cython.cimports.engine.core.threats import THREAT_BITS, THREATS, set_threats, threat_at
+from cython.cimports.engine.core.threats import THREAT_BITS, set_threats, threat_at
 
 from engine.evaluation.net_file import Net
 
@@ -50,21 +51,22 @@ def instructions() -> str:
     return INSTRUCTIONS.decode()
 
 
-def _zeros(count: int) -> memoryview:
-    """Return `count` zeros of 16 bits that begin at a page, so that vectors do not straddle cache lines.
+def _zeros(count: int, kind: str = "h") -> memoryview:
+    """Return `count` zeros of an array's kind that begin at a page, so that vectors do not straddle cache lines.
 
     Pages that are never touched cost nothing. Raises MemoryError.
     """
+    size = count * array(kind).itemsize
     try:
-        return memoryview(mmap.mmap(-1, 2 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)).cast("h")
+        return memoryview(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)).cast(kind)
     except OSError as error:
         raise MemoryError(str(error)) from None
 
 
-def _aligned(values: array) -> memoryview:
-    """Return a copy that begins at a page."""
-    copy = _zeros(len(values))
-    copy[:] = memoryview(values)
+def _aligned(values: array, more: int = 0) -> memoryview:
+    """Return a copy that begins at a page, with `more` zeros behind it."""
+    copy = _zeros(len(values) + more, values.typecode)
+    copy[: len(values)] = memoryview(values)
     return copy
 
 
@@ -76,12 +78,12 @@ def replace_row(
     sums: cython.p_short,
     into: cython.Py_ssize_t,
     base: cython.Py_ssize_t,
-    weights: cython.p_short,
+    weights: cython.p_schar,
     come: cython.Py_ssize_t,
     gone: cython.Py_ssize_t,
     count: cython.Py_ssize_t,
 ) -> cython.void:
-    """Set `count` sums from `into` on to those from `base` on, plus the weights from `come` on, minus those from `gone` on.
+    """Set `count` sums to those from `base` on, plus the weights from `come` on, minus those from `gone` on.
 
     A block is summed before any of it is stored: the compiler need not fear that rows and sums overlap.
     """
@@ -104,7 +106,7 @@ def replace_row(
 @cython.exceptval(check=False)
 def seen_by_black(place: cython.int, flip: cython.int) -> cython.int:
     """Return Black's view of White's place, see `net_file.py`; Black sees square ^ flip."""
-    if place >= NO_PLACE:
+    if place == NO_PLACE:
         return NO_PLACE
     return (place + SWAP_SIDES if place < SWAP_SIDES else place - SWAP_SIDES) ^ flip
 
@@ -164,15 +166,14 @@ class Network:
     def __init__(self, net: Net) -> None:
         self.name = net.name
         self.hidden = net.hidden
-        self.threats = THREATS if net.knows_threats else 1
+        self.threats = net.threats
         self.buckets = net.buckets
         self.scale = net.scale
         if not cython.compiled:
             self.output_bias = [0] * 8
         for bucket in range(net.buckets):
             self.output_bias[bucket] = net.output_bias[bucket]
-        self.nothing = len(net.feature_weights)
-        feature_weights: cython.short[::1] = _aligned(net.feature_weights + array("h", bytes(2 * net.hidden)))
+        feature_weights: cython.schar[::1] = _aligned(net.feature_weights, net.hidden)     # zeros for NO_PLACE
         feature_bias: cython.short[::1] = _aligned(net.feature_bias)
         output_weights: cython.short[::1] = _aligned(net.output_weights)
         self.memory = (feature_weights, feature_bias, output_weights)
@@ -184,7 +185,7 @@ class Network:
             self.feature_weights, self.feature_bias, self.output_weights = self.memory
 
     def row_of(self, place: cython.int, threat: cython.int) -> cython.int:
-        """Return where the weights of a piece begin, see `net_file.py`; those of an empty place are zeros."""
+        """Return where the weights of the feature begin, see `net_file.py`; those of NO_PLACE are zeros."""
         return (place * self.threats + threat) * self.hidden
 
     def scaled(self, total: cython.longlong, bucket: cython.int) -> cython.int:
@@ -225,7 +226,7 @@ class Accumulators:
     # --- What is played ----------------------------------------------------------------------------------------------
 
     def note_move(self, position: Position, move: cython.int, ply: cython.int) -> cython.void:
-        """Record what the move about to be made will change, and see to it that the sums before it are known."""
+        """Record what the move about to be made changes; compute the sums it starts from, unless they are known."""
         slot: cython.int = self.slots[ply]
         if not self.valid[slot]:
             self.compute(position, slot)
@@ -284,53 +285,48 @@ class Accumulators:
             pieces &= pieces - 1
 
     def follow(self, position: Position, slot: cython.int) -> cython.void:
-        """Update the sums from the slot before: for the pieces that moved, and for those that are threatened otherwise."""
+        """Compute the sums of a slot from those before: some pieces have moved, and others have other threats."""
         after: cython.int = THREAT_BITS * slot
         before: cython.int = after - THREAT_BITS
         base: cython.int = slot - 1
-        same: u64 = position.occupied
+        unmoved: u64 = position.occupied
         change: cython.int
         for change in range(2 * slot, 2 * slot + 2):
             gone: cython.int = self.removed[change]
             come: cython.int = self.added[change]
             if gone == NO_PLACE:
                 break
-            threat: cython.int = threat_at(self.threats, before, gone & 63)
-            if come == NO_PLACE:
-                self.replace(slot, base, NO_PLACE, 0, gone, threat)
-            else:
-                self.replace(slot, base, come, threat_at(self.threats, after, come & 63), gone, threat)
-                same &= ~bit(come & 63)
+            old: cython.int = threat_at(self.threats, before, gone & 63)
+            new: cython.int = 0
+            if come != NO_PLACE:
+                new = threat_at(self.threats, after, come & 63)
+                unmoved &= ~bit(come & 63)
+            self.replace(slot, base, come, new, gone, old)
             base = slot
         changed: u64 = 0
         index: cython.int
         for index in range(THREAT_BITS):
             changed |= self.threats[after + index] ^ self.threats[before + index]
-        changed &= same
+        changed &= unmoved
         while changed:
             square: cython.int = lsb(changed)
             place: cython.int = position.board[square] * 64 + square
-            threat = threat_at(self.threats, before, square)
-            self.replace(slot, slot, place, threat_at(self.threats, after, square), place, threat)
+            new = threat_at(self.threats, after, square)
+            old = threat_at(self.threats, before, square)
+            self.replace(slot, slot, place, new, place, old)
             changed &= changed - 1
 
     def replace(
-        self,
-        slot: cython.int,
-        base: cython.int,
-        come: cython.int,
-        its_threat: cython.int,
-        gone: cython.int,
-        threat: cython.int,
+        self, slot: cython.int, base: cython.int, come: cython.int, new: cython.int, gone: cython.int, old: cython.int
     ) -> cython.void:
-        """Set the sums of a slot to those of slot `base`, with the piece at place `come` for that at place `gone`."""
+        """Set the sums of a slot to those of slot `base`, with place `come` and its threat instead of `gone`."""
         count: cython.Py_ssize_t = self.network.hidden
-        weights: cython.p_short = self.network.feature_weights
-        more: cython.int = self.network.row_of(come, its_threat)
-        less: cython.int = self.network.row_of(gone, threat)
+        weights: cython.p_schar = self.network.feature_weights
+        more: cython.int = self.network.row_of(come, new)
+        less: cython.int = self.network.row_of(gone, old)
         replace_row(self.values, 2 * slot * count, 2 * base * count, weights, more, less, count)
-        more = self.network.row_of(seen_by_black(come, FLIP_RANKS), its_threat)
-        less = self.network.row_of(seen_by_black(gone, FLIP_RANKS), threat)
+        more = self.network.row_of(seen_by_black(come, FLIP_RANKS), new)
+        less = self.network.row_of(seen_by_black(gone, FLIP_RANKS), old)
         replace_row(self.values, (2 * slot + 1) * count, (2 * base + 1) * count, weights, more, less, count)
 
     # --- The score ---------------------------------------------------------------------------------------------------

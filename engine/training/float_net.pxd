@@ -7,8 +7,7 @@ cdef inline float* pointer(float[::1] values) noexcept nogil:
     return &values[0]
 
 cdef class FloatNet:
-    cdef readonly int hidden, buckets, lanes
-    cdef readonly bint knows_threats
+    cdef readonly int hidden, buckets, threats, lanes
     cdef readonly long long bias, output, output_bias, size         # where each part of the weights begins and ends
     cdef readonly long long gradients, sums                            # where those of lane 0 begin
     cdef readonly double trust, unit, steepness

@@ -18,7 +18,7 @@ import cython
 from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.training.features import WORDS, black_to_move, bucket_of, expected, read_pieces, target
 
-from engine.evaluation.net_file import PLACES, features
+from engine.evaluation.net_file import PLACES
 
 if not cython.compiled:
     from math import sqrt as sqrtf
@@ -32,6 +32,7 @@ MAX_PIECES = cython.declare(cython.int, 32)
 MEAN_DECAY = cython.declare(cython.float, 0.9)     # of Adam's mean gradients
 SQUARE_DECAY = cython.declare(cython.float, 0.999) # of Adam's mean squares
 TINY = cython.declare(cython.float, 1e-8)
+FEATURE_LIMIT = cython.declare(cython.float, 127 / 255)    # what 8 bits of the file can hold
 LIMIT = cython.declare(cython.float, 127 / 64)     # the largest weight whose product with an activation fits 16 bits
 OUTPUT_RATE = cython.declare(cython.float, 2)      # factor of the learning rate for output weights, which are larger
 FIRST_FEATURE, FIRST_OUTPUT = 0.08, 0.24           # range of the random first weights
@@ -101,9 +102,9 @@ def weigh_back(
 class FloatNet:
     """A network with random weights, the same for the same seed and for all threats of a piece."""
 
-    def __init__(self, hidden: int, buckets: int, knows_threats: bool, lanes: int, seed: int) -> None:
-        self.hidden, self.buckets, self.knows_threats, self.lanes = hidden, buckets, knows_threats, lanes
-        self.bias = features(knows_threats) * hidden
+    def __init__(self, hidden: int, buckets: int, threats: int, lanes: int, seed: int) -> None:
+        self.hidden, self.buckets, self.threats, self.lanes = hidden, buckets, threats, lanes
+        self.bias = PLACES * threats * hidden
         self.output = self.bias + hidden
         self.output_bias = self.output + 2 * hidden * buckets
         self.size = self.output_bias + buckets
@@ -177,7 +178,7 @@ class FloatNet:
             pieces = [0] * 64
         record: cython.int = entry >> 1
         last: u64 = words[cython.cast(cython.longlong, record) * WORDS + 3]
-        count: cython.int = read_pieces(words, record, entry & 1, self.knows_threats, pieces)
+        count: cython.int = read_pieces(words, record, entry & 1, self.threats > 1, pieces)
         bucket: cython.int = bucket_of(words, record, self.buckets)
         view: cython.int = black_to_move(last)
         prediction: cython.double = expected(self.steepness * self.forward(pieces, count, lane, view, bucket))
@@ -246,8 +247,9 @@ class FloatNet:
                 if index >= self.output:
                     move *= OUTPUT_RATE
                 weight: cython.float = numbers[index] - rate * (move + decay * numbers[index])
-                weight = weight if weight < LIMIT else LIMIT
-                numbers[index] = weight if weight > -LIMIT else -LIMIT
+                most: cython.float = FEATURE_LIMIT if index < self.bias else LIMIT
+                weight = weight if weight < most else most
+                numbers[index] = weight if weight > -most else -most
                 numbers[self.size + index] = mean
                 numbers[2 * self.size + index] = square
 
@@ -266,6 +268,6 @@ class FloatNet:
         pieces = cython.declare(cython.int[64])
         if not cython.compiled:
             pieces = [0] * 64
-        count: cython.int = read_pieces(words, record, False, self.knows_threats, pieces)
+        count: cython.int = read_pieces(words, record, False, self.threats > 1, pieces)
         bucket: cython.int = bucket_of(words, record, self.buckets)
         return self.forward(pieces, count, 0, black_to_move(words[WORDS * record + 3]), bucket)

@@ -70,12 +70,12 @@ class Training:
         A network of standard chess learns threats, that of a variant does not, whatever `first` knows.
         """
         self.data, self.settings, self.first = data, settings, first
-        knows_threats = not data.is_of_variant
-        self.net = FloatNet(settings.hidden, settings.buckets, knows_threats, settings.threads, settings.seed)
+        threats = 1 if data.is_of_variant else THREATS
+        self.net = FloatNet(settings.hidden, settings.buckets, threats, settings.threads, settings.seed)
         self.net.set_target(settings.trust, settings.unit_cp)
         if first is not None:
             check_same_shape(first, settings)
-            self.net.rows()[0][:] = memoryview(dequantise(with_inputs(first, knows_threats)))
+            self.net.rows()[0][:] = memoryview(dequantise(with_threats(first, threats)))
         self.best = array("f", self.net.rows()[0])
         self.checks: list[Check] = []
         self.step = 0
@@ -204,19 +204,18 @@ def check_same_shape(net: Net, settings: TrainingSettings) -> None:
             raise InvalidNet(f"{net.name} cannot start this training: it has {option} {found}, expected {expected}")
 
 
-def with_inputs(net: Net, knows_threats: bool) -> Net:
-    """Return the network with or without inputs for threats.
+def with_threats(net: Net, threats: int) -> Net:
+    """Return the network with weights for so many threats, 1 or THREATS.
 
     Each threat of a piece begins with the weights of the piece. Without threats, a piece keeps those it has where it is
     defended and nothing attacks it.
     """
-    if net.knows_threats == knows_threats:
+    if net.threats == threats:
         return net
-    weights = array("h")
+    weights = array("b")
     for place in range(PLACES):
-        row = place if knows_threats else THREATS * place + UNTHREATENED
-        copies = THREATS if knows_threats else 1
-        weights.extend(copies * net.feature_weights[row * net.hidden : (row + 1) * net.hidden])
+        row = place if net.threats == 1 else THREATS * place + UNTHREATENED
+        weights.extend(threats * net.feature_weights[row * net.hidden : (row + 1) * net.hidden])
     return replace(net, feature_weights=weights)
 
 
@@ -248,7 +247,7 @@ def quantise(weights: array[float], settings: TrainingSettings, name: str) -> Ne
     clamp, unit = net_file.CLAMP, net_file.OUTPUT_UNIT
     return Net(
         name=name,
-        feature_weights=array("h", (round(clamp * weight) for weight in weights[:bias])),
+        feature_weights=array("b", (round(clamp * weight) for weight in weights[:bias])),
         feature_bias=array("h", (round(clamp * weight) for weight in weights[bias:output])),
         output_weights=array("h", (round(unit * weight) for weight in weights[output:output_bias])),
         output_bias=array("i", (round(clamp * unit * weight) for weight in weights[output_bias:])),

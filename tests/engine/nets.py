@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import chess
 
-from engine.evaluation.net_file import CLAMP, OUTPUT_UNIT, Net, features
+from engine.evaluation.net_file import CLAMP, OUTPUT_UNIT, PLACES, Net
 
 
-def random_net(seed: int, hidden: int, buckets: int, threats: bool = False) -> Net:
+def random_net(seed: int, hidden: int, buckets: int, threats: int = 1) -> Net:
     """A network whose hidden values spread over the whole range and whose scores differ from position to position."""
     rng = random.Random(seed)
     return Net(
         name=f"random {seed}",
-        feature_weights=array("h", (rng.randint(-80, 80) for _ in range(features(threats) * hidden))),
+        feature_weights=array("b", (rng.randint(-80, 80) for _ in range(PLACES * threats * hidden))),
         feature_bias=array("h", (rng.randint(-100, 300) for _ in range(hidden))),
         output_weights=array("h", (rng.randint(-60, 60) for _ in range(2 * hidden * buckets))),
         output_bias=array("i", (rng.randint(-8000, 8000) for _ in range(buckets))),
@@ -35,7 +35,7 @@ def material_net(hidden: int = 32, buckets: int = 1) -> Net:
     weights = [21] * counting + [0] * len(silent)
     return Net(
         name=f"material {hidden}",
-        feature_weights=array("h", (value for row in rows for value in [row] * counting + silent)),
+        feature_weights=array("b", (value for row in rows for value in [row] * counting + silent)),
         feature_bias=array("h", [middle] * counting + silent),
         output_weights=array("h", [*weights, *(-weight for weight in weights)] * buckets),
         output_bias=array("i", [0] * buckets),
@@ -66,7 +66,7 @@ def slow_score(net: Net, board: Sequence[int], black_to_move: bool) -> int:
     hidden: list[int] = []
     for view in (us, 1 - us):
         rows = [384 * (colour != view) + 64 * kind + (square ^ 56 * view) for colour, kind, square in pieces]
-        if net.knows_threats:
+        if net.threats > 1:
             rows = [8 * place + threats[square] for place, (_, _, square) in zip(rows, pieces, strict=True)]
         for index in range(net.hidden):
             total = net.feature_bias[index] + sum(net.feature_weights[row * net.hidden + index] for row in rows)

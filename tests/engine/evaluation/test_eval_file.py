@@ -115,7 +115,7 @@ def test_a_bad_file_is_refused_and_the_old_evaluation_stays(material: Path, tmp_
 def test_a_variant_refuses_a_network_of_standard_chess(tmp_path: Path) -> None:
     """Its moves change the pieces in other ways, and its networks have no threats."""
     path = tmp_path / "threats.net"
-    write(random_net(seed=22, hidden=32, buckets=1, threats=True), path)
+    write(random_net(seed=22, hidden=32, buckets=1, threats=8), path)
     assert eval_file.load(str(path)) is not None
     with pytest.raises(InvalidNet, match="random 22: a network of standard chess, expected one of atomic"):
         eval_file.load(str(path), "atomic")
@@ -125,7 +125,7 @@ def test_the_network_that_ships_is_small_and_has_its_card() -> None:
     path = eval_file.shipped_file()
     assert path is not None
     net, card = read(path), json.loads(path.with_suffix(".json").read_text())
-    assert path.stat().st_size <= 4_000_000
+    assert path.stat().st_size <= 2_000_000
     assert net.name == card["name"] == path.stem
     assert (net.hidden, net.buckets) == (card["settings"]["hidden"], card["settings"]["buckets"])
     assert {"made", "games", "positions", "steps", "losses", "training_hours", "match"} <= card.keys()
@@ -205,7 +205,7 @@ def test_several_lines_threads_and_chess960_go_with_a_network(material: Path) ->
 @minutes_if_plain
 def test_threads_share_the_weights_and_not_the_sums() -> None:
     """Parallel searches with one network, each with its own table, give the same results as alone."""
-    network = Network(random_net(seed=21, hidden=64, buckets=8, threats=True))
+    network = Network(random_net(seed=21, hidden=64, buckets=8, threats=8))
     searches = [
         Search(parse_fen(QUEEN_EN_PRISE)[0], TranspositionTable(4), History(), TimeManager(), 0, network)
         for _ in range(4)

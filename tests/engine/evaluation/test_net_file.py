@@ -22,16 +22,17 @@ TEXTS = st.text(max_size=net_file.NAME_BYTES_MOST // 4)
     name=TEXTS,
     hidden=st.sampled_from((32, 64, 96)),
     buckets=st.sampled_from((1, 8)),
-    threats=st.booleans(),
+    threats=st.sampled_from((1, 8)),
     scale=st.integers(1, 10_000),
 )
 def test_a_network_comes_back_as_it_was_written(
-    name: str, hidden: int, buckets: int, threats: bool, scale: int
+    name: str, hidden: int, buckets: int, threats: int, scale: int
 ) -> None:
     net = replace(random_net(2, hidden, buckets, threats), name=name, scale=scale)
     content = encode(net)
     assert decode(content) == net
-    assert content[8] == (2 if threats else 1)
+    assert content[8] == 2
+    assert content[12] == threats
     assert len(content) == net_file.file_size(threats, hidden, buckets, len(name.encode()))
 
 
@@ -44,9 +45,9 @@ def test_a_file_is_written_whole_without_a_temporary_file(tmp_path: Path) -> Non
 def test_the_bytes_stand_where_the_format_says() -> None:
     net = random_net(seed=3, hidden=32, buckets=8)
     content = encode(net)
-    assert content[:24] == MAGIC + bytes([1, 0, 0, 0, 32, 0, 0, 0, 8, 0, 0, 0, 144, 1, 0, 0])
+    assert content[:28] == MAGIC + bytes([2, 0, 0, 0, 1, 0, 0, 0, 32, 0, 0, 0, 8, 0, 0, 0, 144, 1, 0, 0])
     start = BODY + 2 + len(net.name)
-    assert int.from_bytes(content[start : start + 2], "little", signed=True) == net.feature_weights[0]
+    assert int.from_bytes(content[start : start + 1], signed=True) == net.feature_weights[0]
     assert int.from_bytes(content[-4:], "little", signed=True) == net.output_bias[7]
 
 
@@ -78,13 +79,14 @@ def test_garbage_is_refused(content: bytes) -> None:
     ("offset", "value", "problem"),
     [
         (0, 0x41, "not a network file: begins with b'ABOTNET"),
-        (8, 3, "version 3 of the file format, expected 1 or 2"),
-        (12, 33, "33 hidden values, expected a multiple of 32 from 32 to 1024"),
-        (16, 2, "2 output buckets, expected 1 or 8"),
-        (23, 1, "scale 16777616, expected 1 to 10000"),
-        (8, 2, "bytes, expected 393478 for 32 hidden and 1 outputs"),
-        (12, 64, "bytes, expected 98758 for 64 hidden and 1 outputs"),
-        (60, 0, "damaged: the content does not match its checksum"),
+        (8, 1, "version 1 of the file format, expected 2"),
+        (12, 2, "2 threats, expected 1 or 8"),
+        (16, 33, "33 hidden values, expected a multiple of 32 from 32 to 1024"),
+        (20, 2, "2 output buckets, expected 1 or 8"),
+        (27, 1, "scale 16777616, expected 1 to 10000"),
+        (12, 8, "bytes, expected 196874 for 32 hidden and 1 outputs"),
+        (16, 64, "bytes, expected 49610 for 64 hidden and 1 outputs"),
+        (64, 0, "damaged: the content does not match its checksum"),
     ],
 )
 def test_what_is_wrong_is_named(offset: int, value: int, problem: str) -> None:
@@ -104,7 +106,7 @@ def test_bytes_too_many_are_refused(trailing: bytes) -> None:
 @pytest.mark.parametrize(
     ("part", "value", "problem"),
     [
-        ("feature_weights", 512, "feature weights from .* to 512, expected -511 to 511"),
+        ("feature_weights", -128, "feature weights from -128 to .*, expected -127 to 127"),
         ("feature_bias", -16_384, "feature biases from -16384"),
         ("output_weights", 128, "output weights"),
         ("output_bias", 10_000_001, "output biases"),
@@ -141,5 +143,5 @@ def test_an_unreadable_file_says_why(tmp_path: Path) -> None:
         read(huge)
 
 
-def test_a_net_of_256_with_threats_is_smaller_than_four_megabytes() -> None:
-    assert net_file.file_size(True, 256, 8, net_file.NAME_BYTES_MOST) < 4_000_000
+def test_a_net_of_256_with_threats_is_smaller_than_two_megabytes() -> None:
+    assert net_file.file_size(8, 256, 8, net_file.NAME_BYTES_MOST) < 2_000_000

@@ -20,14 +20,14 @@ from engine.core.move import uci_text
 from engine.core.movegen import legal_moves
 from engine.core.params import NETWORK_LIMIT, SCALE_BARE_BISHOPS, SCALE_NO_PAWNS, SCALE_NORMAL
 from engine.core.score import scale
-from engine.evaluation.net_file import Net, features, write
+from engine.evaluation.net_file import PLACES, Net, write
 from engine.evaluation.network import Accumulators, Network
 from engine.facade import STARTING_FEN, build_mode, describe_build
 from engine.search.search_stack import network_score
 from tests.engine.nets import material_net, random_net, slow_score
 from tests.engine.positions import Start, random_games
 
-NET = random_net(seed=11, hidden=32, buckets=8, threats=True)
+NET = random_net(seed=11, hidden=32, buckets=8, threats=8)
 PASS = 0
 CASTLING_FLAG, EN_PASSANT_FLAG = 2, 5
 LONGEST_LINE = 60                  # plies from the root of a walk
@@ -94,8 +94,8 @@ class Walk:
         self.met["compared"] += 1
 
 
-@pytest.mark.parametrize("threats", [False, True])
-def test_following_the_moves_gives_the_score_of_adding_up_from_nothing(threats: bool) -> None:
+@pytest.mark.parametrize("threats", [1, 8])
+def test_following_the_moves_gives_the_score_of_adding_up_from_nothing(threats: int) -> None:
     net = random_net(seed=11, hidden=32, buckets=8, threats=threats)
     met: Counter[str] = Counter()
     for start in Start:
@@ -123,7 +123,7 @@ def test_the_sums_follow_to_the_deepest_ply() -> None:
 
 def test_a_mirrored_position_has_the_mirrored_score() -> None:
     scores = set()
-    network = Network(random_net(seed=12, hidden=64, buckets=8, threats=True))
+    network = Network(random_net(seed=12, hidden=64, buckets=8, threats=8))
     for board in random_games(count=5, plies=120, start=Start.CHESS960, seed=72):
         position, _ = parse_fen(board.fen())
         mirrored, _ = parse_fen(board.mirror().fen())
@@ -146,11 +146,11 @@ def test_each_number_of_pieces_has_its_own_output() -> None:
 
 def test_the_largest_weights_do_not_overflow() -> None:
     """Every hidden value at the clamp, every weight at its limit: the score is cut, never wrapped."""
-    for sign, threats in ((1, False), (-1, True)):
+    for sign, threats in ((1, 1), (-1, 8)):
         hidden = 1024
         net = Net(
             name="large",
-            feature_weights=array("h", [511]) * (features(threats) * hidden),
+            feature_weights=array("b", [127]) * (PLACES * threats * hidden),
             feature_bias=array("h", [16_383]) * hidden,
             output_weights=array("h", [127 * sign]) * (2 * hidden),
             output_bias=array("i", [10_000_000 * sign]),
@@ -223,7 +223,7 @@ def run_probe(environment: dict[str, str], *arguments: str) -> tuple[str, list[o
 def test_compiled_and_plain_evaluate_alike_and_sums_are_exact_at_every_node(tmp_path: Path) -> None:
     """The plain mode asserts at every evaluation that the sums are those of the position."""
     path = tmp_path / "random.net"
-    write(random_net(seed=14, hidden=32, buckets=8, threats=True), path)
+    write(random_net(seed=14, hidden=32, buckets=8, threats=8), path)
     compiled, plain = run_probe({}, str(path), "10", "0"), run_probe({"ENGINE_PURE": "1"}, str(path), "10", "0")
     assert compiled[0].startswith("compiled, ")
     assert plain[0] == "plain"
@@ -231,9 +231,9 @@ def test_compiled_and_plain_evaluate_alike_and_sums_are_exact_at_every_node(tmp_
 
 
 @pytest.mark.skipif(describe_build() != "compiled, AVX2", reason="only one build of the inference fits this processor")
-@pytest.mark.parametrize(("hidden", "buckets", "threats"), [(32, 1, True), (96, 8, True), (512, 8, False)])
+@pytest.mark.parametrize(("hidden", "buckets", "threats"), [(32, 1, 8), (96, 8, 8), (512, 8, 1)])
 def test_every_build_of_the_inference_gives_the_same_numbers(
-    hidden: int, buckets: int, threats: bool, tmp_path: Path
+    hidden: int, buckets: int, threats: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "random.net"
     write(random_net(seed=15, hidden=hidden, buckets=buckets, threats=threats), path)

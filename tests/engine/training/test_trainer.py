@@ -38,15 +38,15 @@ def data(folder: Path) -> Data:
 
 
 @pytest.mark.parametrize(
-    ("buckets", "threats", "unit_cp"), [(1, False, 400.0), (8, False, 400.0), (8, False, 250.0), (8, True, 400.0)]
+    ("buckets", "threats", "unit_cp"), [(1, 1, 400.0), (8, 1, 400.0), (8, 1, 250.0), (8, 8, 400.0)]
 )
-def test_the_gradients_are_those_of_the_loss(buckets: int, threats: bool, unit_cp: float) -> None:
+def test_the_gradients_are_those_of_the_loss(buckets: int, threats: int, unit_cp: float) -> None:
     words = pack(b"".join(map(encode, random_samples(4))))
     count = len(words) // 4
     net = FloatNet(32, buckets, threats, 1, 7)
     net.set_target(0.7, unit_cp)
     row = net.rows()[0]
-    bias = net_file.features(threats) * 32
+    bias = net_file.PLACES * threats * 32
     output = bias + 32
     row[bias:output] = memoryview(array("f", [0.3] * 32))              # some activations inside, some clamped
     row[output:] = memoryview(array("f", [weight * 8 for weight in row[output:]]))
@@ -119,13 +119,13 @@ def test_a_damaged_checkpoint_is_named(kept: int, data: Data, tmp_path: Path) ->
 def test_training_can_start_from_a_network(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = random_net(3, 32, 8, threats=True)
+    first = random_net(3, 32, 8, threats=8)
     training = Training(data, SETTINGS, first)
     assert training.best == dequantise(first)
     next(training.run())
     training.save(tmp_path / "checkpoint")
     assert Training(data, SETTINGS, first).resume(tmp_path / "checkpoint")
-    for other in (None, random_net(4, 32, 8, threats=True)):
+    for other in (None, random_net(4, 32, 8, threats=8)):
         assert not Training(data, SETTINGS, other).resume(tmp_path / "checkpoint")
     card = train_network(data, replace(SETTINGS, epochs=1), tmp_path / "second.net", first)
     assert card.begun_with == first.name == "random 3"
@@ -135,7 +135,7 @@ def test_training_can_start_from_a_network(
 def test_a_network_that_learns_threats_begins_as_if_there_were_none(data: Data) -> None:
     first = random_net(3, 32, 8)
     training = Training(data, SETTINGS, first)
-    reader = FloatNet(32, 8, False, 1, 0)
+    reader = FloatNet(32, 8, 1, 1, 0)
     reader.rows()[0][:] = memoryview(dequantise(first))
     words = pack(b"".join(map(encode, random_samples(2))))
     assert len(words) // 4 > 100
@@ -147,7 +147,7 @@ def test_a_variant_begins_with_the_weights_of_safe_pieces(data: Data) -> None:
     atomic = array("Q", data.training)
     for last in range(3, len(atomic), 4):
         atomic[last] |= 1 << 24 + VARIANT_SHIFT
-    first = random_net(3, 32, 8, threats=True)
+    first = random_net(3, 32, 8, threats=8)
     training = Training(replace(data, training=atomic), SETTINGS, first)
     weights = training.net.rows()[0]
     for place in (0, 100, 767):
@@ -207,7 +207,7 @@ def test_the_written_network_matches_the_trained_one(data: Data, buckets: int) -
     net = quantise(training.best, settings, "small")
     assert training.loss(dequantise(net)) == pytest.approx(training.loss(training.best), rel=0.02)
     sample = random_samples(1)[40]
-    reader = FloatNet(32, buckets, True, 1, 0)
+    reader = FloatNet(32, buckets, 8, 1, 0)
     reader.rows()[0][:] = memoryview(training.best)
     output_cp = 200 * reader.output_of(pack(encode(sample)), 0)
     assert abs(slow_score(net, sample.board, sample.black_to_move) - output_cp) < 15
@@ -217,7 +217,9 @@ def test_every_weight_fits_the_file(data: Data) -> None:
     training = Training(data, replace(SETTINGS, epochs=2, rate=1.0, decay=0.0))
     list(training.run())
     weights = training.net.rows()[0].tolist()
-    assert max(map(abs, weights[: training.net.output_bias])) == 127 / 64
+    bias, output_bias = training.net.bias, training.net.output_bias
+    assert max(map(abs, weights[:bias])) == pytest.approx(127 / 255)
+    assert max(map(abs, weights[bias:output_bias])) == 127 / 64
     quantise(training.best, training.settings, "wild")                 # raises InvalidNet for a weight too large
 
 
