@@ -9,7 +9,8 @@ cdef inline float* pointer(float[::1] values) noexcept nogil:
 cdef class FloatNet:
     cdef readonly int hidden, buckets, threats, lanes
     cdef readonly long long bias, output, output_bias, size         # where each part of the weights begins and ends
-    cdef readonly long long gradients, sums                            # where those of lane 0 begin
+    cdef readonly long long gradients, sums                            # where those of lane 0 begin,
+    cdef readonly long long common                                     # and where those of the threats of a place do
     cdef readonly double trust, unit, steepness
     cdef float[::1] numbers
 

@@ -5,14 +5,17 @@ The shape is that of `net_file.py`, without its scale factors. Each thread has a
 the same number of lanes gives the same network. All numbers are in one array:
 
     weights in the order of the file | Adam's mean gradients | Adam's mean squares | gradients per lane | sums per lane
+    | Adam's mean gradients and mean squares of what the threats of a place have in common
 
-(chessprogramming wiki: NNUE; Kingma, Ba: Adam; Loshchilov, Hutter: Decoupled Weight Decay)
+(chessprogramming wiki: NNUE; Kingma, Ba: Adam; Loshchilov, Hutter: Decoupled Weight Decay; nnue-pytorch: virtual
+features)
 """
 
 from __future__ import annotations
 
 import random
 from array import array
+from itertools import pairwise
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
@@ -94,6 +97,29 @@ def weigh_back(
         numbers[view + index] = inside * 2 * gradient * value * numbers[row + index]
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def adam_move(
+    numbers: cython.p_float,
+    mean_place: cython.longlong,
+    square_place: cython.longlong,
+    gradient: cython.float,
+    first: cython.float,
+    second: cython.float,
+) -> cython.float:
+    """Update Adam's means at these places by the gradient, and return the move of the weight per rate.
+
+    `first` and `second` correct the means for the zeros that they began with.
+    """
+    mean: cython.float = MEAN_DECAY * numbers[mean_place] + (1 - MEAN_DECAY) * gradient
+    square: cython.float = SQUARE_DECAY * numbers[square_place] + (1 - SQUARE_DECAY) * gradient * gradient
+    numbers[mean_place] = mean
+    numbers[square_place] = square
+    return mean / first / (sqrtf(square / second) + TINY)
+
+
 # --- Network ---------------------------------------------------------------------------------------------------------
 
 
@@ -111,7 +137,8 @@ class FloatNet:
         self.gradients = 3 * self.size
         self.sums = self.gradients + lanes * self.size
         self.trust, self.unit, self.steepness = 1.0, 1.0, 1.0
-        self.numbers = array("f", bytes(4 * (self.sums + lanes * 2 * hidden)))
+        self.common = self.sums + lanes * 2 * hidden
+        self.numbers = array("f", bytes(4 * (self.common + (2 * PLACES * hidden if threats > 1 else 0))))
         rng = random.Random(f"weights {seed}")
         row: cython.longlong
         index: cython.longlong
@@ -240,23 +267,50 @@ class FloatNet:
                     gradient += numbers[self.gradients + lane * self.size + index]
                     numbers[self.gradients + lane * self.size + index] = 0
                 gradient *= share
-                mean: cython.float = MEAN_DECAY * numbers[self.size + index] + (1 - MEAN_DECAY) * gradient
-                square: cython.float = SQUARE_DECAY * numbers[2 * self.size + index]
-                square += (1 - SQUARE_DECAY) * gradient * gradient
-                move: cython.float = mean / first / (sqrtf(square / second) + TINY)
+                move: cython.float = adam_move(
+                    numbers, self.size + index, 2 * self.size + index, gradient, first, second
+                )
                 if index >= self.output:
                     move *= OUTPUT_RATE
                 weight: cython.float = numbers[index] - rate * (move + decay * numbers[index])
                 most: cython.float = FEATURE_LIMIT if index < self.bias else LIMIT
                 weight = weight if weight < most else most
                 numbers[index] = weight if weight > -most else -most
-                numbers[self.size + index] = mean
-                numbers[2 * self.size + index] = square
 
-    def rows(self) -> tuple[memoryview, memoryview, memoryview]:
-        """Return views of the weights and of Adam's mean gradients and mean squares. Writing changes the network."""
+    def step_common(
+        self, begin: cython.longlong, end: cython.longlong, count: cython.int, share: cython.float, rate: cython.float
+    ) -> None:
+        """Do Adam's step for what the threats of each place from `begin` to `end` have in common; `step` comes next.
+
+        All weights of a place change alike, so that rare threats learn from the frequent ones.
+        """
+        numbers: cython.p_float = pointer(self.numbers)
+        place: cython.longlong
+        index: cython.longlong
+        row: cython.longlong
+        lane: cython.int
+        first: cython.float = 1 - 0.9**count
+        second: cython.float = 1 - 0.999**count
+        means: cython.longlong = self.common
+        squares: cython.longlong = self.common + self.bias // self.threats
+        with cython.nogil:
+            for place in range(begin, end):
+                for index in range(place * self.hidden, (place + 1) * self.hidden):
+                    weight: cython.longlong = index + place * (self.threats - 1) * self.hidden
+                    gradient: cython.float = 0
+                    for row in range(self.threats):
+                        for lane in range(self.lanes):
+                            gradient += numbers[self.gradients + lane * self.size + weight + row * self.hidden]
+                    gradient *= share
+                    move: cython.float = adam_move(numbers, means + index, squares + index, gradient, first, second)
+                    for row in range(self.threats):
+                        numbers[weight + row * self.hidden] -= rate * move
+
+    def rows(self) -> tuple[memoryview, ...]:
+        """Return views of the weights and of Adam's means, as they come in `numbers`. Writing changes the network."""
         numbers = memoryview(self.numbers)
-        return numbers[: self.size], numbers[self.size : 2 * self.size], numbers[2 * self.size : 3 * self.size]
+        cuts = (0, self.size, 2 * self.size, 3 * self.size)
+        return *(numbers[begin:end] for begin, end in pairwise(cuts)), numbers[self.common :]
 
     def gradient_row(self, lane: int) -> memoryview:
         """For tests: return the gradients of a lane."""

@@ -146,9 +146,14 @@ class Training:
         self.step += 1
         rate = settings.rate * rate_at(self.step / self.steps)
 
+        def move_common(part: tuple[int, int]) -> None:
+            self.net.step_common(*part, self.step, 1 / (end - begin), rate)
+
         def move(part: tuple[int, int]) -> None:
             self.net.step(*part, self.step, 1 / (end - begin), rate, settings.decay)
 
+        if self.net.threats > 1:
+            list(self._pool.map(move_common, split_range(0, PLACES, settings.threads)))
         list(self._pool.map(move, split_range(0, self.net.size, settings.threads)))
         return error / (end - begin)
 
@@ -186,7 +191,7 @@ class Training:
         self.step, self.seconds = saved["step"], saved["seconds"]
         self.checks = [Check(**check) for check in saved["checks"]]
         for row in (*self.net.rows(), memoryview(self.best)):
-            row[:] = memoryview(array("f", file.read(4 * self.net.size)))
+            row[:] = memoryview(array("f", file.read(4 * len(row))))
         return True
 
     def _identity(self) -> dict[str, object]:

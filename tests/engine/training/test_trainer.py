@@ -143,6 +143,19 @@ def test_a_network_that_learns_threats_begins_as_if_there_were_none(data: Data) 
         assert training.net.output_of(words, record) == reader.output_of(words, record)
 
 
+def test_what_one_threat_teaches_moves_all_threats_of_the_place() -> None:
+    net = FloatNet(32, 8, 8, 2, 7)
+    before = net.rows()[0].tolist()
+    place, threat, index = 100, 5, 17
+    net.gradient_row(0)[(8 * place + threat) * 32 + index] = 0.5
+    net.gradient_row(1)[(8 * place + threat) * 32 + index] = 0.25
+    net.step_common(0, 768, 1, 0.1, 0.01)
+    moved = {number: after - weight for number, (after, weight) in enumerate(zip(net.rows()[0], before, strict=True))}
+    assert {number: move for number, move in moved.items() if move} == {
+        (8 * place + row) * 32 + index: pytest.approx(-0.01, rel=1e-3) for row in range(8)
+    }
+
+
 def test_a_variant_begins_with_the_weights_of_safe_pieces(data: Data) -> None:
     atomic = array("Q", data.training)
     for last in range(3, len(atomic), 4):
