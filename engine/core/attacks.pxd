@@ -15,6 +15,9 @@ cdef u64 PAWN_ATTACKS[128]
 cdef u64 BETWEEN[4096]
 cdef u64 LINE[4096]
 
+cdef u64 pawn_attacks(unsigned long long* pieces, int first) noexcept nogil
+cdef u64 minor_attacks(unsigned long long* pieces, int first, u64 occupied) noexcept nogil
+cdef u64 major_attacks(unsigned long long* pieces, int first, u64 occupied) noexcept nogil
 cdef int distance(int a, int b) noexcept nogil
 
 cdef inline u64 bishop_attacks(int square, u64 occupied) noexcept nogil:

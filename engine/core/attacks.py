@@ -1,13 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""Which squares a piece attacks: tables for pawn, knight and king, magic look-ups for the sliders.
+"""Which squares a piece or a side attacks: tables for pawn, knight and king, magic look-ups for the sliders.
 
 A slider's attacks depend on the pieces in its way. The relevant ones are masked out, multiplied by a magic number
 that gathers them in the top bits, and shifted down to an index. (chessprogramming wiki: Magic Bitboards)
 """
 
 import cython
-from cython.cimports.engine.core.bitboard import ALL_SQUARES, bit, popcount, u64
-from cython.cimports.engine.core.pieces import BLACK, WHITE
+from cython.cimports.engine.core.bitboard import ALL_SQUARES, advance, beside, bit, lsb, popcount, u64
+from cython.cimports.engine.core.pieces import BISHOP, BLACK, KING, KNIGHT, QUEEN, ROOK, WHITE
 
 if not cython.compiled:
     class _Magic:
@@ -177,6 +177,47 @@ def _fill_lines() -> None:
 _fill_leapers()
 _fill_sliders(False, ROOK_NUMBERS, _fill_sliders(True, BISHOP_NUMBERS, 0))
 _fill_lines()
+
+
+def pawn_attacks(pieces: cython.p_ulonglong, first: cython.int) -> u64:
+    """Return what the pawns of a side attack.
+
+    `pieces` has the squares of each piece, White's pawns to king and then Black's; `first` is the number of the side's
+    pawns.
+    """
+    return advance(beside(pieces[first]), BLACK if first else WHITE)
+
+
+def minor_attacks(pieces: cython.p_ulonglong, first: cython.int, occupied: u64) -> u64:
+    """Return what the knights and bishops of a side attack."""
+    attacked: u64 = 0
+    left: u64 = pieces[first + KNIGHT]
+    while left:
+        attacked |= KNIGHT_ATTACKS[lsb(left)]
+        left &= left - 1
+    left = pieces[first + BISHOP]
+    while left:
+        attacked |= bishop_attacks(lsb(left), occupied)
+        left &= left - 1
+    return attacked
+
+
+def major_attacks(pieces: cython.p_ulonglong, first: cython.int, occupied: u64) -> u64:
+    """Return what the rooks, queens and kings of a side attack."""
+    attacked: u64 = 0
+    left: u64 = pieces[first + ROOK] | pieces[first + QUEEN]
+    while left:
+        attacked |= rook_attacks(lsb(left), occupied)
+        left &= left - 1
+    left = pieces[first + QUEEN]
+    while left:
+        attacked |= bishop_attacks(lsb(left), occupied)
+        left &= left - 1
+    left = pieces[first + KING]
+    while left:
+        attacked |= KING_ATTACKS[lsb(left)]
+        left &= left - 1
+    return attacked
 
 
 def slider_attacks(square: int, occupied: int, diagonal: bool) -> tuple[int, int]:

@@ -14,6 +14,9 @@ from cython.cimports.engine.core.attacks import (
     LINE,
     PAWN_ATTACKS,
     bishop_attacks,
+    major_attacks,
+    minor_attacks,
+    pawn_attacks,
     rook_attacks,
 )
 from cython.cimports.engine.core.bitboard import (
@@ -77,31 +80,9 @@ def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
 def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
     """Return every square the side `by` attacks, given the occupied squares."""
     first: cython.int = by * KINDS
-    pawns: u64 = position.pieces[first + PAWN]
-    attacked: u64
-    sliders: u64
-    pieces: u64
-    if by == WHITE:
-        attacked = ((pawns & ~FILE_A) << 7 | (pawns & ~FILE_H) << 9) & ALL_SQUARES
-    else:
-        attacked = (pawns & ~FILE_H) >> 7 | (pawns & ~FILE_A) >> 9
-    pieces = position.pieces[first + KNIGHT]
-    while pieces:
-        attacked |= KNIGHT_ATTACKS[lsb(pieces)]
-        pieces &= pieces - 1
-    sliders = position.pieces[first + BISHOP] | position.pieces[first + QUEEN]
-    while sliders:
-        attacked |= bishop_attacks(lsb(sliders), occupied)
-        sliders &= sliders - 1
-    sliders = position.pieces[first + ROOK] | position.pieces[first + QUEEN]
-    while sliders:
-        attacked |= rook_attacks(lsb(sliders), occupied)
-        sliders &= sliders - 1
-    pieces = position.pieces[first + KING]
-    while pieces:                  # none or several in variants
-        attacked |= KING_ATTACKS[lsb(pieces)]
-        pieces &= pieces - 1
-    return attacked
+    attacked: u64 = pawn_attacks(position.pieces, first)
+    attacked |= minor_attacks(position.pieces, first, occupied)
+    return attacked | major_attacks(position.pieces, first, occupied)
 
 
 @cython.cfunc

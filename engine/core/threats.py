@@ -9,8 +9,8 @@ Pins count for nothing, and pieces do not attack through others.
 """
 
 import cython
-from cython.cimports.engine.core.attacks import KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
-from cython.cimports.engine.core.bitboard import advance, beside, lsb, u64
+from cython.cimports.engine.core.attacks import major_attacks, minor_attacks, pawn_attacks
+from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.core.pieces import BISHOP, KINDS, KING, KNIGHT, PAWN, QUEEN, ROOK
 
 if not cython.compiled:
@@ -20,44 +20,6 @@ if not cython.compiled:
     def threat_at(bits: list[int], first: int, square: int) -> int:
         """Return the threat of the piece on this square, 0 to THREATS - 1."""
         return sum((bits[first + index] >> square & 1) << index for index in range(THREAT_BITS))
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def minor_attacks(pieces: cython.p_ulonglong, first: cython.int, occupied: u64) -> u64:
-    """Return what the knights and bishops of a side attack; `first` is the number of its pawns."""
-    attacked: u64 = 0
-    left: u64 = pieces[first + KNIGHT]
-    while left:
-        attacked |= KNIGHT_ATTACKS[lsb(left)]
-        left &= left - 1
-    left = pieces[first + BISHOP]
-    while left:
-        attacked |= bishop_attacks(lsb(left), occupied)
-        left &= left - 1
-    return attacked
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def major_attacks(pieces: cython.p_ulonglong, first: cython.int, occupied: u64) -> u64:
-    """Return what the rooks, queens and kings of a side attack."""
-    attacked: u64 = 0
-    left: u64 = pieces[first + ROOK] | pieces[first + QUEEN]
-    while left:
-        attacked |= rook_attacks(lsb(left), occupied)
-        left &= left - 1
-    left = pieces[first + QUEEN]
-    while left:
-        attacked |= bishop_attacks(lsb(left), occupied)
-        left &= left - 1
-    left = pieces[first + KING]
-    while left:
-        attacked |= KING_ATTACKS[lsb(left)]
-        left &= left - 1
-    return attacked
 
 
 def set_threats(pieces: cython.p_ulonglong, occupied: u64, bits: cython.p_ulonglong, first: cython.int) -> cython.void:
@@ -75,7 +37,7 @@ def set_threats(pieces: cython.p_ulonglong, occupied: u64, bits: cython.p_ulongl
         ours: u64 = pieces[pawn + PAWN] | pieces[pawn + KNIGHT] | pieces[pawn + BISHOP]
         ours |= pieces[pawn + ROOK] | pieces[pawn + QUEEN] | pieces[pawn + KING]
         theirs: u64 = occupied ^ ours
-        pawns: u64 = advance(beside(pieces[pawn + PAWN]), side)
+        pawns: u64 = pawn_attacks(pieces, pawn)
         minors: u64 = minor_attacks(pieces, pawn, occupied)
         majors: u64 = major_attacks(pieces, pawn, occupied)
         by_pawn |= theirs & pawns

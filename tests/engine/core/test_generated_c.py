@@ -30,6 +30,7 @@ HARMLESS = {
     "engine.search.pruning.fail_high_score": "divides by the depth and one, which is not 0",
     "engine.search.pruning.null_move_reduction": "divides by NULL_MOVE_DIVISOR, which is not 0",
     "engine.search.pruning.late_move_reduction": "divides by LATE_MOVE_HISTORY, which is not 0",
+    "engine.training.float_net.adam_move": "divides by 1 - 0.9**count and a root plus TINY, which are not 0",
     "engine.training.features.expected": "divides by 1 + exp(x), which is not 0",
     "engine.training.features.target": "divides by the unit of the scores, which is not 0",
     "engine.training.samples.Samples.keep": "divides by the full phase, which is not 0",
