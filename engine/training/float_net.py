@@ -21,7 +21,7 @@ import cython
 from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.training.features import WORDS, black_to_move, bucket_of, expected, read_pieces, target
 
-from engine.evaluation.net_file import PLACES
+from engine.evaluation.net_file import CLAMP, FEATURE_WEIGHT_LIMIT, OUTPUT_UNIT, OUTPUT_WEIGHT_LIMIT, PLACES
 
 if not cython.compiled:
     from math import sqrt as sqrtf
@@ -35,8 +35,9 @@ MAX_PIECES = cython.declare(cython.int, 32)
 MEAN_DECAY = cython.declare(cython.float, 0.9)     # of Adam's mean gradients
 SQUARE_DECAY = cython.declare(cython.float, 0.999) # of Adam's mean squares
 TINY = cython.declare(cython.float, 1e-8)
-FEATURE_LIMIT = cython.declare(cython.float, 127 / 255)    # what 8 bits of the file can hold
-LIMIT = cython.declare(cython.float, 127 / 64)     # the largest weight whose product with an activation fits 16 bits
+FEATURE_LIMIT = cython.declare(cython.float, FEATURE_WEIGHT_LIMIT / CLAMP)    # what 8 bits of the file can hold
+# The largest other weight: its product with an activation fits 16 bits.
+LIMIT = cython.declare(cython.float, OUTPUT_WEIGHT_LIMIT / OUTPUT_UNIT)
 OUTPUT_RATE = cython.declare(cython.float, 2)      # factor of the learning rate for output weights, which are larger
 FIRST_FEATURE, FIRST_OUTPUT = 0.08, 0.24           # range of the random first weights
 # Centipawns of an output of 1. Fewer centipawns make the output weights larger, which loses less by rounding; at 200
