@@ -15,34 +15,17 @@ import click
 
 from engine.cli.parameters import FILE, POSITIVE, parsed, processes_option, refuse_output
 from engine.facade import RATINGS
+from engine.pgn.time_control import TimeControl, parse_seconds
 from engine.progress import ProgressDisplay
 from engine.selfplay import humanness as humans
 from engine.selfplay.calibration import Plan, Report, anchor_ratings, calibration_text
-from engine.selfplay.ladder import (
-    Pair,
-    Results,
-    TimeControl,
-    make_player,
-    play,
-    stockfish_anchors,
-)
+from engine.selfplay.ladder import Pair, Results, make_player, play, stockfish_anchors
 from engine.selfplay.people import LossFit, MoveMatcher, NoUnpacker, opened, played_moves
 from engine.selfplay.uci_client import EngineFailed
 
 GAMES_PER_LINE = 100               # of progress
 LEAST_BANDS = 2                    # of people's ratings that make a scale
 SKILLS = range(200, 3701)
-
-
-def _time_control(text: str) -> TimeControl:
-    base, plus, increment = text.partition("+")
-    try:
-        control = TimeControl(float(base), float(increment) if plus else 0.0)
-    except ValueError:
-        control = TimeControl(0, 0)
-    if not (0 < control.base_s <= 86_400 and 0 <= control.increment_s <= 3600):
-        raise ValueError(f"expected seconds such as 8+0.08, found {text[:40]!r}")
-    return control
 
 
 @click.command(short_help="Play a ladder of the levels and fit their ratings.")
@@ -55,7 +38,7 @@ def _time_control(text: str) -> TimeControl:
 @click.option("--stockfish", metavar="COMMAND", help="Command of Stockfish: its skill levels 0 to 10 are anchors.")
 @click.option("--reach", type=POSITIVE, default=250, help="Levels play the anchors within this many points.")
 @click.option("--pairs", type=POSITIVE, default=20, help="Openings of each pairing, played with both colours.")
-@click.option("--clock", type=parsed(_time_control), metavar="S+S", help="Seconds per game and move; none without it.")
+@click.option("--clock", type=parsed(parse_seconds), metavar="S+S", help="Seconds per game and move; none without it.")
 @click.option("--write", type=FILE, metavar="FILE", help="Write the skill of each rating to this new file.")
 @click.option("--games", type=FILE, metavar="PGN", help="Instead compare the levels with people's games: .pgn, .zst.")
 @click.option("--every", type=POSITIVE, default=1, help="Use only every Nth game.")

@@ -30,8 +30,9 @@ from engine.facade import NAMED_STYLES
 from engine.lessons.styles import Style, parse_style
 from engine.pgn.game import Game
 from engine.pgn.pgn import game_text, read_games
+from engine.pgn.time_control import TimeControl, parse_minutes
 from engine.search.time_manager import Limits
-from engine.terminal.chess_clock import SIDES, TimeControl, parse_minutes
+from engine.terminal.chess_clock import SIDES
 from engine.terminal.play_session import PlaySession
 from engine.terminal.players import Player
 from engine.terminal.terminal_game import TerminalGame, time_control_of

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.facade import RATINGS, Board, Engine, InvalidMove, Limits, own_book
+from engine.pgn.time_control import TimeControl
 from engine.search.levels.level import level_at
 from engine.selfplay.ratings import Pairing
 from engine.selfplay.records import InvalidRecord
@@ -37,17 +38,6 @@ OPENING_PLIES = 8
 MAX_PLIES = 300                    # of a game, which is then drawn
 OWN_NUMBERS = {"level": RATINGS, "skill": range(200, 3701), "nodes": range(1, 10**9)}
 LIMIT_WORDS = ("depth", "nodes", "movetime")
-
-
-@dataclass(frozen=True)
-class TimeControl:
-    """Seconds for a game and per move."""
-
-    base_s: float
-    increment_s: float
-
-    def __str__(self) -> str:
-        return f"{self.base_s:g}+{self.increment_s:g}"
 
 
 class Player(Protocol):

@@ -1,43 +1,11 @@
-"""Time controls and the chess clock."""
+"""The chess clock."""
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from time import monotonic
 
+from engine.pgn.time_control import TimeControl
+
 SIDES = ("white", "black")
-SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)(?:\+(\d{1,6}(?:\.\d{1,6})?)?)?")
-
-
-@dataclass(frozen=True)
-class TimeControl:
-    """Seconds per side, and seconds gained per move."""
-
-    base_s: float
-    increment_s: float
-
-    def __str__(self) -> str:
-        return f"{self.base_s:g}+{self.increment_s:g}"
-
-
-def parse_minutes(text: str) -> TimeControl:
-    """Read '5+3' as five minutes and three seconds per move; '5' has no increment. Raises ValueError."""
-    minutes, _, increment = text.partition("+")
-    try:
-        control = TimeControl(float(minutes) * 60, float(increment or 0))
-    except ValueError:
-        control = TimeControl(0, 0)
-    if not (0 < control.base_s <= 86400 and 0 <= control.increment_s <= 3600):
-        raise ValueError(f"expected minutes and seconds per move such as 5+3, found {text[:40]!r}")
-    return control
-
-
-def parse_seconds(text: str) -> TimeControl | None:
-    """Read PGN's TimeControl header '300+3', also with parts of a second; None for its other forms."""
-    found = SECONDS.fullmatch(text)
-    if found is None or float(found[1]) == 0:
-        return None
-    return TimeControl(float(found[1]), float(found[2] or 0))
 
 
 class ChessClock:

@@ -9,7 +9,8 @@ from engine.board import Board, InvalidMove
 from engine.core.move import looks_like_uci
 from engine.lessons.cce_notation import drawn_by, winner_of
 from engine.pgn.game import UNFINISHED, Game
-from engine.terminal.chess_clock import SIDES, ChessClock, TimeControl, parse_seconds
+from engine.pgn.time_control import TimeControl, parse_header
+from engine.terminal.chess_clock import SIDES, ChessClock
 
 WINS = {"white": "1-0", "black": "0-1"}
 DRAW = "1/2-1/2"
@@ -21,7 +22,7 @@ def opponent_of(side: str) -> str:
 
 def time_control_of(game: Game) -> TimeControl | None:
     """Return the time control in the headers of a game."""
-    return parse_seconds(game.headers.get("TimeControl", ""))
+    return parse_header(game.headers.get("TimeControl", ""))
 
 
 def _is_outdated(header: str) -> bool:

@@ -7,9 +7,10 @@ import pytest
 
 from engine.cli.main import run
 from engine.facade import build_mode
+from engine.pgn.time_control import TimeControl
 from engine.selfplay import uci_client
 from engine.selfplay.calibration import Plan, Report
-from engine.selfplay.ladder import Pair, Results, TimeControl, opening, parse_foreign, play_pair, stockfish_anchors
+from engine.selfplay.ladder import Pair, Results, opening, parse_foreign, play_pair, stockfish_anchors
 from engine.selfplay.ratings import Pairing
 from engine.selfplay.records import InvalidRecord
 from engine.selfplay.uci_client import EngineFailed, UciClient

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from engine.facade import Board, InvalidMove
-from engine.terminal.chess_clock import ChessClock, TimeControl
+from engine.pgn.time_control import TimeControl
+from engine.terminal.chess_clock import ChessClock
 from engine.terminal.terminal_game import DRAW, TerminalGame
 from tests.engine.terminal.test_chess_clock import Time
 
