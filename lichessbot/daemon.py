@@ -188,7 +188,7 @@ class Daemon:
         """Do what is due anywhere, and find out when something will be due again."""
         self._ticked_at, self._tick_at = now, now + _LONGEST_WAIT_S
         context = self._context
-        self._guarded(lambda: self._in_progress.resume_remembered(self._remembered_context))
+        self._guarded(lambda: self._in_progress.resume_remembered(lambda our_id: context or self._game_context(our_id)))
         self._guarded(self._games.tick)
         self._guarded(self._outbox.tick)
         if context is not None:
@@ -300,14 +300,17 @@ class Daemon:
             self._begin_if_ready()
 
     def _refuse_engine(self, faults: Sequence[startup_check.Fault]) -> None:
-        if not self._engine_is_good:
+        if self._engine_is_good:
+            for fault in faults:
+                self._log.warning("reload.refused", problem=fault.text)
+            self._settings.keep_engines(self._given)
+        else:
             for fault in faults:
                 self._log.error("engine.unfit", reason=fault.text)
-            self._shutdown.exit_code = ExitCode.USAGE if any(fault.is_lasting for fault in faults) else ExitCode.FAILED
-            return
-        for fault in faults:
-            self._log.warning("reload.refused", problem=fault.text)
-        self._settings.keep_engines(self._given)
+            if not self._shutdown.goes_on_with(len(self._store.left_over), startup_check.exit_code(faults)):
+                return
+            self._in_progress.engine_is_good()  # our own engine replaces one that fails
+            self._manager.reached(Milestone.ENGINE_GOOD)
         self._begin_if_ready()
 
     # The account, and the answers of Lichess
@@ -325,6 +328,7 @@ class Daemon:
                 self._begin_if_ready()
             case ReadPlaying(), CommandDone(answer=tuple() as games, sent_at=sent_at) if self._context is not None:
                 self._in_progress.compare(games, sent_at, self._context)
+                self._shutdown.games_known(self._config.leave_after)
                 self._connection.listen()
 
     def _command_failed(self, command: Command, error: ApiError) -> None:
@@ -382,10 +386,6 @@ class Daemon:
             waiting=lambda: self._lobby.waiting,
             counters=self._counters,
         )
-
-    def _remembered_context(self) -> GameContext:
-        """Return the context of the running games, or one for the account that the store remembers."""
-        return self._context or self._game_context(self._in_progress.remembered_id)
 
     def _warn_of_unusable_books(self) -> None:
         """A book that is missing or damaged costs no game, but the operator learns of it before it is needed."""

@@ -26,7 +26,7 @@ class ExitCode(IntEnum):
     OK = 0
     """Done; for `run`: stopped by a signal with no game left."""
     FAILED = 1
-    """The command failed; for `run`: no engine works at the start, the records are in use, or a bug ended a thread."""
+    """The command failed; for `run`: an engine fails at the start, the records are in use, or a bug ended a thread."""
     USAGE = 2
     """The arguments or the configuration are wrong, or the engine that it names."""
     REFUSED = 3

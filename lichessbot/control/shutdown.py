@@ -37,6 +37,7 @@ class Shutdown:
         self._manager = manager
         self._patience_s = timeouts.request_patience.total_seconds()
         self._deaf_at: float | None = None
+        self._code_at_end = ExitCode.OK
         self._log = EventLog()
 
     def signal(self, name: str, grace: timedelta) -> None:
@@ -58,11 +59,29 @@ class Shutdown:
         self._log.info("stop.asked", signal=why, games_to_finish=games, hint=hint)
         return games
 
+    def goes_on_with(self, left_over: int, code: ExitCode) -> bool:
+        """Take no new games; end at once with this code, unless games are left over from an earlier process.
+
+        They end first. Then the exit code asks for another start, which may find other engines.
+        """
+        if not left_over:
+            self.exit_code = code
+            return False
+        self._lobby.stop()
+        self._code_at_end = ExitCode.FAILED
+        self._log.warning("stop.later", games_to_finish=left_over)
+        return True
+
+    def games_known(self, grace: timedelta) -> None:
+        """Note that the games in progress are known and joined: after `goes_on_with`, end after them."""
+        if self._code_at_end is not ExitCode.OK and self.leave_at is None:
+            self.finish("no usable engine", grace)
+
     def leave(self, why: str) -> None:
         """End at once."""
         games = self._games_left
         self._log.warning("stop.now", why=why, games_left=games)
-        self.exit_code = ExitCode.ABANDONED if games else ExitCode.OK
+        self.exit_code = ExitCode.ABANDONED if games else self._code_at_end
 
     def tick(self, *, is_connected: bool, is_talking: bool) -> None:
         """End if there is nothing left to finish, or if the grace is over."""
@@ -72,7 +91,7 @@ class Shutdown:
         # An answer may still become a game, but in an outage nobody could tell us for long.
         is_deaf = not is_connected and is_due(self._deaf_at, now)
         if not len(self._games) and (self._lobby.is_clear or is_deaf) and not is_talking:
-            self.exit_code = ExitCode.OK
+            self.exit_code = self._code_at_end
         elif now >= self.leave_at:
             self.leave("grace over")
 

@@ -153,11 +153,6 @@ class GamesInProgress:
         """When `tick` or `resume_remembered` has something to do."""
         return earliest(self._reconciler.wake_at, self._recovery.wake_at)
 
-    @property
-    def remembered_id(self) -> str:
-        """The account that the store remembers; empty if there is none."""
-        return self._recovery.our_id
-
     def introduce(self, account: Account) -> None:
         """Remember the account; leave the remembered games if they belong to another one."""
         if self._recovery.is_another(account):
@@ -169,11 +164,14 @@ class GamesInProgress:
         """Take note that games can be played from now on."""
         self._recovery.engine_is_good(time.monotonic())
 
-    def resume_remembered(self, make_context: Callable[[], GameContext]) -> None:
-        """Join the games in the store if Lichess does not say in time which games are ours."""
+    def resume_remembered(self, make_context: Callable[[str], GameContext]) -> None:
+        """Join the games in the store if Lichess does not say in time which games are ours.
+
+        `make_context` takes the id of our account.
+        """
         games = self._recovery.begin(time.monotonic())
         if games:
-            context = make_context()
+            context = make_context(self._recovery.our_id)
             self._log.info("games.remembered", account=context.our_id, games=len(games))
             for info in games:
                 self._games.join(info, context)

@@ -5,14 +5,14 @@ An engine also has to announce the variants that the configuration names for it;
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Final
 
 from engine.facade import Limits
 from lichessbot.config import Config
-from lichessbot.errors import EngineError, EngineMissing
+from lichessbot.errors import EngineError, EngineMissing, ExitCode
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import STANDARD_START
 from lichessbot.lichess.positions import start_board
@@ -142,6 +142,11 @@ class StartupCheck:
                     f"{self._place(key)}: expected variants that {self._engine.name or 'the engine'} ({tested.key}) "
                     f"announces ({', '.join(self._engine.variants)}), found {', '.join(unknown)}"
                 )
+
+
+def exit_code(faults: Sequence[Fault]) -> ExitCode:
+    """Return the exit code of a daemon whose engines have these faults at its start."""
+    return ExitCode.USAGE if any(fault.is_lasting for fault in faults) else ExitCode.FAILED
 
 
 def playable_now(config: Config, timeouts: Timeouts) -> tuple[Variant, ...]:

@@ -88,6 +88,24 @@ def test_an_engine_without_chess960_is_refused_if_it_needs_it(arena: Arena, rude
     assert arena.logged("expected variants that rude (engine) announces (standard), found chess960")
 
 
+def test_an_engine_that_fails_at_a_restart_costs_no_game(arena: Arena) -> None:
+    arena.configure(depth=2)
+    arena.start()
+    game = arena.challenge(arena.player("Patient"))
+    arena.until(lambda: arena.log().count(f"move.send game={game} ") >= 2)
+    arena.signal(signal.SIGKILL)
+    arena.wait_for_exit()
+    arena.configure(engine="command: [no-such-engine]")
+    arena.spawn()
+    arena.until_ended(1)
+    judge(arena.ended[0])
+    assert arena.wait_for_exit() == 1, "another start is asked for"
+    assert arena.logged("engine.unfit")
+    assert arena.logged("stop.later games_to_finish=1")
+    arena.spawn()
+    assert arena.wait_for_exit() == 2
+
+
 def test_a_reload_takes_only_engines_that_answer(arena: Arena) -> None:
     arena.configure(depth=3)
     arena.start()
