@@ -65,7 +65,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that wait for real clocks come before those of the engine, which fill what is left of the processors."""
-    items.sort(key=lambda item: item.path.parent.name == "engine")
+    engine = Path(__file__).parent / "engine"
+    items.sort(key=lambda item: engine in item.path.parents)
 
 
 @pytest.fixture(autouse=True)

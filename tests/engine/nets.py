@@ -14,7 +14,7 @@ def random_net(seed: int, hidden: int, buckets: int, threats: int = 1) -> Net:
     rng = random.Random(seed)
     return Net(
         name=f"random {seed}",
-        feature_weights=array("b", (rng.randint(-80, 80) for _ in range(PLACES * threats * hidden))),
+        feature_weights=array("b", rng.choices(range(-80, 81), k=PLACES * threats * hidden)),
         feature_bias=array("h", (rng.randint(-100, 300) for _ in range(hidden))),
         output_weights=array("h", (rng.randint(-60, 60) for _ in range(2 * hidden * buckets))),
         output_bias=array("i", (rng.randint(-8000, 8000) for _ in range(buckets))),

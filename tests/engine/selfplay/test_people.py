@@ -118,10 +118,10 @@ def test_a_scale_is_written_from_the_games_of_people(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(people, "FIT_EVERY", 1)
-    monkeypatch.setattr(people, "FIT_LEAST", 20)
+    monkeypatch.setattr(people, "FIT_LEAST", 8)
     monkeypatch.setattr(humanness, "JUDGE_NODES", 300)
     path, scale = tmp_path / "games.pgn", tmp_path / "scale.py"
-    games = [HEADERS.format(white=700, black=1500) + game_by_level(800, seed, 40, 1600) for seed in range(2)]
+    games = [HEADERS.format(white=700, black=1500) + game_by_level(800, seed, 24, 1600) for seed in range(2)]
     path.write_text("".join(games))
     words = ("calibrate", "--games", str(path), "--write", str(scale))
     assert run(words) == 0
