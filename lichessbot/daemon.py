@@ -307,7 +307,7 @@ class Daemon:
         else:
             for fault in faults:
                 self._log.error("engine.unfit", reason=fault.text)
-            if not self._shutdown.goes_on_with(len(self._store.left_over), startup_check.exit_code(faults)):
+            if not self._shutdown.engine_failed(startup_check.exit_code(faults), len(self._store.left_over)):
                 return
             self._in_progress.engine_is_good()  # our own engine replaces one that fails
             self._manager.reached(Milestone.ENGINE_GOOD)

@@ -59,10 +59,11 @@ class Shutdown:
         self._log.info("stop.asked", signal=why, games_to_finish=games, hint=hint)
         return games
 
-    def goes_on_with(self, left_over: int, code: ExitCode) -> bool:
-        """Take no new games; end at once with this code, unless games are left over from an earlier process.
+    def engine_failed(self, code: ExitCode, left_over: int) -> bool:
+        """End with this code, as an engine fails at the start; return False.
 
-        They end first. Then the exit code asks for another start, which may find other engines.
+        If games are left over from an earlier process, take no new ones, end after `games_known` and those, and return
+        True. The exit code then asks for another start, which may find other engines.
         """
         if not left_over:
             self.exit_code = code
@@ -73,9 +74,9 @@ class Shutdown:
         return True
 
     def games_known(self, grace: timedelta) -> None:
-        """Note that the games in progress are known and joined: after `goes_on_with`, end after them."""
+        """Note that the games in progress were joined; if an engine failed, end after them."""
         if self._code_at_end is not ExitCode.OK and self.leave_at is None:
-            self.finish("no usable engine", grace)
+            self.finish("an engine fails", grace)
 
     def leave(self, why: str) -> None:
         """End at once."""
