@@ -3,8 +3,9 @@
 
 The positions that a search asks the evaluation about are not those of games: one side has just blundered in most of
 them. For many, the table has a score or a bound, from a smaller search than that of the root. A bound teaches something
-where it contradicts the static evaluation: the true score is at least as far away. (Veness, Silver, Uther, Blair:
-Bootstrapping from game tree search, 2009)
+where it contradicts the static evaluation: the true score is at least as far away. Upper bounds of shallow searches say
+little: the move that refutes them may have been pruned. (Veness, Silver, Uther, Blair: Bootstrapping from game tree
+search, 2009)
 """
 
 import struct
@@ -30,6 +31,7 @@ from engine.selfplay.records import QUIET_CP, SETTLED, Result
 
 WORDS = struct.Struct("<4Q")
 LEAST_DEPTH = cython.declare(cython.int, 3)        # of the search that a position had, see engine/training/LOG.md
+UPPER_LEAST_DEPTH = cython.declare(cython.int, 4)  # of one whose score is an upper bound
 LAST_PLY = cython.declare(cython.int, 12)          # from the root
 PIECES_PER_WORD = cython.declare(cython.int, 16)
 MOST_CP = cython.declare(cython.int, QUIET_CP)
@@ -78,7 +80,7 @@ def teaches(entry: u64) -> cython.bint:
     if evaluation == NO_SCORE or score > MOST_CP or score < -MOST_CP:
         return False
     if entry_bound(entry) == UPPER_BOUND:
-        return score < evaluation
+        return score < evaluation and entry_depth(entry) >= UPPER_LEAST_DEPTH
     if is_tactical(entry_move(entry)):
         return False
     return score > evaluation or entry_bound(entry) != LOWER_BOUND
