@@ -27,7 +27,7 @@ All numbers are little-endian:
                    feature_weights int8 [768 * T][H], feature_bias int16 [H], output_weights int16 [B][2 * H],
                    output_bias int32 [B]
 
-Weights keep within the limits below, so that no sum of at most 32 pieces leaves 16 bits and hidden * weight never does.
+Weights keep within the limits below, so that no sum of at most 52 pieces leaves 16 bits and hidden * weight never does.
 Feature weights of 8 bits halve the memory that each evaluation reads, at the price of none above 0.5.
 (chessprogramming wiki: NNUE, perspective networks with squared clipped ReLU)
 """

@@ -12,7 +12,8 @@ A shard is a file of records and nothing else. All numbers are little-endian:
         28      4  number of the game in its shard
 
 In a record of a variant, the pieces beside the board follow those on it, and then 15: what is in the pockets, and a
-pawn for each check given. It has 32 pieces at most in all.
+pawn for each check given. It has 32 pieces at most in all. Horde begins with 52: there the first 8 of the 16 bytes are
+the squares of White's pawns, and the other pieces follow, 16 at most.
 
 Castling rights and en passant are not stored: the evaluation knows neither. Without castling rights a position can be
 mirrored left to right, which training uses.
@@ -33,7 +34,7 @@ from engine.whole_file import write_whole
 
 RECORD = struct.Struct("<Q16shBBI")
 PATTERN = "*.shard"
-NO_PIECE = 12
+WHITE_PAWN, NO_PIECE = 0, 12
 NOTHING = 15
 KING = 5
 KINDS = 6
@@ -41,6 +42,7 @@ SETTLED = 2                        # no castling right is left
 VARIANT_SHIFT = 2                  # of the side's byte: the bits above are the number of the variant
 RULES = (STANDARD, *VARIANTS)      # by number
 PIECES = 32                        # that a record holds
+HORDE, BESIDE_THE_HORDE = "horde", 16      # pieces that a record of horde holds, without White's pawns
 SCORE_LIMIT = 32000
 QUIET_CP = 2500                    # largest score of a position that is kept
 
@@ -75,8 +77,11 @@ class Sample:
     beside: tuple[int, ...] = ()
 
     def fits(self) -> bool:
-        """Return whether a record holds so many pieces: not at the beginning of horde."""
-        return len(self.board) - self.board.count(NO_PIECE) + len(self.beside) <= PIECES
+        """Return whether a record holds so many pieces."""
+        count = len(self.board) - self.board.count(NO_PIECE) + len(self.beside)
+        if self.variant == HORDE:
+            return count - self.board.count(WHITE_PAWN) <= BESIDE_THE_HORDE
+        return count <= PIECES
 
 
 def snapshot(position: Position) -> tuple[tuple[int, ...], bool, bool]:
@@ -92,13 +97,19 @@ def rules_of(side: int) -> str:
 
 def encode(sample: Sample) -> bytes:
     """Return the record of a sample."""
-    occupied, packed, count = 0, 0, 0
+    occupied, pawns, packed, count = 0, 0, 0, 0
     for square, piece in enumerate(sample.board):
-        if piece != NO_PIECE:
-            occupied |= 1 << square
+        if piece == NO_PIECE:
+            continue
+        occupied |= 1 << square
+        if sample.variant == HORDE and piece == WHITE_PAWN:
+            pawns |= 1 << square
+        else:
             packed |= piece << 4 * count
             count += 1
-    if sample.variant != STANDARD:
+    if sample.variant == HORDE:
+        packed = packed << 64 | pawns
+    elif sample.variant != STANDARD:
         rest = [*sample.beside, *[NOTHING] * PIECES][: PIECES - count]
         packed |= sum(piece << 4 * index for index, piece in enumerate(rest, count))
     score = max(-SCORE_LIMIT, min(sample.score_cp, SCORE_LIMIT))

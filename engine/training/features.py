@@ -1,7 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Records as input of a network: the active inputs of either perspective, and the target.
 
-A record is four words of 64 bits: the occupied squares, twice sixteen pieces of four bits, and the rest. Records stay
+A record is four words of 64 bits: the occupied squares, twice sixteen pieces of four bits, and the rest; in horde the
+second word has the squares of White's pawns, and the third all other pieces. Records stay
 packed in memory, 32 bytes each: unpacking costs little compared to the arithmetic of the network. (chessprogramming
 wiki: NNUE)
 """
@@ -14,23 +15,26 @@ from array import array
 
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, bit, lsb, popcount, u64
-from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_PIECE, NO_SQUARE, ROOK
+from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_PIECE, NO_SQUARE, PAWN, ROOK
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.threats import THREAT_BITS, THREATS, set_threats, threat_at
 from cython.cimports.engine.evaluation.evaluate import evaluate
 
-from engine.selfplay.records import RULES, Result
+from engine.selfplay.records import HORDE, RULES, Result
 
 if not cython.compiled:
     from math import exp, log
 
 WORDS = 4                          # per record
-MAX_PIECES = cython.declare(cython.int, 32)
+MAX_PIECES = cython.declare(cython.int, 52)        # of horde
+MAX_LISTED = cython.declare(cython.int, 32)        # pieces of four bits in a record
+PIECES_PER_WORD = cython.declare(cython.int, 16)
 SEVEN_RANKS = cython.declare(cython.int, 56)
 CASTLING_WHITE = cython.declare(cython.int, 3)     # a king and a rook on White's first rank, see `home_bit`
 CASTLING_BLACK = cython.declare(cython.int, 12)
 SETTLED = cython.declare(cython.int, 2)            # bit of the side's byte: no castling right is left, see `records.py`
 RACING_KINGS = cython.declare(cython.int, RULES.index("racingKings"))
+RULES_OF_HORDE = cython.declare(cython.int, RULES.index(HORDE))
 MOST_RULES = cython.declare(cython.int, len(RULES))
 UNKNOWN = cython.declare(cython.int, int(Result.UNKNOWN))
 NOTHING = cython.declare(cython.int, 15)
@@ -46,8 +50,26 @@ MAX_EXPECTED = cython.declare(cython.double, 0.9999)   # largest expected score 
 @cython.nogil
 @cython.exceptval(check=False)
 def piece_at(words: u64[::1], first: cython.longlong, index: cython.int) -> cython.int:
-    """Return piece number `index` of the record at word `first`."""
+    """Return piece number `index` of the record at word `first`, counted from its second word on."""
     return cython.cast(cython.int, (words[first + 1 + (index >> 4)] >> (4 * (index & 15))) & 15)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def unlisted_pawns(words: u64[::1], first: cython.longlong) -> u64:
+    """Return the squares of White's pawns in a record of horde, whose list of pieces lacks them; else none."""
+    return words[first + 1] if rules_number(words[first + 3]) == RULES_OF_HORDE else 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def first_listed(words: u64[::1], first: cython.longlong) -> cython.int:
+    """Return the number of the first piece in the list of a record."""
+    return PIECES_PER_WORD if rules_number(words[first + 3]) == RULES_OF_HORDE else 0
 
 
 @cython.cfunc
@@ -67,7 +89,7 @@ def home_bit(piece: cython.int, square: cython.int) -> cython.int:
 def read_pieces(
     words: u64[::1], record: cython.int, mirrored: cython.bint, with_threats: cython.bint, pieces: cython.p_int
 ) -> cython.int:
-    """Write the inputs of all pieces, 32 for White's perspective, then 32 for Black's.
+    """Write the inputs of all pieces, MAX_PIECES for White's perspective, then as many for Black's.
 
     Returns the number of pieces. Without threats an input is a place: 64 times the piece, own pawn to king and then the
     opponent's, plus the square from the own side. `mirrored` swaps left and right, unless castling may still be
@@ -77,12 +99,17 @@ def read_pieces(
     squares: u64 = words[first]
     rules: cython.int = rules_number(words[first + 3])
     flip: cython.int = 0 if rules == RACING_KINGS else 56      # in racing kings both see the board from White's side
+    pawns: u64 = unlisted_pawns(words, first)
+    listed: cython.int = first_listed(words, first)
     count: cython.int = 0
     homes: cython.int = 0
     piece: cython.int
     while squares:
         square: cython.int = lsb(squares)
-        piece = piece_at(words, first, count)
+        piece = PAWN               # White's
+        if not pawns & bit(square):
+            piece = piece_at(words, first, listed)
+            listed += 1
         homes |= home_bit(piece, square)
         pieces[count] = 64 * piece + square
         pieces[MAX_PIECES + count] = 64 * (piece + KINDS if piece < KINDS else piece - KINDS) + (square ^ flip)
@@ -95,8 +122,8 @@ def read_pieces(
             pieces[MAX_PIECES + index] ^= 7
     if with_threats:
         add_threats(words, first, pieces)
-    if rules:
-        while count < MAX_PIECES and piece_at(words, first, count) != NOTHING:
+    if rules and rules != RULES_OF_HORDE:
+        while count < MAX_LISTED and piece_at(words, first, count) != NOTHING:
             piece = piece_at(words, first, count)
             pieces[count] = KIND_OF[piece] + (56 if piece < KINDS else 64 * KINDS)
             pieces[MAX_PIECES + count] = KIND_OF[piece] + (64 * KINDS if piece < KINDS else 56)
@@ -161,8 +188,11 @@ def rules_number(last_word: u64) -> cython.int:
 
 
 def bucket_of(words: u64[::1], record: cython.int, buckets: cython.int) -> cython.int:
-    """Return the number of the output for 2 to 32 pieces on the board, see `net_file.py`."""
-    return (popcount(words[cython.cast(cython.longlong, record) * WORDS]) - 2) >> 2 if buckets > 1 else 0
+    """Return the number of the output for so many pieces on the board, see `net_file.py`."""
+    if buckets == 1:
+        return 0
+    bucket: cython.int = (popcount(words[cython.cast(cython.longlong, record) * WORDS]) - 2) >> 2
+    return bucket if bucket < buckets else buckets - 1
 
 
 def black_to_move(last_word: u64) -> cython.bint:
@@ -233,20 +263,25 @@ def first_invalid(words: u64[::1]) -> int:
     record: cython.longlong
     index: cython.int
     for record in range(len(words) // WORDS):
-        count: cython.int = popcount(words[WORDS * record])
+        squares: u64 = words[WORDS * record]
+        pawns: u64 = unlisted_pawns(words, WORDS * record)
+        begin: cython.int = first_listed(words, WORDS * record)
+        end: cython.int = begin + popcount(squares & ~pawns)
         last: u64 = words[WORDS * record + 3]
-        if count > MAX_PIECES or count < 2 or result_of(last) > UNKNOWN or rules_number(last) >= MOST_RULES:
+        if end > MAX_LISTED or not 2 <= popcount(squares) <= MAX_PIECES or pawns & ~squares:
+            return record
+        if result_of(last) > UNKNOWN or rules_number(last) >= MOST_RULES:
             return record
         of_variant: cython.bint = rules_number(last) != 0
         kings: cython.int = 0
-        for index in range(count):
+        for index in range(begin, end):
             piece: cython.int = piece_at(words, WORDS * record, index)
             if piece >= NO_PIECE:
                 return record
             kings += 1 if piece == KING else 100 if piece == KINDS + KING else 0
         if kings != 101 and not of_variant:
             return record
-        for index in range(count, MAX_PIECES if of_variant else count):
+        for index in range(end, MAX_LISTED if of_variant else end):
             if piece_at(words, WORDS * record, index) in (NO_PIECE, NO_PIECE + 1, NO_PIECE + 2):
                 return record
     return -1
@@ -292,9 +327,9 @@ def inputs(
     words: u64[::1], record: cython.int, mirrored: cython.bint, with_threats: cython.bint = False
 ) -> tuple[list[int], list[int]]:
     """For tests: return the active inputs of White's and of Black's perspective."""
-    pieces = cython.declare(cython.int[64])
+    pieces = cython.declare(cython.int[104])
     if not cython.compiled:
-        pieces = [0] * 64
+        pieces = [0] * 104
     count: cython.int = read_pieces(words, record, mirrored, with_threats, pieces)
     white = [pieces[index] for index in range(count)]
     return white, [pieces[MAX_PIECES + index] for index in range(count)]

@@ -41,7 +41,7 @@ class RecordStatistics:
         self.settled += sum(word >> 25 & 1 for word in last)
         self.decided += sum(abs(score) > DECIDED_CP for score in scores)
         self.results.update(Result(word >> 16 & 3) for word in last)
-        self.buckets.update((squares.bit_count() - 2) // PIECES_PER_BUCKET for squares in words[::WORDS])
+        self.buckets.update(min((squares.bit_count() - 2) // PIECES_PER_BUCKET, 7) for squares in words[::WORDS])
         words = played(words)
         scores = recorded_scores(words)
         for unit in UNITS_CP:

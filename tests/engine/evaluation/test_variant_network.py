@@ -112,7 +112,15 @@ def test_a_record_tells_training_what_the_network_sees(variant: str) -> None:
             seen += 1
         else:
             assert len(features_of(judge, True)) > MOST_PIECES
+            assert variant != "horde"
     assert seen > 3
+
+
+def test_a_record_of_horde_holds_all_of_its_pieces_at_the_start() -> None:
+    board = Board(variant="horde")
+    white, black = inputs(pack(encode(Player("none", 1, variant="horde").sample(board.position, 0, 0))), 0, False)
+    assert len(white) == len(black) == 52
+    assert sum(place < 64 for place in white) == sum(384 <= place < 448 for place in black) == 36
 
 
 def test_a_mirrored_record_leaves_the_pockets_alone() -> None:

@@ -98,6 +98,18 @@ def test_invalid_records_are_found() -> None:
     assert first_invalid(pack(crowded)) == 0
 
 
+def test_invalid_records_of_horde_are_found() -> None:
+    """They have 52 pieces at most, 16 of them no pawns of White's, whose squares are occupied."""
+    sound = encode(replace(random_samples(1)[0], variant="horde", board=(0,) * 36 + (12,) * 12 + (6,) * 15 + (11,)))
+    assert first_invalid(pack(sound)) == -1
+    for pawns, others in ((2**36 - 1, 2**17 - 1), (2**37 - 1, 2**16 - 1), (1, 0)):
+        record = RECORD.pack(pawns | others << 47, pawns.to_bytes(8, "little") + bytes(8), 0, 1, sound[27], 0)
+        assert first_invalid(pack(record)) == 0
+    outside = bytearray(sound)
+    outside[8 + 5] |= 1                # a pawn on a6, which is not occupied
+    assert first_invalid(pack(bytes(outside))) == 0
+
+
 def test_the_target_blends_score_and_result_for_the_side_to_move() -> None:
     for side, sign in (("w", 1), ("b", -1)):
         words = words_of(f"4k3/8/8/8/8/8/4P3/4K3 {side} - - 0 1", score_cp=200, result=Result.WHITE_WON)
