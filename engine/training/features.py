@@ -2,9 +2,8 @@
 """Records as input of a network: the active inputs of either perspective, and the target.
 
 A record is four words of 64 bits: the occupied squares, twice sixteen pieces of four bits, and the rest; in horde the
-second word has the squares of White's pawns, and the third all other pieces. Records stay
-packed in memory, 32 bytes each: unpacking costs little compared to the arithmetic of the network. (chessprogramming
-wiki: NNUE)
+second word has the squares of White's pawns, and the third all other pieces. Records stay packed in memory, 32 bytes
+each: unpacking costs little compared to the arithmetic of the network. (chessprogramming wiki: NNUE)
 """
 
 from __future__ import annotations
@@ -327,7 +326,7 @@ def inputs(
     words: u64[::1], record: cython.int, mirrored: cython.bint, with_threats: cython.bint = False
 ) -> tuple[list[int], list[int]]:
     """For tests: return the active inputs of White's and of Black's perspective."""
-    pieces = cython.declare(cython.int[104])
+    pieces = cython.declare(cython.int[104])           # twice MAX_PIECES
     if not cython.compiled:
         pieces = [0] * 104
     count: cython.int = read_pieces(words, record, mirrored, with_threats, pieces)

@@ -201,7 +201,7 @@ class FloatNet:
         self, words: u64[::1], entry: cython.int, lane: cython.int, training: cython.bint
     ) -> cython.double:
         """Return the squared error of an entry of `shuffled`; if `training`, add its gradients."""
-        pieces = cython.declare(cython.int[104])
+        pieces = cython.declare(cython.int[104])       # twice MAX_PIECES
         if not cython.compiled:
             pieces = [0] * 104
         record: cython.int = entry >> 1
@@ -320,7 +320,7 @@ class FloatNet:
 
     def output_of(self, words: u64[::1], record: cython.int) -> float:
         """For tests: return the output for the side to move."""
-        pieces = cython.declare(cython.int[104])
+        pieces = cython.declare(cython.int[104])       # twice MAX_PIECES
         if not cython.compiled:
             pieces = [0] * 104
         count: cython.int = read_pieces(words, record, False, self.threats > 1, pieces)

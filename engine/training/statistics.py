@@ -54,15 +54,13 @@ class RecordStatistics:
     def lines(self) -> list[str]:
         """Return the statistics as text."""
         results = ", ".join(f"{result.name.lower()} {self._percent(self.results[result])}" for result in Result)
-        step = PIECES_PER_BUCKET
-        pieces = ", ".join(
-            f"{step * bucket + 2}-{min(32, step * bucket + step + 1)} {self._percent(self.buckets[bucket])}"
-            for bucket in range(8)
-        )
+        ranges = [f"{least}-{least + PIECES_PER_BUCKET - 1}" for least in range(2, 30, PIECES_PER_BUCKET)]
+        ranges.append("30 or more")
+        shares = [f"{name} {self._percent(self.buckets[bucket])}" for bucket, name in enumerate(ranges)]
         return [
             f"positions {self.positions:,}, games {self.games:,}, {self.positions / max(1, self.games):.1f} per game",
             f"results {results}; Black to move {self._percent(self.black_to_move)}",
-            f"pieces {pieces}",
+            f"pieces {', '.join(shares)}",
             f"beyond three pawns {self._percent(self.decided)}, no castling right {self._percent(self.settled)}",
             f"the scores predict the results best with {self.best_unit_cp()} centipawns per logistic unit",
         ]
