@@ -34,8 +34,6 @@ from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 # A game can be aborted until both sides have moved. Lichess deletes one only after 24 hours.
 _ABORTABLE_PLIES: Final = 2
 NOTHING_DONE: Final[Mapping[LimitedAction, int]] = MappingProxyType(dict.fromkeys(LimitedAction, 0))
-# A state that our rules refuse is read this often before the game is resigned.
-_MAX_INVALID_STATES: Final = 3
 
 
 @dataclass(slots=True)
@@ -77,7 +75,8 @@ class Game:
         self.monitor = StreamMonitor(timeouts)
         """Knows until when the stream must be open, or must have told something."""
         self._rereading = False
-        self._invalid_states = 0
+        self._invalid_since: float | None = None
+        """Since when our rules refuse all states."""
         self._search = MoveSearch(config.engine)
         self._choice: tuple[str, ...] = ()
         """The moves that a source leaves to the engine, best first; empty if the engine may play any."""
@@ -262,7 +261,8 @@ class Game:
         except (InvalidFen, InvalidMove, InvalidVariant) as error:
             yield from self._reject_state(str(error), now, fresh=fresh)
             return
-        self._invalid_states = 0
+        self._invalid_since = None
+        self.monitor.state_followed()
         if self._ending is not None and isinstance(self._ending.command, Resign):
             self._ending = None
         if not fresh and tuple(board.moves[: len(self._moves)]) != self._moves:
@@ -339,13 +339,13 @@ class Game:
         yield ReopenStream(reason)
 
     def _reject_state(self, reason: str, now: float, *, fresh: bool) -> Iterator[Action]:
-        """Read again a state that our rules refuse; resign after several, so that nobody waits for our move."""
+        """Read again a state that our rules refuse; resign if it stays so, so that nobody waits for our move."""
         if not fresh:
             yield from self._reread(reason)
             return
-        self._invalid_states += 1
+        self._invalid_since = now if self._invalid_since is None else self._invalid_since
         self._rereading = True
-        if self._invalid_states < _MAX_INVALID_STATES:
+        if now < self._invalid_since + _s(self._timeouts.invalid_states):
             self.monitor.retry_later(now)
             yield from self.tick(now)
         else:

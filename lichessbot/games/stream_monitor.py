@@ -71,7 +71,10 @@ class StreamMonitor:
             self._asked_in_vain = False
             self._end_told_at = math.inf
             self._refusals = 0
-            self._backoff.reset()
+
+    def state_followed(self) -> None:
+        """Note that our rules accept the state: the next delay is short again."""
+        self._backoff.reset()
 
     def expect_opponent(self, clock: GameClock, now: float) -> None:
         """Expect the opponent's move."""

@@ -12,11 +12,11 @@ from lichessbot.games.actions import (
     StartSearch,
     StopSearch,
 )
-from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, Resign, SendMove
+from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, OpponentGone
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady
+from lichessbot.uci.search import BestMove, EngineReady
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, UNREACHABLE, Bench, only
 
 # Our turn
@@ -292,71 +292,6 @@ def test_our_own_slow_first_move_is_no_reason_to_abort() -> None:
     bench.full()
     bench.full("e2e4")
     assert not any(isinstance(action, Abort) for action in bench.wait(60))
-
-
-# States that our rules refuse
-
-
-def test_an_impossible_move_on_the_stream_is_read_again_first() -> None:
-    bench = Bench()
-    bench.full()
-    only(bench.state("e2e5"), ReopenStream)
-    assert bench.full() == [], "the search goes on"
-
-
-def unreadable_thrice(bench: Bench, moves: str) -> Resign:
-    """Hand in an invalid state until the game is resigned."""
-    for _ in range(2):
-        actions = bench.full(moves) or bench.wait(1)
-        only(actions, ReopenStream)
-    resign: Resign = only(bench.full(moves), Resign)
-    return resign
-
-
-def test_a_game_that_our_rules_cannot_follow_is_resigned_until_it_is_over() -> None:
-    bench = Bench()
-    resign = unreadable_thrice(bench, "e2e5")
-    bench.hear(CommandFailed(resign, UNREACHABLE))
-    assert bench.wait(10) == [resign]
-    only(bench.state("e2e5", status="resign", winner="black"), GameOver)
-
-
-def test_a_search_plays_no_more_part_once_a_game_is_resigned_that_cannot_be_followed() -> None:
-    bench = Bench()
-    search = only(bench.full(), StartSearch).search
-    unreadable_thrice(bench, "e2e5")
-    assert not bench.game.awaits(search.search_id)
-    assert bench.hear(BestMove(GAME, search.search_id, "e2e4")) == []
-    assert bench.hear(EngineDied(GAME, search.search_id, "gone")) == []
-    assert all(isinstance(action, Resign | ReopenStream) for _ in range(60) for action in bench.wait(1))
-
-
-def test_a_state_that_could_not_be_followed_is_forgotten_when_it_can() -> None:
-    bench = Bench()
-    only(bench.full("e2e5"), ReopenStream)
-    only(bench.full("e2e4 e7e5"), StartSearch)
-    only(bench.state("e2e5"), ReopenStream)
-    assert bench.full("e2e4 e7e5") == []
-
-
-def test_only_invalid_states_in_a_row_count() -> None:
-    bench = Bench()
-    for _ in range(3):
-        for _ in range(2):
-            only(bench.full("e2e5") or bench.wait(1), ReopenStream)
-        bench.full("e2e4 e7e5")
-
-
-def test_a_move_found_while_the_state_cannot_be_read_waits_for_one_that_can() -> None:
-    bench = Bench()
-    search = only(bench.full(), StartSearch).search
-    bench.full("e2e5")
-    assert bench.hear(BestMove(GAME, search.search_id, "d2d4")) == []
-    assert only(bench.full(), SendMove).move == "d2d4"
-
-
-def test_an_impossible_start_is_resigned() -> None:
-    unreadable_thrice(Bench(variant="fromPosition", fen="8/8/8/8/8/8/8/8 w - - 0 1"), "")
 
 
 def test_an_opponent_is_not_checked_for_silence_in_our_turn() -> None:
