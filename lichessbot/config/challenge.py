@@ -136,8 +136,12 @@ class Rules(Section):
     )
 
 
+# Null takes a limit away, also one that applies to everybody else.
+_MAY_BE_NULL: Final = {name for name, field in Rules.model_fields.items() if field.default is None}
+
+
 class Overrides(Section):
-    """The rules that differ for one kind of challenger; None: no difference."""
+    """The rules that differ for one kind of challenger, those in `given`; all others are None."""
 
     as_one: ClassVar[bool] = True
 
@@ -158,6 +162,12 @@ class Overrides(Section):
     rating_difference: Rating | None = None
     allow_list: Names | None = None
     max_simultaneous_games_per_user: PerUser | None = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The rules that are set, with their values."""
+        nulls = self.model_fields_set & _MAY_BE_NULL
+        return {name: value for name, value in self if value is not None or name in nulls}
 
 
 class ChallengeConfig(Rules):

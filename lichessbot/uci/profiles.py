@@ -265,10 +265,15 @@ def playable_variants(config: Config, announced: Mapping[Program, tuple[Variant,
 
 
 def settled(config: Config, playable: tuple[Variant, ...]) -> Config:
-    """Return the configuration with its default for the accepted variants: those that the engines play."""
-    if config.challenge.variants is not None:
+    """Return the configuration with those variants that the engines play wherever all of these are accepted."""
+    challenge = config.challenge
+    changes: dict[str, object] = {} if challenge.variants else {"variants": playable}
+    for kind, rules in (("human", challenge.human), ("bot", challenge.bot)):
+        if rules.given.get("variants", playable) is None:
+            changes[kind] = rules.model_copy(update={"variants": playable})
+    if not changes:
         return config
-    return config.model_copy(update={"challenge": config.challenge.model_copy(update={"variants": playable})})
+    return config.model_copy(update={"challenge": challenge.model_copy(update=changes)})
 
 
 def _most_engines(config: Config) -> int:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lichessbot.config import Config, dotted_values, load_config, loader
 from lichessbot.config.challenge import Overrides, Rules
 from lichessbot.errors import ConfigError
-from lichessbot.lichess.enums import ExactClock, Mode, Speed, Variant
+from lichessbot.lichess.enums import ExactClock, Mode, Odds, Speed, Variant
 from tests.lichessbot.config.conftest import TOKEN, WITH_TOKEN, load, problems
 
 EXAMPLE = Path(__file__).parents[3] / "config.example.yml"
@@ -144,6 +144,15 @@ def test_rules_are_typed(file: Path) -> None:
     assert challenge.rules_for(is_bot=False).max_base == 1800
     assert challenge.cited("time_controls", is_bot=True) == "challenge.time_controls = [bullet, 0.5+1]"
     assert challenge.cited("max_base", is_bot=True) == "challenge.bot.max_base = 60"
+
+
+def test_null_takes_a_limit_away_from_one_kind_of_challenger(file: Path) -> None:
+    text = "{rating_difference: 300, max_base: 60, odds: [queen], human: {rating_difference: , max_base: , odds: }}"
+    challenge = load(file, f"challenge: {text}\n").config.challenge
+    humans, bots = challenge.rules_for(is_bot=False), challenge.rules_for(is_bot=True)
+    assert (humans.rating_difference, humans.max_base, humans.odds) == (None, 10800, None)
+    assert (bots.rating_difference, bots.max_base, bots.odds) == (300, 60, (Odds.QUEEN,))
+    assert challenge.cited("odds", is_bot=False) == "challenge.human.odds = null"
 
 
 def test_every_rule_can_be_overridden() -> None:

@@ -167,6 +167,10 @@ def test_the_default_for_the_accepted_variants_is_what_the_engines_play() -> Non
     assert settled(Config(), STANDARD_RULES).challenge.variants == STANDARD_RULES
     narrow = config(challenge={"variants": ["standard"]})
     assert settled(narrow, STANDARD_RULES) is narrow
+    wider = config(challenge={"variants": ["standard"], "human": {"variants": None}, "bot": {"max_base": 60}})
+    rules = settled(wider, STANDARD_RULES).challenge
+    assert rules.rules_for(is_bot=False).variants == STANDARD_RULES
+    assert rules.rules_for(is_bot=True).variants == ("standard",)
 
 
 def test_each_engine_is_tried_in_a_variant_that_it_gets() -> None:
