@@ -22,6 +22,7 @@ from lichessbot.lichess.streams import PlayingWanted, StreamEndpoint, StreamLost
 from lichessbot.log import EventLog, try_start
 from lichessbot.timeouts import Timeouts
 
+_LISTENING = "listening"
 _RETRYING = "not connected, trying again"
 
 
@@ -70,6 +71,8 @@ class Connection:
         """Take the account, which also ends the wait of a refused event stream."""
         self._asking = False
         self.account = account
+        if self.is_open:
+            self.status = _LISTENING
         if self._is_refused and self._stream is not None:
             self._stream.reopen()
 
@@ -143,7 +146,7 @@ class Connection:
         was_open, self._was_open, self.is_open = self._was_open, True, True
         self._is_refused = False
         self._backoff.reset()
-        self.status = "listening"
+        self.status = _LISTENING
         self._log.info("events.open")
         return was_open
 

@@ -76,7 +76,7 @@ class Notifier:
         self._log = EventLog()
         self._account: Account | None = None
         self._offline_since: float | None = None
-        self._is_told_offline = self._is_token_asked = False
+        self._is_told_offline = self._is_listening = self._is_token_asked = False
         self._token_days_told = DAYS_TOLD_AHEAD + 1
         self._told_games: dict[tuple[NotifyEvent, str], None] = {}
         self._worker: _Worker | None = None
@@ -87,10 +87,12 @@ class Notifier:
             case CommandDone(command=ReadAccount(), answer=Account() as account):
                 self._account = account
             case StreamLost(game_id=None, reason=reason):
+                self._is_listening = False
                 self._offline(reason)
-            case CommandFailed(command=ReadAccount(), error=error):
+            case CommandFailed(command=ReadAccount(), error=error) if not self._is_listening:
                 self._offline(str(error))
             case StreamOpened(game_id=None):
+                self._is_listening = True
                 self._online()
                 if not self._is_token_asked:
                     self._is_token_asked = True

@@ -1,4 +1,4 @@
-"""When a token that was denied counts as dead."""
+"""When a token that was denied counts as dead, and what the operator reads of the connection."""
 
 from datetime import timedelta
 from types import SimpleNamespace
@@ -11,6 +11,7 @@ from lichessbot.connection import Connection
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import CommandDone, CommandFailed
+from lichessbot.lichess.models import Account
 from lichessbot.lichess.streams import PlayingWanted, StreamReport
 from lichessbot.timeouts import Timeouts
 
@@ -53,6 +54,15 @@ def test_a_denial_before_an_outage_and_one_after_it_are_two_doubts(
     assert not link.token_denied("401")
     clock.now = 150.0
     assert link.token_denied("401")
+
+
+def test_the_status_of_an_open_event_stream_survives_a_doubt_about_the_token(link: Connection) -> None:
+    link.stream_opened()
+    link.token_denied("401")
+    link.account_failed(Refused(401, "No such token"))
+    assert link.status != "listening"
+    link.account_answered(Account(id="testbot", username="TestBot", title="BOT"))
+    assert link.status == "listening"
 
 
 def test_an_event_stream_whose_thread_cannot_be_started_is_opened_with_the_next_list_which_is_read_soon(

@@ -14,7 +14,7 @@ import pytest
 
 from lichessbot.config import Config
 from lichessbot.config.notify import NotifyConfig, NotifyEvent
-from lichessbot.errors import ExitCode, Unreachable
+from lichessbot.errors import ExitCode, Refused, Unreachable
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount, ReadToken
 from lichessbot.lichess.enums import Colour, GameStatus
@@ -102,6 +102,14 @@ def test_a_short_break_is_not_told_and_a_long_one_is_told_with_its_end(monkeypat
     now += 99
     assert bench.note(StreamOpened(None), StreamOpened(None)) == ["online"]
     assert bench.notices[-1].facts["seconds"] == 400
+
+
+def test_an_account_that_cannot_be_read_is_no_outage_while_events_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, now = Bench(), float(round(time.monotonic()))
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    bench.note(StreamOpened(None), CommandFailed(ReadAccount(), Refused(401, "No such token")), account())
+    now += 3600
+    assert bench.note(StreamLost(None, "reset", timedelta(seconds=1)), StreamOpened(None)) == []
 
 
 def test_lichess_that_is_never_reached_is_told_too() -> None:
