@@ -71,6 +71,8 @@ class _Entry:
     """When a game was last requested; if Lichess has answered, when it did."""
     again: Wish | None = None
     """What to join again once we have left."""
+    unwritten: bool = False
+    """It was found by its game, and may not be in the store yet."""
 
 
 class Tournaments:
@@ -102,7 +104,8 @@ class Tournaments:
             for wish in wishes.values():
                 self._enter(wish)
         for tournament_id, entry in self._entries.items():
-            if tournament_id not in wishes:
+            entry.unwritten &= tournament_id not in wishes
+            if tournament_id not in wishes and not entry.unwritten:
                 self._leave(entry)
 
     def _enter(self, wish: Wish) -> None:
@@ -179,7 +182,9 @@ class Tournaments:
         known = tournament_id in self._entries or tournament_id in self._left
         if not known and not self._stopping and game_id not in self._earlier_games:
             self._log.info("tournament.found", tournament=tournament_id)
-            self._entries[tournament_id] = _Entry(Wish(tournament_id), time.monotonic(), _Stage.IN)
+            self._entries[tournament_id] = _Entry(
+                Wish(tournament_id), time.monotonic(), _Stage.IN, unwritten=True
+            )
             self._store.put("INSERT OR IGNORE INTO tournaments (id) VALUES (?)", tournament_id)
         if tournament_id in self._entries:
             self._entries[tournament_id].games.add(game_id)

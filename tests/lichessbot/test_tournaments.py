@@ -211,6 +211,21 @@ def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_left_by_a_c
     assert desk.sent[-1] == LeaveTournament(ARENA)
 
 
+def test_a_tournament_joined_elsewhere_is_not_left_before_the_disk_has_it(desk: Desk) -> None:
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.played = {GAME}
+    on_disk, desk.wishes = desk.wishes, []
+    desk.tournaments.want(())
+    desk.tick()
+    assert desk.sent == [ReadTournament(ARENA)]
+    desk.wishes = on_disk
+    desk.tournaments.want(())
+    desk.wishes = []
+    desk.tournaments.want(())
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    assert desk.sent[-1] == LeaveTournament(ARENA)
+
+
 def test_a_tournament_joined_elsewhere_is_joined_again_after_a_pause(desk: Desk) -> None:
     desk.tournaments.game_started(ARENA, GAME)
     desk.played = {GAME}
