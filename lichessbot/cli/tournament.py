@@ -119,14 +119,20 @@ def register(
     api = LichessClient(access, timeouts.request_answer)
     try:
         name = _leave(api, request) if request.leave else _enter(api, request, check)
-        pid = _record(request, state_dir)
+        pid = owner(state_dir)
+        is_told = _record(request, state_dir, pid)
     except (ApiError, StateError) as error:
         out.write(f"tournament {request.tournament_id}: {error}\n")
         return False
     finally:
         api.close()
-    out.write(f"{name}; {_who_plays(pid, state_dir)}\n")
-    return True
+    if is_told:
+        out.write(f"{name}; the daemon (process {pid}) was told\n")
+    elif pid is None:
+        out.write(f"{name}; no daemon uses {state_dir}: the next `lichessbot run` will be told\n")
+    else:
+        out.write(f"{name}; the daemon that uses {state_dir} could not be told: send it SIGHUP\n")
+    return is_told or pid is None
 
 
 def _enter(api: LichessClient, request: Request, check: Callable[[ArenaInfo], None]) -> str:
@@ -153,20 +159,18 @@ def _minutes(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
 
 
-def _record(request: Request, state_dir: Path) -> int | None:
-    """Store the request; return the process id of the daemon that was told. Raises StateError."""
-    pid = owner(state_dir)
+def _record(request: Request, state_dir: Path, pid: int | None) -> bool:
+    """Store the request; return whether the daemon, process `pid`, was told. Raises StateError."""
     statement = _statement(request)
-    if pid is None:
-        file = Database(state_dir)
-        try:
-            file.write([statement])
-        finally:
-            file.close()
-    else:
+    if pid is not None:
         write_beside(state_dir, statement)
-        reload_owner(state_dir, pid)
-    return pid
+        return reload_owner(state_dir, pid)
+    file = Database(state_dir)
+    try:
+        file.write([statement])
+    finally:
+        file.close()
+    return False
 
 
 def _statement(request: Request) -> Statement:
@@ -174,9 +178,3 @@ def _statement(request: Request) -> Statement:
         return "DELETE FROM tournaments WHERE id = ?", [(request.tournament_id,)]
     row: Sequence[object] = (request.tournament_id, request.team, request.password)
     return "INSERT OR REPLACE INTO tournaments (id, team, password) VALUES (?, ?, ?)", [row]
-
-
-def _who_plays(pid: int | None, state_dir: Path) -> str:
-    if pid is None:
-        return f"no daemon uses {state_dir}: the next `lichessbot run` will be told"
-    return f"the daemon (process {pid}) was told"

@@ -274,19 +274,24 @@ def in_use(folder: Path) -> bool:
     return False
 
 
-def reload_owner(folder: Path, pid: int) -> None:
-    """Send SIGHUP to the daemon that uses this folder, and to no process that got its number since."""
-    if not hasattr(os, "pidfd_open"):
-        os.kill(pid, signal.SIGHUP)
-        return
-    with suppress(ProcessLookupError):
+def reload_owner(folder: Path, pid: int) -> bool:
+    """Send SIGHUP to the daemon that uses this folder, and to no process that got its number since.
+
+    Return whether it was sent.
+    """
+    with suppress(ProcessLookupError, PermissionError):
+        if not hasattr(os, "pidfd_open"):
+            os.kill(pid, signal.SIGHUP)
+            return True
         process = os.pidfd_open(pid)
         try:
             # The number could also be that of another machine or container, which sees the same folder.
             if owner(folder) == pid and _has_open(pid, folder / LOCK_NAME):
                 signal.pidfd_send_signal(process, signal.SIGHUP)
+                return True
         finally:
             os.close(process)
+    return False
 
 
 def _has_open(pid: int, path: Path) -> bool:

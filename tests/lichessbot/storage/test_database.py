@@ -106,7 +106,7 @@ def test_a_reload_reaches_the_daemon_and_no_process_that_has_got_its_number(tmp_
             got: list[str] = []
             before = signal.signal(signal.SIGHUP, lambda *_: got.append("SIGHUP"))
             try:
-                reload_owner(tmp_path, os.getpid())
+                assert reload_owner(tmp_path, os.getpid())
                 deadline = time.monotonic() + TIMEOUT_S
                 while not got:
                     assert time.monotonic() < deadline
@@ -114,8 +114,8 @@ def test_a_reload_reaches_the_daemon_and_no_process_that_has_got_its_number(tmp_
             finally:
                 signal.signal(signal.SIGHUP, before)
             (tmp_path / LOCK_NAME).write_text(f"{stranger.pid}\n")
-            reload_owner(tmp_path, stranger.pid)
-        reload_owner(tmp_path, stranger.pid)
+            assert not reload_owner(tmp_path, stranger.pid)
+        assert not reload_owner(tmp_path, stranger.pid)
         with pytest.raises(subprocess.TimeoutExpired):
             stranger.wait(0.2)
     finally:

@@ -20,7 +20,7 @@ from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
-from lichessbot.storage.database import read_only
+from lichessbot.storage.database import LOCK_NAME, read_only
 from tests.fakes import variant_engine
 from tests.fakes.arena import PATIENCE_S, Arena
 
@@ -314,6 +314,9 @@ def test_a_tournament_is_entered_by_a_command_survives_a_restart_and_is_left_by_
     code, lines = told(match, "tournament", arena_id, "--leave")
     assert (code, lines) == (0, [f"left tournament {arena_id}; the daemon (process {match.process.pid}) was told"])
     match.until(lambda: match.log().count("tournament.left") >= 2)
+    (match.folder / "state" / LOCK_NAME).write_text("1\n")        # as that of a daemon in a container
+    code, lines = told(match, "tournament", arena_id)
+    assert (code, lines[0].endswith("could not be told: send it SIGHUP")) == (1, True)
     assert told(match, "tournament", "noSuch11") == (1, ["tournament noSuch11: 404: No such tournament"])
 
 
