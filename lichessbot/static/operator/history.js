@@ -114,7 +114,7 @@ export const gameTerms = (game) => terms(game.time_control, game.speed, game);
 
 /** Return the opponent of a record. */
 export const opponentOf = (game) =>
-  player(game.opponent.replace(`${game.opponent_title} `, ''), game.opponent_title, game.opponent_rating);
+  player(game.opponent.replace(RegExp(`^${game.opponent_title} `), ''), game.opponent_title, game.opponent_rating);
 
 function gameRow(game) {
   const change = game.rating_diff === null ? '' : ` ${game.rating_diff < 0 ? '−' : '+'}${Math.abs(game.rating_diff)}`;
