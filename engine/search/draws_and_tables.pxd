@@ -12,6 +12,7 @@ cdef int MOVE_SQUARES[8192]
 cdef int slot_of(u64 change) noexcept nogil
 cdef u64 empty_board_attacks(int kind, int square) noexcept nogil
 cdef bint upcoming_repetition(Position position, int root_height) noexcept nogil
+cdef bint may_move_back(Rules rules) noexcept nogil
 cdef bint is_cutoff(int score, int alpha, int beta) noexcept nogil
 
 cdef class DrawsAndTables:

@@ -31,6 +31,7 @@ from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, mated_in,
 from cython.cimports.engine.core.zobrist import BLACK_KEY, PIECE_KEY
 from cython.cimports.engine.search.history import NO_STEP
 from cython.cimports.engine.search.move_picker import MovePicker
+from cython.cimports.engine.search.rules import Rules
 from cython.cimports.engine.search.search_stack import SearchStack
 from cython.cimports.engine.search.time_manager import NodeCounter
 from cython.cimports.engine.syzygy.prober import LOSS, UNKNOWN, WIN, Prober
@@ -107,9 +108,14 @@ def upcoming_repetition(position: Position, root_height: cython.int) -> cython.b
     return False
 
 
+def may_move_back(rules: Rules) -> cython.bint:
+    """Return whether a move back to an earlier position is legal: not for who must capture, but always in check."""
+    return rules.variant is None or not rules.variant.is_forced() or rules.variant.in_check()
+
+
 def can_repeat(position: Position, root_height: int) -> bool:
-    """Call `upcoming_repetition`, for Python callers."""
-    return upcoming_repetition(position, root_height)
+    """Return whether the side to move can repeat a position that arose after the root, for Python callers."""
+    return upcoming_repetition(position, root_height) and may_move_back(Rules(position))
 
 
 # --- Scores ----------------------------------------------------------------------------------------------------------
@@ -170,7 +176,9 @@ class DrawsAndTables:
 
     def has_upcoming_repetition(self, ply: cython.int) -> cython.bint:
         """Return whether the side to move can repeat a position, so that its score is at least a draw."""
-        return self.stack.excluded[ply] == NO_MOVE and upcoming_repetition(self.position, self.root_height)
+        if self.stack.excluded[ply] != NO_MOVE or not upcoming_repetition(self.position, self.root_height):
+            return False
+        return may_move_back(self.rules)
 
     def tablebase_score(self, depth: cython.int, ply: cython.int) -> cython.int:
         """Return the score by an endgame tablebase, or NO_SCORE.

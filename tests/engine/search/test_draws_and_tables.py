@@ -6,6 +6,7 @@ from engine.core.fen import parse_fen
 from engine.core.move import uci_text
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
+from engine.facade import Board
 from engine.search.draws_and_tables import ENTRIES, can_repeat
 from tests.engine.positions import Start, random_games
 
@@ -60,6 +61,17 @@ def test_an_upcoming_repetition_is_found_exactly_when_there_is_one(start: Start)
             assert answer == leads_back_by_trial(position, keys[reversible:-3]), (board.fen(), played)
             found[answer] += 1
     assert min(found.values()) > 20, found
+
+
+def test_who_must_capture_cannot_move_back() -> None:
+    board = Board(variant="antichess")
+    for move in ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3"):
+        board.push(move)
+    assert can_repeat(board.position, -1)
+    board = Board(variant="antichess")
+    for move in ("c2c4", "g8f6", "d1a4", "f6g8"):
+        board.push(move)
+    assert not can_repeat(board.position, -1), "the queen must take a pawn"
 
 
 def test_the_root_and_earlier_positions_do_not_count() -> None:
