@@ -6,6 +6,7 @@ like all others. Knows what is wanted, by the configuration and by `lichessbot t
 """
 
 import math
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -71,8 +72,13 @@ class _Entry:
     """When a game was last requested; if Lichess has answered, when it did."""
     again: Wish | None = None
     """What to join again once we have left."""
-    unwritten: bool = False
-    """It was found by its game, and may not be in the store yet."""
+    written: threading.Event | None = None
+    """Set once the store has an arena that was found by its game."""
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the store has it, or had it."""
+        return self.written is None or self.written.is_set()
 
 
 class Tournaments:
@@ -98,15 +104,14 @@ class Tournaments:
 
     def want(self, configured: Iterable[TournamentConfig]) -> None:
         """Take part in these tournaments and in those in the store, and in no others."""
+        written = {it for it, entry in self._entries.items() if entry.is_written}    # before the store is read
         wishes = {str(row[0]): Wish(*row) for row in self._store.read_again(Table.TOURNAMENTS)}
         wishes |= {it.id: Wish(it.id, it.team, _plain(it.password)) for it in configured}
         if not self._stopping:
             for wish in wishes.values():
                 self._enter(wish)
-        for tournament_id, entry in self._entries.items():
-            entry.unwritten &= tournament_id not in wishes
-            if tournament_id not in wishes and not entry.unwritten:
-                self._leave(entry)
+        for tournament_id in written - wishes.keys():
+            self._leave(self._entries[tournament_id])
 
     def _enter(self, wish: Wish) -> None:
         entry = self._entries.get(wish.tournament_id)
@@ -182,10 +187,9 @@ class Tournaments:
         known = tournament_id in self._entries or tournament_id in self._left
         if not known and not self._stopping and game_id not in self._earlier_games:
             self._log.info("tournament.found", tournament=tournament_id)
-            self._entries[tournament_id] = _Entry(
-                Wish(tournament_id), time.monotonic(), _Stage.IN, unwritten=True
-            )
-            self._store.put("INSERT OR IGNORE INTO tournaments (id) VALUES (?)", tournament_id)
+            written = self._store.put("INSERT OR IGNORE INTO tournaments (id) VALUES (?)", tournament_id)
+            wish, now = Wish(tournament_id), time.monotonic()
+            self._entries[tournament_id] = _Entry(wish, now, _Stage.IN, written=written)
         if tournament_id in self._entries:
             self._entries[tournament_id].games.add(game_id)
             self._entries[tournament_id].asked = False

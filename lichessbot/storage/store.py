@@ -71,10 +71,13 @@ _COLUMNS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """Statements that are written together, and what is set once they are, or when the disk fails."""
+    """Statements that are written together."""
 
     statements: Sequence[Statement]
     settled: threading.Event | None = None
+    """Set once they are written, or when the disk fails."""
+    written: threading.Event | None = None
+    """Set once they are written."""
 
     @property
     def is_detail(self) -> bool:
@@ -280,9 +283,11 @@ class Store:
             self._log.warning("store.failed", error=error, meaning="changes by other processes are unknown")
         return self.remembered(table)
 
-    def put(self, sql: str, *row: object) -> None:
-        """Write a row for the module that owns its table."""
-        self._put(sql, *row)
+    def put(self, sql: str, *row: object) -> threading.Event:
+        """Write a row for the module that owns its table. Returns what is set once it is on disk."""
+        written = threading.Event()
+        self._put(sql, *row, written=written)
+        return written
 
     def record(self, *statements: Statement) -> None:
         """Write what belongs together."""
@@ -297,8 +302,8 @@ class Store:
         if not self._writer.is_alive():
             self._file.close()
 
-    def _put(self, sql: str, *row: object, settled: threading.Event | None = None) -> None:
-        self._notes.put(_Note([(sql, [[_storable(value) for value in row]])], settled))
+    def _put(self, sql: str, *row: object, **told: threading.Event) -> None:
+        self._notes.put(_Note([(sql, [[_storable(value) for value in row]])], **told))
 
     def _put_round_trips(self) -> None:
         rows = [(ms,) for ms in self._trips_unwritten]
@@ -347,6 +352,9 @@ class Store:
             return
         except Exception as error:
             self._log.crash("store.crashed", error, lost=len(self._unwritten))
+        for note in self._unwritten:
+            if note.written is not None:
+                note.written.set()
         self._unwritten.clear()
         if self._failing:
             self._failing = False
