@@ -76,7 +76,6 @@ class Game:
         """Knows until when the stream must be open, or must have told something."""
         self._rereading = False
         self._invalid_since: float | None = None
-        """Since when our rules refuse all states."""
         self._search = MoveSearch(config.engine)
         self._choice: tuple[str, ...] = ()
         """The moves that a source leaves to the engine, best first; empty if the engine may play any."""
@@ -181,7 +180,8 @@ class Game:
                 self._absence.note(absence, now)
             case StreamOpened():
                 self.monitor.opened(self._clock, now)
-            case StreamLost():
+            case StreamLost(on_request=on_request):
+                self._invalid_since = self._invalid_since if on_request else None
                 self.monitor.lost(report, self._clock, now)
             case StreamRefused():
                 yield from self.monitor.refused(report, now)

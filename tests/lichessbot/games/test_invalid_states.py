@@ -1,7 +1,10 @@
 """States of a game that our rules refuse: read again, less and less often, and at last resigned."""
 
+from datetime import timedelta
+
 from lichessbot.games.actions import GameOver, ReopenStream, StartSearch
 from lichessbot.lichess.commands import CommandFailed, Resign, SendMove
+from lichessbot.lichess.streams import StreamLost
 from lichessbot.uci.search import BestMove, EngineDied
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, UNREACHABLE, Bench, only
 
@@ -57,6 +60,14 @@ def test_only_invalid_states_in_a_row_count() -> None:
         bench.wait(patience_s - 1)
         bench.full("e2e5")
         bench.full("e2e4 e7e5")
+
+
+def test_an_outage_between_two_invalid_states_does_not_count() -> None:
+    bench = Bench()
+    only(bench.full("e2e5"), ReopenStream)
+    bench.hear(StreamLost(GAME, "reset", timedelta(seconds=1)))
+    bench.wait(TIMEOUTS.invalid_states.total_seconds() + 1)
+    assert not any(isinstance(action, Resign) for action in bench.full("e2e5"))
 
 
 def test_invalid_states_are_read_again_less_and_less_often() -> None:
