@@ -160,7 +160,7 @@ class Overrides(Section):
     min_rating: Rating | None = None
     max_rating: Rating | None = None
     rating_difference: Rating | None = None
-    allow_list: Names | None = None
+    allow_list: Annotated[Names | None, LIST_OR_NULL] = None
     max_simultaneous_games_per_user: PerUser | None = None
 
     @property
@@ -168,6 +168,11 @@ class Overrides(Section):
         """The rules that are set, with their values."""
         nulls = self.model_fields_set & _MAY_BE_NULL
         return {name: value for name, value in self if value is not None or name in nulls}
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        yield from super().problems()
+        for name in self.model_fields_set - self.given.keys():
+            yield name, "expected a value, found nothing; leave the key out for the rule above"
 
 
 class ChallengeConfig(Rules):

@@ -147,11 +147,12 @@ def test_rules_are_typed(file: Path) -> None:
 
 
 def test_null_takes_a_limit_away_from_one_kind_of_challenger(file: Path) -> None:
-    text = "{rating_difference: 300, max_base: 60, odds: [queen], human: {rating_difference: , max_base: , odds: }}"
-    challenge = load(file, f"challenge: {text}\n").config.challenge
+    limits = "rating_difference: 300, max_base: 60, odds: [queen], allow_list: [ann]"
+    human = "human: {rating_difference: , max_base: , odds: , allow_list: }"
+    challenge = load(file, f"challenge: {{{limits}, {human}}}\n").config.challenge
     humans, bots = challenge.rules_for(is_bot=False), challenge.rules_for(is_bot=True)
-    assert (humans.rating_difference, humans.max_base, humans.odds) == (None, 10800, None)
-    assert (bots.rating_difference, bots.max_base, bots.odds) == (300, 60, (Odds.QUEEN,))
+    assert (humans.rating_difference, humans.max_base, humans.odds, humans.allow_list) == (None, 10800, None, ())
+    assert (bots.rating_difference, bots.max_base, bots.odds, bots.allow_list) == (300, 60, (Odds.QUEEN,), ("ann",))
     assert challenge.cited("odds", is_bot=False) == "challenge.human.odds = null"
 
 
