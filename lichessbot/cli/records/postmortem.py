@@ -20,7 +20,7 @@ from lichessbot.cli.records.one_game import heading, recorded_game
 from lichessbot.config import Config, load_config
 from lichessbot.errors import EngineError, ExitCode
 from lichessbot.games.recording.pgn import board_of
-from lichessbot.lichess.enums import Colour, OpponentKind
+from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind
 from lichessbot.lichess.models import BOT_TITLE
 from lichessbot.log import inert, silenced
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, score_text
@@ -137,7 +137,8 @@ def _examine(record: GameRecord, turns: Sequence[_Turn], config: Config, seconds
     kind = OpponentKind.BOT if record.opponent_title == BOT_TITLE else OpponentKind.HUMAN
     colour, in_tournament = Colour(record.colour), bool(record.tournament_id)
     facts = GameFacts(record.speed, record.variant, kind, record.opponent_rating, record.rated, in_tournament, colour)
-    facts = replace(facts, gives_pieces=gives_pieces(record.initial_fen, colour))
+    clock = None if record.base_s is None else ExactClock(record.base_s, record.increment_s or 0)
+    facts = replace(facts, clock=clock, gives_pieces=gives_pieces(record.initial_fen, colour))
     look = _Look(record.id, facts, config)
     code = ExitCode.OK
     try:
