@@ -234,7 +234,8 @@ class GameSession:
         self._perform(self._game.handle(report, now))
         if self._reader is not None:
             self._reader.due_at = self._game.monitor.opening_due_at
-        self._perform(self._chat.handle(report, now))
+        if awaited or not isinstance(report, BestMove):        # a ponder search may be about another position
+            self._perform(self._chat.handle(report, now))
         self._game_log.catch_up()
         if self.info.is_correspondence and not self._game.engine_wanted:
             self._engine.close()
@@ -439,10 +440,9 @@ class GameSession:
         return self._evaluation[1]
 
     def _player(self, side: Colour, now: float) -> PlayerStatus:
-        full, clock = self._game.full, self._game.clock
+        full, clock, board = self._game.full, self._game.clock, self._game.board
         if full is not None:
             player = full.player(side)
-            board = self._game.board
             clock_s = clock.shown_s(side, board.turn, now) if clock else None
             return PlayerStatus(str(player), player.title, player.rating, clock_s, holdings(board, side))
         if side is self._game.colour:

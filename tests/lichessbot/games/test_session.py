@@ -270,6 +270,13 @@ def test_an_illegal_move_ends_the_line_that_is_shown(session: GameSession) -> No
     assert (len(it.line), it.line_san) == (4, ("e4", "e5"))
 
 
+def test_the_chat_tells_of_no_search_whose_answer_is_not_played(session: GameSession) -> None:
+    opened(session, black=False)
+    answer(session, "e2e4", SearchSummary(depth=3))
+    session.handle(BestMove(GAME, 99, "d8h4", SearchSummary(depth=18)))
+    assert session._chat._last_search == SearchSummary(depth=3)
+
+
 def test_the_time_for_a_move_is_that_of_the_engine_of_the_game(session: GameSession) -> None:
     assert session.move_time_s == 0.0
     session._game.engine = EngineConfig(move_time_ms=600_000)
