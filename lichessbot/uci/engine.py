@@ -334,6 +334,8 @@ class UciEngine:
                     self._handshake.cancel()
                     self._emit(EngineReady(self._game_id))
                     self._begin_next()
+                case ["info", "string", *_]:
+                    pass
                 case ["info", *details] if "pv" in details:
                     self._note(details)
                 case ["bestmove"] if self._running is not None and self._told_to_stop_at is not None:

@@ -97,6 +97,8 @@ def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
     if manner == "illegal":
         move = "a1h7"  # no piece moves like that, in any position
     say(f"info depth 5 seldepth 9 score cp 31 nodes 1234 nps 1 pv {move} {reply}")
+    if manner == "noisy":
+        say("info string pv table: depth 1 score cp 9999")
     say(f"bestmove {move} ponder {reply}")
     if manner == "leaves":
         sys.exit(0)
