@@ -199,15 +199,26 @@ def without_time(status: Status) -> Status:
     """Return a status without what changes by the passage of time alone, which a page counts by itself."""
     connection, lobby = status.connection, status.lobby
     events = None if connection.events is None else _still_stream(connection.events)
+    held_back = tuple(replace(it, until_epoch_s=_still(it.until_epoch_s)) for it in connection.requests.held_back)
+    requests = replace(connection.requests, held_back=held_back)
+    at = lobby.matchmaking.next_attempt_epoch_s
+    matchmaking = replace(lobby.matchmaking, next_attempt_epoch_s=None if at is None else _still(at))
+    waiting = tuple(replace(it, waits_for_s=0.0, expires_in_s=0.0) for it in lobby.queue)
+    is_held_back = float(connection.held_back_s > 0)
     return replace(
         status,
         at_epoch_s=0.0,
         up_for_s=0.0,
         ends_in_s=None if status.ends_in_s is None else 0.0,
-        connection=replace(connection, events=events, held_back_s=float(connection.held_back_s > 0)),
+        connection=replace(connection, events=events, held_back_s=is_held_back, requests=requests),
         games=tuple(_still_game(game, status.at_epoch_s) for game in status.games),
-        lobby=replace(lobby, queue=tuple(replace(it, waits_for_s=0.0, expires_in_s=0.0) for it in lobby.queue)),
+        lobby=replace(lobby, queue=waiting, matchmaking=matchmaking),
     )
+
+
+def _still(moment_epoch_s: float) -> float:
+    """Return a moment rounded: found from two clocks, it varies a little."""
+    return round(moment_epoch_s / 5.0)
 
 
 def _still_stream(stream: StreamStatus) -> StreamStatus:
@@ -220,7 +231,7 @@ def _still_game(game: RunningGame, at_epoch_s: float) -> RunningGame:
         if player.clock_s is None or not game.clock_runs or game.to_move != colour:
             return player
         # When it will have run down; Lichess may add time to a running clock, 15 seconds at least.
-        return replace(player, clock_s=round((at_epoch_s + player.clock_s) / 5.0))
+        return replace(player, clock_s=_still(at_epoch_s + player.clock_s))
 
     return replace(
         game,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lichessbot.control.commands import ControlAnswer, ControlRequest
-from lichessbot.control.status import PlayedMove, Status, StreamStatus
+from lichessbot.control.status import HeldBack, PlayedMove, RequestQueue, Status, StreamStatus
 from lichessbot.control.web.snapshots import NoStatus, Snapshots, without_time
 from tests.lichessbot.control.status_of import GAME, STATUS
 
@@ -42,6 +42,16 @@ def later(status: Status, seconds: float) -> Status:
 def test_time_that_passes_is_no_news() -> None:
     assert later(STATUS, 2.0) != STATUS
     assert without_time(later(STATUS, 2.0)) == without_time(STATUS)
+
+
+def test_moments_that_are_found_from_two_clocks_each_time_are_no_news() -> None:
+    def at(off_s: float) -> Status:
+        requests = RequestQueue(held_back=(HeldBack("send challenge", 1000.0 + off_s),))
+        matchmaking = replace(STATUS.lobby.matchmaking, next_attempt_epoch_s=2000.0 + off_s)
+        lobby = replace(STATUS.lobby, matchmaking=matchmaking)
+        return replace(STATUS, connection=replace(STATUS.connection, requests=requests), lobby=lobby)
+
+    assert without_time(at(3e-7)) == without_time(at(0.0)) != without_time(at(60.0))
 
 
 @pytest.mark.parametrize(
