@@ -95,7 +95,12 @@ build() { # FOLDER
     if [ -n "$wheels" ]; then
         with_dots "2/4 install $(basename "$1")" pip "$1" --no-index --find-links "$wheels" lichessbot-daemon
     else
-        with_dots "2/4 compile $(basename "$1"), about two minutes" pip "$1" "$checkout"
+        # From a copy: what an earlier build left in the checkout would be installed as well.
+        mkdir "$1/source"
+        (cd "$checkout" && find pyproject.toml MANIFEST.in README.md LICENSE config.example.yml engine lichessbot \
+            -type f ! -path '*/__pycache__/*' ! -name '*.so' ! -name '*.c' -exec cp --parents -t "$1/source" {} +)
+        with_dots "2/4 compile $(basename "$1"), about two minutes" pip "$1" "$1/source"
+        rm -rf "$1/source"
     fi
     sync -f "$1"
     touch "$1/complete"
@@ -115,6 +120,8 @@ configure() {
             -e "s|^state_dir: null|state_dir: /var/lib/$name|" \
             "$checkout/config.example.yml" | write "$etc/config.yml"
         say "wrote $etc/config.yml; edit it to change the defaults"
+    elif [ -z "$(version_at current)" ] && ! grep -q "^token_file: /run/credentials/$unit/token" "$etc/config.yml"; then
+        fail "expected \`token_file: /run/credentials/$unit/token\` in $etc/config.yml: there the service gets its token"
     fi
     if [ ! -s "$etc/token" ]; then
         if [ -z "${LICHESS_BOT_TOKEN:-}" ] && [ -t 0 ]; then

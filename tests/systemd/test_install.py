@@ -22,7 +22,11 @@ SOURCES = (
     "engine/search.py", "engine/search.pxd", "engine/data/2026.net", "lichessbot/game.py", "pyproject.toml",
     "config.example.yml", "lichessbot/config/personalities/coach.yml", "lichessbot/static/play/my page.html",
 )  # fmt: skip
-BUILT = ("engine/search.abi3.so", "engine/search.c", "lichessbot/__pycache__/game.cpython-311.pyc")
+ALSO_BUILT_FROM = ("MANIFEST.in", "README.md", "LICENSE", "engine/lichessbot_daemon-1.0.whl")
+LEFT_BY_A_BUILD = (
+    "engine/search.abi3.so", "engine/search.c", "lichessbot/__pycache__/game.cpython-311.pyc",
+    "build/lib/engine/data/2025.net", "lichessbot_daemon.egg-info/SOURCES.txt",
+)  # fmt: skip
 # Says what it was asked, and passes its check unless it is a bad one.
 PROGRAM = """\
 #!/bin/sh
@@ -38,7 +42,8 @@ rm -rf "$4" && mkdir -p "$4/bin"
 cat >"$4/bin/pip" <<"END"
 #!/bin/sh
 while [ $# -gt 1 ] && [ "$1" != --find-links ]; do shift; done
-cp "${2:-$1}"/lichessbot_daemon-*.whl "$(dirname "$0")/lichessbot"
+find "${2:-$1}" -name 'lichessbot_daemon-*.whl' -exec cp {} "$(dirname "$0")/lichessbot" \\;
+(cd "$1" && find . -type f) >"$(dirname "$0")/built"
 nice >"$(dirname "$0")/niceness"
 END
 chmod +x "$4/bin/pip"
@@ -60,7 +65,7 @@ exec /bin/{name} "$@"
 
 
 def program(path: Path, text: str) -> Path:
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     path.chmod(0o755)
     return path
@@ -181,19 +186,22 @@ def test_a_life_of_installations(installation: Installation, tmp_path: Path) -> 
 def test_each_installed_file_changes_the_version(
     installation: Installation, tmp_path: Path, changed: str
 ) -> None:
-    checkout = wheel(tmp_path / "checkout", "1.0")
-    for name in SOURCES:
+    checkout = wheel(tmp_path / "checkout" / "engine", "1.0").parent
+    for name in (*SOURCES, *ALSO_BUILT_FROM[:3]):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_text("before")
     shutil.copytree(SCRIPT.parent, checkout / "deploy")
     installation.script = checkout / "deploy" / "install.sh"
     assert "is in use\n" in installation.install().stdout
-    for name in BUILT:
+    for name in LEFT_BY_A_BUILD:
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_text("built")
     assert installation.install().stdout.endswith("was in use already\n")
     (checkout / changed).write_text("after")
     assert "is in use\n" in installation.install().stdout
+    built = (installation.prefix / "current" / "bin" / "built").read_text().split("\n")
+    assert sorted(built) == sorted(["", *(f"./{name}" for name in (*SOURCES, *ALSO_BUILT_FROM))])
+    assert not (installation.prefix / "current" / "source").exists()
 
 
 def test_a_new_release_of_python_is_another_version(installation: Installation, tmp_path: Path) -> None:
@@ -221,6 +229,16 @@ def test_the_user_of_the_service_can_read_what_a_careful_root_installs(
 def test_a_build_leaves_the_processor_to_the_games_that_run(installation: Installation, tmp_path: Path) -> None:
     installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
     assert (installation.prefix / "current" / "bin" / "niceness").read_text() == "19\n"
+
+
+def test_a_configuration_that_does_not_name_the_token_of_the_service_is_not_installed(
+    installation: Installation, tmp_path: Path
+) -> None:
+    config = installation.root / "etc" / "lichessbot" / "config.yml"
+    program(config, "token_file: config.token\n")
+    done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
+    assert (done.returncode, installation.prefix.exists()) == (1, False)
+    assert f"expected `token_file: /run/credentials/lichessbot.service/token` in {config}" in done.stderr
 
 
 def test_without_a_token_nothing_is_built(installation: Installation, tmp_path: Path) -> None:
