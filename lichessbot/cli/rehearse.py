@@ -18,8 +18,11 @@ def command(**values: Any) -> int:
     The exit code is 0 if every game was played to its end by the rules.
     """
     options = Options(**values)
-    if options.config is not None:
-        # Report errors with the operator's own file and lines: the bot gets a copy of it.
-        for note in load_config(options.config, os.environ, needs_token=False).warnings:
-            click.echo(f"note: {note}")
-    return rehearse.run(options)
+    if options.config is None:
+        return rehearse.run(options)
+    # Report errors with the operator's own file and lines: the bot gets a copy of it.
+    loaded = load_config(options.config, os.environ, needs_token=False)
+    for note in loaded.warnings:
+        click.echo(f"note: {note}")
+    engines = loaded.config.engine, *(profile.engine for profile in loaded.config.profiles)
+    return rehearse.run(options, may_resign=any(it.draw_or_resign.resign_enabled for it in engines))

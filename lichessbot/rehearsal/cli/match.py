@@ -83,6 +83,7 @@ class Pairing:
     game: Game | None = None
     outcome: Outcome | None = None
     reason: str = ""
+    opponent_is_late: bool = False      # with its first move
     timer: asyncio.TimerHandle | None = field(default=None, repr=False)
 
     @property
@@ -122,6 +123,11 @@ class Match:
     @property
     def is_over(self) -> bool:
         return len(self.pairings) == self.plan.games and all(pairing.is_over for pairing in self.pairings)
+
+    @property
+    def bot_is_playing(self) -> bool:
+        """Whether the bot has a game, of the series or beside it."""
+        return bool(self._site.games_of(self._bot))
 
     def fill(self) -> None:
         """Challenge the bot until enough games run; called again when a game ends."""
@@ -264,7 +270,10 @@ class Match:
             case GameStarted(session) if pairing := self._pairing_of(session.game.id):
                 self._on_start(pairing, session)
             case GameEnded(session) if pairing := self._pairing_of(session.game.id):
-                self._close(pairing, *self._judged(session.game, pairing.bot_color))
+                outcome, reason = self._judged(session.game, pairing.bot_color)
+                if pairing.opponent_is_late:
+                    outcome, reason = Outcome.EXCUSED, "the opponent did not move in time"
+                self._close(pairing, outcome, reason)
             case GameEnded(session) if color := session.game.setup.color_of(self._bot):
                 self._on_end_beside(session.game, color)
 
@@ -295,7 +304,7 @@ class Match:
     def _on_start(self, pairing: Pairing, session: GameSession) -> None:
         pairing.game = session.game
         pairing.timer = asyncio.get_running_loop().call_later(
-            self._first_moves_s, self._abort_idle, session
+            self._first_moves_s, self._abort_idle, pairing, session
         )
         setup = session.game.setup
         what = f"{setup.variant.display_name} {setup.time_control}"
@@ -306,9 +315,10 @@ class Match:
         timing = self._site.timing
         return timing.first_moves_in_trouble_s if self._schedule.is_on else timing.first_moves_s
 
-    def _abort_idle(self, session: GameSession) -> None:
+    def _abort_idle(self, pairing: Pairing, session: GameSession) -> None:
         """Abort a game without the first two moves: no clock runs yet, so it would never end."""
         if session.game.is_abortable:
+            pairing.opponent_is_late = session.game.turn is not pairing.bot_color
             session.abort()
 
     def _judged(self, game: Game, bot_color: Color) -> tuple[Outcome, str]:

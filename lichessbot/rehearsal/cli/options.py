@@ -158,7 +158,7 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
     )  # fmt: skip
 
 
-def match_plan(options: Options, config: Mapping[str, object] | None = None) -> Plan:
+def match_plan(options: Options, config: Mapping[str, object] | None = None, *, may_resign: bool = False) -> Plan:
     """Return the games to play, by a bot with this configuration. Raises click.UsageError."""
     has_faults = options.faults is not None or options.chaos is not None
     only_bots = _inside(config, "challenge", "only_bot") is True
@@ -176,7 +176,7 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
         depth=options.depth or DEPTH,
         seed=options.seed,
         opponent_actions=options.opponent_actions or 0.0,
-        may_resign=options.serve or _resigns(config),
+        may_resign=options.serve or may_resign,
         rated_by_bots=_wants_rated(config, "bot"),
         rated_by_humans=_wants_rated(config, "human"),
         accepts_bots=_inside(config, "challenge", "accept_bot") is not False,
@@ -187,12 +187,6 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
 def _games(options: Options) -> int:
     """Return how many games the opponents play; with --browser only those that are asked for."""
     return options.games or (0 if options.browser else GAMES)
-
-
-def _resigns(config: Mapping[str, object] | None) -> bool:
-    """Return whether a configuration allows resignation, at least in some games."""
-    engines = () if config is None else _engines(config)
-    return any(_inside(engine, "draw_or_resign", "resign_enabled") is True for engine in engines)
 
 
 def _wants_rated(config: Mapping[str, object] | None, kind: str) -> bool:

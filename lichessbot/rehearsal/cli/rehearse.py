@@ -63,15 +63,16 @@ ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 CONNECT_TIMEOUT_S = 30.0        # from the daemon's start to its event stream
 LOG_LINES_SHOWN = 20
 
-def run(options: Options) -> int:
-    """Run the rehearsal that the options describe; return the exit code."""
+
+def run(options: Options, *, may_resign: bool = False) -> int:
+    """Run the rehearsal that the options describe; return the exit code. `may_resign`: the bot is configured to."""
     console = Console()
     refuse_contradictions(options)
     if options.faults == ():
         show_catalogue(console)
         return EXIT_GOOD
     config = own_config(options)
-    plan, faults = match_plan(options, config), fault_plan(options, config)
+    plan, faults = match_plan(options, config, may_resign=may_resign), fault_plan(options, config)
     try:
         timing = Timing().scaled(options.time_scale)
         behind = 0 if faults.needs_a_proxy and not options.browser else options.port
@@ -132,7 +133,10 @@ class _Rehearsal:
             if not finished:
                 daemon.leave_now()
                 shutil.rmtree(folder)
-        self._problems += filter(None, [daemon.stop()])
+        problem = daemon.stop()
+        left_games = daemon.exit_code() == DAEMON_LEFT_GAMES and self._server.call(lambda: self._match.bot_is_playing)
+        if problem is not None and not left_games:         # of games beside the series, such as rematches
+            self._problems.append(problem)
         return self._judge(daemon, folder)
 
     def browse(self, terms: Terms, *, opens: bool) -> int:

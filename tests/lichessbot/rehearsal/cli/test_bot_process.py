@@ -1,10 +1,12 @@
-"""What a rehearsal reads in the log of the bot's process."""
+"""What a rehearsal reads in the log of the bot's process, and how it ends that."""
 
 from pathlib import Path
 
 import pytest
 
+from lichessbot.rehearsal.cli import bot_process, rehearse
 from lichessbot.rehearsal.cli.bot_process import Daemon, Terms
+from lichessbot.rehearsal.cli.options import Options
 
 BEGIN = "2026-11-26 02:52:08,877"
 
@@ -23,3 +25,12 @@ def test_an_error_is_a_line_of_that_level_whatever_its_text_says(tmp_path: Path,
     daemon = Daemon("http://127.0.0.1:1", "lip_token", Terms(1), tmp_path)
     daemon.log_path.write_text(f"{BEGIN} INFO start\n{line}\n")
     assert daemon.logged_errors() == [line] * is_error
+
+
+def test_a_rematch_that_runs_at_the_end_of_the_series_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bot_process, "STOP_TIMEOUT_S", 0.2)
+    config = tmp_path / "config.yml"
+    config.write_text("rematch: {offer: all, offers_in_a_row: 3}\nengine: {depth: 1, own_book: false, ponder: false}\n")
+    assert rehearse.run(Options(games=1, config=config)) == rehearse.EXIT_GOOD, capsys.readouterr().out

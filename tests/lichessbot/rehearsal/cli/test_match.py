@@ -1,6 +1,7 @@
 """A series of games against one bot: its challenges, and how the games are judged."""
 
 import random
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from lichessbot.rehearsal.cli.match import Match, Outcome, Plan, judge
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.players.house_bots import HouseBots
-from lichessbot.rehearsal.players.opponents import OpponentKind
+from lichessbot.rehearsal.players.opponents import GreedyOpponent, OpponentKind
 from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import RealTime
@@ -263,11 +264,27 @@ def test_bot_that_never_moves_is_aborted(
             until(lambda: it.pairings[0].is_over)
         session = lichess.site.session(accept_next(bot, events))
         until(lambda: session.game.ply == 1)
-        lichess.call(lambda: it._abort_idle(session))       # by its timer it could come before the opponent's move
+        # By its timer it could come before the opponent's move.
+        lichess.call(lambda: it._abort_idle(it.pairings[1], session))
         finish(it, lichess)
         assert {(pairing.outcome, pairing.reason) for pairing in it.pairings} == {(Outcome.FAILED, "aborted")}
         ends = [line.rpartition(", ")[2] for line in said if "aborted" in line]
         assert ends == ["0 plies", "1 ply"], "with White, and with Black"
+
+
+def test_a_game_whose_opponent_makes_no_first_move_is_excused(
+    lichess: RehearsalServer, bot: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wakes = threading.Event()
+    monkeypatch.setattr(GreedyOpponent, "choose", lambda *_: wakes.wait(PATIENCE_S) and "")
+    events = bot.events()
+    with match(lichess, bot, replace(PLAN, games=1)) as (it, _):
+        session = lichess.site.session(accept_next(bot, events))
+        bot.do(session.game.id, "move/e2e4")
+        lichess.call(lambda: it._abort_idle(it.pairings[0], session))
+        finish(it, lichess)
+        wakes.set()
+        assert it.pairings[0].outcome is Outcome.EXCUSED
 
 
 @pytest.mark.parametrize("variant", [Variant.CHESS960, Variant.FROM_POSITION])

@@ -272,18 +272,19 @@ def test_a_bot_without_from_position_is_not_challenged_to_one(
     [
         ("engine: {draw_or_resign: {resign_enabled: true}}", True),
         ("engine: {draw_or_resign: {resign_enabled: false}}", False),
-        ("engine: 3", False),
-        ("profiles: [{engine: {draw_or_resign: {resign_enabled: true}}}]", True),
-        ("profiles: [3, {engine: 3}]", False),
+        ("profiles: [{when: {rated: false}, engine: {draw_or_resign: {resign_enabled: true}}}]", True),
+        ("personality: aunt", True),
     ],
 )
-def test_a_bot_that_is_configured_to_resign_may_resign(tmp_path: Path, settings: str, may_resign: bool) -> None:
-    file = tmp_path / "config.yml"
-    file.write_text(settings)
-    args = arguments("--config", str(file))
-    assert match_plan(args, own_config(args)).may_resign is may_resign
-    assert not match_plan(arguments()).may_resign
-    assert match_plan(arguments("--serve")).may_resign
+def test_a_bot_that_is_configured_to_resign_may_resign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str, may_resign: bool
+) -> None:
+    told: dict[str, bool] = {}
+    monkeypatch.setattr(command, "run", lambda options, **about: told.update(about))
+    (file := tmp_path / "config.yml").write_text(settings)
+    rehearse_command.main(["--config", str(file)], standalone_mode=False)
+    assert told == {"may_resign": may_resign}
+    assert [match_plan(arguments(*words), **told).may_resign for words in ((), ("--serve",))] == [may_resign, True]
 
 
 @pytest.mark.parametrize(
