@@ -59,8 +59,8 @@ def _days(days: float) -> float:
 
 
 def _or(limit: float) -> Before:
-    """Return a validator that reads null as no limit, which is `limit`."""
-    return Before(lambda value: limit if value is None else value, or_null)
+    """Return a validator that reads null and .inf as no limit, which is `limit`."""
+    return Before(lambda value: limit if value in (None, math.inf) else value, or_null)
 
 
 def _user_id(name: str) -> str:

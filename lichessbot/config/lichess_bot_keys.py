@@ -1,7 +1,7 @@
 """Keys of lichess-bot that do not exist here: what to do instead, and the engine that they name."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import yaml
@@ -27,6 +27,14 @@ BOOKS: Final = {
     "giveaway": "antichess", "kingofthehill": "kingOfTheHill", "racingkings": "racingKings", "3check": "threeCheck",
 }  # fmt: skip
 PARTS_OF_COMMAND: Final = ("dir", "name", "interpreter", "interpreter_options", "engine_options")
+# What a missing key means here and in lichess-bot, and what to write for that.
+_DECIDE_BY_ABSENCE: Final = (
+    ("challenge", "max_increment", "20 s", "no limit", "null"),
+    ("challenge", "max_base", "1800 s", "no limit", "null"),
+    ("challenge", "max_days", "14 days", "no limit", "null"),
+    ("challenge", "accept_bot", "true", "false", "false"),
+    ("matchmaking", "opponent_rating_difference", "300", "no limit", "null"),
+)
 GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
 
 
@@ -67,12 +75,13 @@ def protocol_problem(section: yaml.MappingNode) -> str | None:
     return f"expected uci, found {protocol!r}: every engine speaks UCI here" if protocol not in ("", "uci") else None
 
 
-def without_limits(challenge: Collection[str]) -> list[str]:
-    """Return a note for each limit of the section `challenge` that has a default here and none in lichess-bot."""
+def meant_by_absence(values: Mapping[str, object]) -> list[str]:
+    """Return a note for each key that decides whom the bot plays and is missing, which means another thing here."""
     return [
-        f"challenge.{key} is missing: {ours} here, no limit in lichess-bot, for which write `{key}: null`"
-        for key, ours in (("max_increment", "20 s"), ("max_base", "1800 s"), ("max_days", "14 days"))
-        if key not in challenge
+        f"{section}.{key} is missing: {ours} here, {theirs} in lichess-bot, for which write `{key}: {value}`"
+        for section, key, ours, theirs, value in _DECIDE_BY_ABSENCE
+        if isinstance(keys := values.get(section, {}), dict) and key not in keys
+        and (section == "challenge" or keys.get("allow_matchmaking") is True)
     ]
 
 

@@ -32,8 +32,8 @@ from lichessbot.config.lichess_bot_keys import (
     engine_command,
     instead_of,
     limits_of_searches,
+    meant_by_absence,
     protocol_problem,
-    without_limits,
 )
 from lichessbot.config.root import Config
 from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted, path_of
@@ -226,8 +226,8 @@ class _Source(YamlFile):
         source = super().read(path)
         if is_botlis(source.values):
             raise ConfigError([f"{path}: is a configuration of BotLi; translate it: lichessbot config migrate {path}"])
-        if source.is_lichess_bots and isinstance(challenge := source.values.get("challenge", {}), dict):
-            source.warnings += without_limits(challenge)
+        if source.is_lichess_bots:
+            source.warnings += meant_by_absence(source.values)
         return source
 
     def takes(self, path: KeyPath, section: yaml.MappingNode) -> bool:

@@ -98,7 +98,7 @@ def _matchmaking(found: Translation) -> None:
     for name in found.names("matchmaking", "overrides"):
         variant = found.peek("matchmaking", "overrides", name, "challenge_variant") or own
         if variant not in _VARIANTS:
-            found.leave(f"matchmaking.overrides.{name}", f"{variant} is not proposed here", matters=True)
+            found.leave(("matchmaking", "overrides", name), f"{variant} is not proposed here", matters=True)
         _clocks(found, "matchmaking", "overrides", name)
     if own not in _VARIANTS:
         found.leave("matchmaking.challenge_variant", f"{own} is not proposed here")

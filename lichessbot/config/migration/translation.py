@@ -99,9 +99,9 @@ class Translation:
         else:
             self.move(old, new)
 
-    def leave(self, old: str, reason: str, *, matters: bool | None = None) -> None:
+    def leave(self, old: str | tuple[str, ...], reason: str, *, matters: bool | None = None) -> None:
         """Take an old key, dotted, and note why it is left out; nothing if it is missing."""
-        path = tuple(old.split("."))
+        path = tuple(old.split(".")) if isinstance(old, str) else old
         if path[-1] in self.names(*path[:-1]):
             value = self.take(*path)
             self.note(path, reason, matters=is_active(value) if matters is None else matters)
@@ -123,8 +123,9 @@ class Translation:
         for engine in engines:
             for key in _FILES:
                 _change(engine, key.split("."), folder)
-            if os.sep in (command := engine.get("command") or [""])[0]:
-                command[0] = _below(folder, command[0])
+            if command := engine.get("command"):
+                engine["working_dir"] = engine.get("working_dir") or str(folder)     # its arguments may name files too
+                command[0] = _below(folder, command[0]) if os.sep in command[0] else command[0]
             for name, value in (options := engine.get("uci_options", {})).items():
                 if str(value).startswith(("./", "../")):
                     options[name] = _below(folder, value)

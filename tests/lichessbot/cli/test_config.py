@@ -102,6 +102,7 @@ def test_in_another_folder_the_files_are_still_found(folder: Path) -> None:
     assert main(["config", "migrate", "lichess-bot.yml", "--output", "new/bot.yml"]) == 0
     values = yaml.safe_load((folder / "new/bot.yml").read_text())
     assert values["engine"]["command"] == [str(folder / "engines/fish")]
+    assert values["engine"]["working_dir"] == str(folder)
     assert values["engine"]["polyglot"]["book"]["standard"][0] == str(folder / "engines/book1.bin")
     assert values["engine"]["uci_options"]["SyzygyPath"] == str(folder / "syzygy")
     assert values["pgn_directory"] == str(folder / "game_records")

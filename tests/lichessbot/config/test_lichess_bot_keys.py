@@ -19,7 +19,7 @@ engine:
   engine_options: {cpuct: 3.1}
   protocol: uci
   uci_options: {Hash: 512, go_commands: {nodes: 1, movetime: 1000}}
-matchmaking: {delay_after_decline: fine}
+matchmaking: {allow_matchmaking: true, delay_after_decline: fine}
 """
     loaded = load(file, text)
     assert loaded.config.challenge.concurrency == 2
@@ -35,6 +35,9 @@ matchmaking: {delay_after_decline: fine}
             f"challenge.{key} is missing: {ours} here, no limit in lichess-bot, for which write `{key}: null`"
             for key, ours in (("max_increment", "20 s"), ("max_base", "1800 s"), ("max_days", "14 days"))
         ),
+        "challenge.accept_bot is missing: true here, false in lichess-bot, for which write `accept_bot: false`",
+        "matchmaking.opponent_rating_difference is missing: 300 here, no limit in lichess-bot, for which write "
+        "`opponent_rating_difference: null`",
     ]
 
 

@@ -120,6 +120,18 @@ engine:
     assert loaded.config.engine.command == ("python3", "-u", "engines/e.py", "--cpuct=3.1", "--fast=True")
 
 
+def test_limits_of_infinity_are_none(translated: Translator) -> None:
+    _, loaded = translated("challenge: {max_base: .inf, max_increment: .inf, max_days: .inf}\n")
+    rules = loaded.config.challenge
+    assert (rules.max_base, rules.max_increment, rules.max_days) == (10800, 180, math.inf)
+
+
+def test_a_kind_of_games_may_have_a_dot_in_its_name(translated: Translator) -> None:
+    overrides = "{'1.5': {challenge_variant: fromPosition}, blitz: {challenge_variant: atomic}}"
+    _, loaded = translated(f"matchmaking: {{allow_matchmaking: true, overrides: {overrides}}}\n")
+    assert list(loaded.config.matchmaking.overrides) == ["blitz"]
+
+
 def test_delay_after_decline_is_the_old_name_of_the_filter(translated: Translator) -> None:
     _, loaded = translated("matchmaking: {delay_after_decline: fine}\n")
     assert loaded.config.matchmaking.challenge_filter == "fine"
