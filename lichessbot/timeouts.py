@@ -147,8 +147,8 @@ class Timeouts:
     """For the state of the game on a new stream before the stream is opened again; less if the clock is short."""
     stream_floor: timedelta = timedelta(seconds=1)
     """Minimum of these two."""
-    invalid_states: timedelta = timedelta(minutes=1)
-    """Of nothing but states that our rules refuse, before the game is resigned: nobody shall wait for our move."""
+    rejected_states: timedelta = timedelta(minutes=1)
+    """In which our rules refuse every state of a game before it is resigned, so that the opponent does not wait."""
     games_told: timedelta = timedelta(seconds=1)
     """For the list of our games, once an engine is ready, before unfinished games are joined from the records."""
     move_echo: timedelta = timedelta(seconds=5)

@@ -75,7 +75,6 @@ class Game:
         self.monitor = StreamMonitor(timeouts)
         """Knows until when the stream must be open, or must have told something."""
         self._rereading = False
-        self._invalid_since: float | None = None
         self._search = MoveSearch(config.engine)
         self._choice: tuple[str, ...] = ()
         """The moves that a source leaves to the engine, best first; empty if the engine may play any."""
@@ -180,8 +179,7 @@ class Game:
                 self._absence.note(absence, now)
             case StreamOpened():
                 self.monitor.opened(self._clock, now)
-            case StreamLost(on_request=on_request):
-                self._invalid_since = self._invalid_since if on_request else None
+            case StreamLost():
                 self.monitor.lost(report, self._clock, now)
             case StreamRefused():
                 yield from self.monitor.refused(report, now)
@@ -261,7 +259,6 @@ class Game:
         except (InvalidFen, InvalidMove, InvalidVariant) as error:
             yield from self._reject_state(str(error), now, fresh=fresh)
             return
-        self._invalid_since = None
         self.monitor.state_followed()
         if self._ending is not None and isinstance(self._ending.command, Resign):
             self._ending = None
@@ -343,10 +340,8 @@ class Game:
         if not fresh:
             yield from self._reread(reason)
             return
-        self._invalid_since = now if self._invalid_since is None else self._invalid_since
         self._rereading = True
-        if now < self._invalid_since + _s(self._timeouts.invalid_states):
-            self.monitor.retry_later(now)
+        if self.monitor.state_rejected(now):
             yield from self.tick(now)
         else:
             self._search.finish()

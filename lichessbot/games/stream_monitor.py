@@ -33,6 +33,8 @@ class StreamMonitor:
         self._patience_s = self._min_patience_s = 0.0
         self._refusals = 0
         self._refused = False
+        self._rejected_since: float | None = None
+        """Since when our rules refuse all states; None after a good one or an outage."""
         self._end_told_at = math.inf
         self._looks = 0
         self._heard_at: float | None = None
@@ -75,6 +77,16 @@ class StreamMonitor:
     def state_followed(self) -> None:
         """Note that our rules accept the state: the next delay is short again."""
         self._backoff.reset()
+        self._rejected_since = None
+
+    def state_rejected(self, now: float) -> bool:
+        """Read the state again, as our rules refuse it; return False if they have refused all for too long."""
+        if self._rejected_since is None:
+            self._rejected_since = now
+        is_patient = now < self._rejected_since + self._timeouts.rejected_states.total_seconds()
+        if is_patient:
+            self.retry_later(now)
+        return is_patient
 
     def expect_opponent(self, clock: GameClock, now: float) -> None:
         """Expect the opponent's move."""
@@ -93,6 +105,8 @@ class StreamMonitor:
     def lost(self, loss: StreamLost, clock: GameClock | None, now: float) -> None:
         """Note that the connection is gone; the clock may not allow for its reader's pause."""
         self._state_due_at = None
+        if not loss.on_request:
+            self._rejected_since = None
         retry_in_s = loss.retry_in.total_seconds()
         if clock is None:
             pause_s = min(retry_in_s, self._longest_unread_s)
@@ -104,6 +118,7 @@ class StreamMonitor:
     def refused(self, refusal: StreamRefused, now: float) -> Iterator[Action]:
         """Ask whether the game goes on, and try again until it is known to be over."""
         self._refused = True
+        self._rejected_since = None
         self._refusals += refusal.certain and refusal.status != HTTPStatus.UNAUTHORIZED  # which is about our token
         self.opening_due_at = self._state_due_at = self._opponent_due_at = None
         self.retry_later(now)

@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 
+import pytest
+
 from lichessbot.games.actions import GameOver, ReopenStream, StartSearch
 from lichessbot.lichess.commands import CommandFailed, Resign, SendMove
-from lichessbot.lichess.streams import StreamLost
+from lichessbot.lichess.streams import StreamLost, StreamRefused
 from lichessbot.uci.search import BestMove, EngineDied
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, UNREACHABLE, Bench, only
 
@@ -17,8 +19,8 @@ def test_an_impossible_move_on_the_stream_is_read_again_first() -> None:
 
 
 def unreadable(bench: Bench, moves: str) -> Resign:
-    """Hand in an invalid state again and again for as long as that is suffered; return what is done then."""
-    patience_s = TIMEOUTS.invalid_states.total_seconds()
+    """Hand in an invalid state again and again until the game is resigned."""
+    patience_s = TIMEOUTS.rejected_states.total_seconds()
     for _ in range(10):
         assert not any(isinstance(action, Resign) for action in bench.full(moves))
         bench.wait(patience_s / 10)
@@ -54,7 +56,7 @@ def test_a_state_that_could_not_be_followed_is_forgotten_when_it_can() -> None:
 
 def test_only_invalid_states_in_a_row_count() -> None:
     bench = Bench()
-    patience_s = TIMEOUTS.invalid_states.total_seconds()
+    patience_s = TIMEOUTS.rejected_states.total_seconds()
     for _ in range(3):
         only(bench.full("e2e5"), ReopenStream)
         bench.wait(patience_s - 1)
@@ -62,11 +64,23 @@ def test_only_invalid_states_in_a_row_count() -> None:
         bench.full("e2e4 e7e5")
 
 
-def test_an_outage_between_two_invalid_states_does_not_count() -> None:
+@pytest.mark.parametrize("outage", [
+    StreamLost(GAME, "reset", timedelta(seconds=1)),
+    StreamRefused(GAME, 404, "no such game", certain=False),
+])  # fmt: skip
+def test_an_outage_between_two_invalid_states_does_not_count(outage: StreamLost | StreamRefused) -> None:
     bench = Bench()
     only(bench.full("e2e5"), ReopenStream)
-    bench.hear(StreamLost(GAME, "reset", timedelta(seconds=1)))
-    bench.wait(TIMEOUTS.invalid_states.total_seconds() + 1)
+    bench.hear(outage)
+    bench.wait(TIMEOUTS.rejected_states.total_seconds() + 1)
+    assert not any(isinstance(action, Resign) for action in bench.full("e2e5"))
+
+
+def test_a_game_that_is_visited_again_gets_a_minute_again() -> None:
+    bench = Bench()
+    only(bench.full("e2e5"), ReopenStream)
+    bench.wait(TIMEOUTS.rejected_states.total_seconds() + 1)
+    bench.game.join(bench.now)
     assert not any(isinstance(action, Resign) for action in bench.full("e2e5"))
 
 
