@@ -105,7 +105,9 @@ class Tournaments:
     def want(self, configured: Iterable[TournamentConfig]) -> None:
         """Take part in these tournaments and in those in the store, and in no others."""
         written = {it for it, entry in self._entries.items() if entry.is_written}    # before the store is read
-        wishes = {str(row[0]): Wish(*row) for row in self._store.read_again(Table.TOURNAMENTS)}
+        if not self._store.read_again(Table.TOURNAMENTS):
+            written.clear()        # what is in the store is not known: nothing is left
+        wishes = {str(row[0]): Wish(*row) for row in self._store.remembered(Table.TOURNAMENTS)}
         wishes |= {it.id: Wish(it.id, it.team, _plain(it.password)) for it in configured}
         if not self._stopping:
             for wish in wishes.values():

@@ -273,15 +273,16 @@ class Store:
         """Return the rows as they were at startup; the module that owns the table keeps its own copy up to date."""
         return self._rows.get(table, ())
 
-    def read_again(self, table: Table) -> Sequence[Any]:
-        """Return the current rows of a table that other processes write too; the last known ones if the disk fails."""
+    def read_again(self, table: Table) -> bool:
+        """Remember the current rows of a table that other processes write too; return whether they could be read."""
         path = self._file.path
         try:
             if path.exists():  # else it is written again soon, or nothing is recorded, as was logged
                 self._rows[table] = read_only(path.parent, f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY rowid")
+                return True
         except (StateError, OSError) as error:
             self._log.warning("store.failed", error=error, meaning="changes by other processes are unknown")
-        return self.remembered(table)
+        return False
 
     def put(self, sql: str, *row: object) -> threading.Event:
         """Write a row for the module that owns its table. Returns what is set once it is on disk."""
@@ -352,9 +353,10 @@ class Store:
             return
         except Exception as error:
             self._log.crash("store.crashed", error, lost=len(self._unwritten))
-        for note in self._unwritten:
-            if note.written is not None:
-                note.written.set()
+        else:
+            for note in self._unwritten:
+                if note.written is not None:
+                    note.written.set()
         self._unwritten.clear()
         if self._failing:
             self._failing = False

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lichessbot import tournaments
 from tests.fakes.scripted_lichess import ScriptedLichess
 from tests.lichessbot.scripted_daemon import TOKEN, Daemon
+from tests.lichessbot.tournament_desk import Desk, Hand
 
 
 @pytest.fixture(autouse=True)
@@ -66,3 +68,10 @@ def daemon(lichess: ScriptedLichess, tmp_path: Path) -> Iterator[Daemon]:
     daemon.stop()
     assert "Traceback" not in daemon.log
     assert TOKEN not in daemon.log
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
+    hand = Hand()
+    monkeypatch.setattr(tournaments, "time", hand)
+    return Desk(hand)

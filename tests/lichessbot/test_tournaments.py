@@ -1,116 +1,19 @@
 """Tournaments by themselves: what is asked of Lichess, when, and what its answers lead to. No socket, no clock."""
 
-import threading
-from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 
-from lichessbot import tournaments
-from lichessbot.errors import ApiError, RateLimited, Refused
+from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import (
-    Command,
-    CommandDone,
     CommandFailed,
     JoinTournament,
     LeaveTournament,
     ReadTournament,
 )
-from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import ArenaInfo
-from lichessbot.storage.store import Table
 from lichessbot.timeouts import Timeouts
-from lichessbot.tournaments import Tournaments
-
-ARENA, GAME = "hL7vMrFQ", "game0001"
-
-
-class Hand:
-    """A clock that stands still until a test moves it."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
-class Desk:
-    """Stands for outbox and store: collects commands, gives answers, remembers tournaments."""
-
-    def __init__(self, hand: Hand) -> None:
-        self.hand = hand
-        self.sent: list[Command] = []
-        self.wishes: list[tuple[str, str | None, str | None]] = []
-        self.forgotten: list[object] = []
-        self.written = threading.Event()
-        self.written.set()
-        self.played: set[str] = set()
-        self.free_slots = 1
-        self.left_over = ()
-        self.playable = [Variant.STANDARD, Variant.ATOMIC]
-        self.tournaments = Tournaments(self, self, Timeouts(), lambda: self.playable)  # type: ignore[arg-type]
-
-    def send(self, command: Command, after: timedelta = timedelta()) -> None:
-        self.sent.append(command)
-
-    def read_again(self, table: Table) -> Sequence[tuple[str, str | None, str | None]]:
-        return self.wishes
-
-    def put(self, statement: str, *values: object) -> threading.Event:
-        if statement.startswith("INSERT"):
-            self.wishes += [(str(value), None, None) for value in values]
-        else:
-            self.forgotten += values
-        return self.written
-
-    def tick(self) -> None:
-        self.tournaments.tick(self.played.__contains__, lambda: self.free_slots)
-
-    def answer(self, answer: ArenaInfo | None = None) -> None:
-        self.tournaments.handle(CommandDone(self.sent[-1], answer))
-        self.tick()
-
-    def enter(self, *, lasts_s: float = 600.0) -> None:
-        """As by the command line."""
-        self.wishes = [(ARENA, None, None)]
-        self.tournaments.want(())
-        self.tick()
-        assert self.sent[-1] == ReadTournament(ARENA)
-        self.answer(ArenaInfo(id=ARENA, secondsToFinish=lasts_s))
-        assert self.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
-        self.answer()
-
-    def wait_in(self, arena: str) -> None:
-        """Enter a further arena, which has to wait for a slot."""
-        self.wishes.append((arena, None, None))
-        self.tournaments.want(())
-        self.tick()
-        self.answer(ArenaInfo(id=arena, secondsToFinish=600))
-        assert self.sent[-1] == JoinTournament(arena, None, None, pair=False)
-        self.answer()
-
-    def fail(self, error: ApiError) -> None:
-        self.tournaments.handle(CommandFailed(self.sent[-1], error))
-        self.tick()
-
-    def leave(self) -> None:
-        """As by the command line."""
-        self.wishes = []
-        self.tournaments.want(())
-        self.tick()
-        assert self.sent[-1] == LeaveTournament(ARENA)
-
-    def is_asked_after(self) -> float:
-        assert self.tournaments.wake_at is not None
-        return self.tournaments.wake_at - self.hand.now
-
-
-@pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
-    hand = Hand()
-    monkeypatch.setattr(tournaments, "time", hand)
-    return Desk(hand)
+from tests.lichessbot.tournament_desk import ARENA, GAME, Desk
 
 
 def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(desk: Desk) -> None:
@@ -200,55 +103,6 @@ def test_a_tournament_that_is_left_again_before_it_could_be_left_is_not_joined(d
     desk.tournaments.want(())
     desk.answer()
     assert desk.sent[-1] == LeaveTournament(ARENA)
-    assert desk.tournaments.wake_at is None
-
-
-def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_left_by_a_command(desk: Desk) -> None:
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.played = {GAME}
-    desk.tournaments.want(())
-    desk.tick()
-    assert desk.sent == [ReadTournament(ARENA)]
-    desk.wishes = []
-    desk.tournaments.want(())
-    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
-    assert desk.sent[-1] == LeaveTournament(ARENA)
-
-
-def test_a_tournament_joined_elsewhere_is_not_left_before_the_disk_has_it(desk: Desk) -> None:
-    desk.written.clear()
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.wishes = []
-    desk.tournaments.want(())
-    assert desk.tournaments.ids == (ARENA,)
-    desk.written.set()
-    desk.tournaments.want(())
-    assert desk.tournaments.ids == ()
-
-
-def test_a_tournament_joined_elsewhere_is_joined_again_after_a_pause(desk: Desk) -> None:
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.played = {GAME}
-    desk.tick()
-    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
-    desk.tournaments.stop()
-    desk.tick()
-    desk.answer()
-    desk.tournaments.resume(())
-    desk.tick()
-    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
-    assert desk.sent[-2:] == [ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)]
-
-
-def test_the_last_game_of_an_arena_that_is_over_is_no_find(desk: Desk) -> None:
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.played = {GAME}
-    desk.tick()
-    desk.answer(ArenaInfo(id=ARENA, isFinished=True))
-    sent = list(desk.sent)
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.tick()
-    assert desk.sent == sent
     assert desk.tournaments.wake_at is None
 
 

@@ -1,0 +1,58 @@
+"""Tournaments that the bot did not join itself, but finds by a game there."""
+
+from lichessbot.lichess.commands import JoinTournament, LeaveTournament, ReadTournament
+from lichessbot.lichess.models import ArenaInfo
+from tests.lichessbot.tournament_desk import ARENA, GAME, Desk
+
+
+def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_left_by_a_command(desk: Desk) -> None:
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.played = {GAME}
+    desk.tournaments.want(())
+    desk.tick()
+    assert desk.sent == [ReadTournament(ARENA)]
+    desk.wishes = []
+    desk.tournaments.want(())
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    assert desk.sent[-1] == LeaveTournament(ARENA)
+
+
+def test_a_tournament_joined_elsewhere_is_not_left_before_the_disk_has_it(desk: Desk) -> None:
+    desk.written.clear()
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.wishes = []
+    desk.tournaments.want(())
+    assert desk.tournaments.ids == (ARENA,)
+    desk.written.set()
+    desk.is_readable = False
+    desk.tournaments.want(())
+    assert desk.tournaments.ids == (ARENA,), "it cannot be read whether it is still wanted"
+    desk.is_readable = True
+    desk.tournaments.want(())
+    assert desk.tournaments.ids == ()
+
+
+def test_a_tournament_joined_elsewhere_is_joined_again_after_a_pause(desk: Desk) -> None:
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.played = {GAME}
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    desk.tournaments.stop()
+    desk.tick()
+    desk.answer()
+    desk.tournaments.resume(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    assert desk.sent[-2:] == [ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)]
+
+
+def test_the_last_game_of_an_arena_that_is_over_is_no_find(desk: Desk) -> None:
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.played = {GAME}
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, isFinished=True))
+    sent = list(desk.sent)
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.tick()
+    assert desk.sent == sent
+    assert desk.tournaments.wake_at is None
