@@ -136,43 +136,37 @@ class Rules(Section):
     )
 
 
-# Null takes a limit away, also one that applies to everybody else.
-_MAY_BE_NULL: Final = {name for name, field in Rules.model_fields.items() if field.default is None}
+# The default of a rule that is not set; null in a file means something only where it does so in `Rules`.
+_NOT_SET: Final[Any] = None
 
 
 class Overrides(Section):
-    """The rules that differ for one kind of challenger, those in `given`; all others are None."""
+    """The rules that differ for one kind of challenger: those in `given`."""
 
     as_one: ClassVar[bool] = True
 
-    variants: SomeOf[Variant] | None = None
-    odds: SomeOf[Odds] | None = None
-    time_controls: TimeControls | None = None
-    modes: SomeOf[Mode] | None = None
-    min_increment: Increment | None = None
-    max_increment: Annotated[Increment | None, NO_INCREMENT_LIMIT] = None
-    min_base: Base | None = None
-    max_base: Annotated[Base | None, NO_BASE_LIMIT] = None
-    min_days: MinDays | None = None
-    max_days: Annotated[MaxDays | None, NO_DAYS_LIMIT] = None
-    max_estimated_game_duration: Minutes | None = None
-    bullet_requires_increment: Flag | None = None
-    min_rating: Rating | None = None
-    max_rating: Rating | None = None
-    rating_difference: Rating | None = None
-    allow_list: Annotated[Names | None, LIST_OR_NULL] = None
-    max_simultaneous_games_per_user: PerUser | None = None
+    variants: SomeOf[Variant] | None = _NOT_SET
+    odds: SomeOf[Odds] | None = _NOT_SET
+    time_controls: TimeControls = _NOT_SET
+    modes: SomeOf[Mode] = _NOT_SET
+    min_increment: Increment = _NOT_SET
+    max_increment: Annotated[Increment, NO_INCREMENT_LIMIT] = _NOT_SET
+    min_base: Base = _NOT_SET
+    max_base: Annotated[Base, NO_BASE_LIMIT] = _NOT_SET
+    min_days: MinDays = _NOT_SET
+    max_days: Annotated[MaxDays, NO_DAYS_LIMIT] = _NOT_SET
+    max_estimated_game_duration: Minutes | None = _NOT_SET
+    bullet_requires_increment: Flag = _NOT_SET
+    min_rating: Rating = _NOT_SET
+    max_rating: Rating = _NOT_SET
+    rating_difference: Rating | None = _NOT_SET
+    allow_list: Annotated[Names, LIST_OR_NULL] = _NOT_SET
+    max_simultaneous_games_per_user: PerUser = _NOT_SET
 
     @property
     def given(self) -> dict[str, Any]:
         """The rules that are set, with their values."""
-        nulls = self.model_fields_set & _MAY_BE_NULL
-        return {name: value for name, value in self if value is not None or name in nulls}
-
-    def problems(self) -> Iterator[tuple[str, str]]:
-        yield from super().problems()
-        for name in self.model_fields_set - self.given.keys():
-            yield name, "expected a value, found nothing; leave the key out for the rule above"
+        return {name: value for name, value in self if name in self.model_fields_set}
 
 
 class ChallengeConfig(Rules):

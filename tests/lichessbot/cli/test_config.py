@@ -230,6 +230,7 @@ INVALID = (
     "engine: {ponder: 1}",
     "profiles: [{when: {clock: 3}, engine: {}}]",
     "matchmaking: {overrides: {a: {weigth: 1}}}",
+    "challenge: {human: {min_rating: null}}",
 )
 
 

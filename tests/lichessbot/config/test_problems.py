@@ -73,7 +73,7 @@ def test_a_password_in_an_address_is_not_repeated(file: Path, key: str, address:
         ("challenge:\n  human:\n", "2: challenge.human: expected keys and values, found nothing"),
         (
             "challenge:\n  human:\n    max_base:\n    min_rating:\n",
-            "4: challenge.human.min_rating: expected a value, found nothing; leave the key out for the rule above",
+            "4: challenge.human.min_rating: expected a whole number, found nothing",
         ),
         ("engine: {uci_options: }\n", "1: engine.uci_options: expected keys and values, found nothing"),
         ("engine:\ndepth: 3\n", "2: depth: unknown key; it belongs to engine: indent it"),
