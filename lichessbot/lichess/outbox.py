@@ -273,6 +273,7 @@ class _SharedSender(threading.Thread):
         """Take over the waiting commands of an abandoned sender."""
         with self._changed:
             self._pending += pending
+            self._numbers = count(1 + max((it.number for it in pending), default=0))
             self._changed.notify()
 
     def send(self, command: Command, after: timedelta, recorded: threading.Event | None) -> None:

@@ -280,6 +280,26 @@ def test_an_endless_answer_is_given_up_and_waiting_commands_are_sent(
     assert inbox.empty()
 
 
+def test_what_waited_for_a_stuck_request_keeps_its_place(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, put_forward: Callable[[float], None]
+) -> None:
+    held = Event()
+    trickle: list[bytes | float] = [b" ", 0.2] * 600
+    lichess.answer("/api/account", Reply(lines=trickle))
+    first, second, third = (Abort(f"game000{number}", "why") for number in range(3))
+    lichess.answer("/api/bot/game/game0000/abort", Reply(held=held))
+    outbox.send(ReadAccount())
+    lichess.until_asked()
+    outbox.send(first)
+    outbox.send(second)
+    put_forward(TIMEOUTS.stuck_request.total_seconds() + 0.1)
+    outbox.tick()
+    lichess.until_asked(2)
+    outbox.send(third)
+    held.set()
+    assert [answer(inbox).command for _ in range(4)] == [ReadAccount(), first, second, third]
+
+
 def test_the_round_trip_of_a_move_is_measured(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(MOVE_PATH, Reply(delay_s=0.2))
     began = time.monotonic()
