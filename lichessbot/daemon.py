@@ -7,15 +7,15 @@ The main thread owns all state. Every other thread reads or writes one thing and
     commands, chat               send and retry all other commands, and chat. `Outbox.close` notifies them.
     engine-ID, engine-errors-ID  two per engine: read its pipes, and end with them when `UciEngine.close` kills it.
     sources-ID                   asks a book or server for a move. Not stopped: a late answer is ignored.
-    list-ADDRESS                 one per block list on the web: fetches it. `PlayerLists.close` sets an event.
+    list-ADDRESS                 one per shared block list: fetches it. `PlayerLists.close` sets an event.
     store                        writes the records. `Store.close` puts a mark in its queue and joins it.
     notifier                     runs the operator's program. `Notifier.close` puts a mark in its queue and joins it.
     archive                      names openings, writes PGN. `GameArchive.close` puts a mark in its queue and joins it.
     review                       waits for the engine that reviews games. `Reviewer.close` sets a flag.
     control, control-client      accept operators, and answer one each. `ControlServer.close` shuts the socket.
-    lookup-HOST                  looks a name up. Not stopped: what it finds serves the next connection.
+    lookup-HOST, ...-check       look a name up, and at the start the records and books (store-, book-). Not stopped.
     log                          writes the log. Never stopped: it ends with the process.
-    Thread-N (Timer)             kills an engine that does not start in time. Cancelled by its answer.
+    Thread-N (Timer), stop-alarm kill an engine that does not start or stop in time. Ended by its answer or its end.
     web, AnyIO worker thread     serve the operator's page, if wanted, with an event loop, and read the records for it.
                                  `WebServer.close` ends its streams and joins `web`.
 

@@ -36,8 +36,14 @@ LOW_ELO, HIGH_ELO = 0, 10          # of the sequential test
 @click.option(
     "--only", "patterns", multiple=True, metavar="NAME", help="Tune these parameters; `*` stands for anything."
 )
-@click.option("--step", type=number(0.001, 1), default=SpsaPlan.step, help="Last change, as a share of the range.")
-@click.option("--rate", type=number(0, 1), default=SpsaPlan.rate, help="Last update, as a share of the step.")
+@click.option(
+    "--step", type=number(0.001, 1), default=SpsaPlan.step,
+    help="How much the numbers differ in the last pair of games, as a share of their ranges.",
+)
+@click.option(
+    "--rate", type=number(0, 1), default=SpsaPlan.rate,
+    help="How far the last pair moves the numbers, for each half point above even, as a share of the step.",
+)
 @click.option("--verify", "verifying", type=click.IntRange(min=0), default=2000, help="Games of the final match.")
 @click.option("--seed", type=int, default=SpsaPlan.seed, help="Seed of the openings and of the steps.")
 @workers_option

@@ -245,7 +245,7 @@ def match(
 ) -> None:
     """Play a match between two evaluations and print the Elo difference.
 
-    FIRST and SECOND are network files, or `none` for the hand-written terms.
+    FIRST and SECOND are network files, `<shipped>`, or `none` for the hand-written terms.
     """
     for evaluation in (first, second):
         load_evaluation(evaluation, variant)

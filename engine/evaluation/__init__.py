@@ -4,7 +4,7 @@ Must not know: search, time, and how weights and networks are trained.
 Offers `evaluate` (the sum of the terms), `endings` (known results and drawish scales), `weights` (names and values of
 the terms), `style` (the named styles, and scaling groups of weights), `style_bonus` (what a named style adds),
 `network` (inference), `net_file` (its file format), `eval_file` (the choice of the evaluation), `processor` (vector
-instructions), and `variant_terms` with `variant_evaluation` (the evaluations of variants).
+instructions), and `variant_terms` with `variant_weights` and `variant_evaluation` (the evaluations of variants).
 """
 
 __all__ = [

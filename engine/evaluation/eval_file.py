@@ -1,7 +1,7 @@
 """The choice of the evaluation: the shipped network, a network from a file, or the hand-written terms.
 
-Most variants have a shipped network of their own, in a file with the variant's name. The hand-written terms need no
-file, support styles, and are faster in plain mode.
+Each variant has a shipped network of its own, in a file with the variant's name. The hand-written terms need no file,
+are faster in plain mode, and only their groups can be weighted (`style.py`).
 """
 
 from functools import cache

@@ -47,7 +47,7 @@ def team_command() -> None:
 @config_option
 @click.argument("team_id", type=Parsed(_team_id), metavar="TEAM")
 @click.option("--password", help="Password of the team.")
-@click.option("--message", type=Parsed(_message), help="What its leaders read, if they confirm new members.")
+@click.option("--message", type=Parsed(_message), help="What its leaders read, 30 characters or more.")
 def join(config_file: Path | None, team_id: str, password: str | None, message: str | None) -> int:
     """Join TEAM, which is the end of its address. The token needs the scope team:write."""
     settings, timeouts = load(config_file)

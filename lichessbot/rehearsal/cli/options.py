@@ -98,7 +98,7 @@ def _options_of_games() -> tuple[Decorator, ...]:
         ),
         click.option(
             "--variant", type=_variant, default=Variant.STANDARD.key, metavar="KEY",
-            help="One that the bot's engine plays, as Lichess names it, such as atomic. Default: standard.",
+            help="Variant by Lichess's name, such as atomic; the bot's engine must play it. Default: standard.",
         ),
         click.option(
             "--odds", type=click.Choice(tuple(ODDS)),
