@@ -109,7 +109,7 @@ def upcoming_repetition(position: Position, root_height: cython.int) -> cython.b
 
 
 def may_move_back(rules: Rules) -> cython.bint:
-    """Return whether a move back to an earlier position is legal: not for who must capture, but always in check."""
+    """Return whether the move that `upcoming_repetition` finds is legal: not if the side to move must capture."""
     return rules.variant is None or not rules.variant.is_forced() or rules.variant.in_check()
 
 

@@ -217,8 +217,8 @@ def without_time(status: Status) -> Status:
 
 
 def _still(moment_epoch_s: float) -> float:
-    """Return a moment rounded: found from two clocks, it varies a little."""
-    return round(moment_epoch_s / 5.0)
+    """Return a moment in whole steps of five seconds: found from two clocks, it varies a little."""
+    return round(moment_epoch_s / 5.0) * 5.0
 
 
 def _still_stream(stream: StreamStatus) -> StreamStatus:

@@ -63,7 +63,7 @@ def test_an_upcoming_repetition_is_found_exactly_when_there_is_one(start: Start)
     assert min(found.values()) > 20, found
 
 
-def test_who_must_capture_cannot_move_back() -> None:
+def test_a_side_that_must_capture_cannot_move_back() -> None:
     board = Board(variant="antichess")
     for move in ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3"):
         board.push(move)
