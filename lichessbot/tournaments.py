@@ -20,7 +20,14 @@ from pydantic import SecretStr
 from lichessbot.backoff import doubled
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import RateLimited, Refused
-from lichessbot.lichess.commands import CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
+from lichessbot.lichess.commands import (
+    Command,
+    CommandDone,
+    CommandFailed,
+    JoinTournament,
+    LeaveTournament,
+    ReadTournament,
+)
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import ArenaInfo
 from lichessbot.lichess.outbox import Outbox
@@ -57,8 +64,8 @@ class _Entry:
     wish: Wish
     due_at: float | None
     stage: _Stage = _Stage.UNREAD
-    under_way: bool = False
-    """A command for it is unanswered."""
+    command: Command | None = None
+    """What was sent for it and is unanswered."""
     starts_at: float | None = None
     ends_at: float | None = None
     games: set[str] = field(default_factory=set)
@@ -74,6 +81,11 @@ class _Entry:
     """What to join again once we have left."""
     written: threading.Event | None = None
     """Set once the store has an arena that was found by its game."""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a command for it is unanswered."""
+        return self.command is not None
 
     @property
     def is_written(self) -> bool:
@@ -209,7 +221,7 @@ class Tournaments:
         entry = self._entries.get(command.tournament_id)
         if entry is None:
             return
-        entry.under_way = False
+        entry.command = None
         now = time.monotonic()
         if isinstance(report, CommandDone):
             entry.limited = 0
@@ -330,6 +342,8 @@ class Tournaments:
         if entry.stage is not _Stage.LEAVING:
             entry.stage = _Stage.LEAVING
             entry.due_at = time.monotonic()
+            if entry.command is not None and self._outbox.withdraw(entry.command):     # held back by a rate limit
+                entry.command = None
 
     def _be_out(self, entry: _Entry) -> None:
         del self._entries[entry.wish.tournament_id]
@@ -339,7 +353,7 @@ class Tournaments:
             self._enter(entry.again)
 
     def _send(self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament) -> None:
-        entry.under_way = True
+        entry.command = command
         self._outbox.send(command)
 
     def _end(self, entry: _Entry, *, is_over: bool = True) -> None:

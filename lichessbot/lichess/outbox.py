@@ -105,6 +105,10 @@ class Outbox:
         if (sender := self._move_senders.get(game_id)) is not None:
             sender.renew()
 
+    def withdraw(self, command: Command) -> bool:
+        """Drop a command, no move, that waits to be sent; return whether it did."""
+        return any(shared.withdraw(command) for shared in self._shared.values())
+
     def close_game(self, game_id: str) -> None:
         """Drop the unsent commands of this game."""
         sender = self._move_senders.pop(game_id, None)
@@ -313,6 +317,14 @@ class _SharedSender(threading.Thread):
         """Drop the waiting commands of this game."""
         with self._changed:
             self._pending = [it for it in self._pending if not it.command.is_for(game_id)]
+
+    def withdraw(self, command: Command) -> bool:
+        """Drop a waiting command; return whether there was one."""
+        with self._changed:
+            left = [it for it in self._pending if it.command != command]
+            was_waiting = len(left) < len(self._pending)
+            self._pending = left
+            return was_waiting
 
     def stop(self) -> None:
         """End the thread after the request in flight, if any."""

@@ -36,6 +36,19 @@ def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(
     assert desk.is_asked_after() == 60
 
 
+def test_a_request_that_a_rate_limit_holds_back_is_withdrawn_before_we_leave(desk: Desk) -> None:
+    desk.wishes = [(ARENA, None, None)]
+    desk.tournaments.want(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    assert desk.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
+    desk.held_back = desk.sent[-1:]
+    desk.tournaments.stop()
+    desk.tick()
+    assert desk.sent[-1] == LeaveTournament(ARENA)
+    assert desk.held_back == []
+
+
 def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: Desk) -> None:
     """Lichess ends it some seconds after its clock."""
     desk.enter(lasts_s=10)

@@ -38,6 +38,7 @@ class Desk:
     def __init__(self, hand: Hand) -> None:
         self.hand = hand
         self.sent: list[Command] = []
+        self.held_back: list[Command] = []
         self.wishes: list[tuple[str, str | None, str | None]] = []
         self.forgotten: list[object] = []
         self.is_readable = True
@@ -51,6 +52,11 @@ class Desk:
 
     def send(self, command: Command, after: timedelta = timedelta()) -> None:
         self.sent.append(command)
+
+    def withdraw(self, command: Command) -> bool:
+        is_held_back = command in self.held_back
+        self.held_back = [it for it in self.held_back if it != command]
+        return is_held_back
 
     def read_again(self, table: Table) -> bool:
         return self.is_readable

@@ -19,6 +19,7 @@ from lichessbot.lichess.commands import (
     CommandDone,
     CommandFailed,
     DeclineChallenge,
+    LeaveTournament,
     ReadAccount,
     ReadPlaying,
     Resign,
@@ -224,6 +225,22 @@ def test_a_command_repeated_during_a_pause_is_sent_once(
     assert lichess.paths().count(path) == 1
     outbox.send(resign)
     assert answer(inbox).command == resign, "what was answered may be sent again"
+
+
+def test_a_command_that_waits_can_be_withdrawn(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, put_forward: Callable[[float], None]
+) -> None:
+    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
+    outbox.send(MOVE)
+    answer(inbox)
+    leave = LeaveTournament("arena123")
+    outbox.send(leave)
+    assert outbox.withdraw(leave)
+    assert not outbox.withdraw(leave)
+    put_forward(600.0)
+    outbox.send(Abort("efgh5678", "why"))
+    assert answer(inbox).command == Abort("efgh5678", "why")
+    assert len(lichess.paths()) == 2, "the move, and the abort"
 
 
 def test_a_command_repeated_while_it_is_looked_at_is_sent_once(
