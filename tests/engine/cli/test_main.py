@@ -73,6 +73,7 @@ def test_uci_and_bench_explain_themselves(command: str) -> None:
     words = [sys.executable, "-P", "-m", "engine", command, "--help"]
     answer = subprocess.run(words, capture_output=True, text=True, timeout=100, check=True)
     assert answer.stdout.startswith("usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]]")
+    assert ("DEPTH: plies, from 1 to 30. Default: 12." in answer.stdout) == (command == "bench")
 
 
 def test_chess960_is_no_variant_with_rules_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
