@@ -1,7 +1,7 @@
 """Keys of lichess-bot that do not exist here: what to do instead, and the engine that they name."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import yaml
@@ -27,14 +27,29 @@ BOOKS: Final = {
     "giveaway": "antichess", "kingofthehill": "kingOfTheHill", "racingkings": "racingKings", "3check": "threeCheck",
 }  # fmt: skip
 PARTS_OF_COMMAND: Final = ("dir", "name", "interpreter", "interpreter_options", "engine_options")
-# What a missing key means here and in lichess-bot, and what to write for that.
-_DECIDE_BY_ABSENCE: Final = (
-    ("challenge", "max_increment", "20 s", "no limit", "null"),
-    ("challenge", "max_base", "1800 s", "no limit", "null"),
-    ("challenge", "max_days", "14 days", "no limit", "null"),
-    ("challenge", "accept_bot", "true", "false", "false"),
-    ("matchmaking", "opponent_rating_difference", "300", "no limit", "null"),
-)
+# What lichess-bot does without a key, where that is another thing here; None: no limit.
+MEANT_BY_ABSENCE: Final = {
+    "abort_time": 20,
+    "engine.ponder": False,
+    "engine.polyglot.max_depth": 8,
+    "engine.online_moves.online_egtb.max_pieces": 7,
+    "challenge.accept_bot": False,
+    "challenge.max_increment": None,
+    "challenge.max_base": None,
+    "challenge.max_days": None,
+    "correspondence.checkin_period": 600,
+    "correspondence.disconnect_time": 300,
+    "matchmaking.challenge_filter": "none",
+    "matchmaking.opponent_rating_difference": None,
+}
+# What the bot does without those of them that decide whom it plays.
+_DEFAULTS_HERE: Final = {
+    "challenge.max_increment": "20 s",
+    "challenge.max_base": "1800 s",
+    "challenge.max_days": "14 days",
+    "challenge.accept_bot": "true",
+    "matchmaking.opponent_rating_difference": "300",
+}
 GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
 
 
@@ -75,14 +90,17 @@ def protocol_problem(section: yaml.MappingNode) -> str | None:
     return f"expected uci, found {protocol!r}: every engine speaks UCI here" if protocol not in ("", "uci") else None
 
 
-def meant_by_absence(values: Mapping[str, object]) -> list[str]:
-    """Return a note for each key that decides whom the bot plays and is missing, which means another thing here."""
-    return [
-        f"{section}.{key} is missing: {ours} here, {theirs} in lichess-bot, for which write `{key}: {value}`"
-        for section, key, ours, theirs, value in _DECIDE_BY_ABSENCE
-        if isinstance(keys := values.get(section, {}), dict) and key not in keys
-        and (section == "challenge" or keys.get("allow_matchmaking") is True)
-    ]
+def meant_by_absence(values: Mapping[str, object]) -> Iterator[str]:
+    """Yield a note for each missing key that decides whom the bot plays and means another thing here."""
+    for place, ours in _DEFAULTS_HERE.items():
+        section, key = place.split(".")
+        keys = values.get(section, {})
+        if not isinstance(keys, dict) or key in keys:
+            continue
+        if section == "challenge" or keys.get("allow_matchmaking") is True:
+            value = "null" if MEANT_BY_ABSENCE[place] is None else str(MEANT_BY_ABSENCE[place]).lower()
+            theirs = "no limit" if value == "null" else value
+            yield f"{place} is missing: {ours} here, {theirs} in lichess-bot, for which write `{key}: {value}`"
 
 
 def command_of(folder: str | None, name: str, interpreter: str | None, options: Sequence[object]) -> list[str]:

@@ -107,7 +107,7 @@ class Outbox:
 
     def withdraw(self, command: Command) -> bool:
         """Drop a command, no move, that waits to be sent; return whether it did."""
-        return any(shared.withdraw(command) for shared in self._shared.values())
+        return any(shared.drop(lambda it: it == command) for shared in self._shared.values())
 
     def close_game(self, game_id: str) -> None:
         """Drop the unsent commands of this game."""
@@ -115,7 +115,7 @@ class Outbox:
         if sender is not None:
             sender.stop()
         for shared in self._shared.values():
-            shared.drop(game_id)
+            shared.drop(lambda it: it.is_for(game_id))
 
     def close(self) -> None:
         """Drop all unsent commands."""
@@ -313,18 +313,11 @@ class _SharedSender(threading.Thread):
             self._pending.remove(pending)
             self._emit(CommandFailed(pending.command, Unreachable("not sent: too many chat lines are waiting")))
 
-    def drop(self, game_id: str) -> None:
-        """Drop the waiting commands of this game."""
+    def drop(self, is_useless: Callable[[Command], bool]) -> bool:
+        """Drop the waiting commands that are useless; return whether there were any."""
         with self._changed:
-            self._pending = [it for it in self._pending if not it.command.is_for(game_id)]
-
-    def withdraw(self, command: Command) -> bool:
-        """Drop a waiting command; return whether there was one."""
-        with self._changed:
-            left = [it for it in self._pending if it.command != command]
-            was_waiting = len(left) < len(self._pending)
-            self._pending = left
-            return was_waiting
+            before, self._pending = self._pending, [it for it in self._pending if not is_useless(it.command)]
+            return len(self._pending) < len(before)
 
     def stop(self) -> None:
         """End the thread after the request in flight, if any."""

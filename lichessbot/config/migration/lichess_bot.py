@@ -3,26 +3,18 @@
 import re
 from typing import Any, Final
 
-from lichessbot.config.lichess_bot_keys import BOOKS, GO_COMMANDS, NOT_OURS, PARTS_OF_COMMAND, command_of
+from lichessbot.config.lichess_bot_keys import (
+    BOOKS,
+    GO_COMMANDS,
+    MEANT_BY_ABSENCE,
+    NOT_OURS,
+    PARTS_OF_COMMAND,
+    command_of,
+)
 from lichessbot.config.matchmaking import VariantChoice
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.yaml_file import YamlFile
 
-# What a missing key means to lichess-bot, where it means something else here. null is no limit.
-_MEANT_BY_ABSENCE: Final = {
-    "abort_time": 20,
-    "engine.ponder": False,
-    "engine.polyglot.max_depth": 8,
-    "engine.online_moves.online_egtb.max_pieces": 7,
-    "challenge.accept_bot": False,
-    "challenge.max_increment": None,
-    "challenge.max_base": None,
-    "challenge.max_days": None,
-    "correspondence.checkin_period": 600,
-    "correspondence.disconnect_time": 300,
-    "matchmaking.challenge_filter": "none",
-    "matchmaking.opponent_rating_difference": None,
-}
 _NULL_MEANS_NO_LIMIT: Final = ("max_increment", "max_base", "max_days", "opponent_rating_difference")
 _BETTER_REASONS: Final = {
     "engine.debug": "UCI is not logged; `run --verbose` logs each move with its depth and score",
@@ -48,7 +40,7 @@ def translate(old: YamlFile) -> Translation:
     _take_over(found, ())
     if not _is_set(found.values, "matchmaking.challenge_color"):
         found.set("matchmaking.challenge_color", "random", remark="lichess-bot lets Lichess draw the colours")
-    for key, value in _MEANT_BY_ABSENCE.items():
+    for key, value in MEANT_BY_ABSENCE.items():
         if not _is_set(found.values, key):
             found.set(key, value, remark="what lichess-bot does without this key")
     return found
