@@ -88,10 +88,9 @@ class Lobby:
 
     @property
     def wake_at(self) -> float | None:
-        """When `tick` has something to do."""
-        return earliest(
-            self._slots.wake_at, self._challenges.wake_at, self._matchmaker.wake_at, self._tournaments.wake_at
-        )
+        """When `tick` or `question_overdue` has something to do."""
+        parts = (self._slots, self._challenges, self._matchmaker, self._tournaments)
+        return earliest(self._tournaments.question_at, *(it.wake_at for it in parts))
 
     @property
     def status(self) -> str:
@@ -288,8 +287,9 @@ class Lobby:
     # The list of games in progress
 
     def question_overdue(self) -> bool:
-        """Return whether a challenge should have become a game by now, so that the list should be read."""
-        return self._slots.question_overdue(time.monotonic())
+        """Return whether a game should or may have begun by now, so that the list should be read."""
+        now = time.monotonic()
+        return any([self._slots.question_overdue(now), self._tournaments.question_overdue(now)])
 
     def unlisted_games(self) -> list[GameInfo]:
         """Return games that probably began but that no stream and no list shows."""

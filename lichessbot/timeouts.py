@@ -76,7 +76,9 @@ class Timeouts:
     first_move_pause: timedelta = timedelta(seconds=10)
     """Between two attempts at a first move, whatever pause was requested: many abort after 20 s without a move."""
     arena_first_move: timedelta = timedelta(seconds=8)
-    """To find a first move in an arena. Lichess ends the game of a player who has not moved after 11 s or more."""
+    """To find a first move in an arena."""
+    arena_start: timedelta = timedelta(seconds=15)
+    """To make it: Lichess ends the game of a player who has not moved after 16 s or, in slow games, more."""
     retry_floor: timedelta = timedelta(milliseconds=100)
     """Minimum between two attempts at a move, however little time is left."""
     stream_proven: timedelta = timedelta(seconds=15)
@@ -154,7 +156,7 @@ class Timeouts:
     move_echo: timedelta = timedelta(seconds=5)
     """For an acknowledged move to appear on the game's stream before the stream is read again."""
     game_start: timedelta = timedelta(seconds=5)
-    """For an accepted challenge to become a game before its slot is checked."""
+    """For an accepted challenge or a request in an arena to become a game before the list of games is read."""
     playing_spacing: timedelta = timedelta(seconds=3)
     """Minimum between two reads of the games in progress."""
     heartbeat: timedelta = timedelta(minutes=3)

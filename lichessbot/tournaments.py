@@ -77,6 +77,8 @@ class _Entry:
     """A game was requested after the start, which may begin from now on."""
     asked_at: float = 0.0
     """When a game was last requested; if Lichess has answered, when it did."""
+    checked_at: float = 0.0
+    """When the list of games was last asked whether the game has begun."""
     again: Wish | None = None
     """What to join again once we have left."""
     written: threading.Event | None = None
@@ -169,6 +171,11 @@ class Tournaments:
         """When `tick` has something to do."""
         return earliest(*(entry.due_at for entry in self._entries.values() if not entry.under_way))
 
+    @property
+    def question_at(self) -> float | None:
+        """When `question_overdue` has a new answer."""
+        return earliest(*map(self._check_at, self._entries.values()))
+
     def tick(self, is_played: Callable[[str], bool], free_slots: Callable[[], int]) -> None:
         """Ask for the next game in tournaments in which none is played, in as many at a time as there are slots."""
         now = time.monotonic()
@@ -195,6 +202,21 @@ class Tournaments:
                 forgotten_at = entry.asked_at + self._timeouts.tournament_forgets.total_seconds()
                 if entry.stage is _Stage.IN and entry.asked and is_due(entry.due_at, now) and now < forgotten_at:
                     entry.due_at = forgotten_at
+
+    def question_overdue(self, now: float) -> bool:
+        """Return whether a game may have begun unseen, so that the list of games in progress should be read.
+
+        Lichess gives no more than seconds for the first move in an arena, and any stream may be down for longer.
+        """
+        overdue = [entry for entry in self._entries.values() if is_due(self._check_at(entry), now)]
+        for entry in overdue:
+            entry.checked_at = now
+        return bool(overdue)
+
+    def _check_at(self, entry: _Entry) -> float | None:
+        if entry.stage is not _Stage.IN or not entry.asked or entry.games:
+            return None
+        return max(entry.asked_at, entry.checked_at) + self._timeouts.game_start.total_seconds()
 
     def game_started(self, tournament_id: str, game_id: str) -> None:
         """Take note of a game; a tournament that was joined by hand or by another program is wanted from now on."""

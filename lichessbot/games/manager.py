@@ -222,13 +222,12 @@ class GameManager:
             self._sessions[info.game_id].info = info
 
     def _may_join(self, info: GameInfo) -> bool:
-        if self._failures[info.game_id] > _MAX_REJOINS:
-            return False
+        if self._failures[info.game_id] > _MAX_REJOINS or info.game_id in self._unplayable:
+            return False               # the list says nothing of `compat`
         if info.compat.bot and info.variant.key in tuple(Variant):
             return True
-        if info.game_id not in self._unplayable:
-            self._unplayable.add(info.game_id)
-            EventLog(info.game_id).warning("game.left_alone", variant=info.variant.key, bot_api=info.compat.bot)
+        self._unplayable.add(info.game_id)
+        EventLog(info.game_id).warning("game.left_alone", variant=info.variant.key, bot_api=info.compat.bot)
         return False
 
     def _start_session(self, info: GameInfo) -> None:

@@ -187,7 +187,7 @@ class GamesInProgress:
         A rate limit stops the event stream and the list, but not the streams of games.
         """
         if self._lobby.question_overdue():
-            self.want("an accepted challenge became no game")
+            self.want("a game may have begun unseen")
         for info in self._lobby.unlisted_games():
             self._log.info("game.untold", game=info.game_id)
             self._lobby.game_started(info)

@@ -260,12 +260,13 @@ class GameClock:
     def refused_move_pause_s(self, asked_s: float, now: float) -> float:
         """Return how long to wait before a move is sent again after a 429 that asks for a pause of `asked_s`.
 
-        As long as asked, if enough of the clock is left then. Before the clock runs, the opponent may abort.
+        As long as asked, if enough of the clock is left then, or of an arena's time for a first move.
         """
-        spacing_s = self.timeouts.rate_limit_spacing.total_seconds()
-        remaining_s = self.remaining_s(now)
+        spacing_s, remaining_s = self.timeouts.rate_limit_spacing.total_seconds(), self.remaining_s(now)
         if self.timed and not self.our_clock_runs:
-            return min(asked_s, self.timeouts.first_move_pause.total_seconds())
+            remaining_s = self.read_at + self.timeouts.arena_start.total_seconds() - now if self.in_arena else 0.0
+            if remaining_s <= 0.0:
+                return min(asked_s, self.timeouts.first_move_pause.total_seconds())
         if asked_s <= remaining_s * (1 - _SHARE_AFTER_A_PAUSE):
             return asked_s
         return max(spacing_s, remaining_s * _SHARE_FOR_A_REFUSED_MOVE)

@@ -22,6 +22,7 @@ from lichessbot.control.status import Limit, MatchmakingStatus, clock_time
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import (
     Bots,
+    CancelChallenge,
     CommandDone,
     CommandFailed,
     MatchCommand,
@@ -302,6 +303,7 @@ class Matchmaker:
         match outcome:
             case Accepted(announced):
                 self._log.info("match.accepted", **fields)
+                self._outbox.withdraw(CancelChallenge(it.challenge_id or ""))      # it would abort the game
                 self._ours.add(it.challenge_id or "")
                 self._idle_since = now     # a correspondence game counts too
                 self._opponents.agreed(it.proposal.opponent, it.proposal.terms)

@@ -63,9 +63,14 @@ class Outbox:
 
     def __init__(self) -> None:
         self.sent: list[Command] = []
+        self.withdrawn: list[Command] = []
 
     def send(self, command: Command, after: timedelta = timedelta()) -> None:
         self.sent.append(command)
+
+    def withdraw(self, command: Command) -> bool:
+        self.withdrawn.append(command)
+        return False
 
 
 @pytest.fixture
@@ -273,6 +278,19 @@ def test_stopping_looks_for_the_game_of_an_accepted_challenge(store: Store) -> N
     hall.lobby.command_answered(canceled, CommandFailed(canceled, Refused(404, "Not found")))
     assert not hall.lobby.is_clear
     assert hall.lobby.question_overdue()
+
+
+def test_the_withdrawal_of_a_challenge_that_was_accepted_is_not_sent(store: Store) -> None:
+    """It would abort the game."""
+    hall = Hall(store)
+    hall.find_a_rival()
+    created = hall.outbox.sent[-1]
+    ours = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
+    hall.lobby.command_answered(created, CommandDone(created, ours))  # type: ignore[arg-type]
+    hall.lobby.pause()
+    assert hall.outbox.sent[-1] == CancelChallenge("wxyz9876")
+    hall.lobby.game_started(GameInfo.model_validate({"gameId": "wxyz9876", "variant": {"key": "standard"}}))
+    assert hall.outbox.withdrawn == [CancelChallenge("wxyz9876")]
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])

@@ -274,6 +274,20 @@ def test_of_two_arenas_with_one_free_slot_one_is_asked_at_a_time_and_they_take_t
     assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
 
 
+def test_while_a_game_may_begin_the_list_of_games_is_asked_for_every_few_seconds(desk: Desk) -> None:
+    desk.enter()
+    questions = []
+    for second in range(25):
+        desk.tick()
+        questions += [second] * desk.tournaments.question_overdue(desk.hand.now)
+        desk.hand.now += 1
+    assert questions == [5, 10, 15, 20]
+    assert desk.tournaments.question_at == desk.hand.now
+    desk.played.add(GAME)
+    desk.tournaments.game_started(ARENA, GAME)
+    assert desk.tournaments.question_at is None
+
+
 def test_a_game_that_begins_uses_up_the_request_for_it(desk: Desk) -> None:
     other = "2nDaReNa"
     desk.enter()

@@ -34,6 +34,20 @@ def test_a_late_announcement_does_not_begin_a_game_again(monkeypatch: pytest.Mon
     assert joined == [other]
 
 
+def test_a_game_that_programs_may_not_play_is_left_alone_also_when_the_list_shows_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The list does not say that they may not."""
+    joined: list[GameInfo] = []
+    manager = GameManager(SimpleQueue(), Timeouts())
+    monkeypatch.setattr(manager, "_start_session", joined.append)
+    context = cast(GameContext, SimpleNamespace(config=Config()))
+    manager.join(GameInfo.model_validate(INFO.model_dump(by_alias=True) | {"compat": {"bot": False}}), context)
+    manager.compare([INFO], time.monotonic(), context)
+    assert joined == []
+    assert caplog.text.count("game.left_alone") == 1
+
+
 def test_an_engine_that_dies_between_two_games_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     GameManager(SimpleQueue(), Timeouts()).tell(NO_GAME, EngineDied(NO_GAME, None, "killed by SIGKILL"))
     assert "engine.died" in caplog.text

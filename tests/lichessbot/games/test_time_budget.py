@@ -188,6 +188,20 @@ def test_a_refused_first_move_waits_at_most_ten_seconds() -> None:
     assert clock(60_000, running=False).refused_move_pause_s(3.0, NOW) == 3.0
 
 
+@pytest.mark.parametrize(
+    ("waited_s", "expected_s"),
+    [
+        (1.0, 7.0),  # half of what is left before Lichess ends the game
+        (14.5, 1.0),
+        (20.0, 10.0),  # a slow game goes on longer
+    ],
+)
+def test_a_refused_first_move_in_an_arena_is_sent_again_in_time(waited_s: float, expected_s: float) -> None:
+    reading = replace(clock(60_000, running=False), in_arena=True)
+    assert reading.refused_move_pause_s(60.0, NOW + waited_s) == expected_s
+    assert reading.refused_move_pause_s(0.5, NOW + waited_s) == (0.5 if waited_s != 14.5 else 1.0)
+
+
 def test_a_refused_move_waits_as_asked_in_a_game_without_a_clock() -> None:
     assert clock(timed=False).refused_move_pause_s(60.0, NOW) == 60.0
 

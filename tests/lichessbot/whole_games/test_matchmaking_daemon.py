@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
+from lichessbot.rehearsal.server.streams import one_line
 from lichessbot.storage.database import LOCK_NAME, read_only
 from tests.fakes import variant_engine
 from tests.fakes.arena import PATIENCE_S, Arena
@@ -277,6 +279,27 @@ def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: 
     match.until(lambda: "tournament.over" in match.log())
     assert {game.setup.tournament_id for game in ours(match)} == {arena_id}
     assert "sesame" not in match.log()
+
+
+def test_a_game_in_an_arena_is_found_though_the_event_stream_does_not_show_it(match: Match) -> None:
+    """Lichess gives a few seconds for the first move, and the event stream may be down for longer."""
+
+    def without_game_starts(line: dict[str, object]) -> list[bytes]:
+        return [] if line.get("type") == "gameStart" else one_line(line)
+
+    match.server.call(lambda: match.site.write_with(lambda game_id: one_line if game_id else without_game_starts))
+    arena_id = open_arena(match)
+    match.seek(allow_matchmaking=False)
+    config = match.folder / "config.yml"
+    config.write_text(config.read_text() + f"tournaments: [{{id: {arena_id}}}]\n")
+    match.start()
+    match.until(lambda: "tournament.joined" in match.log())
+    enter(match, arena_id, "One")
+    match.until(lambda: match.started)
+    (session,) = match.started
+    began_at = time.monotonic()
+    match.until(lambda: session.game.ply >= 2)
+    assert time.monotonic() - began_at < 0.5 * match.site.timing.arena_first_move_s
 
 
 def test_after_a_late_first_move_the_bot_joins_the_tournament_again(match: Match) -> None:
