@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from engine.cli.parameters import FILE, POSITIVE, parsed, processes_option, refuse_output
+from engine.cli.parameters import FILE, POSITIVE, parsed, processes_option, refuse_given, refuse_output
 from engine.facade import RATINGS
 from engine.pgn.time_control import TimeControl, parse_seconds
 from engine.progress import ProgressDisplay
@@ -22,10 +22,14 @@ from engine.selfplay.calibration import Plan, Report, anchor_ratings, calibratio
 from engine.selfplay.ladder import Pair, Results, make_player, play, stockfish_anchors
 from engine.selfplay.people import LossFit, MoveMatcher, NoUnpacker, opened, played_moves
 from engine.selfplay.uci_client import EngineFailed
+from engine.whole_file import write_whole
 
 GAMES_PER_LINE = 100               # of progress
 LEAST_BANDS = 2                    # of people's ratings that make a scale
 SKILLS = range(200, 3701)
+LADDER_ONLY = (                    # parameters of `calibrate`
+    "results", "least", "most", "step", "skills", "anchors", "stockfish", "reach", "pairs", "clock", "processes",
+)  # fmt: skip
 
 
 @click.command(short_help="Play a ladder of the levels and fit their ratings.")
@@ -60,8 +64,10 @@ def calibrate(
     if write is not None:
         refuse_output(write, False)
     if games is not None:
+        refuse_given(LADDER_ONLY, "with --games, which plays none")
         _compare_with_people(games, every, write)
         return
+    refuse_given(["every"], "without --games")
     if results is None:
         raise click.ClickException("expected a file for the results: `lichessbot-engine calibrate ladder.jsonl ...`")
     refuse_output(results, True)       # one that exists gets more lines
@@ -89,7 +95,7 @@ def calibrate(
         raise click.ClickException(str(error)) from None
     report = Report(plan, known.pairings())
     if write is not None:
-        write.write_text(report.calibration())
+        write_whole(write, [report.calibration().encode()])
     for line in report.lines():
         print(line)
     if write is not None:
@@ -115,7 +121,8 @@ def _compare_with_people(games: Path, every: int, write: Path | None) -> None:
     points = [] if write is None else [(it.skill, it.rating) for it in fit.fitted().values()]
     if write is not None and len(points) >= LEAST_BANDS:
         moves = sum(len(band.ratings) for band in fit.bands.values())
-        write.write_text(calibration_text(points, f"# From {moves:,} moves of people in {games.name}.\n"))
+        text = calibration_text(points, f"# From {moves:,} moves of people in {games.name}.\n")
+        write_whole(write, [text.encode()])
     for line in comparison.lines():
         print(line)
     if write is not None and len(points) < LEAST_BANDS:
@@ -134,6 +141,7 @@ def humanness(players: Sequence[str], games: int, nodes: int, processes: int) ->
 
     A player is `level RATING`, `skill NUMBER`, `nodes NUMBER`, `random`, or the text of a foreign engine.
     """
+    players = tuple(dict.fromkeys(players))
     tallies = {text: humans.Tally() for text in players}
     try:
         for text in players:

@@ -100,7 +100,7 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         print(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error, file=sys.stderr)
     except USER_ERRORS as error:
-        print(error, file=sys.stderr)
+        print(str(error) or "not enough memory", file=sys.stderr)
     return USAGE_ERROR
 
 

@@ -1,7 +1,7 @@
 """The option types and arguments that several commands share."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -111,6 +111,15 @@ def refuse_output(path: Path, force: bool) -> None:
         raise click.ClickException(f"{path} exists; {ways or 'choose another name'}")
 
 
+def refuse_given(names: Iterable[str], other: str) -> None:
+    """Refuse parameters of the command that have no meaning beside another. Raises click.UsageError."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        if param.name in names and context.get_parameter_source(param.name) is not ParameterSource.DEFAULT:
+            name = param.human_readable_name if isinstance(param, click.Argument) else param.opts[0]
+            raise click.UsageError(f"{name} has no meaning {other}")
+
+
 SECONDS = number(0.01, 86_400)
 STYLE = parsed(parse_style)
 board_argument = click.argument("board", nargs=-1, metavar="[FEN]", callback=_board)
@@ -143,9 +152,8 @@ def workers_option(command: Command) -> Command:
     )
     @wraps(command)
     def with_workers(*args: Any, processes: int, cluster: Cluster | None, **options: Any) -> Any:
-        given = click.get_current_context().get_parameter_source("processes") is not ParameterSource.DEFAULT
-        if cluster is not None and given:
-            raise click.UsageError("--processes has no meaning with --cluster, whose workers play one game each")
+        if cluster is not None:
+            refuse_given(["processes"], "with --cluster, whose workers play one game each")
         return command(*args, workers=cluster or processes, **options)
 
     return cast(Command, with_workers)

@@ -61,17 +61,23 @@ def spsa(
     """Tune numbers of the search in FOLDER, then play them against the present ones.
 
     The bounds of a number are in the comment of its line in engine/core/params.py. If interrupted, the same command
-    continues.
+    continues; the final match begins again.
     """
-    parameters = _chosen(read_parameters(Path(params.__file__).read_text()), patterns)
     build = (folder / BUILD).resolve()
-    if Path(params.__file__).parents[2] != build:
+    is_build = Path(params.__file__).parents[2] == build
+    if not is_build and build.exists():
+        _run_in_build(build)           # its numbers count: those of the checkout may have changed since
+    parameters = _chosen(read_parameters(Path(params.__file__).read_text()), patterns)
+    if not is_build:
         _run_in_build(build)
     plan = SpsaPlan(parameters, -(-games // 2), nodes, seed, step, rate)
     state = folder / STATE
-    tuning = Tuning.load(state) if state.exists() else Tuning.begin(parameters)
+    tuning = Tuning.load(state) if state.exists() else Tuning.begin(plan)
     if set(tuning.values) != {parameter.name for parameter in parameters}:
         raise click.ClickException(f"{state} tunes other parameters: {', '.join(tuning.values)}")
+    if tuning.settings != plan.settings():
+        begun = " ".join(f"--{name} {value:g}" for name, value in tuning.settings.items())
+        raise click.ClickException(f"{state} was begun with {begun}: give the same, or choose another folder")
     try:
         _tune(plan, tuning, folder, workers)
         for parameter in parameters:

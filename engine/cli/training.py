@@ -26,6 +26,7 @@ from engine.cli.parameters import (
     POSITIVE,
     number,
     output_options,
+    refuse_given,
     refuse_output,
     variant_option,
     workers_option,
@@ -62,11 +63,11 @@ TRAINING_OPTIONS: dict[str, tuple[Any, str]] = {
     "decay": (SHARE, "Weight decay, as a share of the learning rate."),
     "trust": (SHARE, "Weight of the search score in the target; the game's result has the rest."),
     "hindsight": (SHARE, "Weight of what came later in the game in each score."),
-    "unit_cp": (POSITIVE, "Centipawns of a search score that make one logistic unit."),
+    "unit_cp": (click.IntRange(1, 10_000), "Centipawns of a search score that make one logistic unit."),
     "checks": (POSITIVE, "Validations during the training."),
     "patience": (POSITIVE, "Validations without progress that end the training."),
     "seed": (POSITIVE, "Seed of the first weights and of the order of positions."),
-    "threads": (POSITIVE, "Threads that compute."),
+    "threads": (click.IntRange(1, 1024), "Threads that compute."),
 }
 
 
@@ -119,6 +120,9 @@ def selfplay(
     load_evaluation(net, variant)      # reports a bad file once, not in every process
     plan = SelfplayPlan(folder, seed, nodes=nodes, evaluation=net, variant=variant, tree=tree)
     missing = plan.missing(games)
+    kept = len(plan.shards(games)) - len(missing)
+    if kept and missing:
+        print(f"{folder} already has {kept:,} of the shards, perhaps of other --nodes, --net or --tree; they are kept")
     with ProgressDisplay("self-play", len(missing), "shards") as display:
         for progress in run_selfplay(plan, games, workers):
             display.advance_to(progress.shards)
@@ -132,19 +136,15 @@ def selfplay(
 
 @click.command()
 @click.argument("folder", type=FILE)
-@click.option("--shuffle", type=FILE, metavar="FILE", help="Also write all records to this file in random order.")
-@click.option("--seed", type=int, default=1, help="Seed of that order.")
 @click.option("--wdl", type=FILE, metavar="SVG", help="Also fit win, draw and loss probabilities, and draw their fit.")
-@click.option("--force", is_flag=True, help="Replace files that exist.")
-def records(folder: Path, shuffle: Path | None, seed: int, wdl: Path | None, force: bool) -> None:
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
+def records(folder: Path, wdl: Path | None, force: bool) -> None:
     """Check every record in FOLDER and print statistics."""
-    for output in filter(None, (shuffle, wdl)):
-        refuse_output(output, force)
+    if wdl is not None:
+        refuse_output(wdl, force)
     paths = _shards(folder)
     for line in read_statistics(paths).lines():
         print(line)
-    if shuffle is not None:
-        print(f"{record_files.shuffle(paths, shuffle, seed):,} records written to {shuffle}")
     if wdl is not None:
         _fit_wdl(paths, wdl)
 
@@ -152,7 +152,7 @@ def records(folder: Path, shuffle: Path | None, seed: int, wdl: Path | None, for
 def _fit_wdl(paths: Sequence[Path], target: Path) -> None:
     found = data.load(paths, MAX_POSITIONS)
     fitted = wdl_fit.fit(found)
-    target.write_text(wdl_fit.picture(fitted, found))
+    write_whole(target, [wdl_fit.picture(fitted, found).encode()])
     print(f"cross-entropy {fitted.training:.4f} nats per position, held out {fitted.held_out:.4f}; {target} is written")
     print(f"for engine/core/params.py, from {found.training_count:,} positions of {found.games:,} games:")
     for line in wdl_fit.lines(fitted):
@@ -161,7 +161,7 @@ def _fit_wdl(paths: Sequence[Path], target: Path) -> None:
 
 @click.command()
 @click.argument("folder", type=FILE)
-@click.option("--positions", type=POSITIVE, default=4_000_000, help="Most positions to use.")
+@click.option("--positions", type=POSITIVE, default=4_000_000, help="Positions to use, from the last shards.")
 @click.option("--epochs", type=POSITIVE, default=TunerSettings.epochs, help="Times that each position is seen.")
 @click.option("--step", type=number(0, 100), default=TunerSettings.step_cp, help="Step at the start, in centipawns.")
 @click.option("--trust", type=SHARE, default=TunerSettings.trust, help=TRAINING_OPTIONS["trust"][1])
@@ -224,11 +224,14 @@ def train(folder: Path, output: Path, force: bool, begin: Path | None, newest: i
     """Train a network on the records in FOLDER."""
     first = net_file.read(begin) if begin is not None else None
     settings = _training_settings(options, first)
+    outputs = (output, card_path(output), curve_path(output))
+    if len(set(outputs)) < len(outputs):
+        raise click.ClickException(f"{output} is the name of the card or the curve; expected {output.stem}.net")
     output.parent.mkdir(parents=True, exist_ok=True)
-    for path in (output, card_path(output), curve_path(output)):
+    for path in outputs:
         refuse_output(path, force)
     positions = data.load(_shards(folder), newest, settings.hindsight, settings.unit_cp)
-    train_network(positions, settings, output, first)
+    train_network(positions, settings, output, first, replace=force)
 
 
 @click.command(short_help="Play a match between two evaluations.")
@@ -247,6 +250,8 @@ def match(
 
     FIRST and SECOND are network files, `<shipped>`, or `none` for the hand-written terms.
     """
+    if openings is not None:
+        refuse_given(["seed"], "with --openings, which are played in turn")
     for evaluation in (first, second):
         load_evaluation(evaluation, variant)
     chosen = matches.read_openings(openings, variant) if openings else ()

@@ -195,9 +195,10 @@ class LossFit:
                 losses[move] = max(0, best + self._judge.judge(after)[0])
             return losses[move]
 
-        band.ratings.append(played.rating)
-        band.by_people.append(loss(played.move))
-        band.by_skills.append([loss(self._choose(skill, played)) for skill in self._skills])
+        by_person, by_skills = loss(played.move), [loss(self._choose(skill, played)) for skill in self._skills]
+        band.ratings.append(played.rating)         # after all searches: Ctrl-C there ends the reading, not the result
+        band.by_people.append(by_person)
+        band.by_skills.append(by_skills)
 
     def _choose(self, skill: int, played: PlayedMove) -> str:
         self._player.play_level(level_at(skill), played.game)

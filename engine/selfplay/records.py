@@ -21,7 +21,6 @@ mirrored left to right, which training uses.
 
 import random
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -141,8 +140,10 @@ class ShardPlan:
 
     def finished(self, number: int, games: int) -> Path | None:
         """Return the path of a shard that has at least so many games, None if there is none."""
-        parts = (path for path in self._parts(number) if int(path.stem.rpartition("-")[2]) >= games)
-        return next((path for path in (self.path(number), *parts) if path.exists()), None)
+        whole = self.path(number)
+        if whole.exists():             # the usual case, without a look at the whole folder
+            return whole
+        return next((path for path in self._parts(number) if int(path.stem.rpartition("-")[2]) >= games), None)
 
     def _parts(self, number: int) -> list[Path]:
         """Return the shards with this number that hold fewer games than a whole one."""
@@ -174,12 +175,3 @@ def is_held_out(shard: str, game: int, percent: int) -> bool:
     is the file's name without suffix.
     """
     return random.Random(f"held out {shard} {game}").randrange(100) < percent
-
-
-def shuffle(paths: Sequence[Path], target: Path, seed: int) -> int:
-    """Write all records of these shards to one file in random order and return their number."""
-    content = b"".join(path.read_bytes() for path in paths)
-    order = list(range(0, len(content), RECORD.size))
-    random.Random(seed).shuffle(order)
-    target.write_bytes(b"".join(content[offset : offset + RECORD.size] for offset in order))
-    return len(order)

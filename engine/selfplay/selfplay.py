@@ -105,7 +105,7 @@ def run(plan: SelfplayPlan, games: int, workers: Workers) -> Iterator[SelfplayPr
 
 def run_until(plan: SelfplayPlan, deadline: float, workers: Workers) -> Iterator[SelfplayProgress]:
     """Make at least one shard, and more until `time.monotonic` reaches the deadline; yield the progress after each."""
-    missing = ((number, plan.games_per_shard) for number in count() if not plan.path(number).exists())
+    missing = ((number, plan.games_per_shard) for number in count() if not plan.finished(number, 1))
     first = next(missing)
 
     def in_time() -> Iterator[tuple[int, int]]:

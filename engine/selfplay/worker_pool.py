@@ -1,7 +1,9 @@
 """Runs tasks in several processes, or on the workers of a cluster. Knows nothing of chess."""
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -35,7 +37,7 @@ def run_parallel(function: Callable[[Task], Answer], tasks: Iterable[Task], work
 def _run_here(function: Callable[[Task], Answer], tasks: Iterable[Task], processes: int) -> Iterator[Answer]:
     left = iter(tasks)
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, context, initializer=_end_on_sigint)
+    pool = ProcessPoolExecutor(processes, context, initializer=_end_with_parent)
     running: set[Future[Answer]] = set()
     try:
         while True:
@@ -56,6 +58,14 @@ def _run_here(function: Callable[[Task], Answer], tasks: Iterable[Task], process
         pool.shutdown(cancel_futures=True)
 
 
-def _end_on_sigint() -> None:
-    """Let Ctrl-C end a worker silently: the parent gets it too and reports it."""
+def _end_with_parent() -> None:
+    """End a worker silently at Ctrl-C, as the parent gets it too and reports it, and once the parent is killed."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

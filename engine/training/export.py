@@ -17,9 +17,11 @@ from typing import Any
 from engine.evaluation import net_file
 from engine.evaluation.net_file import Net
 from engine.progress import ProgressDisplay
+from engine.selfplay.records import InvalidRecord
 from engine.training.data import Data
 from engine.training.plot import Curve, svg
 from engine.training.trainer import Check, Training, TrainingSettings, dequantise, hand_written_loss, quantise
+from engine.whole_file import write_whole
 
 SECONDS_PER_HOUR = 3600
 
@@ -63,10 +65,13 @@ def curve_path(net: Path) -> Path:
     return net.with_suffix(".svg")
 
 
-def train_network(data: Data, settings: TrainingSettings, output: Path, first: Net | None = None) -> Card:
+def train_network(
+    data: Data, settings: TrainingSettings, output: Path, first: Net | None = None, *, replace: bool = False
+) -> Card:
     """Train a network, or continue its training, write it with its files and print the progress.
 
-    Training starts from `first`, if given. Raises InvalidNet if that has another shape, or if the name is too long.
+    Training starts from `first`, if given. Raises InvalidNet if that has another shape, or if the name is too long, and
+    InvalidRecord if there is a checkpoint of another training, unless this one may `replace` it.
     """
     net_file.check_name(output.stem)
     training = Training(data, settings, first)
@@ -81,6 +86,11 @@ def train_network(data: Data, settings: TrainingSettings, output: Path, first: N
             display.log(f"held out, {first.name}, with whose weights it begins: {training.loss(training.best):.6f}")
         if training.resume(checkpoint):
             display.log(f"continues after step {training.step}")
+        elif checkpoint.exists() and not replace:
+            raise InvalidRecord(
+                f"{checkpoint} is of a training with other settings or positions: give the same ones to continue it; "
+                "`--force` begins anew"
+            )
         for check in training.run(lambda: display.advance_to(training.step)):
             training.save(checkpoint)
             display.log(_line(training, check))
@@ -94,8 +104,8 @@ def train_network(data: Data, settings: TrainingSettings, output: Path, first: N
         display.log(f"held out, as written: {losses.as_written:.6f}")
     card = _card(training, losses, output.stem)
     net_file.write(net, output)
-    card_path(output).write_text(json.dumps(card.content(), indent=2) + "\n")
-    curve_path(output).write_text(_loss_curve(training, card))
+    write_whole(card_path(output), [json.dumps(card.content(), indent=2).encode(), b"\n"])
+    write_whole(curve_path(output), [_loss_curve(training, card).encode()])
     checkpoint.unlink()
     return card
 

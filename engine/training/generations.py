@@ -69,6 +69,7 @@ class Generation:
     play_s: float = 0.0
     positions: int = 0             # of self-play
     card: dict[str, Any] | None = None
+    match_nodes: int = 0           # per move of the match, which keeps those it began with
     pairs: dict[str, int] = field(default_factory=dict)        # half points of the network per pair
     match_s: float = 0.0
     verdict: Verdict | None = None
@@ -155,14 +156,16 @@ class TrainingLoop:
             plan = self._plan
             paths = records.shards(plan.folder / "shards")
             positions = data.load(paths, plan.newest, plan.settings.hindsight, plan.settings.unit_cp)
-            generation.card = train_network(positions, plan.settings, self.net_path(generation.number)).content()
+            path = self.net_path(generation.number)
+            generation.card = train_network(positions, plan.settings, path, replace=True).content()
             self._save()
 
     def _compare(self, generation: Generation) -> None:
         """Play a match against the teacher."""
         plan = self._plan
+        generation.match_nodes = generation.match_nodes or plan.match_nodes
         net, teacher = str(self.net_path(generation.number)), self.evaluation(generation.teacher)
-        pairing = Match(net, teacher, plan.match_nodes, seed=generation.number, variant=plan.variant)
+        pairing = Match(net, teacher, generation.match_nodes, seed=generation.number, variant=plan.variant)
         missing = [number for number in range(-(-plan.games // 2)) if str(number) not in generation.pairs]
         if generation.verdict is not None or not missing:
             return
@@ -182,8 +185,8 @@ class TrainingLoop:
         assert generation.card is not None
         card = json.dumps(generation.card | self._results(generation), indent=2)
         write_whole(card_path(self.net_path(generation.number)), [card.encode(), b"\n"])
+        write_whole(self._plan.folder / "LOG.md", [log_text(self.generations).encode()])
         self._save()
-        (self._plan.folder / "LOG.md").write_text(log_text(self.generations))
         print(f"generation {generation.number}: {generation.verdict}", flush=True)
 
     def _results(self, generation: Generation) -> dict[str, Any]:
@@ -194,7 +197,7 @@ class TrainingLoop:
             "verdict": generation.verdict,
             "match": {
                 "against": generation.teacher,
-                "nodes": self._plan.match_nodes,
+                "nodes": generation.match_nodes,
                 "games": score.games,
                 "pairs": score.pairs,
                 "elo": round(elo, 1),

@@ -43,6 +43,10 @@ class SpsaPlan:
     step: float = 0.1              # of the last pair, as a share of a parameter's range
     rate: float = 0.004            # move of a value after the last pair for each half point above half, in steps
 
+    def settings(self) -> dict[str, float]:
+        """Return what may not change during a run."""
+        return {"nodes": self.nodes, "seed": self.seed, "step": self.step, "rate": self.rate}
+
     def step_at(self, number: int) -> float:
         """Return the step of this pair, as a share of a parameter's range."""
         decay: float = (self.pairs / (number + 1)) ** STEP_DECAY
@@ -89,22 +93,25 @@ class TunedPlayer(Player):
 class Tuning:
     """The state of a run, as in its JSON file."""
 
+    settings: dict[str, float]     # of its plan
     values: dict[str, float]
     pairs: int = 0
     curve: list[tuple[int, dict[str, float]]] = field(default_factory=list)
 
     @classmethod
-    def begin(cls, parameters: Sequence[Parameter]) -> Tuning:
-        values = {parameter.name: float(parameter.value) for parameter in parameters}
-        return cls(values, 0, [(0, dict(values))])
+    def begin(cls, plan: SpsaPlan) -> Tuning:
+        values = {parameter.name: float(parameter.value) for parameter in plan.parameters}
+        return cls(plan.settings(), values, 0, [(0, dict(values))])
 
     @classmethod
     def load(cls, path: Path) -> Tuning:
         """Read a state. Raises InvalidRecord or OSError."""
         try:
             content = json.loads(path.read_text())
-            values = {str(name): float(value) for name, value in content["values"].items()}
-            return cls(values, int(content["pairs"]), [(pairs, point) for pairs, point in content["curve"]])
+            settings, values = (
+                {str(name): float(value) for name, value in content[part].items()} for part in ("settings", "values")
+            )
+            return cls(settings, values, int(content["pairs"]), [(pairs, point) for pairs, point in content["curve"]])
         except (ValueError, TypeError, KeyError, AttributeError):
             raise InvalidRecord(f"{path} is damaged: remove it to start over, or restore a copy") from None
 
@@ -172,7 +179,8 @@ def verify(plan: SpsaPlan, tuning: Tuning, pairs: int, workers: Workers) -> Iter
 
     The openings are others than those that the numbers were tuned with.
     """
-    numbers = range(plan.pairs, plan.pairs + pairs)
+    played = max(plan.pairs, tuning.pairs)
+    numbers = range(played, played + pairs)
     trials = (Trial(number, (), tuning.rounded(), {}, plan.nodes, plan.seed) for number in numbers)
     for _, half_points in run_parallel(play_trial, trials, workers):
         yield half_points

@@ -104,7 +104,7 @@ def _present_values() -> list[float]:
 
 
 def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
-    """Return the samples to learn from and those held out, at most `limit` in all; no game is in both.
+    """Return the samples to learn from and those held out, at most `limit` from the last shards; no game is in both.
 
     The engine's weights are zero while this runs. Raises InvalidRecord if a shard is damaged.
     """
@@ -113,7 +113,7 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
     held_out = Samples(min(available, available * HELD_OUT_PERCENT // 50 + SPARE))
     taken = 0
     try:
-        for path in paths:
+        for path in reversed(paths):
             content = path.read_bytes()
             words = pack_shard(content, path)      # checks the records, which `Samples` does not
             if rules := rules_in(words) - {STANDARD}:

@@ -22,6 +22,7 @@ from engine.evaluation.variant_weights import VALUES
 from engine.training.linear_samples import LinearSamples
 from engine.training.tuner import Fit, FitProgress, TunerSettings, best_unit
 from engine.variants.variant import VARIANTS, find_variant
+from engine.whole_file import write_whole
 
 PRIOR_CP = {"squares": 15.0, "material": 60.0, "own": 60.0, "passed": 30.0, "king_attack": 30.0}
 OTHER_PRIOR_CP = 10.0
@@ -95,7 +96,7 @@ def tune(variant: str, path: Path) -> dict[str, Pairs]:
     for number, (board, moves, result) in enumerate(games):
         add_game(held_out if number % HELD_OUT == 0 else training, board, moves, result, evaluation)
     if not len(training) or not len(held_out):
-        raise ValueError(f"{path}: {len(games)} games of {variant} are too few")
+        raise ValueError(f"{path}: {len(games)} games of {variant} are too few; --variant leaves it out")
     start = values_of(VALUES[variant])
     unit = best_unit(training)
     fit = Fit(training, held_out, FitProgress.begin_at(start, SETTINGS, unit, len(training), pulls(len(training))))
@@ -140,9 +141,14 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=Path("variant_weights.py"))
     options = parser.parse_args()
     weights = {variant: terms_of(values_of(VALUES[variant])) for variant in VARIANTS}
-    for variant in options.variant:
-        weights[variant] = tune(variant, options.games)
-    options.output.write_text(module_text(weights))
+    try:
+        for variant in options.variant:
+            weights[variant] = tune(variant, options.games)
+            write_whole(options.output, [module_text(weights).encode()])
+    except OSError as error:
+        parser.error(f"{error.filename}: {error.strerror}")
+    except ValueError as error:
+        parser.error(str(error))
     return 0
 
 

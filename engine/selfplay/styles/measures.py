@@ -6,7 +6,7 @@ beside the styles defines each in words. Moves are counted as on a score sheet.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import erfc, sqrt
+from math import erfc, inf, sqrt
 
 from engine.core.position import Position
 from engine.evaluation.style import Name
@@ -212,8 +212,9 @@ def compare(measure: Measure, styled: Sequence[WatchedGame], default: Sequence[W
         return None
     means = [sum(it) / len(it) for it in values]
     error = sqrt(sum(_variance_of_mean(it, mean) for it, mean in zip(values, means, strict=True)))
-    z = (means[0] - means[1]) / error if error else 0.0
-    return Comparison(means[0], means[1], len(values[0]), len(values[1]), erfc(abs(z) / sqrt(2)))
+    difference = abs(means[0] - means[1])
+    z = difference / error if error else inf if difference else 0.0
+    return Comparison(means[0], means[1], len(values[0]), len(values[1]), erfc(z / sqrt(2)))
 
 
 def _variance_of_mean(values: Sequence[float], mean: float) -> float:

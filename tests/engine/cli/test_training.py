@@ -15,7 +15,7 @@ from engine.evaluation.net_file import InvalidNet
 from engine.selfplay.selfplay import SelfplayPlan
 from engine.training.data import load, read_words, rules_in
 from engine.training.export import train_network
-from engine.training.trainer import TrainingSettings
+from engine.training.trainer import Training, TrainingSettings
 from tests.engine.nets import random_net
 from tests.engine.shards import write_shards
 
@@ -68,7 +68,6 @@ def test_an_impossible_shape_is_refused_at_once(
         (TRAIN, "a.net"),
         (TRAIN, "a.json"),
         (TRAIN, "a.svg"),
-        (("records", "shards", "--shuffle", "mixed.bin"), "mixed.bin"),
         (("records", "shards", "--wdl", "curve.svg"), "curve.svg"),
         (("book", "grow", "games"), "own_book.bin"),
         (("book", "build", "games.pgn", "-o", "book.bin"), "book.bin"),
@@ -89,6 +88,31 @@ def test_no_file_is_replaced_without_force(
     way = ways.get(command[0], "`--force` replaces it, `--output` writes elsewhere")
     assert capsys.readouterr().err == f"{output} exists; {way}\n"
     assert Path(output).read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.svg"])
+def test_a_network_has_another_name_than_its_card_and_curve(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(("train", "shards", "-o", name, "--force")) == 2
+    assert capsys.readouterr().err == f"{name} is the name of the card or the curve; expected a.net\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (("match", "none", "none", "--openings", "a.epd", "--seed", "2"), "--seed has no meaning with --openings"),
+        (("calibrate", "a.jsonl", "--games", "a.pgn"), "RESULTS has no meaning with --games"),
+        (("calibrate", "--clock", "1+1", "--games", "a.pgn"), "--clock has no meaning with --games"),
+        (("calibrate", "a.jsonl", "--every", "2"), "--every has no meaning without --games"),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_refused(
+    line: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(line) == 2
+    assert complaint in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])
@@ -180,6 +204,29 @@ def test_a_long_name_is_refused_before_the_training(tmp_path: Path) -> None:
     with pytest.raises(InvalidNet, match="the name has 65 bytes, expected at most 64"):
         train_network(learnt, TrainingSettings(), tmp_path / f"{'n' * 65}.net")
     assert [path.name for path in tmp_path.iterdir()] == ["shards"]
+
+
+def test_an_unfinished_training_is_replaced_only_if_asked_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = TrainingSettings(hidden=32, epochs=1, batch=64)
+    training = Training(load(write_shards(Path("shards"), 1, games=60), 10**6), settings)
+    training.save(Path("a.net.checkpoint"))
+    command = (*TRAIN, "--hidden", "32", "--epochs", "1", "--batch", "64", "--seed", "9")
+    assert run(command) == 2
+    assert "a.net.checkpoint is of a training with other settings or positions: give the" in capsys.readouterr().err
+    assert run((*command, "--force")) == 0
+    assert not Path("a.net.checkpoint").exists()
+
+
+def test_a_lack_of_memory_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(path: Path) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(cli_training, "_shards", fail)
+    assert run(("records", "shards")) == 2
+    assert capsys.readouterr().err == "not enough memory\n"
 
 
 def test_a_variant_is_played_learnt_and_compared(

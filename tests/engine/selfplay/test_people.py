@@ -114,6 +114,23 @@ def test_the_skill_of_people_is_found_by_what_their_moves_lose(monkeypatch: pyte
     assert [line.split()[:3] for line in fit.lines()][1:] == [["1000", "to", "1199"], ["1800", "to", "1999"]]
 
 
+def test_an_interrupted_fit_keeps_whole_moves_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people, "FIT_EVERY", 1)
+    monkeypatch.setattr(people, "FIT_LEAST", 1)
+    fit = LossFit(Judge(100), (400, 2000))
+    for number in range(3):
+        fit.add(PlayedMove(number, Board(), 1500, "a2a4"))
+
+    def interrupt(skill: int, played: PlayedMove) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit, "_choose", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        fit.add(PlayedMove(3, Board(), 1500, "a2a4"))
+    assert {len(kept) for kept in vars(fit.bands[1400]).values()} == {3}
+    assert len(list(fit.lines())) == 2
+
+
 def test_a_scale_is_written_from_the_games_of_people(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,7 +1,6 @@
 """Records of self-play."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from engine.core.fen import parse_fen
 from engine.selfplay.records import (
@@ -10,7 +9,6 @@ from engine.selfplay.records import (
     Sample,
     encode,
     is_held_out,
-    shuffle,
     snapshot,
 )
 from tests.engine.positions import Start, random_games
@@ -36,17 +34,6 @@ def test_a_large_score_is_clipped() -> None:
     sample = samples(1)[0]
     huge = replace(sample, score_cp=99_999)
     assert decode(encode(huge)).score_cp == 32000
-
-
-def test_shuffling_keeps_every_record(tmp_path: Path) -> None:
-    written = [encode(sample) for sample in samples(4)]
-    shard, mixed = tmp_path / "a.shard", tmp_path / "mixed"
-    shard.write_bytes(b"".join(written))
-    assert shuffle([shard], mixed, seed=1) == len(written)
-    content = mixed.read_bytes()
-    records = [content[offset : offset + 32] for offset in range(0, len(content), 32)]
-    assert records != written
-    assert sorted(records) == sorted(written)
 
 
 def test_the_share_of_held_out_games_is_stable() -> None:

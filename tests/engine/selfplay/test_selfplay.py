@@ -117,6 +117,14 @@ def test_self_play_finishes_its_shard_after_the_deadline(tmp_path: Path) -> None
     assert small.missing(games=2) == [(1, 1)]
 
 
+def test_shards_of_the_user_are_kept_whatever_their_size(tmp_path: Path) -> None:
+    small = replace(plan(tmp_path), games_per_shard=2, nodes=20)
+    mine = small.path(0, games=1)
+    mine.write_bytes(b"")
+    list(run_until(small, time.monotonic(), workers=1))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [mine.name, small.path(1).name]
+
+
 def test_the_command_has_nothing_to_do_the_second_time(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "engine", "selfplay", str(tmp_path), "--games", "1", "--nodes", "20"]
     played = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=200, check=True)

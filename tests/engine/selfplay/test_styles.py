@@ -99,6 +99,9 @@ def test_two_equal_samples_differ_by_chance_and_unequal_ones_do_not() -> None:
     assert (more.ratio, more.styled_games, more.default_games) == (4.0, 50, 50)
     assert more.p < 1e-6
     assert compare(measures.swindles, many, few) is None
+    all_drawn = compare(measures.draws, [drawn] * 50, [lost] * 50)
+    assert all_drawn is not None
+    assert all_drawn.p == 0
 
 
 def test_every_style_has_its_measure() -> None:

@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
@@ -21,6 +23,11 @@ def fail(number: int) -> int:
 
 def die(number: int) -> int:
     os._exit(number)
+
+
+def sleep_aloud(seconds: int) -> int:
+    print("asleep", flush=True)
+    return sleep(seconds)
 
 
 def sleep(seconds: int) -> int:
@@ -54,6 +61,15 @@ def test_an_error_reaches_the_caller() -> None:
 def test_a_process_that_was_killed_is_one_line() -> None:
     with pytest.raises(WorkerKilled, match="a worker process was killed, perhaps for lack of memory"):
         list(run_parallel(die, [1, 1], 2))
+
+
+def test_the_processes_end_with_a_parent_that_is_killed() -> None:
+    script = f"from {__name__} import sleep_aloud, run_parallel; list(run_parallel(sleep_aloud, [600, 600], 2))"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert [parent.stdout.readline() for _ in range(2)] == ["asleep\n"] * 2
+        parent.kill()
+        assert parent.stdout.read() == ""          # ends when no process has it open
 
 
 def test_closing_the_iterator_ends_the_processes() -> None:

@@ -102,6 +102,24 @@ def test_a_variant_has_a_loop_of_its_own(tmp_path: Path) -> None:
     assert read_statistics(records.shards(tmp_path / "shards")).positions > 60
 
 
+def test_an_interrupted_match_goes_on_with_its_nodes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = folder / "loop.json"
+    (saved,) = json.loads(state.read_text())
+    state.write_text(json.dumps([saved | {"verdict": None, "pairs": {"0": 4}}]))
+    nodes = []
+
+    def note(rivals: Match, numbers: Iterable[int], workers: Workers) -> Iterator[tuple[int, int]]:
+        nodes.append(rivals.nodes)
+        return all_won(rivals, numbers, workers)
+
+    monkeypatch.setattr(match, "play", note)
+    TrainingLoop(replace(plan(folder), match_nodes=5000)).run()
+    assert nodes == [20]
+    assert json.loads((folder / "nets" / "gen-001.json").read_text())["match"]["nodes"] == 20
+
+
 def test_an_interrupted_match_keeps_its_pairs(turned: Path) -> None:
     (generation,) = TrainingLoop(plan(turned)).generations
     assert generation.pairs["0"] == 4
@@ -109,7 +127,7 @@ def test_an_interrupted_match_keeps_its_pairs(turned: Path) -> None:
 
 
 def test_after_an_interrupted_training_no_games_are_played(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut_off(*_: object) -> None:
+    def cut_off(*_: object, **options: object) -> None:
         raise CutOff
 
     monkeypatch.setattr(match, "play", all_won)

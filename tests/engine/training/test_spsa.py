@@ -15,7 +15,8 @@ import pytest
 from engine.cli.main import run as run_command
 from engine.core import params
 from engine.selfplay.records import InvalidRecord
-from engine.training.spsa import SpsaPlan, Trial, TunedPlayer, Tuning
+from engine.training import spsa
+from engine.training.spsa import SpsaPlan, Trial, TunedPlayer, Tuning, verify
 from engine.training.tunable import NotTunable, Numbers, Parameter, read_parameters
 
 PARAMETERS = (Parameter("RISING", 20, 0, 100), Parameter("FALLING", 800, 0, 1000), Parameter("BOUND", 5, 4, 8))
@@ -43,14 +44,14 @@ def learn(tuning: Tuning, plan: SpsaPlan, until: int) -> None:
 
 
 def test_games_decided_half_by_chance_lead_to_the_best_numbers() -> None:
-    tuning = Tuning.begin(PARAMETERS)
+    tuning = Tuning.begin(PLAN)
     learn(tuning, PLAN, PLAN.pairs)
     assert abs(tuning.values["RISING"] - BEST["RISING"]) <= 10
     assert abs(tuning.values["FALLING"] - BEST["FALLING"]) <= 100
 
 
 def test_a_number_never_leaves_its_bounds() -> None:
-    tuning = Tuning.begin(PARAMETERS)
+    tuning = Tuning.begin(PLAN)
     seen: set[float] = set()
     for number in range(1000):
         trial = tuning.trial(PLAN, number)
@@ -61,8 +62,8 @@ def test_a_number_never_leaves_its_bounds() -> None:
 
 
 def test_a_step_smaller_than_one_is_tried_as_often_as_it_is_long() -> None:
-    tuning = Tuning.begin([Parameter("SMALL", 5, 4, 8)])
     plan = SpsaPlan((Parameter("SMALL", 5, 4, 8),), pairs=1, step=0.0625)      # a quarter of 1
+    tuning = Tuning.begin(plan)
     trials = [tuning.trial(replace(plan, seed=seed), 0) for seed in range(2000)]
     higher = [trial.first["SMALL"] if trial.directions == (1,) else trial.second["SMALL"] for trial in trials]
     assert set(higher) == {5, 6}
@@ -78,7 +79,7 @@ def test_steps_and_moves_become_smaller_until_they_are_as_asked_for() -> None:
 
 
 def test_an_interrupted_run_learns_the_same(tmp_path: Path) -> None:
-    whole, cut = Tuning.begin(PARAMETERS), Tuning.begin(PARAMETERS)
+    whole, cut = Tuning.begin(PLAN), Tuning.begin(PLAN)
     learn(whole, PLAN, 300)
     learn(cut, PLAN, 100)
     cut.save(tmp_path / "spsa.json")
@@ -96,8 +97,8 @@ def test_a_damaged_state_is_one_line(tmp_path: Path, text: str) -> None:
 
 
 def test_the_picture_shows_the_numbers_that_moved_farthest() -> None:
-    parameters = [Parameter(f"NUMBER_{number}", 50, 0, 100) for number in range(12)]
-    tuning = Tuning.begin(parameters)
+    parameters = tuple(Parameter(f"NUMBER_{number}", 50, 0, 100) for number in range(12))
+    tuning = Tuning.begin(SpsaPlan(parameters, pairs=20))
     tuning.values |= {"NUMBER_3": 90.0, "NUMBER_7": 10.0}
     tuning.curve.append((10, dict(tuning.values)))
     picture = tuning.picture(parameters)
@@ -126,6 +127,15 @@ def test_an_unknown_name_is_refused_with_the_nearest(tmp_path: Path, capsys: pyt
     assert not any(tmp_path.iterdir())
 
 
+def test_the_final_match_has_openings_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if a run is asked for fewer games than it has played."""
+    tuning = Tuning.begin(PLAN)
+    tuning.pairs = 30
+    monkeypatch.setattr(spsa, "run_parallel", lambda play, trials, workers: ((it, it.number) for it in trials))
+    for pairs, first in ((10, 30), (50, 50)):
+        assert sorted(verify(replace(PLAN, pairs=pairs), tuning, 3, workers=1)) == [first, first + 1, first + 2]
+
+
 @pytest.mark.long
 def test_a_run_that_is_killed_continues_and_then_plays_its_numbers(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "engine", "spsa", str(tmp_path), "--games", "100", "--nodes", "300"]
@@ -137,6 +147,8 @@ def test_a_run_that_is_killed_continues_and_then_plays_its_numbers(tmp_path: Pat
         os.killpg(first.pid, signal.SIGKILL)
     saved = json.loads((tmp_path / "spsa.json").read_text())
     assert 0 < saved["pairs"] < 50
+    other = subprocess.run([*command, "--nodes", "400"], capture_output=True, text=True, check=False)
+    assert "was begun with --nodes 300 --seed 1 --step 0.1 --rate 0.004: give the same" in other.stderr
     second = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "compiling" not in second.stdout
     assert "LATE_MOVE_BASE = " in second.stdout

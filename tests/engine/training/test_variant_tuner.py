@@ -17,6 +17,7 @@ from engine.training.variant_tuner import (
     SETTINGS,
     add_game,
     games_of,
+    main,
     module_text,
     pulls,
     terms_of,
@@ -120,3 +121,19 @@ def test_weights_are_fitted_to_the_games(tmp_path: Path, capsys: pytest.CaptureF
     assert fitted != terms_of(values_of(VALUES["antichess"]))
     with pytest.raises(ValueError, match="0 games of atomic are too few"):
         tune("atomic", path)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_games_that_teach_nothing_are_one_line(
+    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "games.jsonl"
+    if there:
+        path.touch()
+    output = tmp_path / "weights.py"
+    monkeypatch.setattr("sys.argv", ["variant_tuner", str(path), "--variant", "atomic", "--output", str(output)])
+    with pytest.raises(SystemExit):
+        main()
+    complaint = "0 games of atomic are too few; --variant leaves it out" if there else "No such file or directory"
+    assert f"{path}: {complaint}" in capsys.readouterr().err
+    assert not output.exists()
