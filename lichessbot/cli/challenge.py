@@ -18,7 +18,7 @@ from click.core import ParameterSource
 from lichessbot.cli.options import Parsed, access_to, config_option, exact_clock, load, player_name
 from lichessbot.config import Config, LoadedConfig
 from lichessbot.config.matchmaking import offered_base, offered_days
-from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refused, StateError, Unreachable
+from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import (
@@ -122,13 +122,9 @@ def refuse_unplayable(place: str, variant: str, config: Config, timeouts: Timeou
 
 
 def _refuse_blocked(opponent: str, loaded: LoadedConfig) -> None:
-    """Raise ConfigError for a player who is blocked, by command or in the configuration."""
+    """Raise ConfigError for a player who is blocked, by command or in the configuration, and StateError."""
     name = opponent.lower()
-    try:
-        is_blocked = bool(read_only(loaded.state_dir, "SELECT 1 FROM blocked_players WHERE id = ?", name))
-    except StateError as error:
-        raise ConfigError([str(error)]) from error
-    if is_blocked:
+    if read_only(loaded.state_dir, "SELECT 1 FROM blocked_players WHERE id = ?", name):
         raise ConfigError([f"{opponent} is blocked; `lichessbot unblock {opponent}` undoes that"])
     if name in loaded.config.challenge.block_list:
         raise ConfigError([f"{loaded.place('challenge.block_list')}: names {opponent}"])

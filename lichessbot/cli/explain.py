@@ -21,7 +21,7 @@ from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.control.client import NoAnswer, NoDaemon, ask
 from lichessbot.control.commands import Command
 from lichessbot.control.status import Activity
-from lichessbot.errors import ExitCode, StateError
+from lichessbot.errors import ExitCode
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
@@ -235,18 +235,14 @@ def command(
         raise click.UsageError(f"{' and '.join(lengths)} exclude each other")
     if challenge is None and profile is None and not lengths:
         raise click.UsageError("expected CHALLENGE, --profile, or one of --clock, --days and --unlimited")
-    try:
-        if profile is not None:
-            return ExitCode.OK if _explain_bot(loaded.state_dir, profile, sys.stdout) else ExitCode.FAILED
-        if challenge is not None:
-            known = _explain_past(loaded.state_dir, challenge, Timeouts(), sys.stdout)
-            return ExitCode.OK if known else ExitCode.FAILED
-        who = replace(challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=name or "")
-        inquiry = Inquiry(who, clock, days, Mode.RATED if rated else Mode.CASUAL, variant, fen)
-        _explain_inquiry(loaded, inquiry, Timeouts(), sys.stdout)
-    except StateError as error:
-        sys.stderr.write(f"{error}\n")
-        return ExitCode.FAILED
+    if profile is not None:
+        return ExitCode.OK if _explain_bot(loaded.state_dir, profile, sys.stdout) else ExitCode.FAILED
+    if challenge is not None:
+        known = _explain_past(loaded.state_dir, challenge, Timeouts(), sys.stdout)
+        return ExitCode.OK if known else ExitCode.FAILED
+    who = replace(challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=name or "")
+    inquiry = Inquiry(who, clock, days, Mode.RATED if rated else Mode.CASUAL, variant, fen)
+    _explain_inquiry(loaded, inquiry, Timeouts(), sys.stdout)
     return ExitCode.OK
 
 

@@ -14,7 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from lichessbot import __version__
-from lichessbot.errors import ConfigError, ExitCode
+from lichessbot.errors import ConfigError, ExitCode, StateError, StateNewer
 from lichessbot.log import inert
 
 _SECTIONS: Final = {
@@ -127,6 +127,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         sys.stderr.write("".join(f"{inert(problem)}\n" for problem in error.problems))
         return ExitCode.USAGE
+    except StateError as error:
+        sys.stderr.write(f"{error}\n")
+        return ExitCode.USAGE if isinstance(error, StateNewer) else ExitCode.FAILED
     except BrokenPipeError:
         # The reader, such as `head`, has all it wants; what is left must not be flushed at exit either.
         _write_nothing_more()

@@ -82,6 +82,8 @@ def command(
     config_file: Path | None, tournament_id: str, team: str | None, password: str | None, leave: bool
 ) -> int:
     """Take part in the arena ID, which is the end of its address. The running daemon plays."""
+    if leave and (team or password):
+        raise click.UsageError("--team and --password have no meaning with --leave")
     settings, timeouts = load(config_file)
     loaded = settings.loaded
     if leave and any(it.id == tournament_id for it in loaded.config.tournaments):

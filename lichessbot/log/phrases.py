@@ -234,7 +234,7 @@ def _pawns(score: str) -> str:
 def _count(number: str, unit: str) -> str:
     value = int(number)
     for limit, prefix in ((1_000_000_000, "G"), (1_000_000, "M"), (1000, "k")):
-        if value >= limit:
+        if value >= 0.9995 * limit:      # in three digits at least one of them
             return f"{value / limit:.3g}{prefix} {unit}"
     return f"{value} {unit}"
 

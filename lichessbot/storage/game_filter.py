@@ -41,7 +41,10 @@ class GameFilter:
 
 def game_id(text: str) -> str | None:
     """Return the id in an id or address of a game, which may also name a colour or a ply; None if there is none."""
-    path = [word for word in urlsplit(text).path.split("/") if word not in ("", "white", "black")]
+    try:
+        path = [word for word in urlsplit(text).path.split("/") if word not in ("", "white", "black")]
+    except ValueError:                 # such as http://[
+        return None
     found = _ID.fullmatch(path[-1]) if path else None
     return None if found is None else found[1]
 

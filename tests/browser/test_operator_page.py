@@ -136,6 +136,19 @@ def test_the_page_follows_a_game_over_a_restart_of_the_daemon(browser: "Browser"
         assert page.page.locator("img, main script").count() == 0
 
 
+def test_a_daemon_that_is_too_busy_to_answer_is_not_called_connected(
+    browser: "Browser", arena: Arena, address: str
+) -> None:
+    script = "window.EventSource = class extends EventSource { constructor(url) { super(url); window.events = this; } }"
+    with visit(browser, f"http://{address}/") as page:
+        page.page.add_init_script(script)
+        page.page.reload()
+        page.until_text("#connection", "connected")
+        told = "events.dispatchEvent(new MessageEvent('stale')); document.getElementById('connection').textContent"
+        assert page.page.evaluate(told) == "the daemon does not answer"
+        page.until_text("#connection", "connected")        # with the next status
+
+
 def test_the_way_back_from_the_history_is_the_live_view(browser: "Browser", arena: Arena, address: str) -> None:
     with visit(browser, f"http://{address}/") as page:
         page.until_text("#connection", "connected")

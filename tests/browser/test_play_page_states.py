@@ -100,6 +100,9 @@ def test_a_new_game_is_offered_after_a_game_of_others_too(browser: "Browser", sc
         assert page.page.locator("#challenge").is_visible()
         page.page.click("#boards button")
         page.page.wait_for_selector("#leave:not([hidden])")
+        page.page.locator("#skip").press("Enter")
+        assert page.page.evaluate("document.activeElement.id") == "side"
+        page.page.wait_for_selector("#leave:not([hidden])")
 
 
 def test_a_question_that_is_closed_without_an_answer_resigns_nothing(browser: "Browser", scene: Scene) -> None:

@@ -168,7 +168,7 @@ class _Events:
                 pass
 
         async for snapshot in self._snapshots.follow(gone):
-            await self._write(send, b": nothing new\n\n" if snapshot is None else snapshot.event)
+            await self._write(send, b"event: stale\ndata: {}\n\n" if snapshot is None else snapshot.event)
         await send({"type": "http.response.body", "body": b""})
 
     @staticmethod

@@ -11,14 +11,13 @@ from uvicorn.server import ServerState
 
 from lichessbot.control.commands import ControlRequest, adapter_of
 from lichessbot.control.status import Status
-from lichessbot.control.web.connections import BoundedConnection
+from lichessbot.control.web.connections import REQUEST_PATIENCE_S, BoundedConnection
 from lichessbot.control.web.guard import Guard, Rules
 from lichessbot.control.web.routes import application
 from lichessbot.control.web.site import Site
 from lichessbot.control.web.snapshots import Snapshots
 from lichessbot.log import EventLog
 
-_IDLE_CONNECTION_S: Final = 30
 _LONGEST_REQUEST: Final = 16 << 10  # bytes, of the line and the headers; a request has no body
 _LAST_WORDS_S: Final = 0.1
 
@@ -68,7 +67,7 @@ class Service:
             log_config=None,
             proxy_headers=False,
             server_header=False,
-            timeout_keep_alive=_IDLE_CONNECTION_S,
+            timeout_keep_alive=int(REQUEST_PATIENCE_S),
             h11_max_incomplete_event_size=_LONGEST_REQUEST,
         )
         config.load()

@@ -196,7 +196,7 @@ class Snapshots:
 
 
 def without_time(status: Status) -> Status:
-    """Return a status without what changes by the passage of time alone, which a page counts by itself."""
+    """Return a status without what changes by the passage of time alone: a page learns that now and then."""
     connection, lobby = status.connection, status.lobby
     events = None if connection.events is None else _still_stream(connection.events)
     held_back = tuple(replace(it, until_epoch_s=_still(it.until_epoch_s)) for it in connection.requests.held_back)

@@ -7,17 +7,9 @@ from typing import Final, NamedTuple
 TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
-    ".mjs": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".json": "application/json",
     ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".webp": "image/webp",
-    ".ico": "image/x-icon",
-    ".woff2": "font/woff2",
-    ".mp3": "audio/mpeg",
-    ".ogg": "audio/ogg",
-    ".txt": "text/plain; charset=utf-8",
 }
 
 

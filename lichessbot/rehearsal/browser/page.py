@@ -37,7 +37,6 @@ _HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
-_TYPES: Final = {".js": "text/javascript", ".woff2": "font/woff2"}
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -120,8 +119,7 @@ class Page:
     def _served(self, path: str) -> Response:
         if path not in self._files:
             raise NotFound
-        suffix = f".{path.rpartition('.')[2]}"
-        kind = _TYPES.get(suffix) or mimetypes.guess_type(path)[0] or "application/octet-stream"
+        kind = "text/javascript" if path.endswith(".js") else mimetypes.guess_type(path)[0]
         return Response(self._files[path].read_bytes(), media_type=kind)
 
     async def _events(self, request: Request) -> Response:

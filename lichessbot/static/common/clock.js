@@ -21,9 +21,12 @@ export function clockText(seconds) {
   return `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}${tenths}`;
 }
 
+/** Note that a report of clocks has come. */
+export const noteReport = (report) => heard.has(report) || heard.set(report, performance.now());
+
 /** Show a clock in an element: its seconds by a report (an object), null without a clock, and whether it runs. */
 export function setClock(element, seconds, runs, report) {
-  if (!heard.has(report)) heard.set(report, performance.now());
+  noteReport(report);
   clocks.set(element, { seconds, runs, setAt: heard.get(report) });
   show(element);
   timer ??= setInterval(tick, TICK_MS);

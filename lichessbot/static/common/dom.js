@@ -31,9 +31,7 @@ export function setAttribute(element, name, value) {
 
 /** Change the text of an element only if it differs, so that a screen reader hears only news. */
 export function setText(element, text) {
-  if (element.textContent !== String(text)) {
-    element.textContent = text;
-  }
+  if (element.textContent !== String(text)) element.textContent = text;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** How the daemon is, and how its next games come about. */
 
-import { byId, make, outside, showList } from '../common/dom.js';
+import { byId, make, outside, setText, showList } from '../common/dom.js';
 import { count, duration, joined, moment, player, plural, showFacts, terms } from './words.js';
 
 const TONES = { accepted: 'good', declined: 'bad' };
@@ -11,7 +11,9 @@ export function showHealth(status) {
   showFacts(byId('next'), nextGames(status.lobby));
   showList(byId('queue'), status.lobby.queue, (it) => it.challenge_id, () => make('li'), showWaiting);
   const decisions = status.lobby.last_challenges.toSorted((one, other) => other.at_epoch_s - one.at_epoch_s);
-  showList(byId('challenges'), decisions, (it) => `${it.at_epoch_s} ${it.challenger} ${it.decision}`, decision);
+  const showDate = (element, it) => setText(element.firstChild, moment(it.at_epoch_s)); // today, or with the day
+  const key = (it) => `${it.at_epoch_s} ${it.challenger} ${it.decision}`;
+  showList(byId('challenges'), decisions, key, decision, showDate);
 }
 
 /** Return a fact in a tone, if there is one. */

@@ -102,7 +102,7 @@ async function showGames(shown = []) {
       setText(byId('found'), games.length ? '' : 'No game in the records is like this.');
     }
   } catch (error) {
-    setText(byId('found'), `The games cannot be shown: ${error.message}`);
+    mine === showGames.latest && setText(byId('found'), `The games cannot be shown: ${error.message}`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The operator's page: follows the daemon's events, and shows the view that the address names. */
 
+import { noteReport } from '../common/clock.js';
 import { byId, setAttribute, setText, showList } from '../common/dom.js';
 import { closeGame, createGame, updateGame } from './game.js';
 import { showHealth } from './health.js';
@@ -16,8 +17,8 @@ let latest = null;
 /** Follow the daemon, also over its restarts. */
 function connect() {
   const source = new EventSource('api/events');
-  source.addEventListener('open', () => showConnection('connected'));
   source.addEventListener('status', (event) => show(JSON.parse(event.data)));
+  source.addEventListener('stale', () => showConnection('the daemon does not answer'));
   source.addEventListener('error', () => {
     showConnection('reconnecting');
     // The browser gives up after an answer such as 502 of a proxy.
@@ -32,6 +33,8 @@ function showConnection(text) {
 
 function show(status) {
   latest = status;
+  showConnection('connected');
+  status.games.forEach(noteReport);
   const name = status.connection.account ?? 'lichessbot';
   setText(byId('account'), name);
   setText(byId('activity'), status.activity);
@@ -79,5 +82,6 @@ addEventListener('hashchange', () => {
     scrollTo(0, 0);
   }
 });
+byId('to-history').addEventListener('click', () => byId('history').hidden || showHistory());
 navigate();
 connect();

@@ -30,7 +30,7 @@ export async function showReplay(element, id) {
     shownId === id && showGame(element, parts);
   } catch (error) {
     const text = `This game cannot be shown: ${error.message}`;
-    element.replaceChildren(make('p', { class: 'card bad', role: 'alert' }, text));
+    shownId === id && element.replaceChildren(make('p', { class: 'card bad', role: 'alert' }, text));
   }
 }
 
@@ -40,9 +40,7 @@ function annotated({ moves, mistakes, pgn }) {
   const line = moves.map(({ san, ply, move, clock_ms: clockMs }) => {
     const clock = clockMs === null ? '' : `[%clk ${new Date(clockMs).toISOString().slice(11, 19)}]`;
     const mistake = mistakes.find((it) => it.ply === ply);
-    if (!mistake) {
-      return `${san} {${clock}}`;
-    }
+    if (!mistake) return `${san} {${clock}}`;
     const better = mistake.better ? `,G${squaresOf(mistake.better_move).join('')}` : '';
     const comment = `{${clock}[%cal R${squaresOf(move).join('')}${better}]}`;
     return `${san} ${MARKS[mistake.glyph]} ${comment} ${better && `(${mistake.line.join(' ')})`}`;

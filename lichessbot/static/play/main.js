@@ -39,9 +39,7 @@ function followGame(before, game) {
   } else if (game && (view.ply >= before.moves.length || view.ply > game.moves.length)) {
     view.ply = game.moves.length;
   }
-  if (!game || before === undefined) {
-    return;
-  }
+  if (!game || before === undefined) return;
   const move = game.moves.at(-1);
   if (!isNew && game.isOver && !before.isOver) {
     sounds.play('end');
@@ -59,9 +57,7 @@ function followGame(before, game) {
 
 function show() {
   const { lobby, game } = told;
-  if (!lobby) {
-    return;
-  }
+  if (!lobby) return;
   const orientation = ((game?.me ?? boardBelow(game)) === 'black') !== view.flipped ? 'black' : 'white';
   const isForm = !game || (view.wantsForm && game.isOver);
   const analysis = told.analysis?.id === game?.id ? told.analysis : null;
@@ -136,10 +132,8 @@ byId('steps').addEventListener('click', (event) => steps[event.target.dataset.st
 
 const clicks = {
   sound() { sounds.toggle(); show(); },
-  'new-game'() {
-    location.hash = '';
-    change({ wantsForm: true });
-  },
+  skip(event) { event.preventDefault(); byId('side').focus(); },   // its address would leave the game that is watched
+  'new-game'() { location.hash = ''; change({ wantsForm: true }); },
   leave: () => (location.hash = ''),
   flip: () => change({ flipped: !view.flipped }),
   rematch: () => act('rematch'),

@@ -148,6 +148,8 @@ def test_a_phrase_is_one_harmless_line_whatever_the_values_are(event: str, data:
         ("signed", 6, "+6"),
         ("signed", -7, "-7"),
         ("speed", 1_204_000, "1.2M n/s"),
+        ("speed", 999_600, "1M n/s"),
+        ("speed", 999_400, "999k n/s"),
         ("words", "fromPosition", "from position"),
         ("words", "own_book", "own book"),
     ],

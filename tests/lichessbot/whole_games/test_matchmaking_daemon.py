@@ -334,6 +334,7 @@ def test_a_tournament_is_entered_by_a_command_survives_a_restart_and_is_left_by_
     assert not arena.entries[match.bot].here
     match.start()
     match.until(lambda: arena.entries[match.bot].here)
+    assert told(match, "tournament", arena_id, "--leave", "--team", "ours")[0] == 2
     code, lines = told(match, "tournament", arena_id, "--leave")
     assert (code, lines) == (0, [f"left tournament {arena_id}; the daemon (process {match.process.pid}) was told"])
     match.until(lambda: match.log().count("tournament.left") >= 2)

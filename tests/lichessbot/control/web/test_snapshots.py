@@ -144,6 +144,23 @@ def test_a_main_thread_that_does_not_answer_is_reported_and_asked_again(
     asyncio.run(ask())
 
 
+def test_followers_hear_that_the_main_thread_does_not_answer(
+    main: MainThread, set_seconds: Callable[[str, float], None]
+) -> None:
+    async def follow() -> None:
+        snapshots = Snapshots(main.emit)
+        set_seconds("PATIENCE_S", 0.2)
+        set_seconds("_KEEP_ALIVE_S", 0.5)
+        told = snapshots.follow(asyncio.Event().wait)
+        first = await anext(told)
+        assert first is not None
+        main.status = None
+        assert await anext(told) is None
+        snapshots.stop()
+
+    asyncio.run(follow())
+
+
 def test_followers_are_told_at_once_and_of_news_only_and_nobody_is_asked_after_them(main: MainThread) -> None:
     async def follow() -> None:
         snapshots = Snapshots(main.emit)

@@ -11,7 +11,7 @@ from lichessbot.control.web.static import find
 def folder(tmp_path: Path) -> Path:
     inside = tmp_path / "static"
     (inside / "operator").mkdir(parents=True)
-    for name in ("page.js", "page.css", "piece.svg", "font.woff2", "index.html", "code.py", ".hidden.js", "README"):
+    for name in ("page.js", "page.css", "piece.svg", "index.html", "code.py", ".hidden.js", "README"):
         (inside / "operator" / name).write_text(name)
     (tmp_path / "secret.js").write_text("secret")
     (inside / "folder.js").mkdir()
@@ -24,7 +24,6 @@ def folder(tmp_path: Path) -> Path:
         ("page.js", "text/javascript; charset=utf-8"),
         ("page.css", "text/css; charset=utf-8"),
         ("piece.svg", "image/svg+xml"),
-        ("font.woff2", "font/woff2"),
         ("index.html", "text/html; charset=utf-8"),
     ],
 )
