@@ -32,7 +32,7 @@ ENDS = {square_name(ends & 63) + square_name(ends >> 6): ends for ends in range(
 CASTLING_WORDS = {"O-O": True, "0-0": True, "o-o": True, "O-O-O": False, "0-0-0": False, "o-o-o": False}
 FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP")
 # Algebraic notation as people write it: piece, origin in part or whole, dash or cross, target.
-SAN = re.compile(r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/(]?([QRBNKqrbnk])\)?)?(?: ?e\.p\.)?")
+SAN = re.compile(r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/(]?([QRBNKqrbnk])\)?)?(?: ?e\.?p\.?)?")
 DROP = re.compile(r"([QRBNP])?@([a-h][1-8])")
 DRAWN, UNDECIDED = 2, 3            # as `VariantPosition.result` numbers the results; 0 and 1 are won
 WINNERS = (WHITE, BLACK, None)     # [result] of a game that is decided

@@ -152,6 +152,8 @@ def move_text(packed: int) -> str:
     if promotion >= len(PROMOTIONS) or packed >> 15:
         return ""
     origin, target = _square(packed >> 6), _square(packed)
+    if origin == target and not promotion:
+        return ""
     if origin == target:
         return f"{PROMOTIONS[promotion].upper()}@{target}"
     return origin + target + PROMOTIONS[promotion]

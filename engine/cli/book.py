@@ -54,7 +54,7 @@ def build(games: tuple[Path, ...], output: Path, force: bool, plies: int, min_ga
                         display.advance_to(before_mb + stream.tell() / MEGABYTE)
             before_mb += path.stat().st_size / MEGABYTE
     if left_out:
-        print(f"{_games(left_out)} left out: no result, an unknown variant or an unreadable position", file=sys.stderr)
+        print(f"{_games(left_out)} left out: no result, a variant or an unreadable position", file=sys.stderr)
     _write(statistics, min_games, output)
 
 

@@ -47,10 +47,12 @@ class Outcome:
     seconds: float
 
 
-def judgement_of(score: int, white: bool, depth: int | None = None) -> Judgement:
-    """Return a score of the side to move as White's judgement."""
+def judgement_of(score: int, white: bool, depth: int | None = None, style: Style | None = None) -> Judgement:
+    """Return a score of the side to move as White's judgement. To a style that seeks to be mated, that is good."""
     sign = 1 if white else -1
     mate = mate_distance(score)
+    if mate is not None and style is not None and style.mate < 0:
+        mate = -mate
     return Judgement(sign * score, None, depth) if mate is None else Judgement(None, sign * mate, depth)
 
 
@@ -81,7 +83,7 @@ def search(board: Board, method: Method, depth: int, style: Style | None = None,
     elapsed = process_time() - started
     stopped = plain.was_stopped()
     line = () if stopped else tuple(map(board.spell, plain.variation()))
-    judgement = None if stopped else judgement_of(score, white, depth)
+    judgement = None if stopped else judgement_of(score, white, depth, style)
     return Outcome(method, depth, judgement, line, plain.node_count(), elapsed)
 
 
@@ -125,6 +127,7 @@ class StyledThinking:
     def __init__(self, board: Board, style: Style, limits: Limits) -> None:
         """Start the clock."""
         self._board = board.copy()
+        self._style = style
         self._limits = limits
         soft_us, hard_us = deadlines_us(limits, board.turn == "white", 0)
         self._clock = TimeManager(soft_us, min(hard_us, FOREVER_US))
@@ -144,7 +147,7 @@ class StyledThinking:
             if self._search.was_stopped():
                 break
             line = tuple(map(self._board.spell, self._search.variation()))
-            judgement = judgement_of(score, self._board.turn == "white", depth)
+            judgement = judgement_of(score, self._board.turn == "white", depth, self._style)
             nodes = self._search.node_count()
             best = Outcome(Method.QUIESCENT, depth, judgement, line, nodes, process_time() - started)
             if report is not None:

@@ -43,9 +43,9 @@ TOKEN = re.compile(
     | (?P<NULL>(?:--|Z0|0000|@@@@)(?!\w))
     | (?P<MOVE>(?:[KQRBNP♔-♟]?[a-h]?[1-8]?[-x:]?[a-h][1-8](?:[=/]?[QRBNKqrbnk]|\([QRBNK]\))?|[O0o]-[O0o](?:-[O0o])?
         |[QRBNP]?@[a-h][1-8])[+\#]*(?!\w))
-    | (?P<NUMBER>\d{1,6}\s*\.*(?=[\sA-Za-z0♔-♟({$-]|$)|\.+)
-    | (?P<PASSING>e\.\s?p\.)
-    | (?P<OTHER>[^\s(){};$!?]+|[})])
+    | (?P<NUMBER>\d{1,6}\s*\.*(?=[\sA-Za-z0♔-♟@({$-]|$)|\.+)
+    | (?P<REMARK>(?:e\.?\s?p\.?|[+=-]/?[+=-]?|[∞⩲⩱±∓]|N|D|ch|dbl|mate|draw)(?=[\s(){};,$]|$))
+    | (?P<OTHER>[^\s(){};$!?,]+|[})])
     """,
     re.VERBOSE,
 )
@@ -150,7 +150,7 @@ class Tokenizer:
                 yield TokenKind.MOVE, text
             elif group == "OTHER":
                 yield TokenKind.BROKEN, f"expected a move, found {_quoted(text)}"
-            elif group != "PASSING":
+            elif group != "REMARK":    # such as e.p. or += after a move
                 yield TokenKind[group], text
 
     def _comment(self, line: str, start: int) -> tuple[str, str, int]:

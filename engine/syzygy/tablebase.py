@@ -125,7 +125,11 @@ class Tablebase:
 
     def renewed(self) -> "Tablebase":
         """Return one that looks for files anew if none were found or some are unusable, else this one."""
-        return self if len(self) and not self.problems else Tablebase(self._folders, self.probe_limit)
+        if len(self) and not self.problems:
+            return self
+        renewed = Tablebase(self._folders, self.probe_limit)
+        renewed._reported = self._reported
+        return renewed
 
     # --- Files -------------------------------------------------------------------------------------------------------
 

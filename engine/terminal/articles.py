@@ -201,7 +201,7 @@ def _chessbin(console: Console, theme: Theme) -> None:
     cases = (
         (ROOK_ENDING.format(clock=0), "a rook ahead, halfmove clock 0"),
         (ROOK_ENDING.format(clock=98), "the same, one move before the fifty-move draw"),
-        (PERPETUAL, "behind by a queen and a rook"),
+        (PERPETUAL, "behind by a rook and two pawns"),
         (TWO_MATES, "mate in one and mates in more"),
     )
     for fen, remark in cases:

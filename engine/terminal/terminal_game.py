@@ -48,6 +48,7 @@ class TerminalGame:
     end: End | None = None
     headers: dict[str, str] = field(default_factory=dict)
     clocks_s: list[dict[str, float]] = field(default_factory=list)     # at the start of each ply
+    earlier_s: list[float | None] = field(default_factory=list)        # after each ply of a game that was resumed
 
     def __post_init__(self) -> None:
         self._note_clocks()
@@ -66,6 +67,7 @@ class TerminalGame:
             if resumed.clock is not None and control is None and node.clock_s is not None:
                 resumed.clock.set_both({**resumed.clock.both_s(), mover: node.clock_s})
             resumed._note_clocks()
+            resumed.earlier_s.append(node.clock_s)
         resumed.headers = {name: value for name, value in game.headers.items() if not _is_outdated(name)}
         resumed._check_end()
         return resumed
@@ -113,6 +115,7 @@ class TerminalGame:
         for move in kept:
             board.push(move)
         self.board, self.end = board, None
+        del self.earlier_s[len(kept) :]
         if self.clock is not None:
             self.clock.set_both(self.clocks_s[len(kept)])
             del self.clocks_s[len(kept) + 1 :]
@@ -166,7 +169,12 @@ class TerminalGame:
             headers["TimeControl"] = str(self.clock.control)
         game = Game.of(self.board, headers)
         mover = self.board.at_start().turn
-        for node, left_s in zip(game.root.mainline(), self.clocks_s[1:], strict=False):
-            node.set_clock(left_s[mover])
+        for ply, node in enumerate(game.root.mainline()):
+            if ply < len(self.earlier_s):
+                left_s = self.earlier_s[ply]
+            else:
+                left_s = self.clocks_s[ply + 1][mover] if self.clock is not None else None
+            if left_s is not None:
+                node.set_clock(left_s)
             mover = opponent_of(mover)
         return game

@@ -75,7 +75,8 @@ def _parse(variant: Variant, fields: list[str]) -> tuple[VariantPosition, int]:
     position = variant.position()
     position.set_up(board, us, rooks, en_passant, halfmove_clock)
     position.begin(extra, promoted)
-    if position.result() == UNDECIDED and position.opponent_is_in_check():     # in atomic a capture may end both
+    exploded = variant.key == "atomic" and position.result() != UNDECIDED      # the king that gave the check is gone
+    if not exploded and position.opponent_is_in_check():
         raise Problem("the side not to move is in check")
     if variant.key == "racingKings" and position.is_check():
         raise Problem("the side to move is in check")

@@ -152,6 +152,11 @@ def test_a_review_finds_an_entry_out_of_order(path: Path) -> None:
     assert "FAULT" in "\n".join(found.lines())
 
 
+def test_a_review_finds_an_entry_without_a_move(path: Path) -> None:
+    write(path, [Entry(2**63, 0, 5)])
+    assert not review_book(Book(path), []).is_sound
+
+
 def test_a_review_finds_a_repeated_move(path: Path) -> None:
     write(path, filed(Board(), e2e4=1) * 2)
     found = review_book(Book(path), [Board()])

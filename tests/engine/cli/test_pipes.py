@@ -252,7 +252,11 @@ def test_the_clock_option_overrides_the_file(run: Run, tmp_path: Path) -> None:
     run("play", "--black", "human", "--pgn", str(path), "--clock", "10+0", "--save", str(saved), typed="d6\n")
     [game] = parse_games(saved.read_text())
     assert game.headers["TimeControl"] == "600+0"
-    assert all(node.clock_s is not None and node.clock_s > 400 for node in game.root.mainline())
+    (earlier,) = parse_games(GAME_WITH_CLOCKS)
+    *before, last = [node.clock_s for node in game.root.mainline()]
+    assert before == [node.clock_s for node in earlier.root.mainline()]
+    assert last is not None
+    assert last > 400
 
 
 def test_analysis_without_a_terminal_is_plain_text(run: Run) -> None:
@@ -291,6 +295,12 @@ def test_compare_search_shows_equal_values_side_by_side(run: Run) -> None:
     values = re.findall(r"(minimax|negamax|alpha-beta) +│ +(\S+) +│", answer.stdout)
     assert len(values) == 3
     assert len({value for _, value in values}) == 1
+
+
+def test_a_mate_that_a_style_seeks_to_suffer_is_shown_for_the_side_that_gives_it(run: Run) -> None:
+    answer = run("compare-search", "--style", "loser", "--depth", "2", "K2r2k1/2r2ppp/8/8/8/8/8/3R4 w - - 0 1")
+    assert answer.stdout.count("M+1") >= 3
+    assert "M-" not in answer.stdout
 
 
 def test_nothing_is_compared_after_the_end_of_the_game(run: Run) -> None:

@@ -170,6 +170,8 @@ def test_headers_may_share_a_line_with_each_other_and_with_moves() -> None:
         "1.♙e4 ♟e5 2.♘f3 ♞c6 3.♗b5 ♞f6 4.O-O",
         "1. e4! e5? 2. Nf3!! Nc6?? 3. Bb5!? Nf6?! 4. O-O $10",
         "1. e4 1... e5 2. Nf3 2... Nc6 3. Bb5 ... Nf6 4. O-O",
+        "1.e4,e5, 2.Nf3,Nc6, 3.Bb5,Nf6, 4.O-O",
+        "1. e4 += e5 = 2. Nf3 +- Nc6 -/+ 3. Bb5 \u00b1 N Nf6 (3... f5 \u221e) D 4. O-O draw",
         "1. e4 {c} e5 ; to the end of the line 2. d4\n% and this is for nobody\n2. Nf3 Nc6\n\n3. Bb5 Nf6 4. O-O",
     ],
 )
@@ -184,8 +186,10 @@ def test_promotions_are_written_in_many_ways(promotion: str) -> None:
     assert only(f'[FEN "7k/4P3/8/8/8/8/8/4K3 w - - 0 1"]\n\n1. {promotion} *').moves == ["e7e8q"]
 
 
-def test_en_passant_may_be_named() -> None:
-    game = only('[FEN "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"]\n\n1. exd6 e.p. Kd7 *')
+@pytest.mark.parametrize("capture", ["exd6 e.p.", "exd6e.p.", "exd6ep", "exd6 ep"])
+def test_en_passant_may_be_named(capture: str) -> None:
+    game = only(f'[FEN "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"]\n\n1. {capture} Kd7 *')
+    assert game.errors == []
     assert game.moves == ["e5d6", "e8d7"]
 
 

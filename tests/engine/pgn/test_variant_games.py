@@ -44,7 +44,7 @@ def test_a_game_from_the_variants_own_start_needs_no_fen() -> None:
 
 
 def test_drops_and_promotions_to_king_are_read() -> None:
-    crazyhouse = only('[Variant "Crazyhouse"]\n\n1. e4 d5 2. exd5 e6 3. @e5 exd5 4. Nc3 P@d6 *')
+    crazyhouse = only('[Variant "Crazyhouse"]\n\n1. e4 d5 2. exd5 e6 3.@e5 exd5 4. Nc3 P@d6 *')
     assert crazyhouse.errors == []
     assert crazyhouse.moves[4:] == ["P@e5", "e6d5", "b1c3", "P@d6"]
     antichess = only('[Variant "Antichess"]\n[FEN "8/P7/8/8/8/8/7p/8 w - - 0 1"]\n\n1. a8=K h1=Q 2. Kb8 *')

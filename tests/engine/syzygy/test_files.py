@@ -55,6 +55,12 @@ def test_files_of_the_two_kinds_are_not_mistaken(tables: Path, tmp_path: Path) -
     assert "not a Syzygy file of the kind .rtbz" in problem
 
 
+def test_a_problem_is_reported_once_although_the_files_are_looked_for_again(tmp_path: Path) -> None:
+    tablebase = Tablebase([tmp_path / "nowhere"])
+    assert len(tablebase.new_problems()) == 1
+    assert tablebase.renewed().new_problems() == []
+
+
 def test_a_bad_folder_is_reported_in_the_same_words_by_every_python(tmp_path: Path) -> None:
     assert Tablebase([tmp_path / "nowhere", Path("a\0b"), Path("\ud800")]).problems == [
         f"{tmp_path / 'nowhere'}: No such file or directory",

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from engine.facade import Board, InvalidMove
+from engine.pgn.pgn import parse_games
 from engine.pgn.time_control import TimeControl
 from engine.terminal.chess_clock import ChessClock
 from engine.terminal.terminal_game import DRAW, TerminalGame
@@ -25,6 +26,19 @@ def test_taking_back_restores_the_clock() -> None:
     assert game.clock is not None
     assert game.clock.both_s() == {"white": 50, "black": 60}
     assert game.board.moves == ["e2e4"]
+
+
+@pytest.mark.parametrize("control", [None, TimeControl(60, 0)])
+def test_a_game_that_is_resumed_keeps_the_clocks_it_had(control: TimeControl | None) -> None:
+    (read,) = parse_games("1. e4 {[%clk 0:04:50]} e5 {[%clk 0:04:40]} 2. Nf3 Nc6 *")
+    game = TerminalGame.resume(read, NAMES, control)
+    game.play("f1b5")
+    clocks = [node.clock_s for node in game.game().root.mainline()]
+    assert clocks[:4] == [290, 280, None, None]
+    assert (clocks[4] is None) is (control is None)
+    game.take_back(2)
+    game.play("a7a6")
+    assert (next(reversed(list(game.game().root.mainline()))).clock_s is None) is (control is None)
 
 
 def test_a_fallen_flag_draws_if_the_opponent_cannot_mate() -> None:

@@ -50,6 +50,7 @@ def test_every_form_is_read_and_that_of_lichess_is_written(variant: str, text: s
         ("threeCheck", "4k3/8/8/8/8/8/8/Q3K3 w - - 3+3+3 0 1", "expected the checks"),
         ("threeCheck", "4k3/8/8/8/8/8/8/4Q2K w - - 0 1", "side not to move is in check"),
         ("kingOfTheHill", "8/8/8/8/8/8/8/4K3 w - - 0 1", "Black has 0 kings"),
+        ("kingOfTheHill", "8/8/8/4K3/4k3/8/8/8 b - - 0 1", "side not to move is in check"),
         ("atomic", "8/8/8/8/8/8/8/4R3 w - - 0 1", "there is no king"),
         ("atomic", "4k3/8/8/8/8/8/8/4R2K w - - 0 1", "side not to move is in check"),
         ("horde", "4k3/8/8/8/8/8/8/PPPPK3 w - - 0 1", "White has 1 kings"),
