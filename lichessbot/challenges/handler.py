@@ -101,6 +101,7 @@ class ChallengeHandler:
         if time.monotonic() + self._outbox.pause_s > self._until(challenge, received_at):
             because = "Lichess asked for a pause that outlasts the challenge"
             self._log.info("challenge.missed", **_facts(challenge), because=because)
+            self._store.note_challenge(replace(_entry(challenge), answer=Answer.MISSED, because=because))
             return
         for older in self._queue.drop_replaced(challenge):
             self._close(older.id, Answer.REPLACED, f"by {challenge.id}")

@@ -15,7 +15,7 @@ import click
 
 from lichessbot.cli.challenge import refuse_unplayable
 from lichessbot.cli.options import Parsed, access_to, config_option, load
-from lichessbot.errors import ApiError, ConfigError, ExitCode, StateError
+from lichessbot.errors import ApiError, ConfigError, ExitCode
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.models import ArenaInfo
 from lichessbot.log import inert
@@ -123,7 +123,7 @@ def register(
         name = _leave(api, request) if request.leave else _enter(api, request, check)
         pid = owner(state_dir)
         is_told = _record(request, state_dir, pid)
-    except (ApiError, StateError) as error:
+    except ApiError as error:
         out.write(f"tournament {request.tournament_id}: {error}\n")
         return False
     finally:

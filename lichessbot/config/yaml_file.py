@@ -78,7 +78,10 @@ class YamlFile:
         if isinstance(node, yaml.SequenceNode):
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
         try:
-            return yaml.SafeLoader("").construct_object(node, deep=True)
+            value = yaml.SafeLoader("").construct_object(node, deep=True)
+            if isinstance(value, str) and ("\0" in value or value.encode("utf-8", "replace").decode() != value):
+                raise ValueError(value)        # no path and no argument can hold it
+            return value
         except (yaml.YAMLError, ValueError, LookupError, AttributeError) as error:  # as a tag's reader has it
             self.problem(path, f"expected a plain value, found {node.value!r} ({error.__class__.__name__})")
             return None

@@ -184,7 +184,7 @@ class StreamReader(threading.Thread):
             self._put(StreamRefused(self._source.game_id, error.status, error.text, error.certain))
             return None
         except RateLimited as error:
-            self._rate_limiter.hold_back(error.pause)
+            self._rate_limiter.hold_back(error.pause, error.quota)
             return self._lost(str(error), min(error.pause, self._timeouts.longest_pause), as_asked=True)
         except (Unreachable, UnreadableLine) as error:
             return self._lost(str(error), self._delay())

@@ -25,6 +25,7 @@ from lichessbot.log import EventLog
 
 # Ordinary answers have some tens of kilobytes.
 MAX_BODY_BYTES: Final = 1 << 19
+_FAIR_SHARE: Final = 1 / 6  # of the usual time for an answer: a server that had less has not failed
 _MAX_CONNECTIONS: Final = 4
 
 T = TypeVar("T")
@@ -87,6 +88,8 @@ class Host:
 
         Raises ApiError: HostPaused, Unreachable, or the server's own error.
         """
+        fair_s = _FAIR_SHARE * self._access.timeouts.source_answer.total_seconds()
+        had_time = request.until - time.monotonic() >= fair_s
         with self._permit(request.until):
             try:
                 found = self._try(request, parse)
@@ -94,7 +97,7 @@ class Host:
                 is_first = self._note_failure(error)
                 # Only the first one: the quota of this source alone may be used up for a day.
                 if is_first and self._rate_limiter is not None:
-                    self._rate_limiter.hold_back(error.pause)
+                    self._rate_limiter.hold_back(error.pause, error.quota)
                 raise
             except Refused as error:
                 if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
@@ -103,7 +106,8 @@ class Host:
                     self._note_answer()
                 raise
             except Unreachable as error:
-                self._note_failure(error)
+                if had_time:           # else our clock was too short for any server
+                    self._note_failure(error)
                 raise
             self._note_answer()
             return found

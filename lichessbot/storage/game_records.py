@@ -238,12 +238,16 @@ def begun(record: GameRecord) -> Statement:
 
 
 def played(game_id: str, moves: Iterable[MoveRecord]) -> Statement:
-    """Return the statement that records moves; a move that is only seen again keeps what was known of it."""
-    changed = ", ".join(f"{name} = excluded.{name}" for name in MOVE_COLUMNS)
+    """Return the statement that records moves; one that is only seen again keeps what was known of it but the clock."""
+    seen_again = "excluded.move = moves.move AND coalesce(excluded.source, '') = ''"
+    known = {name: f"moves.{name}" for name in MOVE_COLUMNS}
+    known["clock_ms"] = "coalesce(excluded.clock_ms, moves.clock_ms)"
+    changed = ", ".join(
+        f"{name} = CASE WHEN {seen_again} THEN {known[name]} ELSE excluded.{name} END" for name in MOVE_COLUMNS
+    )
     sql = (
         f"INSERT INTO moves (game_id, {', '.join(MOVE_COLUMNS)}) VALUES (?, {_marks(MOVE_COLUMNS)}) "
-        f"ON CONFLICT (game_id, ply) DO UPDATE SET {changed} "
-        "WHERE excluded.move <> moves.move OR excluded.clock_ms IS NOT NULL OR excluded.source <> ''"
+        f"ON CONFLICT (game_id, ply) DO UPDATE SET {changed}"
     )
     return sql, [[game_id, *(getattr(move, name) for name in MOVE_COLUMNS)] for move in moves]
 

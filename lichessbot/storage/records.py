@@ -76,6 +76,8 @@ class Answer(StrEnum):
     """The challenger sent another one."""
     NO_GAME = "no game"
     """Accepted too late."""
+    MISSED = "missed"
+    """Lichess let us send nothing before it expired."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ def start(config: EngineKeys) -> subprocess.Popen[bytes]:
     command = config.command or OUR_ENGINE
     if shutil.which(command[0]) is None:
         raise EngineMissing(f"the engine does not start: no program {command[0]} that may be run")
+    if config.working_dir is not None and not config.working_dir.is_dir():
+        raise EngineMissing(f"the engine does not start: working_dir: no folder {config.working_dir}")
     environment = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
     try:
         return subprocess.Popen(
@@ -46,7 +48,7 @@ def start(config: EngineKeys) -> subprocess.Popen[bytes]:
             # Not a session of its own: a kernel that schedules by session would ignore the lower priority.
             process_group=0,
         )
-    except OSError as error:
+    except (OSError, ValueError) as error:     # ValueError: a NUL in an argument
         raise EngineError(f"the engine does not start: {error}") from error
 
 

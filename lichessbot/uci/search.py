@@ -135,3 +135,7 @@ def ending(code: int) -> str:
     """Return how a process with this exit status ended. If memory is short, the kernel sends SIGKILL."""
     names = {it.value: it.name for it in signal.Signals}
     return f"exit status {code}" if code >= 0 else f"killed by {names.get(-code, f'signal {-code}')}"
+
+
+NEVER_RUNS = (ending(126), ending(127), ending(-signal.SIGILL))
+"""How a program ends that this machine cannot run: no permission, no interpreter or library, another processor."""

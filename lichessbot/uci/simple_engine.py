@@ -41,7 +41,8 @@ class SimpleEngine:
         self._last_id += 1
         search = Search.of(self._last_id, board, limits)
         self._engine.search(self._config, search, 0)
-        patience_s += (self._timeouts.engine_handshake + self._timeouts.engine_overrun).total_seconds()
+        its = self._timeouts
+        patience_s += (its.engine_handshake + its.engine_first_move + its.engine_overrun).total_seconds()
         while True:
             try:
                 report = self._reports.get(timeout=patience_s)

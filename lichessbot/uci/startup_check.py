@@ -20,7 +20,7 @@ from lichessbot.log import EventLog, try_start
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.profiles import ConfiguredEngine, Program, configured_engines, playable_variants, program_of
-from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReport, Search
+from lichessbot.uci.search import NEVER_RUNS, BestMove, Emit, EngineDied, EngineReport, Search
 
 GAME_ID: Final = "self-test"  # longer than any id of Lichess
 _SEARCH_IDS: Final = itertools.count(1)
@@ -123,7 +123,8 @@ class StartupCheck:
         lacking = tuple(self._lacking_variants(tested))
         if isinstance(report, EngineDied):
             if not lacking:  # else it was killed because it was asked to play one of them
-                yield Fault(f"{tested.key}: the engine died: {report.reason}", self._is_missing)
+                is_lasting = self._is_missing or report.reason.endswith(NEVER_RUNS)
+                yield Fault(f"{tested.key}: the engine died: {report.reason}", is_lasting)
         elif report.move is None:
             yield Fault(f"{tested.key}: the engine finds no move in the start position", is_lasting=False)
         if self._engine is not None and isinstance(report, BestMove):

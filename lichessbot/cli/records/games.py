@@ -17,7 +17,7 @@ from typing import IO, Any, Final, TextIO
 import click
 
 from lichessbot.cli.options import config_option, records_folder
-from lichessbot.errors import ExitCode, StateError
+from lichessbot.errors import ExitCode
 from lichessbot.log import inert
 from lichessbot.storage import statistics
 from lichessbot.storage.database import FILE_NAME, older_than_ours
@@ -93,12 +93,9 @@ def stats_command(words: tuple[str, ...], form: str | None, config_file: Path | 
     Results are counted by speed, variant, colour, opening and opponent. Without FILTER all games count.
     """
     records = Records(records_folder(config_file), words)
-    try:
-        found = records.counted()
-        if found.first_at is None:
-            return records.complain()
-    except StateError as error:
-        return _failed(error)
+    found = records.counted()
+    if found.first_at is None:
+        return records.complain()
     match form:
         case "json":
             _write_json(asdict(found))
@@ -122,12 +119,9 @@ def games_command(
     if limit is not None and show_all:
         raise click.UsageError("--limit and --all exclude each other")
     records = Records(records_folder(config_file), words)
-    try:
-        games = records.found(-1 if show_all else limit or _GAMES_SHOWN)
-        if not games:
-            return records.complain()
-    except StateError as error:
-        return _failed(error)
+    games = records.found(-1 if show_all else limit or _GAMES_SHOWN)
+    if not games:
+        return records.complain()
     match form:
         case "json":
             _write_json([asdict(game) for game in games])
@@ -149,27 +143,19 @@ def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
 
     records = Records(records_folder(config_file), words)
     written = 0
-    try:
-        site, games = records.site(), records.found()
-        for game in games:
-            moves = records.moves(game.id)
-            try:
-                sys.stdout.write(pgn_of(game, moves, site) if moves else "")
-                written += bool(moves)
-            except (InvalidFen, InvalidMove, InvalidVariant) as error:
-                sys.stderr.write(f"{game.id} is left out: {inert(str(error))}\n")
-        if not games:
-            return records.complain()
-        if not written:
-            sys.stderr.write(f"{_games(len(games))} found, without moves that can be written\n")
-        return ExitCode.OK if written else ExitCode.FAILED
-    except StateError as error:
-        return _failed(error)
-
-
-def _failed(error: StateError) -> int:
-    sys.stderr.write(f"{error}\n")
-    return ExitCode.FAILED
+    site, games = records.site(), records.found()
+    for game in games:
+        moves = records.moves(game.id)
+        try:
+            sys.stdout.write(pgn_of(game, moves, site) if moves else "")
+            written += bool(moves)
+        except (InvalidFen, InvalidMove, InvalidVariant) as error:
+            sys.stderr.write(f"{game.id} is left out: {inert(str(error))}\n")
+    if not games:
+        return records.complain()
+    if not written:
+        sys.stderr.write(f"{_games(len(games))} found, without moves that can be written\n")
+    return ExitCode.OK if written else ExitCode.FAILED
 
 
 def _write_json(value: object) -> None:

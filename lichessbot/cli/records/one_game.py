@@ -10,7 +10,7 @@ import click
 from engine.facade import InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.cli.options import records_folder
 from lichessbot.cli.records.games import Records
-from lichessbot.errors import ExitCode, StateError
+from lichessbot.errors import ExitCode
 from lichessbot.games.recording.pgn import board_of
 from lichessbot.log import counted, inert
 from lichessbot.storage.game_records import GameRecord, MoveRecord
@@ -27,8 +27,6 @@ def recorded_game(game: str, config_file: Path | None) -> tuple[Records, GameRec
             raise click.exceptions.Exit(records.complain())
         record, moves = found[0], records.moves(found[0].id)
         board_of(record, moves)
-    except StateError as error:
-        problem = str(error)
     except (InvalidFen, InvalidMove, InvalidVariant) as error:
         problem = f"{found[0].id}: the recorded moves cannot be replayed: {inert(str(error))}"
     else:

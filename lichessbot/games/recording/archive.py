@@ -78,8 +78,9 @@ class ArchivedGame:
 
 def _better_known(seen: MoveRecord, recorded: MoveRecord | None) -> MoveRecord:
     """Return the record of a move of which this process may have seen no more than that it was played."""
-    is_bare = seen.clock_ms is None and not seen.source
-    return recorded if recorded is not None and is_bare and recorded.move == seen.move else seen
+    if recorded is None or seen.source or recorded.move != seen.move:
+        return seen
+    return recorded if seen.clock_ms is None else replace(recorded, clock_ms=seen.clock_ms)
 
 
 def _is_answered(board: Board, sent: MoveRecord, end: GameInfo) -> bool:

@@ -153,6 +153,8 @@ def _facts(command: SendMove, answer: BestMove | SourceAnswer | None, reaction_m
     facts = MoveRecord(command.ply, command.move, source="only move", reaction_ms=reaction_ms)
     if answer is None:
         return facts
+    if isinstance(answer, BestMove) and answer.move != command.move:
+        return replace(facts, source="fallback")   # an engine that ignores `searchmoves`
     summary = answer.summary
     return replace(
         facts,

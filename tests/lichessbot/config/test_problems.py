@@ -162,6 +162,8 @@ def test_a_missing_or_binary_file_is_one_line(file: Path) -> None:
         ('greeting: {hello: "\\UFFFFFFFF"}\n', "cannot be read: "),
         ('greeting: {hello: "\\U00110000"}\n', "cannot be read: "),
         ('personality: "x\\0.yml"\n', "1: personality: "),
+        ('state_dir: "a\\0b"\n', "1: state_dir: expected a plain value, found 'a\\x00b' (ValueError)"),
+        ('engine: {command: [uci, "\\ud800"]}\n', "1: engine.command #2: expected a plain value"),
         ("abort_time: !!timestamp soon\n", "1: abort_time: expected a plain value, found 'soon' (AttributeError)"),
         ("challenge: {variants: !!bool maybe}\n", "variants: expected a plain value, found 'maybe' (KeyError)"),
         ("abort_time: !!int ''\n", "1: abort_time: expected a plain value, found '' (IndexError)"),

@@ -69,6 +69,14 @@ def test_a_server_that_failed_rests_for_all_games_and_is_asked_again_later(oracl
     assert len(oracle.paths) == 2
 
 
+def test_a_server_that_had_hardly_any_time_does_not_rest(oracle: Oracle, hosts: Hosts) -> None:
+    oracle.manner = Manner.HANGING
+    with pytest.raises(Unreachable):
+        hosts.at(oracle.url).ask(request(0.2), parse_explorer)
+    oracle.manner = Manner.HELPFUL
+    assert hosts.at(oracle.url).ask(request(), parse_explorer).moves
+
+
 def test_the_pause_grows_with_each_failure_in_a_row(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.monotonic()
     monkeypatch.setattr("lichessbot.move_sources.http.time.monotonic", lambda: now)
@@ -123,6 +131,19 @@ def test_the_pause_doubles_with_each_429_in_a_row(oracle: Oracle, monkeypatch: p
         pauses.append(host._paused_until - now)
     assert pauses[:3] == pytest.approx([50, 100, 200])
     assert pauses[-1] == pytest.approx(TIMEOUTS.source_rest_ceiling.total_seconds())
+
+
+def test_a_quota_that_is_named_holds_nothing_else_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    rate_limiter = RateLimiter(TIMEOUTS)
+    host = Host("https://lichess.org", Access("https://lichess.org", SecretStr(TOKEN), TIMEOUTS), rate_limiter)
+
+    def limited(request: Request) -> bytes:
+        raise RateLimited(timedelta(seconds=500), "slow down", "cloudEval.day")
+
+    monkeypatch.setattr(host, "_get", limited)
+    with pytest.raises(RateLimited):
+        host.ask(request(), parse_explorer)
+    assert rate_limiter.ask(Purpose.OTHER) == 0
 
 
 def test_only_the_first_429_in_a_row_holds_everything_else_back(oracle: Oracle) -> None:

@@ -72,6 +72,9 @@ def test_an_engine_that_never_gets_ready_is_an_error(rude_engine: Path) -> None:
 
 def test_an_engine_that_does_not_answer_is_an_error(rude_engine: Path) -> None:
     with closing(rude(rude_engine, "deaf", Timeouts())) as engine:
-        engine._timeouts = Timeouts(engine_handshake=timedelta(), engine_overrun=timedelta(seconds=0.2))
+        none = timedelta()
+        engine._timeouts = Timeouts(
+            engine_handshake=none, engine_first_move=none, engine_overrun=timedelta(seconds=0.2)
+        )
         with pytest.raises(EngineError, match="no answer in 0 s"):
             engine.search(Board(), Limits(nodes=1), 0.0)

@@ -99,6 +99,24 @@ def test_a_missing_program_is_a_lasting_fault() -> None:
     assert fault.is_lasting
 
 
+def test_a_missing_working_folder_is_a_lasting_fault(tmp_path: Path) -> None:
+    engine = SMALL.model_copy(update={"working_dir": tmp_path / "nowhere"})
+    inbox: Inbox = SimpleQueue()
+    (fault,) = StartupCheck(Config(engine=engine), inbox.put, TIMEOUTS, Limits(depth=1)).judge(heard(inbox))
+    assert f"working_dir: no folder {tmp_path / 'nowhere'}" in fault.text
+    assert fault.is_lasting
+
+
+@pytest.mark.parametrize(
+    ("command", "is_lasting"), [("exit 127", True), ("exit 126", True), ("kill -ILL $$", True), ("exit 1", False)]
+)
+def test_a_program_that_this_machine_cannot_run_is_a_lasting_fault(command: str, is_lasting: bool) -> None:
+    engine = SMALL.model_copy(update={"command": ("sh", "-c", command)})
+    inbox: Inbox = SimpleQueue()
+    (fault,) = StartupCheck(Config(engine=engine), inbox.put, TIMEOUTS, Limits(depth=1)).judge(heard(inbox))
+    assert fault.is_lasting is is_lasting, fault.text
+
+
 def test_an_engine_without_a_named_variant_is_a_wrong_configuration(rude_engine: Path) -> None:
     engine = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "polite")})
     config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.ATOMIC,)))

@@ -70,16 +70,16 @@ class Recording:
     def _state(self, moves: str, white_s: float, black_s: float) -> dict[str, Any]:
         return {"moves": moves, "wtime": int(white_s * 1000), "btime": int(black_s * 1000), "status": "started"}
 
-    def think(self, score: str = "cp 31", **changes: Any) -> None:
+    def think(self, move: str, score: str = "cp 31", **changes: Any) -> None:
         summary = SearchSummary(depth=9, nodes=5000, score=score)
-        self.recorder.note_answer(BestMove(GAME, 1, "a2a3", summary, took_s=1.5, asked_at=1.0, **changes))
+        self.recorder.note_answer(BestMove(GAME, 1, move, summary, took_s=1.5, asked_at=1.0, **changes))
 
     def send(self, ply: int, move: str, reaction_ms: float = 3.2, at: float = 0.0) -> None:
         self.recorder.note_sent(SendMove(GAME, ply, move), reaction_ms, at)
 
     def play(self, moves: str, score: str = "cp 31") -> None:
         """Find, send and see our move, the last one of these."""
-        self.think(score)
+        self.think(moves.split()[-1], score)
         self.send(len(moves.split()), moves.split()[-1])
         self.state(moves)
 

@@ -105,7 +105,7 @@ def test_the_last_move_may_come_from_the_event_stream(told: str, last_move: str,
 def test_a_state_with_an_offer_changes_nothing() -> None:
     recording = Recording()
     recording.full("")
-    recording.think()
+    recording.think("e2e4")
     recording.state("")
     recording.send(1, "e2e4")
     recording.state("e2e4")
@@ -126,7 +126,7 @@ def test_an_old_line_that_comes_late_changes_nothing() -> None:
 def test_the_evaluation_of_an_answer_that_was_not_played_is_not_written() -> None:
     recording = Recording()
     recording.full("")
-    recording.think()
+    recording.think("e2e4")
     recording.full("e2e4 e7e5")
     recording.send(3, "g1f3")
     recording.state("e2e4 e7e5 g1f3")

@@ -23,7 +23,7 @@ from tests.lichessbot.games.recording.recorded import GAME, WON, Notes, Recordin
 def test_our_move_has_what_was_known_when_it_was_sent_and_when_it_showed() -> None:
     recording = Recording()
     recording.full("")
-    recording.think()
+    recording.think("e2e4")
     recording.send(1, "e2e4", 3.2, at=100.0)
     recording.send(1, "e2e4", 900.0, at=101.0)
     recording.state("e2e4", 178.5, 180, at=101.25)
@@ -38,6 +38,7 @@ def test_our_move_has_what_was_known_when_it_was_sent_and_when_it_showed() -> No
     [
         (BestMove(GAME, 1, "e2e4", SearchSummary(depth=7), asked_at=5.0), "engine", 7),
         (BestMove(GAME, 1, "e2e4"), "fallback", 0),
+        (BestMove(GAME, 1, "d2d4", SearchSummary(depth=7), asked_at=5.0), "fallback", None),
         (SourceAnswer(GAME, 1, ("e2e4",), "own_book"), "own_book", 0),
         (SourceAnswer(GAME, 1, ("e2e4", "d2d4"), "chessdb"), "only move", None),
         (None, "only move", None),
@@ -68,6 +69,13 @@ def test_a_move_that_another_process_sent_has_no_source_but_what_that_process_re
     ]
 
 
+def test_a_last_move_that_is_seen_again_keeps_what_was_known_of_it() -> None:
+    recording = Recording()
+    recording.store.on_disk = [MoveRecord(1, "e2e4", 179_000, "engine", 40, 11)]
+    recording.full("e2e4", 178.5, 180)
+    assert recording.finished().moves == [MoveRecord(1, "e2e4", 178_500, "engine", 40, 11)]
+
+
 def test_moves_that_were_taken_back_between_two_processes_are_deleted() -> None:
     recording = Recording()
     recording.full("e2e4 e7e5")
@@ -80,7 +88,7 @@ def test_a_last_move_that_only_the_event_stream_shows_keeps_what_was_known_of_it
         board.push_uci(move)
     recording = Recording(white=False)
     recording.full("f2f3 e7e5 g2g4")
-    recording.think("mate 1")
+    recording.think("d8h4", "mate 1")
     recording.send(4, "d8h4")
     end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": "d8h4"}
     recording.recorder.handle(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
@@ -95,7 +103,7 @@ def test_our_move_and_its_answer_may_both_be_missing_in_the_games_stream(sent: s
         board.push_uci(move)
     recording = Recording()
     recording.full("f2f3 e7e5")
-    recording.think()
+    recording.think(sent)
     recording.send(3, sent)
     end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": "d8h4"}
     recording.recorder.handle(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
