@@ -444,6 +444,6 @@ def _info(report: SearchReport, show_wdl: bool) -> str:
     return (
         f"info depth {report.depth} seldepth {report.selective_depth} multipv {report.line} "
         f"score {score} {bound}{wdl}nodes {report.nodes} "
-        f"nps {report.nps} hashfull {report.hashfull} tbhits {report.table_hits} "
+        f"nps {report.nps} hashfull {report.hashfull} tbhits {report.tablebase_hits} "
         f"time {report.time_ms} pv {' '.join(report.pv)}"
     )

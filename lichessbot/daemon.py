@@ -85,7 +85,7 @@ from lichessbot.systemd import Milestone, ServiceManager
 from lichessbot.timeouts import Timeouts, earliest
 from lichessbot.uci import startup_check
 from lichessbot.uci.opening_variety import OpeningVariety
-from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings, settled
+from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings, with_playable_variants
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 
 # A signal that comes just before a wait is noticed after it.
@@ -427,7 +427,7 @@ class Daemon:
 
     def _use(self, config: Config) -> None:
         """Go by this configuration from now on."""
-        self._given, self._config = config, settled(config, self._lobby.playable)
+        self._given, self._config = config, with_playable_variants(config, self._lobby.playable)
         for warning in memory_warnings(config, self._machine):
             self._log.warning("memory", note=warning)
         if self._context is not None:

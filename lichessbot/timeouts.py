@@ -37,7 +37,7 @@ class Timeouts:
     connect: timedelta = timedelta(seconds=5)
     """To open a connection."""
     liveness: timedelta = timedelta(seconds=15)
-    """Without any byte on a stream before it counts as dead; keep-alive lines come every 7 s."""
+    """Time without a byte after which a stream counts as dead; keep-alive lines come every 7 s."""
     game_answer: timedelta = timedelta(seconds=3)
     """For the answer to a move: sending it again is better than waiting longer."""
     stuck_move: timedelta = timedelta(seconds=6)
@@ -88,21 +88,21 @@ class Timeouts:
     stream_spacing: timedelta = timedelta(milliseconds=500)
     """Minimum between two openings of one stream, whatever asks for the second."""
     stream_window: timedelta = timedelta(seconds=1)
-    """In which at most four streams are opened again, those first that should be open sooner."""
+    """Window in which at most four streams are opened again, the most urgent first."""
     eviction_pause: timedelta = timedelta(seconds=60)
     """Before a stream that another client took is opened again."""
     event_stream_window: timedelta = timedelta(minutes=10)
-    """In which Lichess allows 30 openings of the event stream."""
+    """Window in which Lichess allows 30 openings of the event stream."""
     account_window: timedelta = timedelta(minutes=5)
-    """In which Lichess allows 30 requests for the account."""
+    """Window in which Lichess allows 30 requests for the account."""
     challenge_window: timedelta = timedelta(minutes=1)
-    """In which Lichess allows 25 challenges."""
+    """Window in which Lichess allows 25 challenges."""
     challenge_look: timedelta = timedelta(seconds=2)
     """Between two reads of a challenge by `lichessbot challenge`, which has no event stream."""
     game_look: timedelta = timedelta(seconds=10)
     """Between two reads of the game by `lichessbot challenge`, and before a failed read is repeated."""
     quota_day: timedelta = timedelta(days=1)
-    """In which Lichess counts games between bots, and challenges."""
+    """Window in which Lichess counts games between bots, and challenges."""
     challenge_pause_ceiling: timedelta = timedelta(hours=1)
     """Longest pause after a refused challenge, unless Lichess asks for more."""
     challenge_open: timedelta = timedelta(seconds=25)
@@ -112,11 +112,11 @@ class Timeouts:
     challenge_spacing: timedelta = timedelta(minutes=1)
     """Between two challenges of ours; doubles with each failed one."""
     challenge_spacing_ceiling: timedelta = timedelta(minutes=10)
-    """Ceiling of that; also between two challenges while games are in progress."""
+    """Longest `challenge_spacing`; also the spacing while games are in progress."""
     human_waits: timedelta = timedelta(minutes=2)
-    """After a human found no free slot, in which no slot is given to a bot."""
+    """Time after a human found no free slot in which no bot gets one."""
     ratings_age: timedelta = timedelta(hours=1)
-    """After which our own ratings are read again."""
+    """Age after which our own ratings are read again."""
     rematch_black_waits: timedelta = timedelta(seconds=3)
     """Before a rematch is offered by the player who had Black: the other may offer it at once."""
     rematch_patience: timedelta = timedelta(seconds=10)
@@ -124,7 +124,7 @@ class Timeouts:
     pair_break: timedelta = timedelta(hours=1)
     """Longest break between the two games of a pair; later the colours still alternate."""
     tournament_window: timedelta = timedelta(minutes=10)
-    """In which Lichess allows 30 requests to join a tournament."""
+    """Window in which Lichess allows 30 requests to join a tournament."""
     tournament_limit: timedelta = timedelta(hours=1)
     """Longest pause after a 429: Lichess allows four new tournaments in an hour."""
     tournament_asks: timedelta = timedelta(seconds=50)
@@ -148,9 +148,9 @@ class Timeouts:
     first_state: timedelta = timedelta(seconds=5)
     """For the state of the game on a new stream before the stream is opened again; less if the clock is short."""
     stream_floor: timedelta = timedelta(seconds=1)
-    """Minimum of these two."""
+    """Minimum of `stream_answer` and `first_state`."""
     rejected_states: timedelta = timedelta(minutes=1)
-    """In which our rules refuse every state of a game before it is resigned, so that the opponent does not wait."""
+    """Time in which our rules refuse every state of a game before it is resigned: the opponent waits."""
     games_told: timedelta = timedelta(seconds=1)
     """For the list of our games, once an engine is ready, before unfinished games are joined from the records."""
     move_echo: timedelta = timedelta(seconds=5)
@@ -183,9 +183,9 @@ class Timeouts:
     source_rest: timedelta = timedelta(seconds=20)
     """Before a server that failed is asked again, by any game; doubles with each failure in a row."""
     source_rest_ceiling: timedelta = timedelta(minutes=10)
-    """Ceiling of that, which applies at once to a server that refuses our token."""
+    """Longest `source_rest`; applies at once to a server that refuses our token."""
     cloud_window: timedelta = timedelta(days=1)
-    """In which Lichess allows 3000 requests for a cloud evaluation."""
+    """Window in which Lichess allows 3000 requests for a cloud evaluation."""
     visit: timedelta = timedelta(minutes=5)
     """Beyond the thinking time, for our move in a correspondence game before another game gets its place."""
     engine_handshake: timedelta = timedelta(seconds=15)

@@ -36,7 +36,7 @@ LADDER_ONLY = (                    # parameters of `calibrate`
 @click.argument("results", type=FILE, required=False)
 @click.option("--least", type=POSITIVE, default=RATINGS[0], help="Lowest rating of the ladder.")
 @click.option("--most", type=POSITIVE, default=RATINGS[-1], help="Highest rating of the ladder.")
-@click.option("--step", type=POSITIVE, default=150, help="Rating between neighbours.")
+@click.option("--step", type=POSITIVE, default=150, help="Rating difference between neighbouring levels.")
 @click.option("--skills", is_flag=True, help="Play skills of the model instead of ratings.")
 @click.option("--anchor", "anchors", multiple=True, metavar="TEXT", help="A rated engine: COMMAND NAME=VALUE ...")
 @click.option("--stockfish", metavar="COMMAND", help="Command of Stockfish: its skill levels 0 to 10 are anchors.")
@@ -99,7 +99,7 @@ def calibrate(
     for line in report.lines():
         print(line)
     if write is not None:
-        print(f"{write} is written")
+        print(f"wrote {write}")
 
 
 def _compare_with_people(games: Path, every: int, write: Path | None) -> None:
@@ -128,7 +128,7 @@ def _compare_with_people(games: Path, every: int, write: Path | None) -> None:
     if write is not None and len(points) < LEAST_BANDS:
         raise click.ClickException(f"expected {LEAST_BANDS} bands of ratings with a skill, found {len(points)}")
     if write is not None:
-        print(f"{write} is written")
+        print(f"wrote {write}")
 
 
 @click.command(short_help="Judge how human the errors of players are.")

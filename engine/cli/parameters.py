@@ -112,12 +112,12 @@ def refuse_output(path: Path, force: bool) -> None:
 
 
 def refuse_given(names: Iterable[str], other: str) -> None:
-    """Refuse parameters of the command that have no meaning beside another. Raises click.UsageError."""
+    """Refuse parameters of the command that would be ignored beside another. Raises click.UsageError."""
     context = click.get_current_context()
     for param in context.command.params:
         if param.name in names and context.get_parameter_source(param.name) is not ParameterSource.DEFAULT:
             name = param.human_readable_name if isinstance(param, click.Argument) else param.opts[0]
-            raise click.UsageError(f"{name} has no meaning {other}")
+            raise click.UsageError(f"{name} cannot be used {other}")
 
 
 SECONDS = number(0.01, 86_400)

@@ -334,7 +334,7 @@ def add_unpinned_moves(
 @cython.nogil
 @cython.exceptval(check=False)
 def is_generated(position: Position, move: cython.int) -> cython.bint:
-    """Return whether the move is legal."""
+    """Return whether the move is among the generated ones: slow, for the moves that `is_legal` cannot judge."""
     moves = cython.declare(cython.int[288])
     end: cython.int = generate(position, moves, 0, False)
     index: cython.int

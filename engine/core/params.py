@@ -51,7 +51,7 @@ NULL_MOVE_DEPTH = 3                # plies: not tried below; sane 2..4
 NULL_MOVE_REDUCTION = 3            # plies; sane 2..4
 NULL_MOVE_DIVISOR = 4              # one ply more per this many plies of depth; sane 3..8
 NULL_MOVE_SURPLUS = 213            # cp above beta for one ply more, three at most; sane 100..300
-NULL_MOVE_CHECKED_DEPTH = 12       # plies: from here on a null move's answer is checked by a search; sane 8..16
+NULL_MOVE_VERIFICATION_DEPTH = 12  # plies: from here on a verification search confirms a null move; sane 8..16
 NULL_MOVE_EVALUATION = 165         # cp that the evaluation must be above beta ...; sane 0..400
 NULL_MOVE_SLOPE = 23               # ... less this for each ply of depth; sane 10..40
 

@@ -20,13 +20,13 @@ cdef extern from *:
     const int INFINITE "ENGINE_INFINITE"
     const int NO_SCORE "ENGINE_NO_SCORE"
     const int LONGEST_MATE "ENGINE_LONGEST_MATE"
-    const int TABLE_WIN "ENGINE_TABLE_WIN"
+    const int TABLEBASE_WIN "ENGINE_TABLE_WIN"
     const int LONGEST_WIN "ENGINE_LONGEST_WIN"
     int pack "engine_pack"(int midgame, int endgame) noexcept nogil
     int midgame_of "engine_midgame"(int packed) noexcept nogil
     int endgame_of "engine_endgame"(int packed) noexcept nogil
     int mated_in "engine_mated_in"(int ply) noexcept nogil
-    int table_win_in "engine_table_win_in"(int ply) noexcept nogil
+    int tablebase_win_in "engine_table_win_in"(int ply) noexcept nogil
     bint is_decided "engine_is_decided"(int score) noexcept nogil
-    int to_table "engine_to_table"(int score, int ply) noexcept nogil
-    int from_table "engine_from_table"(int score, int ply) noexcept nogil
+    int to_tt "engine_to_table"(int score, int ply) noexcept nogil
+    int from_tt "engine_from_table"(int score, int ply) noexcept nogil

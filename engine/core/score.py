@@ -15,8 +15,8 @@ if not cython.compiled:
     DRAW = 0
     MATE = 32000                   # being mated at the root would be -MATE
     LONGEST_MATE = MATE - MAX_PLY  # any score at or beyond this is a forced mate
-    TABLE_WIN = 30000              # a tablebase win at the root
-    LONGEST_WIN = TABLE_WIN - MAX_PLY      # any score at or beyond this is a mate or a tablebase win
+    TABLEBASE_WIN = 30000              # a tablebase win at the root
+    LONGEST_WIN = TABLEBASE_WIN - MAX_PLY      # any score at or beyond this is a mate or a tablebase win
     INFINITE = 32001
     NO_SCORE = 32002               # "this technique has no answer"
 
@@ -36,20 +36,20 @@ if not cython.compiled:
         """Return the score of being mated `ply` plies from the root; nearer mates are worse."""
         return -MATE + ply
 
-    def table_win_in(ply: int) -> int:
+    def tablebase_win_in(ply: int) -> int:
         """Return the score of a tablebase win `ply` plies from the root; nearer wins are better."""
-        return TABLE_WIN - ply
+        return TABLEBASE_WIN - ply
 
     def is_decided(score: int) -> bool:
         """Return whether the score is a forced mate or a tablebase win for either side."""
         return score >= LONGEST_WIN or score <= -LONGEST_WIN
 
-    def to_table(score: int, ply: int) -> int:
-        """Return the score as stored: mates and wins counted from the stored position, not from the root."""
+    def to_tt(score: int, ply: int) -> int:
+        """Return the score for the transposition table: mates and wins count from the stored position, not the root."""
         return score + ply if score >= LONGEST_WIN else score - ply if score <= -LONGEST_WIN else score
 
-    def from_table(score: int, ply: int) -> int:
-        """Return the score of a stored one: the inverse of `to_table`."""
+    def from_tt(score: int, ply: int) -> int:
+        """Return the score of one from the transposition table: the inverse of `to_tt`."""
         return score - ply if score >= LONGEST_WIN else score + ply if score <= -LONGEST_WIN else score
 
 
@@ -71,7 +71,7 @@ def scale() -> dict[str, int]:
     """Return the constants by name; compiled code hides them from Python."""
     return {
         "DRAW": DRAW,
-        "TABLE_WIN": TABLE_WIN,
+        "TABLEBASE_WIN": TABLEBASE_WIN,
         "MATE": MATE,
         "INFINITE": INFINITE,
         "NO_SCORE": NO_SCORE,

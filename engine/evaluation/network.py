@@ -116,7 +116,7 @@ def seen_by_black(place: cython.int, flip: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def bucket_of(position: Position, buckets: cython.int) -> cython.int:
-    """Return the number of the output that is for so many pieces, see `net_file.py`."""
+    """Return the output bucket for this number of pieces, see `net_file.py`."""
     if buckets == 1:
         return 0
     bucket: cython.int = (popcount(position.occupied) - 2) >> 2

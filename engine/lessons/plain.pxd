@@ -15,7 +15,7 @@ cdef class PlainSearch:
     cdef int line_end[130]
 
     cdef int evaluation(self) noexcept nogil
-    cdef int settled(self, int moves, int ply) noexcept nogil
+    cdef int score_if_over(self, int moves, int ply) noexcept nogil
     cdef int minimax(self, int depth, int ply) noexcept nogil
     cdef int negamax(self, int depth, int ply) noexcept nogil
     cdef int alpha_beta(self, int depth, int alpha, int beta, int ply) noexcept nogil

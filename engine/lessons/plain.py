@@ -113,7 +113,7 @@ class PlainSearch:
         """For the side to move."""
         return evaluate(self.position) if self.terms is None else self.terms.score(self.position)
 
-    def settled(self, moves: cython.int, ply: cython.int) -> cython.int:
+    def score_if_over(self, moves: cython.int, ply: cython.int) -> cython.int:
         """The score by the rules, if the game is over with so many legal moves: mate goes before all draws.
 
         Mates are counted from the root, so that the nearer one is preferred; a position that stood before counts as
@@ -138,7 +138,7 @@ class PlainSearch:
         self.meter.count(ply)
         self.line_end[ply] = ply
         end: cython.int = generate(self.position, moves, 0, False)
-        score: cython.int = self.settled(end, ply)
+        score: cython.int = self.score_if_over(end, ply)
         if score == NO_SCORE and depth == 0:
             score = self.evaluation()
         if score != NO_SCORE:
@@ -162,7 +162,7 @@ class PlainSearch:
         self.meter.count(ply)
         self.line_end[ply] = ply
         end: cython.int = generate(self.position, moves, 0, False)
-        score: cython.int = self.settled(end, ply)
+        score: cython.int = self.score_if_over(end, ply)
         if score != NO_SCORE:
             return score
         if depth == 0:
@@ -189,7 +189,7 @@ class PlainSearch:
         self.meter.count(ply)
         self.line_end[ply] = ply
         end: cython.int = generate(self.position, moves, 0, False)
-        score: cython.int = self.settled(end, ply)
+        score: cython.int = self.score_if_over(end, ply)
         if score != NO_SCORE:
             return score
         if depth == 0:
@@ -223,7 +223,7 @@ class PlainSearch:
         self.line_end[ply] = ply
         in_check: cython.bint = self.position.in_check()
         end: cython.int = generate(self.position, moves, 0, False)
-        score: cython.int = self.settled(end, ply)
+        score: cython.int = self.score_if_over(end, ply)
         if score != NO_SCORE:
             return score
         if ply >= MAX_PLY - 1:

@@ -27,7 +27,7 @@ from cython.cimports.engine.core.pieces import (
     ROOK,
 )
 from cython.cimports.engine.core.position import Position
-from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, mated_in, table_win_in
+from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, mated_in, tablebase_win_in
 from cython.cimports.engine.core.zobrist import BLACK_KEY, PIECE_KEY
 from cython.cimports.engine.search.history import NO_STEP
 from cython.cimports.engine.search.move_picker import MovePicker
@@ -194,7 +194,7 @@ class DrawsAndTables:
         self.counter.next_check = 0    # now: a slow disk may have taken long
         if wdl == UNKNOWN:
             return NO_SCORE
-        return table_win_in(ply) if wdl == WIN else -table_win_in(ply) if wdl == LOSS else DRAW
+        return tablebase_win_in(ply) if wdl == WIN else -tablebase_win_in(ply) if wdl == LOSS else DRAW
 
     def has_legal_move(self, ply: cython.int) -> cython.bint:
         self.picker.begin(ply, NO_MOVE)

@@ -23,7 +23,7 @@ from engine.syzygy.tablebase import Tablebase, TableReport
 
 ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; tables in memory take up to 15 ms
 QUICK_NODES = 1000                 # most nodes of the search after an early stop; about 2 ms
-TABLEBASE_SCORES = {2: scale()["TABLE_WIN"], -2: -scale()["TABLE_WIN"]}        # by WDL; the rest is drawn
+TABLEBASE_SCORES = {2: scale()["TABLEBASE_WIN"], -2: -scale()["TABLEBASE_WIN"]}        # by WDL; the rest is drawn
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class SearchReport:
 
     Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None. A depth
     may be reported more than once; its last report is `Bound.EXACT` unless the search was stopped. `selective_depth`
-    is in plies, `nps` in nodes per second, `hashfull` in thousandths. `table_hits` counts tablebase hits.
+    is in plies, `nps` in nodes per second, `hashfull` in thousandths. `tablebase_hits` counts tablebase hits.
     """
 
     line: int
@@ -45,7 +45,7 @@ class SearchReport:
     time_ms: int
     nps: int
     hashfull: int
-    table_hits: int
+    tablebase_hits: int
     wdl: Wdl
     pv: tuple[str, ...]
 
@@ -225,7 +225,7 @@ class RunningSearch:
             time_ms=iteration.time_ms,
             nps=nodes * 1000 // max(1, iteration.time_ms),
             hashfull=self._table.hashfull(),
-            table_hits=hits + (len(self._root_report.moves) if self._root_report is not None else 0),
+            tablebase_hits=hits + (len(self._root_report.moves) if self._root_report is not None else 0),
             wdl=wdl_of(score, self._piece_count),
             pv=self._spell(iteration.line.variation),
         )

@@ -12,10 +12,10 @@ from cython.cimports.engine.core.move import NO_MOVE, is_tactical
 from cython.cimports.engine.core.params import (
     DEEPER_MARGIN,
     NEGATIVE_EXTENSION,
-    NULL_MOVE_CHECKED_DEPTH,
     NULL_MOVE_DEPTH,
     NULL_MOVE_EVALUATION,
     NULL_MOVE_SLOPE,
+    NULL_MOVE_VERIFICATION_DEPTH,
     PROBCUT_DEPTH,
     PROBCUT_MARGIN,
     SINGULAR_DEPTH,
@@ -26,7 +26,7 @@ from cython.cimports.engine.core.score import (
     INFINITE,
     LONGEST_WIN,
     NO_SCORE,
-    from_table,
+    from_tt,
     is_decided,
 )
 from cython.cimports.engine.evaluation.network import Network
@@ -284,7 +284,7 @@ class Search:
         if is_decided(score):
             score = beta
         zugzwang_likely: cython.bint = self.position.has_at_most_one_piece(self.position.side_to_move)
-        if (depth < NULL_MOVE_CHECKED_DEPTH and not zugzwang_likely) or self.null_move_from > 0:
+        if (depth < NULL_MOVE_VERIFICATION_DEPTH and not zugzwang_likely) or self.null_move_from > 0:
             return score
         self.null_move_from = ply + reduced * 3 // 4 + 1
         checked: cython.int = self.null_window_node(beta, reduced, ply, self.stack.cut_node[ply])
@@ -300,7 +300,7 @@ class Search:
             return NO_SCORE
         probcut_beta: cython.int = beta + PROBCUT_MARGIN
         entry: u64 = self.table.probe(self.position.key)
-        if entry and entry_depth(entry) >= depth - 3 and from_table(entry_score(entry), ply) < probcut_beta:
+        if entry and entry_depth(entry) >= depth - 3 and from_tt(entry_score(entry), ply) < probcut_beta:
             return NO_SCORE
         score: cython.int
         self.picker.begin_tactical(ply, tactical_move(entry), probcut_beta - self.stack.static_eval(ply))
@@ -331,7 +331,7 @@ class Search:
             table_move = self.root_move
         extension: cython.int = self.singular_extension(entry, beta, depth, ply)
         if extension == MULTICUT:
-            return singular_beta(from_table(entry_score(entry), ply), depth)
+            return singular_beta(from_tt(entry_score(entry), ply), depth)
         if self.counter.stopped:
             return DRAW
         excluded: cython.int = self.stack.excluded[ply]
@@ -394,7 +394,7 @@ class Search:
         """
         if ply == 0 or depth < SINGULAR_DEPTH or entry == 0 or self.stack.excluded[ply] or ply >= 2 * self.root_depth:
             return 0
-        score: cython.int = from_table(entry_score(entry), ply)
+        score: cython.int = from_tt(entry_score(entry), ply)
         if entry_depth(entry) < depth - 3 or not entry_bound(entry) & LOWER_BOUND or is_decided(score):
             return 0
         if not self.picker.is_playable(ply, entry_move(entry)):

@@ -10,7 +10,7 @@ from cython.cimports.engine.core.move import NO_MOVE, is_tactical, to_square
 from cython.cimports.engine.core.params import FIFTY_MOVES_FADING, HISTORY_RISE, HISTORY_RISE_LIMIT, NETWORK_LIMIT
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
-from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided, to_table
+from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_tt, is_decided, to_tt
 from cython.cimports.engine.evaluation.endings import scaled_for_drawishness
 from cython.cimports.engine.evaluation.evaluate import evaluate, known_score
 from cython.cimports.engine.evaluation.network import Accumulators, Network
@@ -215,7 +215,7 @@ class SearchStack:
         static_eval: cython.int = self.static_evals[ply + BEFORE_ROOT]
         if entry == 0:
             return static_eval
-        score: cython.int = from_table(entry_score(entry), ply)
+        score: cython.int = from_tt(entry_score(entry), ply)
         if is_decided(score):
             return static_eval
         return score if entry_bound(entry) & (LOWER_BOUND if score > static_eval else UPPER_BOUND) else static_eval
@@ -233,7 +233,7 @@ class SearchStack:
             return NO_SCORE
         if self.position.halfmove_clock >= 90 and self.rules.has_fifty_move_rule:
             return NO_SCORE
-        score: cython.int = from_table(entry_score(entry), ply)
+        score: cython.int = from_tt(entry_score(entry), ply)
         if entry_bound(entry) & (LOWER_BOUND if score >= beta else UPPER_BOUND):
             return score
         return NO_SCORE
@@ -243,7 +243,7 @@ class SearchStack:
     ) -> cython.void:
         """Store the node's result in the table."""
         self.table.store(
-            self.position.key, move, to_table(score, ply), depth, bound, self.raw_evals[ply], self.tt_pv[ply]
+            self.position.key, move, to_tt(score, ply), depth, bound, self.raw_evals[ply], self.tt_pv[ply]
         )
 
     def quiet_score(self, move: cython.int, ply: cython.int) -> cython.int:

@@ -27,7 +27,7 @@ if not cython.compiled:
         return entry & 0xFFFF
 
     def entry_score(entry: int) -> int:
-        """Return the score as stored; `score.from_table` makes it relative to the root."""
+        """Return the score as stored; `score.from_tt` makes it relative to the root."""
         return (entry >> 16 & 0xFFFF) - 32768
 
     def entry_depth(entry: int) -> int:

@@ -37,7 +37,7 @@ WHITE_PAWN, NO_PIECE = 0, 12
 NOTHING = 15
 KING = 5
 KINDS = 6
-SETTLED = 2                        # no castling right is left
+CANNOT_CASTLE = 2                  # no castling right is left
 VARIANT_SHIFT = 2                  # of the side's byte: the bits above are the number of the variant
 RULES = (STANDARD, *VARIANTS)      # by number
 PIECES = 32                        # that a record holds
@@ -61,14 +61,14 @@ class InvalidRecord(ValueError):
 
 @dataclass(frozen=True)
 class Sample:
-    """A position of a game: 64 pieces from a1 on, the score from White's view. `settled`: no castling right is left.
+    """A position of a game: 64 pieces from a1 on, the score from White's view. `cannot_castle`: no right is left.
 
     `beside` are the pieces that count although they are not on the board.
     """
 
     board: tuple[int, ...]
     black_to_move: bool
-    settled: bool
+    cannot_castle: bool
     score_cp: int
     result: Result
     game: int
@@ -76,7 +76,7 @@ class Sample:
     beside: tuple[int, ...] = ()
 
     def fits(self) -> bool:
-        """Return whether a record holds so many pieces."""
+        """Return whether a record can hold all the pieces."""
         count = len(self.board) - self.board.count(NO_PIECE) + len(self.beside)
         if self.variant == HORDE:
             return count - self.board.count(WHITE_PAWN) <= BESIDE_THE_HORDE
@@ -112,7 +112,7 @@ def encode(sample: Sample) -> bytes:
         rest = [*sample.beside, *[NOTHING] * PIECES][: PIECES - count]
         packed |= sum(piece << 4 * index for index, piece in enumerate(rest, count))
     score = max(-SCORE_LIMIT, min(sample.score_cp, SCORE_LIMIT))
-    side = sample.black_to_move | SETTLED * sample.settled | RULES.index(sample.variant) << VARIANT_SHIFT
+    side = sample.black_to_move | CANNOT_CASTLE * sample.cannot_castle | RULES.index(sample.variant) << VARIANT_SHIFT
     return RECORD.pack(occupied, packed.to_bytes(16, "little"), score, sample.result, side, sample.game)
 
 

@@ -27,7 +27,7 @@ from cython.cimports.engine.search.transposition import (
     entry_score,
 )
 
-from engine.selfplay.records import QUIET_CP, SETTLED, Result
+from engine.selfplay.records import CANNOT_CASTLE, QUIET_CP, Result
 
 WORDS = struct.Struct("<4Q")
 LEAST_DEPTH = cython.declare(cython.int, 3)        # of the search that a position had, see engine/training/LOG.md
@@ -35,7 +35,7 @@ UPPER_LEAST_DEPTH = cython.declare(cython.int, 4)  # of one whose score is an up
 LAST_PLY = cython.declare(cython.int, 12)          # from the root
 PIECES_PER_WORD = cython.declare(cython.int, 16)
 MOST_CP = cython.declare(cython.int, QUIET_CP)
-NO_CASTLING = cython.declare(cython.int, SETTLED)
+NO_CASTLING = cython.declare(cython.int, CANNOT_CASTLE)
 UNKNOWN = cython.declare(cython.int, int(Result.UNKNOWN))
 
 

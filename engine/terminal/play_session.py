@@ -1,6 +1,6 @@
-"""TerminalGame at the terminal: reads what is typed, lets the computer think, draws the board.
+"""The interactive session of `play`: reads commands, lets the computer think, draws the board.
 
-Whatever happens comes as an event on one queue: a line, a thought, the end of the input.
+Lines, results of searches and the end of the input arrive as events on one queue.
 """
 
 import os

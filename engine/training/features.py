@@ -31,7 +31,7 @@ PIECES_PER_WORD = cython.declare(cython.int, 16)
 SEVEN_RANKS = cython.declare(cython.int, 56)
 CASTLING_WHITE = cython.declare(cython.int, 3)     # a king and a rook on White's first rank, see `home_bit`
 CASTLING_BLACK = cython.declare(cython.int, 12)
-SETTLED = cython.declare(cython.int, 2)            # bit of the side's byte: no castling right is left, see `records.py`
+CANNOT_CASTLE = cython.declare(cython.int, 2)      # bit of the side's byte, see `records.py`
 RACING_KINGS = cython.declare(cython.int, RULES.index("racingKings"))
 RULES_OF_HORDE = cython.declare(cython.int, RULES.index(HORDE))
 MOST_RULES = cython.declare(cython.int, len(RULES))
@@ -114,7 +114,7 @@ def read_pieces(
         pieces[MAX_PIECES + count] = 64 * (piece + KINDS if piece < KINDS else piece - KINDS) + (square ^ flip)
         squares &= squares - 1
         count += 1
-    if mirrored and (settled(words[first + 3]) or not may_castle(homes)):
+    if mirrored and (cannot_castle(words[first + 3]) or not may_castle(homes)):
         index: cython.int
         for index in range(count):
             pieces[index] ^= 7
@@ -172,9 +172,9 @@ def may_castle(homes: cython.int) -> cython.bint:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def settled(last_word: u64) -> cython.bint:
+def cannot_castle(last_word: u64) -> cython.bint:
     """Return whether the record says that no castling right is left."""
-    return (last_word >> 24) & SETTLED != 0
+    return (last_word >> 24) & CANNOT_CASTLE != 0
 
 
 @cython.cfunc

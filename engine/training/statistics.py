@@ -24,7 +24,7 @@ class RecordStatistics:
     positions: int = 0
     games: int = 0
     black_to_move: int = 0
-    settled: int = 0                       # without castling rights
+    cannot_castle: int = 0                 # without castling rights
     decided: int = 0                       # with a score beyond three pawns
     results: Counter[Result] = field(default_factory=Counter)
     buckets: Counter[int] = field(default_factory=Counter)         # by number of pieces
@@ -38,7 +38,7 @@ class RecordStatistics:
         self.positions += len(last)
         self.games += len({word >> 32 for word in last})
         self.black_to_move += sum(word >> 24 & 1 for word in last)
-        self.settled += sum(word >> 25 & 1 for word in last)
+        self.cannot_castle += sum(word >> 25 & 1 for word in last)
         self.decided += sum(abs(score) > DECIDED_CP for score in scores)
         self.results.update(Result(word >> 16 & 3) for word in last)
         self.buckets.update(min((squares.bit_count() - 2) // PIECES_PER_BUCKET, 7) for squares in words[::WORDS])
@@ -61,7 +61,7 @@ class RecordStatistics:
             f"positions {self.positions:,}, games {self.games:,}, {self.positions / max(1, self.games):.1f} per game",
             f"results {results}; Black to move {self._percent(self.black_to_move)}",
             f"pieces {', '.join(shares)}",
-            f"beyond three pawns {self._percent(self.decided)}, no castling right {self._percent(self.settled)}",
+            f"beyond three pawns {self._percent(self.decided)}, no castling right {self._percent(self.cannot_castle)}",
             f"the scores predict the results best with {self.best_unit_cp()} centipawns per logistic unit",
         ]
 

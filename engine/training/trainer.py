@@ -210,7 +210,7 @@ def check_same_shape(net: Net, settings: TrainingSettings) -> None:
 
 
 def with_threats(net: Net, threats: int) -> Net:
-    """Return the network with weights for so many threats, 1 or THREATS.
+    """Return the network with weights for `threats` threats, 1 or THREATS.
 
     Each threat of a piece begins with the weights of the piece. Without threats, a piece keeps those it has where it is
     defended and nothing attacks it.

@@ -26,7 +26,7 @@ from lichessbot.move_sources import Hosts, check_sources
 from lichessbot.notify import DAYS_TOLD_AHEAD, Notice, run_program, token_end
 from lichessbot.storage.database import FILE_NAME, LOCK_NAME, newer_than_ours
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import Machine, engines_of, memory_warnings, ponders, settled
+from lichessbot.uci.profiles import Machine, engines_of, memory_warnings, ponders, with_playable_variants
 from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import StartupCheck
 
@@ -90,7 +90,7 @@ class Check:
         machine = Machine.detect()
         for warning in memory_warnings(self._loaded.config, machine):
             self._say("note", warning)
-        for line in intentions(settled(self._loaded.config, self._playable), machine):
+        for line in intentions(with_playable_variants(self._loaded.config, self._playable), machine):
             self._say("plan", line)
         if self._strict and self._notes:
             self._fail(f"{self._notes} {'note' if self._notes == 1 else 'notes'}, and --strict allows none")

@@ -31,7 +31,7 @@ from lichessbot.storage.database import FILE_NAME, in_use, read_only
 from lichessbot.storage.game_filter import game_id
 from lichessbot.storage.records import SELECT, Answer, ChallengeRecord, ListFetched, SlotHolder
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import GameFacts, Machine, describe_engine, gives_pieces, settled
+from lichessbot.uci.profiles import GameFacts, Machine, describe_engine, gives_pieces, with_playable_variants
 from lichessbot.uci.startup_check import playable_now
 
 _LATEST_SHOWN: Final = 5
@@ -115,7 +115,7 @@ class _Records:
 
     def __init__(self, folder: Path, config: Config, playable: tuple[Variant, ...]) -> None:
         self._folder = folder
-        self._config = settled(config, playable)
+        self._config = with_playable_variants(config, playable)
         self._playable = playable
         self.in_use = in_use(folder)
         """Whether the daemon runs."""

@@ -83,7 +83,7 @@ def command(
 ) -> int:
     """Take part in the arena ID, which is the end of its address. The running daemon plays."""
     if leave and (team or password):
-        raise click.UsageError("--team and --password have no meaning with --leave")
+        raise click.UsageError("--team and --password cannot be used with --leave")
     settings, timeouts = load(config_file)
     loaded = settings.loaded
     if leave and any(it.id == tournament_id for it in loaded.config.tournaments):

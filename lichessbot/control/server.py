@@ -175,5 +175,5 @@ class ControlServer:
         try:
             return request.answers.get(timeout=self._patience.main_thread_s)
         except Empty:
-            text = f"the daemon is too busy: it may do this later, but not within {self._patience.main_thread_s:g} s"
+            text = f"the daemon did not answer within {self._patience.main_thread_s:g} s; it may still do this"
             return ControlAnswer(ok=False, text=text)

@@ -28,7 +28,7 @@ _PLAIN: Final = (
     (ssl.SSLCertVerificationError, "the server's certificate is not trusted"),
     (ssl.SSLError, "no TLS connection (http behind an https address?)"),
     (requests.exceptions.InvalidJSONError, "an answer that is not JSON, such as a web page"),
-    (requests.TooManyRedirects, "the server sends us to another address"),
+    (requests.TooManyRedirects, "the server redirected too often"),
 )
 
 

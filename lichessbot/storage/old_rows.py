@@ -12,7 +12,7 @@ _ANSWERS_KEPT: Final = timedelta(days=2)
 _ACTIONS_KEPT: Final = timedelta(days=365)
 _CHALLENGES_KEPT: Final = timedelta(days=90)
 _RESTS_KEPT: Final = timedelta(days=60)  # After their end; then the next decline counts as the first.
-# Any row proves that its moment has come, except in `rests`, which end in the future.
+# The newest of these times shows how far the clock has come; those of `rests` are in the future.
 _TIMES: Final = {
     "games": "joined_at",
     "challenges": "received_at",

@@ -54,7 +54,7 @@ def start(config: EngineKeys) -> subprocess.Popen[bytes]:
 
 @cache
 def _wrappers() -> Sequence[str]:
-    """Return the programs for the lower priority and the death with us, as far as this system has them."""
+    """Return the programs that lower the engine's priority and kill it when the daemon dies, if they are installed."""
     nice, setpriv = shutil.which("nice"), shutil.which("setpriv")
     lower_priority = (nice, "-n", str(_NICENESS)) if nice else ()
     dies_with_us = (setpriv, "--pdeathsig", "KILL") if setpriv else ()

@@ -264,7 +264,7 @@ def playable_variants(config: Config, announced: Mapping[Program, tuple[Variant,
     )
 
 
-def settled(config: Config, playable: tuple[Variant, ...]) -> Config:
+def with_playable_variants(config: Config, playable: tuple[Variant, ...]) -> Config:
     """Return the configuration with those variants that the engines play wherever all of these are accepted."""
     challenge = config.challenge
     changes: dict[str, object] = {} if challenge.variants else {"variants": playable}

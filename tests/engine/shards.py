@@ -46,10 +46,10 @@ def random_samples(games: int, start: Start = Start.STANDARD, seed: int = 5) -> 
     found = []
     for number, board in enumerate(random_games(count=games, plies=PLIES, start=start, seed=seed)):
         position, _ = parse_fen(board.fen())
-        pieces, black, settled = snapshot(position)
+        pieces, black, cannot_castle = snapshot(position)
         score = material_cp(pieces)
         result = Result.DRAWN if abs(score) < 200 else Result.WHITE_WON if score > 0 else Result.BLACK_WON
-        found.append(Sample(pieces, black, settled, score, result, number // PLIES))
+        found.append(Sample(pieces, black, cannot_castle, score, result, number // PLIES))
     return found
 
 

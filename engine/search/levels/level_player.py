@@ -264,7 +264,7 @@ class OwnSearch:
             time_ms=time_ms,
             nps=nodes * 1000 // max(1, time_ms),
             hashfull=0,
-            table_hits=0,
+            tablebase_hits=0,
             wdl=wdl_of(score, self._pieces),
             pv=tuple([self._board.spell(move) for move in variation]),
         )

@@ -80,7 +80,7 @@ def _offer(game: Game, me: Color, claim_in_s: int | None) -> Json | None:
         return None
     if claim_in_s > 0:
         return {"text": f"{name} has left the game. You can claim it in {claim_in_s} s."}
-    text, path = f"{name} has left the game. You can claim it as won.", f"game/{game.id}/claim-victory"
+    text, path = f"{name} has left the game. You can claim the win.", f"game/{game.id}/claim-victory"
     return {"text": text, "path": path, "answers": {"Claim": True}}
 
 

@@ -36,7 +36,7 @@ function health({ connection, games, engine, faults, up_for_s: upForS }) {
     ['Game streams', lost > 0
       ? toned('bad', `${lost} of ${games.length} lost`)
       : open.length > 0 && `${open.length} open, last lines at most ${duration(Math.max(...open))} ago`],
-    ['Requests', waiting.map(([kind, number]) => `${kind} (${number})`).join(', ') || 'none waits'],
+    ['Requests', waiting.map(([kind, number]) => `${kind} (${number})`).join(', ') || 'none waiting'],
     ['Held back', toned('warn', joined(heldAll, ...heldBack))],
     ['Engine', outside(engine.name)],
     ['Speed', engine.searches > 0 && `${count(engine.nodes_per_s)} nodes/s in ${engine.searches} searches`],

@@ -48,7 +48,7 @@ function followGame(before, game) {
     sounds.play('start');
     byId('side').focus({ preventScroll: true });
     byId('table').scrollIntoView({ block: 'nearest' });
-    setText(byId('announcement'), game.me ? `A new game. You have ${game.me}.` : 'A game of the bot.');
+    setText(byId('announcement'), game.me ? `A new game. You play ${game.me}.` : 'A game of the bot.');
   } else if (game.moves.length > before.moves.length) {
     sounds.play(move.check ? 'check' : move.san.includes('x') ? 'capture' : 'move');
     setText(byId('announcement'), move.words);

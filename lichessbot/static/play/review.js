@@ -16,7 +16,7 @@ export function showReview(game, analysis, ply, onPly) {
   }
   const { scores, positions, fault, mistakes } = analysis;
   const state = analysis.isOver ? '' : `${scores.length} of ${positions} positions`;
-  setText(byId('progress'), fault ? `The analysis ended: ${fault}` : state);
+  setText(byId('progress'), fault ? `The analysis failed: ${fault}` : state);
   graph ??= makeEvaluationGraph(byId('graph'), onPly);
   if (drawn !== `${analysis.id} ${scores.length}`) {
     drawn = `${analysis.id} ${scores.length}`;

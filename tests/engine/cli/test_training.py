@@ -102,10 +102,10 @@ def test_a_network_has_another_name_than_its_card_and_curve(
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        (("match", "none", "none", "--openings", "a.epd", "--seed", "2"), "--seed has no meaning with --openings"),
-        (("calibrate", "a.jsonl", "--games", "a.pgn"), "RESULTS has no meaning with --games"),
-        (("calibrate", "--clock", "1+1", "--games", "a.pgn"), "--clock has no meaning with --games"),
-        (("calibrate", "a.jsonl", "--every", "2"), "--every has no meaning without --games"),
+        (("match", "none", "none", "--openings", "a.epd", "--seed", "2"), "--seed cannot be used with --openings"),
+        (("calibrate", "a.jsonl", "--games", "a.pgn"), "RESULTS cannot be used with --games"),
+        (("calibrate", "--clock", "1+1", "--games", "a.pgn"), "--clock cannot be used with --games"),
+        (("calibrate", "a.jsonl", "--every", "2"), "--every cannot be used without --games"),
     ],
 )
 def test_an_option_that_would_be_ignored_is_refused(

@@ -318,7 +318,7 @@ def test_without_a_cluster_dask_is_not_loaded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["--cluster", "tcp://127.0.0.1:9", "--processes", "2"], "--processes has no meaning with --cluster"),
+        (["--cluster", "tcp://127.0.0.1:9", "--processes", "2"], "--processes cannot be used with --cluster"),
         (["--cluster", "127.0.0.1"], "expected the address of a Dask scheduler such as tcp://scheduler:8786"),
     ],
 )

@@ -243,14 +243,14 @@ def searched(fen: str, depth: int, tablebase: Tablebase, threads: int = 1) -> Se
 
 
 def test_threads_share_a_tablebase_whose_files_are_not_open_yet(tables: Path) -> None:
-    assert searched(FIVE_PIECES, 12, Tablebase([tables]), threads=4).table_hits > 100
+    assert searched(FIVE_PIECES, 12, Tablebase([tables]), threads=4).tablebase_hits > 100
 
 
 def test_the_search_finds_a_capture_into_a_won_endgame(tables: Path) -> None:
     with_tables, without = (searched(FIVE_PIECES, 12, base) for base in (Tablebase([tables]), Tablebase()))
     assert (with_tables.score_cp or 0) > 29_000
-    assert with_tables.table_hits > 100
-    assert without.table_hits == 0
+    assert with_tables.tablebase_hits > 100
+    assert without.tablebase_hits == 0
     assert (without.score_cp or 0) < 5_000
 
 
@@ -315,7 +315,7 @@ def test_damaged_tables_leave_the_search_as_it_is(tables: Path, tmp_path: Path) 
         shutil.copy(file, tmp_path)
         os.truncate(tmp_path / file.name, 200)
     damaged, without = (searched(FIVE_PIECES, 10, base) for base in (Tablebase([tmp_path]), Tablebase()))
-    assert damaged.table_hits == 0
+    assert damaged.tablebase_hits == 0
     assert (damaged.nodes, damaged.pv) == (without.nodes, without.pv)
 
 
@@ -345,7 +345,7 @@ engine.set_evaluation("none")
 engine.set_tablebase(tablebase)
 engine.set_position(Board("4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"))
 result = engine.go(Limits(depth=6))
-searched = (result.best_move, result.report.score_cp, result.report.nodes, result.report.table_hits)
+searched = (result.best_move, result.report.score_cp, result.report.nodes, result.report.tablebase_hits)
 print(json.dumps([build_mode(), searched, [(tablebase.wdl(board), tablebase.dtz(board)) for board in boards]]))
 """
 

@@ -78,9 +78,9 @@ def test_positions_with_castling_are_not_mirrored(fen: str) -> None:
 def test_a_king_and_rook_at_home_are_mirrored_only_without_castling_rights() -> None:
     position, _ = parse_fen("4k3/8/8/8/8/8/8/4K2R w - - 0 1")
     sample = Sample(*snapshot(position), 0, Result.DRAWN, 0)
-    for settled in (True, False):
-        words = pack(encode(replace(sample, settled=settled)))
-        assert (inputs(words, 0, True) != inputs(words, 0, False)) is settled
+    for cannot_castle in (True, False):
+        words = pack(encode(replace(sample, cannot_castle=cannot_castle)))
+        assert (inputs(words, 0, True) != inputs(words, 0, False)) is cannot_castle
 
 
 def test_invalid_records_are_found() -> None:

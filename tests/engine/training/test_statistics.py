@@ -22,7 +22,7 @@ def test_the_statistics_count_everything(tmp_path: Path) -> None:
     assert found.games == len({sample.game for sample in samples})
     assert found.results == Counter(sample.result for sample in samples)
     assert found.black_to_move == sum(sample.black_to_move for sample in samples)
-    assert found.settled == sum(sample.settled for sample in samples) > 0
+    assert found.cannot_castle == sum(sample.cannot_castle for sample in samples) > 0
     assert found.buckets == Counter((64 - sample.board.count(12) - 2) // 4 for sample in samples)
     assert found.decided == sum(abs(sample.score_cp) > 300 for sample in samples)
 

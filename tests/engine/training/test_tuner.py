@@ -30,12 +30,12 @@ def records(count: int) -> tuple[list[bytes], list[int]]:
         position, _ = parse_fen(board.fen())
         if is_known(position):
             continue
-        pieces, black, settled = snapshot(position)
+        pieces, black, cannot_castle = snapshot(position)
         score = static_score(position)
         scores.append(-score if black else score)
         white, black_count = (sum(piece // 6 == side for piece in pieces if piece < 12) for side in range(2))
         result = Result.DRAWN if white == black_count else Result(2 * (white > black_count))
-        found.append(encode(Sample(pieces, black, settled, scores[-1], result, number // 80)))
+        found.append(encode(Sample(pieces, black, cannot_castle, scores[-1], result, number // 80)))
     return found, scores
 
 

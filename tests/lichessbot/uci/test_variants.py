@@ -19,7 +19,7 @@ from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.options import Options
-from lichessbot.uci.profiles import configured_engines, playable_variants, settled
+from lichessbot.uci.profiles import configured_engines, playable_variants, with_playable_variants
 from lichessbot.uci.restarting_engine import fallback_move
 from lichessbot.uci.search import BestMove, EngineDied, Search
 from lichessbot.uci.startup_check import StartupCheck, playable_now
@@ -164,11 +164,11 @@ def test_a_variant_is_played_if_every_engine_that_may_get_it_announces_it(
 
 
 def test_the_default_for_the_accepted_variants_is_what_the_engines_play() -> None:
-    assert settled(Config(), STANDARD_RULES).challenge.variants == STANDARD_RULES
+    assert with_playable_variants(Config(), STANDARD_RULES).challenge.variants == STANDARD_RULES
     narrow = config(challenge={"variants": ["standard"]})
-    assert settled(narrow, STANDARD_RULES) is narrow
+    assert with_playable_variants(narrow, STANDARD_RULES) is narrow
     wider = config(challenge={"variants": ["standard"], "human": {"variants": None}, "bot": {"max_base": 60}})
-    rules = settled(wider, STANDARD_RULES).challenge
+    rules = with_playable_variants(wider, STANDARD_RULES).challenge
     assert rules.rules_for(is_bot=False).variants == STANDARD_RULES
     assert rules.rules_for(is_bot=True).variants == ("standard",)
 

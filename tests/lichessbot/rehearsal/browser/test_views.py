@@ -105,7 +105,7 @@ def test_an_absent_opponent_can_be_claimed_once_the_time_has_come() -> None:
     game = a_game()
     assert "answers" not in (game_view(game, Color.WHITE, 0, 7)["offer"] or {})
     assert game_view(game, Color.WHITE, 0, 0)["offer"] == {
-        "text": "Bot has left the game. You can claim it as won.",
+        "text": "Bot has left the game. You can claim the win.",
         "path": "game/abcdefgh/claim-victory",
         "answers": {"Claim": True},
     }
