@@ -34,73 +34,86 @@ STYLE_FAR_BEHIND = 150             # cp: and from here on for far behind; sane 1
 FIFTY_MOVES_FADING = 200           # half-moves without progress that would leave nothing of a score; sane 150..400
 
 # --- Search --------------------------------------------------------------------------------------------------------
-# Numbers whose range is 20 or wider were tuned together by 16,000 games (2026-11-25 in the log). LATE_MOVE_COUNT and
-# NEGATIVE_EXTENSION were chosen by games (2026-11-24).
+# Numbers whose range is 20 or wider were tuned together by 41,000 games (2026-11-25 and 27 in the log). LATE_MOVE_COUNT
+# and NEGATIVE_EXTENSION were chosen by games (2026-11-24).
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
-ASPIRATION_WINDOW = 17             # cp to each side, doubled on every failure; sane 10..60
-ASPIRATION_LIMIT = 1006            # cp: wider than this, the window is opened at once; sane 300..2000
+ASPIRATION_WINDOW = 17             # cp to each side; sane 10..60
+ASPIRATION_GROWTH = 97             # percent by which it grows on every failure; sane 20..200
+ASPIRATION_LIMIT = 804             # cp: wider than this, the window is opened at once; sane 300..2000
 
 EXCHANGE_VALUE = [100, 320, 330, 500, 950, 0]      # cp, [kind, pawn to king]: what counts in an exchange
 
 INTERNAL_REDUCTION_DEPTH = 4       # plies: from here on a node without a table move is searched 1 ply less; sane 2..6
 
 REVERSE_FUTILITY_DEPTH = 8         # plies: not tried above; sane 3..9
-REVERSE_FUTILITY_MARGIN = 73       # cp per ply of depth, one ply less when improving; sane 50..200
+REVERSE_FUTILITY_MARGIN = 66       # cp per ply of depth; sane 40..150
+REVERSE_FUTILITY_IMPROVING = 57    # cp less when improving; sane 0..150
 
 NULL_MOVE_DEPTH = 3                # plies: not tried below; sane 2..4
-NULL_MOVE_REDUCTION = 3            # plies; sane 2..4
-NULL_MOVE_DIVISOR = 4              # one ply more per this many plies of depth; sane 3..8
-NULL_MOVE_SURPLUS = 213            # cp above beta for one ply more, three at most; sane 100..300
+NULL_MOVE_REDUCTION = 3429         # 1/1024 ply; sane 2000..5000
+NULL_MOVE_REDUCTION_SLOPE = 301    # ... more for each ply of depth; sane 100..400
+NULL_MOVE_SURPLUS = 242            # cp of evaluation above beta for one ply more; sane 100..300
+NULL_MOVE_SURPLUS_LIMIT = 2482     # 1/1024 ply: no more than this for the surplus; sane 1024..5000
 NULL_MOVE_VERIFICATION_DEPTH = 12  # plies: from here on a verification search confirms a null move; sane 8..16
-NULL_MOVE_EVALUATION = 165         # cp that the evaluation must be above beta ...; sane 0..400
-NULL_MOVE_SLOPE = 23               # ... less this for each ply of depth; sane 10..40
+NULL_MOVE_EVALUATION = 129         # cp that the evaluation must be above beta ...; sane 0..400
+NULL_MOVE_SLOPE = 24               # ... less this for each ply of depth; sane 10..40
 
 PROBCUT_DEPTH = 5                  # plies: not tried below; sane 4..7
-PROBCUT_MARGIN = 188               # cp above beta; sane 100..250
+PROBCUT_MARGIN = 203               # cp above beta; sane 100..250
 
 SINGULAR_DEPTH = 7                 # plies: not tried below; sane 5..9
-SINGULAR_MARGIN = 2                # cp per ply of depth that all other moves must stay below; sane 1..4
+SINGULAR_MARGIN = 32               # 1/16 cp per ply of depth that all other moves must stay below; sane 10..80
 NEGATIVE_EXTENSION = 2             # plies for a table move above beta that is not singular; sane 1..3
 
-HINDSIGHT_MARGIN = 175             # cp of evaluation that a reduced move lost, for a reduced answer; sane 100..300
+HINDSIGHT_MARGIN = 190             # cp of evaluation that a reduced move lost, for a reduced answer; sane 100..300
 
 LATE_MOVE_DEPTH = 2                # plies: no move is reduced below; sane 2..4
 LATE_MOVE_COUNT = 1                # moves searched in full before any is reduced; sane 1..6
-LATE_MOVE_BASE = 1597              # 1/1024 ply; sane 0..2000
-LATE_MOVE_SLOPE = 543              # 1/1024 ply, times ln(depth) ln(move number); sane 200..800
-REDUCE_CUT_NODE = 1192             # 1/1024 ply more where a cutoff is expected; sane 0..2500
-REDUCE_NOT_IMPROVING = 886         # ... where the evaluation does not improve; sane 0..2000
-REDUCE_TACTICAL = 742              # ... if the table's move is a capture or promotion; sane 0..1500
-LESS_ON_PV = 465                   # 1/1024 ply less on the principal variation; sane 0..2000
-LESS_ON_TT_PV = 762                # ... where an earlier principal variation came by; sane 0..2000
-LESS_IN_CHECK = 1195               # ... in check; sane 0..2000
-DEEPER_MARGIN = 65                 # cp above alpha: a reduced move is searched again a ply deeper; sane 30..120
-LATE_MOVE_HISTORY = 12930          # history points that change a reduction by one ply; sane 4000..20000
+LATE_MOVE_BASE = 1404              # 1/1024 ply; sane 0..2500
+LATE_MOVE_SLOPE = 561              # 1/1024 ply, times ln(depth) ln(move number); sane 200..800
+REDUCE_CUT_NODE = 715              # 1/1024 ply more where a cutoff is expected; sane 0..2500
+REDUCE_NOT_IMPROVING = 943         # ... where the evaluation does not improve; sane 0..2000
+REDUCE_TACTICAL = 503              # ... if the table's move is a capture or promotion; sane 0..1500
+LESS_ON_PV = 633                   # 1/1024 ply less on the principal variation; sane 0..2000
+LESS_ON_TT_PV = 846                # ... where an earlier principal variation came by; sane 0..2000
+LESS_IN_CHECK = 988                # ... in check; sane 0..2000
+REDUCE_BAD_CAPTURE = -248          # 1/1024 ply more for a capture that loses material; sane -1500..1500
+DEEPER_MARGIN = 63                 # cp above alpha: a reduced move is searched again a ply deeper; sane 30..120
+LATE_MOVE_HISTORY = 8105           # history points that change a reduction by one ply; sane 4000..20000
 
 MOVE_COUNT_DEPTH = 8               # plies: quiet moves are not counted above; sane 4..10
-MOVE_COUNT_BASE = 5                # quiet moves are skipped after this + depth² moves, half if not improving; sane 2..6
+MOVE_COUNT_BASE = 6498             # 1/1024: quiet moves are skipped after so many moves ...; sane 1000..10000
+MOVE_COUNT_SLOPE = 1087            # ... more for each ply of depth, squared; sane 500..2000
+MOVE_COUNT_NOT_IMPROVING = 612     # ... of 1024 of these if not improving; sane 300..1000
 FUTILITY_DEPTH = 8                 # plies, after reduction; sane 5..10
 FUTILITY_BASE = 84                 # cp; sane 50..150
-FUTILITY_MARGIN = 68               # cp per ply; sane 60..150
+FUTILITY_MARGIN = 47               # cp per ply; sane 30..150
 EXCHANGE_PRUNING_DEPTH = 8         # plies; sane 6..10
-QUIET_EXCHANGE_MARGIN = 65         # cp per ply that a quiet move may lose by exchange; sane 30..100
-CAPTURE_EXCHANGE_MARGIN = 100      # cp per ply that a capture may lose; sane 60..150
+QUIET_EXCHANGE_MARGIN = 80         # cp per ply that a quiet move may lose by exchange; sane 30..150
+CAPTURE_EXCHANGE_MARGIN = 96       # cp per ply that a capture may lose; sane 60..150
 
 PROBE_DEPTH = 2                    # plies left: nearer to the leaves the search probes no tablebase; guess, sane 1..6
 
-DELTA_MARGIN = 190                 # cp: a capture that stays this far below alpha is not tried; sane 100..300
+DELTA_MARGIN = 203                 # cp: a capture that stays this far below alpha is not tried; sane 100..300
 
-HISTORY_LIMIT = 10279              # move statistics stay within +- this; below killers up to 25777; sane 4096..25000
-HISTORY_BONUS = 235                # points per ply of depth; sane 80..300
-HISTORY_BONUS_LIMIT = 2206         # sane 1000..2500
-HISTORY_MALUS = 172                # the same for moves tried before without success; sane 80..300
-HISTORY_MALUS_LIMIT = 1443         # sane 1000..2500
-GOOD_CAPTURE_HISTORY = 93          # points of capture history for which a good capture may lose 1 cp; sane 30..200
+HISTORY_LIMIT = 11112              # move statistics stay within +- this; sane 4096..12000
+BUTTERFLY_WEIGHT = 78              # 1/64: weights in the score of a quiet move; sane 20..128
+CONTINUATION_1_WEIGHT = 59         # of its history after the move before it; sane 20..128
+CONTINUATION_2_WEIGHT = 74         # ... after the one two plies earlier; sane 20..128
+CONTINUATION_4_WEIGHT = 40         # ... after the one four plies earlier; sane 0..96
+PAWN_HISTORY_WEIGHT = 63           # ... with the pawns on the board; sane 20..128
+HISTORY_BONUS = 318                # points per ply of depth; sane 80..500
+HISTORY_BONUS_LIMIT = 2293         # sane 1000..4000
+HISTORY_MALUS = 176                # the same for moves tried before without success; sane 80..300
+HISTORY_MALUS_LIMIT = 1270         # sane 1000..2500
+GOOD_CAPTURE_HISTORY = 97          # points of capture history for which a good capture may lose 1 cp; sane 30..200
 HISTORY_RISE = 8                   # points for a quiet move per cp that the evaluation rose; sane 2..20
-HISTORY_RISE_LIMIT = 1131          # and no more than these; sane 500..2000
-CORRECTION_LIMIT = 74              # cp: none of the three corrections is larger; sane 30..120
+HISTORY_RISE_LIMIT = 1058          # and no more than these; sane 500..2000
+CORRECTION_LIMIT = 62              # cp: none of the three corrections is larger; sane 30..120
+PAWN_CORRECTION = 48               # 1/64: weight of the correction by pawns; sane 20..128
+PIECE_CORRECTION = 60              # ... of those by each side's pieces; sane 20..128
 CORRECTION_SCALE = 256             # corrections are kept in parts of a centipawn, this many to one
-CORRECTION_WEIGHT = 296            # a correction moves by error * min(depth + 1, 16) / this; sane 128..512
+CORRECTION_WEIGHT = 294            # a correction moves by error * min(depth + 1, 16) / this; sane 128..512
 
 # --- WDL: how search scores turn into wins, draws and losses, see wdl.py ------------------------------
 # Fitted on 2026-11-23 by `lichessbot-engine records --wdl` to 11,790,939 positions of 205,844 of our games, 1,000

@@ -18,6 +18,10 @@ from cython.cimports.engine.core.bitboard import ALL_SQUARES, u64
 from cython.cimports.engine.core.move import is_drop, to_square
 from cython.cimports.engine.core.movegen import attacked_squares
 from cython.cimports.engine.core.params import (
+    BUTTERFLY_WEIGHT,
+    CONTINUATION_1_WEIGHT,
+    CONTINUATION_2_WEIGHT,
+    CONTINUATION_4_WEIGHT,
     CORRECTION_LIMIT,
     CORRECTION_SCALE,
     CORRECTION_WEIGHT,
@@ -26,6 +30,9 @@ from cython.cimports.engine.core.params import (
     HISTORY_LIMIT,
     HISTORY_MALUS,
     HISTORY_MALUS_LIMIT,
+    PAWN_CORRECTION,
+    PAWN_HISTORY_WEIGHT,
+    PIECE_CORRECTION,
 )
 from cython.cimports.engine.core.pieces import KINDS, KING, KNIGHT
 from cython.cimports.engine.core.position import Position
@@ -149,14 +156,15 @@ class History:
         return ((side * 2 + from_attacked) * 2 + to_attacked) * 4096 + (move & 4095)
 
     def quiet_score(self, side: cython.int, move: cython.int, step: cython.int, ply: cython.int) -> cython.int:
-        """Return the history score of a quiet move with this step, within +- 9/2 * HISTORY_LIMIT."""
-        return (
-            self.butterfly[self.butterfly_index(side, move, ply)]
-            + self.continuations[self.one_ply_ago[ply] + step]
-            + self.continuations[self.two_plies_ago[ply] + step]
-            + (self.continuations[self.four_plies_ago[ply] + step] >> 1)        # not // 2, which C rounds otherwise
-            + self.pawn_history[self.pawn_offset[ply] + step]
+        """Return the history score of a quiet move with this step: a quarter of it is less than KILLER."""
+        weighted: cython.int = (
+            BUTTERFLY_WEIGHT * self.butterfly[self.butterfly_index(side, move, ply)]
+            + CONTINUATION_1_WEIGHT * self.continuations[self.one_ply_ago[ply] + step]
+            + CONTINUATION_2_WEIGHT * self.continuations[self.two_plies_ago[ply] + step]
+            + CONTINUATION_4_WEIGHT * self.continuations[self.four_plies_ago[ply] + step]
+            + PAWN_HISTORY_WEIGHT * self.pawn_history[self.pawn_offset[ply] + step]
         )
+        return weighted >> 6           # not // 64, which C rounds otherwise
 
     def rank_quiets(
         self, position: Position, moves: cython.p_int, start: cython.int, end: cython.int, ply: cython.int
@@ -213,11 +221,12 @@ class History:
 
     def correction(self, position: Position) -> cython.int:
         """Return the centipawns to add to the static evaluation."""
-        found: cython.int = 0
-        part: cython.int
-        for part in range(PARTS):
-            found += self.corrections[correction_index(position, part)]
-        return found // CORRECTION_SCALE
+        pieces: cython.int = (
+            self.corrections[correction_index(position, WHITE_PIECES)]
+            + self.corrections[correction_index(position, BLACK_PIECES)]
+        )
+        pawns: cython.int = self.corrections[correction_index(position, PAWNS)]
+        return (PIECE_CORRECTION * pieces + PAWN_CORRECTION * pawns) // (64 * CORRECTION_SCALE)
 
     def update_correction(self, position: Position, error: cython.int, depth: cython.int) -> cython.void:
         """Learn that the search found `error` centipawns more than the corrected evaluation.

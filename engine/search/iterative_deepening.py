@@ -186,7 +186,7 @@ def search_line(search: Search, depth: int, expected: Line | None, on_bound: Cal
         if alpha < score < beta or (alpha, beta) == (-INFINITE, INFINITE):
             return Line(score, variation)
         on_bound(Line(score, variation or known, Bound.UPPER if score <= alpha else Bound.LOWER))
-        margin *= 2
+        margin += margin * params.ASPIRATION_GROWTH // 100
         if score <= alpha:
             alpha = max(-INFINITE, score - margin)
         else:

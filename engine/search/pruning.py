@@ -27,14 +27,19 @@ from cython.cimports.engine.core.params import (
     LESS_ON_TT_PV,
     MOVE_COUNT_BASE,
     MOVE_COUNT_DEPTH,
-    NULL_MOVE_DIVISOR,
+    MOVE_COUNT_NOT_IMPROVING,
+    MOVE_COUNT_SLOPE,
     NULL_MOVE_REDUCTION,
+    NULL_MOVE_REDUCTION_SLOPE,
     NULL_MOVE_SURPLUS,
+    NULL_MOVE_SURPLUS_LIMIT,
     QUIET_EXCHANGE_MARGIN,
+    REDUCE_BAD_CAPTURE,
     REDUCE_CUT_NODE,
     REDUCE_NOT_IMPROVING,
     REDUCE_TACTICAL,
     REVERSE_FUTILITY_DEPTH,
+    REVERSE_FUTILITY_IMPROVING,
     REVERSE_FUTILITY_MARGIN,
     SINGULAR_MARGIN,
 )
@@ -69,8 +74,10 @@ def internal_reduction(entry: u64, depth: cython.int) -> cython.int:
 
 def null_move_reduction(depth: cython.int, surplus: cython.int) -> cython.int:
     """Return the reduction after a null move of an evaluation `surplus` centipawns above beta."""
-    extra: cython.int = surplus // NULL_MOVE_SURPLUS
-    return NULL_MOVE_REDUCTION + depth // NULL_MOVE_DIVISOR + (extra if extra < 3 else 3)
+    extra: cython.int = surplus * 1024 // NULL_MOVE_SURPLUS
+    if extra > NULL_MOVE_SURPLUS_LIMIT:
+        extra = NULL_MOVE_SURPLUS_LIMIT
+    return NULL_MOVE_REDUCTION + NULL_MOVE_REDUCTION_SLOPE * depth + extra >> 10
 
 
 def fail_high_score(score: cython.int, beta: cython.int, depth: cython.int) -> cython.int:
@@ -82,13 +89,13 @@ def fail_high_score(score: cython.int, beta: cython.int, depth: cython.int) -> c
 
 def singular_beta(table_score: cython.int, depth: cython.int) -> cython.int:
     """Return the score that all other moves must stay below for the table's move to be singular."""
-    return table_score - SINGULAR_MARGIN * depth
+    return table_score - (SINGULAR_MARGIN * depth >> 4)
 
 
 def move_count_limit(depth: cython.int, improving: cython.bint) -> cython.int:
     """Return the number of moves after which quiet moves are pruned."""
-    limit: cython.int = MOVE_COUNT_BASE + depth * depth
-    return limit if improving else limit // 2
+    limit: cython.int = MOVE_COUNT_BASE + MOVE_COUNT_SLOPE * depth * depth
+    return limit >> 10 if improving else limit * MOVE_COUNT_NOT_IMPROVING >> 20
 
 
 def futility_margin(depth: cython.int) -> cython.int:
@@ -163,6 +170,8 @@ class MovePruning:
         if is_tactical(move) and not self.picker.is_bad_capture(ply):
             return 0
         parts: cython.int = late_move_reduction(depth, number, self.stack.history_score[ply])      # of 1/1024 ply
+        if self.picker.is_bad_capture(ply):
+            parts += REDUCE_BAD_CAPTURE
         if self.stack.cut_node[ply]:
             parts += REDUCE_CUT_NODE
         if not self.stack.improving[ply]:
@@ -189,7 +198,10 @@ class MovePruning:
         """
         if depth > REVERSE_FUTILITY_DEPTH or is_decided(static_eval):
             return False
-        return static_eval - REVERSE_FUTILITY_MARGIN * (depth - self.stack.improving[ply]) >= beta
+        margin: cython.int = REVERSE_FUTILITY_MARGIN * depth
+        if self.stack.improving[ply]:
+            margin -= REVERSE_FUTILITY_IMPROVING
+        return static_eval - margin >= beta
 
     def hindsight_reduction(self, depth: cython.int, ply: cython.int) -> cython.bint:
         """Return whether to reduce the answer to a reduced move, as the evaluation says that the move was bad."""

@@ -28,7 +28,7 @@ HARMLESS = {
     "engine.search.move_picker.MovePicker.next_good_tactical": "divides by GOOD_CAPTURE_HISTORY, which is not 0",
     "engine.search.levels.vision.Vision.chance_to_overlook": "divides by 300 and the value of a piece, which is not 0",
     "engine.search.pruning.fail_high_score": "divides by the depth and one, which is not 0",
-    "engine.search.pruning.null_move_reduction": "divides by NULL_MOVE_DIVISOR, which is not 0",
+    "engine.search.pruning.null_move_reduction": "divides by NULL_MOVE_SURPLUS, which is not 0",
     "engine.search.pruning.late_move_reduction": "divides by LATE_MOVE_HISTORY, which is not 0",
     "engine.training.float_net.adam_move": "divides by 1 - 0.9**count and a root plus TINY, which are not 0",
     "engine.training.features.expected": "divides by 1 + exp(x), which is not 0",

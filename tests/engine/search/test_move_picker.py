@@ -2,6 +2,7 @@
 
 import random
 
+from engine.core import params
 from engine.core.checks import gives_check
 from engine.core.fen import parse_fen
 from engine.core.move import uci_text
@@ -54,6 +55,14 @@ def test_skipping_to_quiet_checks_leaves_out_the_other_quiet_moves(start: Start)
         assert sorted(left[2:]) == sorted(checks)
         checks_met += len(checks)
     assert checks_met > 20
+
+
+def test_a_killer_ranks_above_every_history_score_and_no_rank_leaves_its_16_bits() -> None:
+    weights = (
+        params.BUTTERFLY_WEIGHT, params.CONTINUATION_1_WEIGHT, params.CONTINUATION_2_WEIGHT,
+        params.CONTINUATION_4_WEIGHT, params.PAWN_HISTORY_WEIGHT,
+    )  # fmt: skip
+    assert sum(weights) * params.HISTORY_LIMIT // 64 // 4 < 29000 < 32767
 
 
 def test_both_sides_order_quiet_moves_without_history_alike(start: Start) -> None:
