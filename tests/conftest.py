@@ -70,7 +70,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     folder = Path(__file__).parent
     engine, systemd = folder / "engine", folder / "systemd"
-    items.sort(key=lambda item: (engine in item.path.parents, systemd not in item.path.parents))
+    files = {item.path for item in items}
+    order = {file: (engine in file.parents, systemd not in file.parents) for file in files}
+    items.sort(key=lambda item: order[item.path])
 
 
 @pytest.fixture(autouse=True)

@@ -84,15 +84,22 @@ def test_the_only_move_is_given_at_once_after_the_ponder_hit(session: Session) -
 
 def test_time_spent_pondering_counts(session: Session) -> None:
     """If pondering took more than the soft deadline, the ponder hit is answered at once."""
-    session.say("position startpos moves e2e4 e7e5")
-    started = time.perf_counter()
-    session.say("go wtime 20000 btime 20000")
-    session.until("bestmove")
-    without_pondering_s = time.perf_counter() - started
 
-    def after_pondering_s() -> float:
+    def new_game() -> None:
         session.say("ucinewgame")
         session.say("position startpos moves e2e4 e7e5")
+        session.say("isready")
+        session.until("readyok")
+
+    def without_pondering_s() -> float:
+        new_game()
+        started = time.perf_counter()
+        session.say("go wtime 20000 btime 20000")
+        session.until("bestmove")
+        return time.perf_counter() - started
+
+    def after_pondering_s() -> float:
+        new_game()
         session.say("go ponder wtime 20000 btime 20000")
         session.until("info depth")
         session.suspend(2.5)
@@ -102,7 +109,8 @@ def test_time_spent_pondering_counts(session: Session) -> None:
         return time.perf_counter() - started
 
     # A busy machine may delay one answer or another.
-    assert any(after_pondering_s() < without_pondering_s / 2 for _ in range(20))
+    usual_s = min(without_pondering_s() for _ in range(3))
+    assert any(after_pondering_s() < usual_s / 2 for _ in range(10))
 
 
 def test_a_ponder_hit_without_pondering_is_ignored(session: Session) -> None:

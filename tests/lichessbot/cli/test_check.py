@@ -64,7 +64,7 @@ def test_check_names_the_games_that_leave_no_core_to_ponder(games: int, words: s
 )
 def test_check_reports_who_is_declined(challenge: dict[str, Any], sentence: str) -> None:
     assert sentence in list(intentions(Config.model_validate({"challenge": challenge}), UNKNOWN_MACHINE))
-    assert not [line for line in intentions(Config(), UNKNOWN_MACHINE) if "also go by" in line or "slots" in line]
+    assert not [line for line in intentions(Config(), UNKNOWN_MACHINE) if "also apply" in line or "slots" in line]
 
 
 def test_check_reports_matchmaking() -> None:

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from lichessbot.config import EngineConfig
 from lichessbot.errors import StateFailed, StateLocked, StateNewer
 from lichessbot.storage import database, rescue
 from lichessbot.storage.database import (
@@ -28,6 +29,7 @@ from lichessbot.storage.database import (
     write_beside,
 )
 from lichessbot.storage.migrations import MIGRATIONS
+from lichessbot.uci.engine_process import start
 
 PYTHON = (sys.executable, "-P", "-c")
 TIMEOUT_S = 120.0
@@ -169,7 +171,7 @@ def test_a_killed_daemon_leaves_no_lock_behind(tmp_path: Path) -> None:
 
 def test_an_engine_does_not_inherit_the_lock(tmp_path: Path) -> None:
     file = Database(tmp_path)
-    with subprocess.Popen(["sleep", "60"]) as child:
+    with start(EngineConfig(command=("sleep", "60"))) as child:
         file.close()
         Database(tmp_path).close()
         child.kill()

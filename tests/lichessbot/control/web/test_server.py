@@ -63,15 +63,18 @@ def test_the_page_is_checked_by_its_tag(daemon: Daemon) -> None:
         assert daemon.get(path).status == 404
 
 
-def test_health_is_of_the_process_and_readiness_of_the_stream(daemon: Daemon) -> None:
+def test_health_is_of_the_process_and_readiness_of_the_stream(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "EVERY_S", 0.1)
     assert (daemon.get("/healthz").status, daemon.asked) == (200, 0)
     assert daemon.get("/readyz").status == 200
     daemon.status = replace(STATUS, connection=replace(STATUS.connection, events=None, summary="connecting"))
-    time.sleep(1.1)
+    time.sleep(0.2)
     reply = daemon.get("/readyz")
     assert (reply.status, reply.text) == (503, "the event stream is not open: connecting\n")
     daemon.status = replace(STATUS, activity=Activity.PAUSED)
-    time.sleep(1.1)
+    time.sleep(0.2)
     reply = daemon.get("/readyz")
     assert (reply.status, reply.text) == (503, "the daemon is paused, and takes no new games\n")
 
