@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from lichessbot.errors import ConfigError
+from lichessbot.errors import ConfigError, StateFailed
 from lichessbot.lichess.enums import ExactClock
 from lichessbot.storage.database import state_folder
 from lichessbot.timeouts import Timeouts
@@ -77,7 +77,14 @@ def access_to(loaded: "LoadedConfig", timeouts: Timeouts) -> "Access":
 
 
 def records_folder(config_file: Path | None) -> Path:
-    """Return the state folder, of the configuration reading only that key. Raises ConfigError."""
+    """Return the state folder, of the configuration reading only that key. Raises ConfigError and StateFailed."""
+    folder = _configured_folder(config_file)
+    if os.path.isfile(folder):         # also if the name is too long to be asked for
+        raise StateFailed(f"{folder}: expected a folder, found a file")
+    return folder
+
+
+def _configured_folder(config_file: Path | None) -> Path:
     if config_file is None:
         return state_folder(None, None, os.environ)
     import yaml

@@ -249,8 +249,6 @@ def read_only(folder: Path, query: str, *values: object) -> list[Any]:
     path, ours = folder / FILE_NAME, len(MIGRATIONS)
     try:
         if not path.exists():
-            if folder.exists() and not folder.is_dir():
-                raise StateFailed(f"{folder}: expected a folder, found a file")
             return []
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             schema = _schema(connection)

@@ -274,13 +274,6 @@ def test_records_that_cannot_be_read_are_one_line(ask: Asked, tmp_path: Path) ->
     assert "are of a newer version" in ask.complaint
 
 
-def test_a_state_folder_that_is_a_file_is_named(ask: Asked, tmp_path: Path) -> None:
-    (tmp_path / "state").touch()
-    ask("abcd1234")
-    assert ask.code == 1
-    assert ask.complaint == f"{tmp_path / 'state'}: expected a folder, found a file\n"
-
-
 def test_an_address_that_is_none_is_an_unknown_challenge(ask: Asked) -> None:
     assert "challenge http://[x is unknown" in ask("http://[x")["note"]
     assert ask.code == 1

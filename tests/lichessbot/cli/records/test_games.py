@@ -65,6 +65,12 @@ def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
     return ask
 
 
+@pytest.mark.parametrize("command", ["games", "stats", "status", "pause"])
+def test_a_state_folder_that_is_a_file_is_named(command: str, tmp_path: Path, asked: Asked) -> None:
+    (tmp_path / "state").touch()
+    assert asked(command) == (1, "", f"{tmp_path / 'state'}: expected a folder, found a file\n")
+
+
 def test_games_are_listed_with_the_newest_last(tmp_path: Path, asked: Asked) -> None:
     fill(tmp_path)
     code, out, _ = asked("games")
