@@ -15,8 +15,8 @@ if not cython.compiled:
     DRAW = 0
     MATE = 32000                   # being mated at the root would be -MATE
     LONGEST_MATE = MATE - MAX_PLY  # any score at or beyond this is a forced mate
-    TABLEBASE_WIN = 30000              # a tablebase win at the root
-    LONGEST_WIN = TABLEBASE_WIN - MAX_PLY      # any score at or beyond this is a mate or a tablebase win
+    TABLEBASE_WIN = 30000          # a tablebase win at the root
+    LONGEST_WIN = TABLEBASE_WIN - MAX_PLY  # any score at or beyond this is a mate or a tablebase win
     INFINITE = 32001
     NO_SCORE = 32002               # "this technique has no answer"
 

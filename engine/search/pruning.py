@@ -167,10 +167,11 @@ class MovePruning:
         """
         if depth < LATE_MOVE_DEPTH or number <= LATE_MOVE_COUNT:
             return 0
-        if is_tactical(move) and not self.picker.is_bad_capture(ply):
+        is_bad_capture: cython.bint = self.picker.is_bad_capture(ply)
+        if is_tactical(move) and not is_bad_capture:
             return 0
         parts: cython.int = late_move_reduction(depth, number, self.stack.history_score[ply])      # of 1/1024 ply
-        if self.picker.is_bad_capture(ply):
+        if is_bad_capture:
             parts += REDUCE_BAD_CAPTURE
         if self.stack.cut_node[ply]:
             parts += REDUCE_CUT_NODE
