@@ -36,7 +36,7 @@ from engine.evaluation.eval_file import build_mode, default_choice
 from engine.evaluation.evaluate import phase_of, terms
 from engine.evaluation.net_file import InvalidNet
 from engine.evaluation.network import Network, instructions
-from engine.evaluation.style import LEAST, Name, Style, most
+from engine.evaluation.style import LEAST, Style, StyleName, most
 from engine.evaluation.variant_terms import evaluation_of
 from engine.evaluation.weights import Group
 from engine.pgn.pgn import pgn_text
@@ -107,7 +107,7 @@ __all__ = [
 DEFAULT_HASH_MB = 16
 DEFAULT_OVERHEAD_MS = 10           # enough for a local program; over a network set more
 MAX_TABLEBASE_PIECES = MAX_PIECES  # of the largest endgame tablebases, kings included
-NAMED_STYLES = tuple(map(str, Name))                           # see `engine/evaluation/STYLES.md`
+NAMED_STYLES = tuple(map(str, StyleName))                           # see `engine/evaluation/STYLES.md`
 OWN_BOOK = Path(__file__).parent / "data" / "own_book.bin"     # grown from our own games: `lichessbot-engine book grow`
 AnySearch = RunningSearch | LimitedSearch           # with the same methods
 RATINGS = range(LEAST_RATING, MOST_RATING + 1)     # of limited strength, see `Engine.limit_strength`
@@ -223,7 +223,7 @@ class Engine:
 
     def set_named_style(self, name: str | None) -> None:
         """Play in one of NAMED_STYLES, or in none, and start a new game. Raises ValueError for an unknown name."""
-        self._style.name = None if name is None else Name(name)
+        self._style.name = None if name is None else StyleName(name)
         self.new_game()
 
     @property

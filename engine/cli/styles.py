@@ -10,7 +10,7 @@
 import click
 
 from engine.cli.parameters import POSITIVE, RATING, workers_option
-from engine.evaluation.style import Name
+from engine.evaluation.style import StyleName
 from engine.progress import ProgressDisplay
 from engine.selfplay.sprt import MatchScore
 from engine.selfplay.styles.match import StyleMatch, play
@@ -21,7 +21,7 @@ HALF_POINTS = 2                    # of a won game
 
 
 @click.command(short_help="Play named styles against the default and compare them.")
-@click.argument("names", nargs=-1, metavar="[STYLE]...", type=click.Choice(tuple(map(str, Name))))
+@click.argument("names", nargs=-1, metavar="[STYLE]...", type=click.Choice(tuple(map(str, StyleName))))
 @click.option("--games", type=POSITIVE, default=200, help="Games of each style, two of each opening.")
 @click.option("--nodes", type=POSITIVE, default=2000, help="Nodes per move, or of the judge.")
 @click.option("--level", type=RATING, help="Let both players have this rating.  [default: full strength]")
@@ -35,7 +35,7 @@ def styles(
     Without STYLE it plays all of them. A star marks the measure by which a style is named.
     """
     default, _ = _played(StyleMatch(None, nodes, seed, level=level), games, workers)
-    for name in map(Name, names or Name):
+    for name in map(StyleName, names or StyleName):
         styled, score = _played(StyleMatch(name, nodes, seed, level=level), games, workers)
         print(f"{name}: {score}")
         print(f"  {'':<20}{'style':>9}{'default':>9}{'ratio':>7}{'p':>9}")

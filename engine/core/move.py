@@ -64,6 +64,11 @@ if not cython.compiled:
         return move >> 12 & 11 == KING_PROMOTION
 
 
+def captures_or_promotes(move: int) -> bool:
+    """Return `is_tactical` to Python callers."""
+    return is_tactical(move)
+
+
 def uci_text(move: int) -> str:
     """Return the UCI text: 'e2e4', 'e7e8q', 'e1h1' for castling with the rook on h1, 'N@f3' for a drop."""
     text = square_name(move & 63) + square_name(move >> 6 & 63)

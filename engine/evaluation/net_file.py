@@ -54,7 +54,6 @@ PLACES = 768
 THREATS = 8                        # of a network that knows them
 HIDDEN_STEP, HIDDEN_MOST = 32, 1024
 BUCKETS = (1, 8)
-SCALE = 400
 SCALE_MOST = 10_000
 NAME_BYTES_MOST = 64
 CLAMP = 255                        # an activation of one, and of a feature weight too (QA)
@@ -81,10 +80,11 @@ class Net:
     feature_bias: array[int]       # [H]
     output_weights: array[int]     # [B][2 * H]
     output_bias: array[int]        # [B]
-    scale: int = SCALE
+    scale: int                     # centipawns of an output of one
 
     def __post_init__(self) -> None:
-        check_shape(self.hidden, self.buckets, self.scale)
+        check_shape(self.hidden, self.buckets)
+        _check_scale(self.scale)
         check_name(self.name)
         features = PLACES * self.threats
         for what, kind, values, count, limit in (
@@ -131,7 +131,8 @@ def decode(content: bytes) -> Net:
         raise InvalidNet(f"version {version} of the file format, expected {VERSION}")
     if threats not in (1, THREATS):
         raise InvalidNet(f"{threats} threats, expected 1 or {THREATS}")
-    check_shape(hidden, buckets, scale)
+    check_shape(hidden, buckets)
+    _check_scale(scale)
     (name_length,) = NAME_LENGTH.unpack_from(content, BODY)
     expected = file_size(threats, hidden, buckets, name_length)
     if len(content) != expected:
@@ -206,7 +207,7 @@ def check_name(name: str) -> None:
         raise InvalidNet(f"the name has {len(name.encode())} bytes, expected at most {NAME_BYTES_MOST}")
 
 
-def check_shape(hidden: int, buckets: int, scale: int = SCALE) -> None:
+def check_shape(hidden: int, buckets: int) -> None:
     """Raise InvalidNet for an unsupported shape."""
     if hidden % HIDDEN_STEP or not HIDDEN_STEP <= hidden <= HIDDEN_MOST:
         raise InvalidNet(
@@ -214,6 +215,9 @@ def check_shape(hidden: int, buckets: int, scale: int = SCALE) -> None:
         )
     if buckets not in BUCKETS:
         raise InvalidNet(f"{buckets} output buckets, expected {' or '.join(map(str, BUCKETS))}")
+
+
+def _check_scale(scale: int) -> None:
     if not 1 <= scale <= SCALE_MOST:
         raise InvalidNet(f"scale {scale}, expected 1 to {SCALE_MOST}")
 

@@ -22,7 +22,7 @@ MOST = 400
 MOST_MATERIAL = 200                # nine queens that weigh more would look like a mate
 
 
-class Name(StrEnum):
+class StyleName(StrEnum):
     """The named styles."""
 
     ATTACKER = "attacker"
@@ -35,19 +35,19 @@ class Name(StrEnum):
 
 # Centipawns by the features of `style_bonus.py`. Set by trial games; STYLES.md says which styles show.
 _BONUSES = {
-    Name.ATTACKER: {"attackers": 40, "storm": 10, "pieces_off": -6, "queens_off": -80},
-    Name.SOLID: {"danger": -30, "blocked": 15, "pieces_off": 5},
-    Name.GAMBLER: {"sacrifice": 110, "attackers": 6},
-    Name.ENDGAME: {"queens_off": 220, "pieces_off": 8},
-    Name.SWINDLER: {"attackers": 120, "storm": 5, "pieces_off": -15, "queens_off": -120},
-    Name.CLASSICAL: {"centre": 30, "development": 25},
+    StyleName.ATTACKER: {"attackers": 40, "storm": 10, "pieces_off": -6, "queens_off": -80},
+    StyleName.SOLID: {"danger": -30, "blocked": 15, "pieces_off": 5},
+    StyleName.GAMBLER: {"sacrifice": 110, "attackers": 6},
+    StyleName.ENDGAME: {"queens_off": 220, "pieces_off": 8},
+    StyleName.SWINDLER: {"attackers": 120, "storm": 5, "pieces_off": -15, "queens_off": -120},
+    StyleName.CLASSICAL: {"centre": 30, "development": 25},
 }
 
 
 @cache
-def bonus_of(name: Name) -> StyleBonus:
+def bonus_of(name: StyleName) -> StyleBonus:
     """Return the bonus of a named style. That of the swindler counts only in bad positions."""
-    return StyleBonus(_BONUSES[name], name is Name.SWINDLER)
+    return StyleBonus(_BONUSES[name], name is StyleName.SWINDLER)
 
 
 def most(group: Group) -> int:
@@ -64,7 +64,7 @@ class Style:
     """The named style, if any, and the percentage of each group."""
 
     def __init__(self) -> None:
-        self.name: Name | None = None
+        self.name: StyleName | None = None
         self._side = ""                # that the named style played for last
         self._percents = dict.fromkeys(Group, NEUTRAL)
 

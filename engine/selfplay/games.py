@@ -12,7 +12,7 @@ from engine.core.position import Position
 from engine.core.score import mate_distance
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import STANDARD, Evaluation
-from engine.evaluation.style import Name, bonus_of
+from engine.evaluation.style import StyleName, bonus_of
 from engine.evaluation.variant_terms import evaluation_of
 from engine.search.history import History
 from engine.search.iterative_deepening import MAX_DEPTH, Line, search_line
@@ -47,7 +47,7 @@ class Player:
     """Searches a fixed number of nodes per move, with its own evaluation, table and history."""
 
     def __init__(
-        self, evaluation: Evaluation, nodes: int, style: Name | None = None, variant: str = STANDARD
+        self, evaluation: Evaluation, nodes: int, style: StyleName | None = None, variant: str = STANDARD
     ) -> None:
         """`evaluation` is as for EvalFile; a style is for standard chess. Raises InvalidNet."""
         self._network = eval_file.load(evaluation, variant)
@@ -86,7 +86,7 @@ class Player:
     def sample(self, position: Position, white_score: int, game: int) -> Sample:
         """Return the position as a sample of a game that goes on, whose result is not known."""
         beside = () if self._own is None else self._own.pieces_beside(position.state()["extra"])
-        return Sample(*snapshot(position), white_score, Result.DRAWN, game, self._variant, beside)
+        return Sample(*snapshot(position), white_score, Result.UNKNOWN, game, self._variant, beside)
 
     def tree_records(self, position: Position, game: int, most: int) -> list[bytes]:
         """Return records of at most so many positions in the tree of the search, each once in a game."""

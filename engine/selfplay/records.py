@@ -89,9 +89,32 @@ def snapshot(position: Position) -> tuple[tuple[int, ...], bool, bool]:
     return tuple(state["board"]), bool(state["side_to_move"]), not state["castling_rights"]
 
 
-def rules_of(side: int) -> str:
-    """Return the variant that the side's byte of a record names. Raises IndexError for a number that none has."""
-    return RULES[side >> VARIANT_SHIFT]
+# A record is also four 64-bit words; `last` is the fourth of them.
+
+
+def result_of(last: int) -> Result:
+    """Return the result of a record."""
+    return Result(last >> 16 & 3)
+
+
+def is_black_to_move(last: int) -> bool:
+    """Return whether Black is to move in a record."""
+    return bool(last >> 24 & 1)
+
+
+def cannot_castle(last: int) -> bool:
+    """Return whether no castling right is left in a record."""
+    return bool(last >> 24 & CANNOT_CASTLE)
+
+
+def rules_of(last: int) -> str:
+    """Return the variant of a record. Raises IndexError for a number that none has."""
+    return RULES[(last >> 24 & 0xFF) >> VARIANT_SHIFT]
+
+
+def game_of(last: int) -> int:
+    """Return the number of a record's game in its shard."""
+    return last >> 32
 
 
 def encode(sample: Sample) -> bytes:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 
+from engine.core.move import captures_or_promotes
 from engine.core.position import Position
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import HAND_WRITTEN, STANDARD, Evaluation
@@ -23,7 +24,6 @@ from engine.selfplay.games import Adjudicator, Player, SearchedMove, game_result
 from engine.selfplay.records import QUIET_CP, RECORD, InvalidRecord, Sample, ShardPlan
 from engine.selfplay.worker_pool import Workers, run_parallel
 
-TACTICAL_FLAGS = 0xC000            # of a packed move, see move.py
 BALANCED_CP = 500                  # largest score of an opening that is played
 
 
@@ -39,7 +39,7 @@ class SelfplayPlan(ShardPlan):
 
 def is_quiet(found: SearchedMove) -> bool:
     """Return whether a position with this best move is worth keeping."""
-    return not found.move & TACTICAL_FLAGS and abs(found.score) <= QUIET_CP
+    return not captures_or_promotes(found.move) and abs(found.score) <= QUIET_CP
 
 
 def play_game(position: Position, player: Player, number: int, tree: int = 0) -> list[bytes]:

@@ -56,7 +56,7 @@ def visit(
     position: Position, table: TranspositionTable, game: cython.uint, ply: cython.int, found: dict[int, bytes]
 ) -> None:
     """Add the positions after each move, and those below them; no bytes for one that teaches nothing."""
-    moves = cython.declare(cython.int[288])
+    moves = cython.declare(cython.int[416])
     end: cython.int = generate(position, moves, 0, False)
     index: cython.int
     for index in range(end):

@@ -19,6 +19,7 @@ from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.threats import THREAT_BITS, THREATS, set_threats, threat_at
 from cython.cimports.engine.evaluation.evaluate import evaluate
 
+from engine.selfplay import records
 from engine.selfplay.records import HORDE, RULES, Result
 
 if not cython.compiled:
@@ -31,12 +32,12 @@ PIECES_PER_WORD = cython.declare(cython.int, 16)
 SEVEN_RANKS = cython.declare(cython.int, 56)
 CASTLING_WHITE = cython.declare(cython.int, 3)     # a king and a rook on White's first rank, see `home_bit`
 CASTLING_BLACK = cython.declare(cython.int, 12)
-CANNOT_CASTLE = cython.declare(cython.int, 2)      # bit of the side's byte, see `records.py`
+CANNOT_CASTLE = cython.declare(cython.int, records.CANNOT_CASTLE)
 RACING_KINGS = cython.declare(cython.int, RULES.index("racingKings"))
 RULES_OF_HORDE = cython.declare(cython.int, RULES.index(HORDE))
 MOST_RULES = cython.declare(cython.int, len(RULES))
 UNKNOWN = cython.declare(cython.int, int(Result.UNKNOWN))
-NOTHING = cython.declare(cython.int, 15)
+NOTHING = cython.declare(cython.int, records.NOTHING)
 LAMBDA = cython.declare(cython.double, 0.9)        # of TD(lambda): each later score weighs this much less
 MAX_EXPECTED = cython.declare(cython.double, 0.9999)   # largest expected score that is turned back into centipawns
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.selfplay.records import Result
+from engine.selfplay.records import Result, cannot_castle, game_of, is_black_to_move, result_of
 from engine.training.data import WORDS, read_words
 from engine.training.features import loss_of_scores, played, recorded_scores
 
@@ -36,11 +36,11 @@ class RecordStatistics:
         scores = recorded_scores(words)
         last = words[WORDS - 1 :: WORDS]
         self.positions += len(last)
-        self.games += len({word >> 32 for word in last})
-        self.black_to_move += sum(word >> 24 & 1 for word in last)
-        self.cannot_castle += sum(word >> 25 & 1 for word in last)
+        self.games += len(set(map(game_of, last)))
+        self.black_to_move += sum(map(is_black_to_move, last))
+        self.cannot_castle += sum(map(cannot_castle, last))
         self.decided += sum(abs(score) > DECIDED_CP for score in scores)
-        self.results.update(Result(word >> 16 & 3) for word in last)
+        self.results.update(map(result_of, last))
         self.buckets.update(min((squares.bit_count() - 2) // PIECES_PER_BUCKET, 7) for squares in words[::WORDS])
         words = played(words)
         scores = recorded_scores(words)

@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass
 from math import inf, log
 
 from engine.search.wdl import WdlModel
-from engine.selfplay.records import Result
+from engine.selfplay.records import Result, is_black_to_move, result_of
 from engine.training.data import WORDS, Data
 from engine.training.features import recorded_scores
 from engine.training.plot import Axes, Curve, svg
@@ -44,10 +44,10 @@ def count(words: array[int]) -> Counts:
     """Count packed records by score and number of pieces, up to MAX_SCORE_CP."""
     found: defaultdict[Cell, list[int]] = defaultdict(lambda: [0, 0, 0])
     for score, occupied, last in zip(recorded_scores(words), words[::WORDS], words[WORDS - 1 :: WORDS], strict=True):
-        result = last >> 16 & 3
+        result = result_of(last)
         if abs(score) > MAX_SCORE_CP or result == Result.UNKNOWN:
             continue
-        white_leads = (score < 0) == bool(last >> 24 & 1)
+        white_leads = (score < 0) == is_black_to_move(last)
         cell = (abs(score) // STEP_CP * STEP_CP + STEP_CP / 2, occupied.bit_count())
         found[cell][Result.WHITE_WON - result if white_leads else result] += 1
     return dict(found)

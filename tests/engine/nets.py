@@ -18,6 +18,7 @@ def random_net(seed: int, hidden: int, buckets: int, threats: int = 1) -> Net:
         feature_bias=array("h", (rng.randint(-100, 300) for _ in range(hidden))),
         output_weights=array("h", (rng.randint(-60, 60) for _ in range(2 * hidden * buckets))),
         output_bias=array("i", (rng.randint(-8000, 8000) for _ in range(buckets))),
+        scale=400,
     )
 
 
@@ -39,6 +40,7 @@ def material_net(hidden: int = 32, buckets: int = 1) -> Net:
         feature_bias=array("h", [middle] * counting + silent),
         output_weights=array("h", [*weights, *(-weight for weight in weights)] * buckets),
         output_bias=array("i", [0] * buckets),
+        scale=400,
     )
 
 

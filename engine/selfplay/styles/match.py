@@ -13,7 +13,7 @@ from functools import partial
 from engine.book.opening_names import named_positions
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import Evaluation
-from engine.evaluation.style import Name
+from engine.evaluation.style import StyleName
 from engine.facade import Board, Limits
 from engine.selfplay import ladder
 from engine.selfplay.games import Adjudicator, Player, game_result
@@ -30,7 +30,7 @@ BALANCED_CP = 80                   # largest score of an opening that is played
 class StyleMatch:
     """A style, None for the default, against the default."""
 
-    style: Name | None
+    style: StyleName | None
     nodes: int = 10_000
     seed: int = 1
     evaluation: Evaluation = ""    # as for EvalFile

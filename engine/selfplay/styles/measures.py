@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import erfc, inf, sqrt
 
 from engine.core.position import Position
-from engine.evaluation.style import Name
+from engine.evaluation.style import StyleName
 from engine.evaluation.style_bonus import seen
 from engine.selfplay.records import Result
 
@@ -175,12 +175,12 @@ MEASURES: dict[str, Measure] = {
     "length": length,
 }
 NAMED_MEASURE = {
-    Name.ATTACKER: "king attacks",
-    Name.SOLID: "attacks suffered",
-    Name.GAMBLER: "gambits",
-    Name.ENDGAME: "queens traded",
-    Name.SWINDLER: "counterattacks",
-    Name.CLASSICAL: "classical openings",
+    StyleName.ATTACKER: "king attacks",
+    StyleName.SOLID: "attacks suffered",
+    StyleName.GAMBLER: "gambits",
+    StyleName.ENDGAME: "queens traded",
+    StyleName.SWINDLER: "counterattacks",
+    StyleName.CLASSICAL: "classical openings",
 }
 
 

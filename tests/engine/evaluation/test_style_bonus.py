@@ -4,7 +4,7 @@ import chess
 import pytest
 
 from engine.core.fen import parse_fen
-from engine.evaluation.style import Name, bonus_of
+from engine.evaluation.style import StyleName, bonus_of
 from engine.evaluation.style_bonus import StyleBonus, seen
 from engine.facade import NAMED_STYLES, Board, Engine, Limits
 from tests.engine.positions import Start, random_games
@@ -54,8 +54,8 @@ def test_python_chess_sees_the_same_features() -> None:
             assert seen(position, side) == expected(board, us), board.fen()
 
 
-@pytest.mark.parametrize("name", Name)
-def test_a_bonus_is_the_same_for_both_colours_and_either_to_move(name: Name) -> None:
+@pytest.mark.parametrize("name", StyleName)
+def test_a_bonus_is_the_same_for_both_colours_and_either_to_move(name: StyleName) -> None:
     bonus = bonus_of(name)
     for board in boards():
         position, mirrored = parse_fen(board.fen())[0], parse_fen(board.mirror().fen())[0]
@@ -76,7 +76,7 @@ def test_the_side_of_the_style_likes_what_its_opponent_fears() -> None:
 
 def test_the_swindler_wakes_up_when_worse() -> None:
     position, _ = parse_fen(MIDDLEGAME)
-    bonus = bonus_of(Name.SWINDLER)
+    bonus = bonus_of(StyleName.SWINDLER)
     assert [bonus.add(score, position, 0) for score in (0, 80)] == [0, 80]
     # Two attackers are a pair, and one bishop has left the board.
     assert [bonus.add(score, position, 0) for score in (-75, -150, -300)] == [-75 + 52, -150 + 105, -300 + 105]

@@ -8,7 +8,7 @@ import pytest
 from engine.board import Board
 from engine.cli.main import run
 from engine.core.fen import parse_fen
-from engine.evaluation.style import Name
+from engine.evaluation.style import StyleName
 from engine.selfplay.records import Result
 from engine.selfplay.styles import measures
 from engine.selfplay.styles.match import StyleMatch, play_opening
@@ -105,12 +105,12 @@ def test_two_equal_samples_differ_by_chance_and_unequal_ones_do_not() -> None:
 
 
 def test_every_style_has_its_measure() -> None:
-    assert NAMED_MEASURE.keys() == set(Name)
+    assert NAMED_MEASURE.keys() == set(StyleName)
     assert set(NAMED_MEASURE.values()) <= MEASURES.keys()
 
 
 def test_an_opening_is_played_with_both_colours_and_the_same_games_again() -> None:
-    match = StyleMatch(Name.ENDGAME, NODES, evaluation="none")
+    match = StyleMatch(StyleName.ENDGAME, NODES, evaluation="none")
     (opening,) = match.openings(1)
     first, second = play_opening(match, opening, 0), play_opening(match, opening, 0)
     assert [game.us for game in first] == [0, 1]
@@ -119,7 +119,7 @@ def test_an_opening_is_played_with_both_colours_and_the_same_games_again() -> No
 
 
 def test_a_level_plays_its_style_against_another_player_of_its_strength() -> None:
-    match = StyleMatch(Name.ENDGAME, NODES, evaluation="none", level=1500)
+    match = StyleMatch(StyleName.ENDGAME, NODES, evaluation="none", level=1500)
     (opening,) = match.openings(1)
     styled, plain = play_opening(match, opening, 0), play_opening(replace(match, style=None), opening, 0)
     assert styled == play_opening(match, opening, 0)
