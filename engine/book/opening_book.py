@@ -251,9 +251,17 @@ def _check_position(book: Book, board: Board, found: BookReview) -> list[Board]:
     filed = list(book.entries_of(polyglot_key(board)))
     legal = book.moves(board)
     found.reached += len(filed)
-    found.illegal += len({entry.move for entry in filed}) - len(legal)
+    found.illegal += sum(not _is_legal(board, move) for move in {entry.move for entry in filed})
     known = [after for after in map(partial(_after, board), board.legal_moves()) if book.knows(after)]
     return [_after(board, move.move) for move in legal] + known
+
+
+def _is_legal(board: Board, filed: int) -> bool:
+    try:
+        board.normalise(move_text(filed))
+    except InvalidMove:
+        return False
+    return True
 
 
 def _after(board: Board, move: str) -> Board:

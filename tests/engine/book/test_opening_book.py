@@ -164,6 +164,14 @@ def test_a_review_finds_a_repeated_move(path: Path) -> None:
     assert [it.move for it in Book(path).moves(Board())] == ["e2e4"]
 
 
+def test_both_spellings_of_castling_are_legal(path: Path) -> None:
+    board = Board("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
+    king, rook, target = 4, 7, 6
+    write(path, [Entry(polyglot_key(board), king << 6 | square, 1) for square in (rook, target)])
+    found = review_book(Book(path), [board])
+    assert (found.reached, found.illegal) == (2, 0)
+
+
 def test_truncating_an_open_book_raises(path: Path) -> None:
     write(path, filed(Board(), e2e4=1, d2d4=2))
     book = Book(path)
