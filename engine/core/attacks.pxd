@@ -1,4 +1,5 @@
 from engine.core.bitboard cimport u64
+from engine.core.pieces cimport BISHOP, KING, KNIGHT, ROOK
 
 cdef struct Magic:
     u64 mask
@@ -27,3 +28,14 @@ cdef inline u64 bishop_attacks(int square, u64 occupied) noexcept nogil:
 cdef inline u64 rook_attacks(int square, u64 occupied) noexcept nogil:
     return SLIDER_ATTACKS[ROOK_MAGIC[square].offset + (
         ((occupied & ROOK_MAGIC[square].mask) * ROOK_MAGIC[square].number) >> ROOK_MAGIC[square].shift)]
+
+cdef inline u64 piece_attacks(int kind, int square, u64 occupied) noexcept nogil:
+    if kind == KNIGHT:
+        return KNIGHT_ATTACKS[square]
+    if kind == KING:
+        return KING_ATTACKS[square]
+    if kind == BISHOP:
+        return bishop_attacks(square, occupied)
+    if kind == ROOK:
+        return rook_attacks(square, occupied)
+    return bishop_attacks(square, occupied) | rook_attacks(square, occupied)

@@ -34,6 +34,18 @@ if not cython.compiled:
         index = ((occupied & magic.mask) * magic.number & ALL_SQUARES) >> magic.shift
         return SLIDER_ATTACKS[magic.offset + index]
 
+    def piece_attacks(kind: int, square: int, occupied: int) -> int:
+        """Return what a piece other than a pawn attacks from a square."""
+        if kind == KNIGHT:
+            return KNIGHT_ATTACKS[square]
+        if kind == KING:
+            return KING_ATTACKS[square]
+        if kind == BISHOP:
+            return bishop_attacks(square, occupied)
+        if kind == ROOK:
+            return rook_attacks(square, occupied)
+        return bishop_attacks(square, occupied) | rook_attacks(square, occupied)
+
 
 KNIGHT_STEPS = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))       # (file, rank)
 KING_STEPS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))

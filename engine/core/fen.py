@@ -87,16 +87,15 @@ def parse_board(text: str) -> list[int]:
 
 
 def _check_piece_counts(board: list[int]) -> None:
-    """Refuse more pieces than a game can bring about; this also bounds the number of legal moves."""
+    """Refuse more pieces than a game begins with, as Lichess does; this also bounds the number of legal moves."""
     for first, name in ((0, "White"), (6, "Black")):
         count = [board.count(first + kind) for kind in range(6)]
         if count[5] != 1:
             raise Problem(f"{name} has {count[5]} kings instead of 1")
         if count[0] > 8:
             raise Problem(f"{name} has {count[0]} pawns, more than 8")
-        promoted = max(0, count[1] - 2) + max(0, count[2] - 2) + max(0, count[3] - 2) + max(0, count[4] - 1)
-        if promoted > 8 - count[0]:
-            raise Problem(f"{name} has {promoted} promoted pieces but only {8 - count[0]} missing pawns")
+        if sum(count) > 16:
+            raise Problem(f"{name} has {sum(count)} pieces and pawns, more than 16")
         if any(board[square] == first for square in (*range(8), *range(56, 64))):
             raise Problem(f"{name} has a pawn on the first or last rank")
 

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Legal move generation with masks for checks and pins, so that no move has to be made and unmade.
 
-(chessprogramming wiki: Checks and Pinned Pieces). The caller's array needs 288 places from `start` on: no game
+(chessprogramming wiki: Checks and Pinned Pieces). The caller's array needs 416 places from `start` on: no game
 position has more than 218 moves, and `tests/engine/core/test_movegen.py` proves that none accepted by `fen.py` has more
-than 274.
+than 415.
 """
 
 import cython
@@ -17,6 +17,7 @@ from cython.cimports.engine.core.attacks import (
     major_attacks,
     minor_attacks,
     pawn_attacks,
+    piece_attacks,
     rook_attacks,
 )
 from cython.cimports.engine.core.bitboard import (
@@ -57,24 +58,6 @@ from cython.cimports.engine.core.pieces import (
 from cython.cimports.engine.core.position import Position
 
 from engine.core.move import uci_text
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
-    """Return what a piece other than a pawn attacks from a square."""
-    if kind == KNIGHT:
-        return KNIGHT_ATTACKS[square]
-    if kind == KING:
-        return KING_ATTACKS[square]
-    attacked: u64 = 0
-    if kind != ROOK:
-        attacked = bishop_attacks(square, occupied)
-    if kind != BISHOP:
-        attacked |= rook_attacks(square, occupied)
-    return attacked
 
 
 def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
@@ -335,7 +318,7 @@ def add_unpinned_moves(
 @cython.exceptval(check=False)
 def is_generated(position: Position, move: cython.int) -> cython.bint:
     """Return whether the move is among the generated ones: slow, for the moves that `is_legal` cannot judge."""
-    moves = cython.declare(cython.int[288])
+    moves = cython.declare(cython.int[416])
     end: cython.int = generate(position, moves, 0, False)
     index: cython.int
     for index in range(end):
@@ -393,7 +376,7 @@ def may_be_played(position: Position, move: int) -> bool:
 
 def legal_moves(position: Position) -> list[int]:
     """Return the legal moves, packed as in `move.py`."""
-    moves = cython.declare(cython.int[288])
+    moves = cython.declare(cython.int[416])
     end: cython.int = generate(position, moves, 0, False)
     return [moves[index] for index in range(end)]
 

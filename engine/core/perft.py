@@ -20,7 +20,7 @@ def _leaves(position: Position, depth: cython.int, bulk: cython.bint) -> u64:
     """`bulk` counts the last ply's moves without making them."""
     if depth == 0:
         return 1
-    moves = cython.declare(cython.int[288])
+    moves = cython.declare(cython.int[416])
     end: cython.int = generate(position, moves, 0, False)
     if bulk and depth == 1:
         return end

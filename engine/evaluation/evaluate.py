@@ -7,7 +7,13 @@ terms need are computed first, in the array `attacked_by`. The sum is linear in 
 """
 
 import cython
-from cython.cimports.engine.core.attacks import KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
+from cython.cimports.engine.core.attacks import (
+    KING_ATTACKS,
+    KNIGHT_ATTACKS,
+    bishop_attacks,
+    piece_attacks,
+    rook_attacks,
+)
 from cython.cimports.engine.core.bitboard import (
     DARK_SQUARES,
     RANKS_3_TO_5,
@@ -74,21 +80,6 @@ def begin_attacks(position: Position, attacked_by: cython.p_ulonglong, us: cytho
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def reach(kind: cython.int, square: cython.int, occupied: u64) -> u64:
-    """Return what a piece attacks."""
-    if kind == KNIGHT:
-        return KNIGHT_ATTACKS[square]
-    if kind == BISHOP:
-        return bishop_attacks(square, occupied)
-    if kind == ROOK:
-        return rook_attacks(square, occupied)
-    return bishop_attacks(square, occupied) | rook_attacks(square, occupied)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def kind_mobility(
     position: Position, attacked_by: cython.p_ulonglong, us: cython.int, kind: cython.int, weight: cython.int
 ) -> cython.int:
@@ -101,7 +92,7 @@ def kind_mobility(
     all_attacks: u64 = 0
     score: cython.int = 0
     while pieces:
-        attacks: u64 = reach(kind, lsb(pieces), position.occupied)
+        attacks: u64 = piece_attacks(kind, lsb(pieces), position.occupied)
         all_attacks |= attacks
         score += WEIGHTS[weight + popcount(attacks & safe)]
         if attacks & zone:

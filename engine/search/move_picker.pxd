@@ -3,7 +3,7 @@ from engine.core.position cimport Position
 from engine.search.rules cimport Rules
 
 cdef enum:
-    MOVES_PER_PLY = 288
+    MOVES_PER_PLY = 416
     VARIANT_MOVES_PER_PLY = 1024
     FLIP_RANKS = 56 | 56 << 6
 

@@ -22,7 +22,7 @@ from cython.cimports.engine.search.history import History
 from cython.cimports.engine.search.rules import Rules
 
 if not cython.compiled:
-    MOVES_PER_PLY = 288            # see movegen.py,
+    MOVES_PER_PLY = 416            # see movegen.py,
     VARIANT_MOVES_PER_PLY = 1024   # and variant_position.py
     FLIP_RANKS = 56 | 56 << 6      # mirrors the ranks of both squares of a move
     # Stages; of these QUIET_CHECKS comes only after `skip_to_quiet_checks`.

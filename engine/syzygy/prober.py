@@ -61,7 +61,7 @@ class Prober:
 
         Sets `decided_by_capture`: whether a capture reaches this value and the value is better than a draw.
         """
-        moves = cython.declare(cython.int[288])
+        moves = cython.declare(cython.int[416])
         end: cython.int = generate(self.position, moves, 0, True)
         index: cython.int
         wdl: cython.int
@@ -102,7 +102,7 @@ class Prober:
 
         If no other move is legal, the capture replaces the stalemate.
         """
-        moves = cython.declare(cython.int[288])
+        moves = cython.declare(cython.int[416])
         end: cython.int = generate(self.position, moves, 0, False)
         best: cython.int = UNKNOWN
         has_other_moves: cython.bint = False

@@ -14,10 +14,10 @@ LONGEST_MESSAGE = 400
 NOISE = "pnbrqkPNBRQK12345678/ wb-KQkqAHah0e3d6\t\n\x00é\uff11\u0663²\u212a♔\U0001f600+.,_xX9"
 # The status of positions that we accept: python-chess calls a double check along one line impossible.
 HARMLESS = chess.STATUS_VALID | chess.STATUS_IMPOSSIBLE_CHECK
-# Errors that only we raise: python-chess does not count promoted pieces, checks en passant by the pawns only, accepts a
+# Errors that only we raise: python-chess checks en passant by the pawns only, accepts a
 # castling right twice and Q or q without a rook, fills in missing fields, and reads numbers and letters as Python does.
 OUR_OWN_REASONS = (
-    "promoted pieces", "no double step", "two castling rights", "expected 4 to 6 fields", "expected a number from",
+    "no double step", "two castling rights", "expected 4 to 6 fields", "expected a number from",
     "castling right 'Q' but", "castling right 'q' but",
 )
 

@@ -14,10 +14,10 @@ cdef class LevelSearch:
     cdef int root_height
     cdef int root_previous
     cdef int root_moves
-    cdef int theory[256]
+    cdef int theory[416]
     cdef int theory_moves
-    cdef int moves[8448]
-    cdef int scores[8448]
+    cdef int moves[13728]
+    cdef int scores[13728]
     cdef int played[34]
     cdef int killers[34]
     cdef int node(self, int alpha, int beta, int depth, int ply) noexcept nogil

@@ -20,7 +20,7 @@ from cython.cimports.engine.search.search_stack import Variations
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
 
 MAX_PLIES = cython.declare(cython.int, 32)          # from the root, captures and evasions included
-ROW = cython.declare(cython.int, 256)               # moves of one ply
+ROW = cython.declare(cython.int, 416)               # moves of one ply, see movegen.py
 RECAPTURE_BONUS = cython.declare(cython.int, 100)   # cp
 THEORY_BONUS = cython.declare(cython.int, 60)       # cp: a known opening is left only for something better
 

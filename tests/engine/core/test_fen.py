@@ -28,7 +28,7 @@ def test_clocks_may_be_missing() -> None:
         ("4k3/8/8/8/8/8/8/K3K3 w - - 0 1", "White has 2 kings"),
         ("4k2P/8/8/8/8/8/8/4K3 w - - 0 1", "pawn on the first or last rank"),
         ("4k3/8/8/8/PPPPPPPP/P7/8/4K3 w - - 0 1", "9 pawns"),
-        ("4k3/8/8/8/PPPPPPPP/8/8/QQ2K3 w - - 0 1", "promoted pieces"),
+        ("4k3/8/8/8/PPPPPPPP/8/QQQQQQQQ/4K3 w - - 0 1", "17 pieces and pawns"),
         ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "side not to move is in check"),
         ("4k3/8/8/8/8/8/8/4K3 w K - 0 1", "no rook to castle with"),
         ("4k3/8/8/8/8/8/4K3/7R w K - 0 1", "the king is on e2"),

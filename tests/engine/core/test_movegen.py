@@ -13,7 +13,7 @@ from engine.core.movegen import attacked_squares, legal_move_texts, legal_moves,
 from tests.engine.positions import Start, random_games
 
 ENGINE = Path(engine.__file__).parent
-FILES = ("core/movegen.py", "core/perft.py", "search/move_picker.pxd")
+FILES = ("core/movegen.py", "core/perft.py", "search/move_picker.pxd", "search/levels/level_search.py")
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_a_move_from_elsewhere_is_played_only_where_it_is_legal(start: Start) ->
 
 
 def test_no_accepted_position_can_overflow_a_move_list() -> None:
-    """`fen.py` lets in no more promoted pieces than pawns are missing, and moves keep it so."""
+    """`fen.py` lets in at most 15 pieces and pawns beside the king, and moves keep it so."""
     bound = max(
-        most_moves(pawns, 2 + knights, 2 + bishops, 2 + rooks, 1 + 8 - pawns - knights - bishops - rooks)
+        most_moves(pawns, knights, bishops, rooks, 15 - pawns - knights - bishops - rooks)
         for pawns in range(9)
-        for knights in range(9 - pawns)
-        for bishops in range(9 - pawns - knights)
-        for rooks in range(9 - pawns - knights - bishops)
+        for knights in range(16 - pawns)
+        for bishops in range(16 - pawns - knights)
+        for rooks in range(16 - pawns - knights - bishops)
     )
     sources = {name: (ENGINE / name).read_text() for name in FILES}
     lists = [
@@ -83,6 +83,7 @@ def test_no_accepted_position_can_overflow_a_move_list() -> None:
         re.search(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", sources["core/perft.py"]),
         re.search(r"\bMOVES_PER_PLY = (\d+)", sources["search/move_picker.pxd"]),
         re.search(r"cdef int root_moves\[(\d+)\]", sources["search/move_picker.pxd"]),
+        re.search(r"^ROW = cython\.declare\(cython\.int, (\d+)\)", sources["search/levels/level_search.py"], re.M),
     ]
     sizes = [int(found[1]) for found in lists if found]
     assert len(sizes) == len(lists)
