@@ -45,7 +45,7 @@ AUTHOR = "the lichessbot authors"
 MAX_HASH_MB = 65536
 MAX_OVERHEAD_MS = 10000
 MAX_THREADS = 256
-MAX_LINES = 218                    # no legal position has more moves
+MAX_LINES = 218                    # the most moves of a position of standard chess; some variants have more
 MAX_PERFT_DEPTH = 20
 EMPTY = "<empty>"                  # an empty string in UCI
 NO_STYLE = "none"
@@ -306,17 +306,16 @@ class Uci:
             self._say(_info(report, self._show_wdl))
 
         try:
-            result = search.run(
-                report=tell,
-                current=lambda news: self._say(
-                    f"info depth {news.depth} currmove {news.move} currmovenumber {news.number}"
-                ),
-            )
+            result = search.run(report=tell, current=lambda news: self._say(
+                f"info depth {news.depth} currmove {news.move} currmovenumber {news.number}"
+            ))
         except MemoryError:
             result = self._without_search(allowed)
         if result.late_ms > 0:
             self._say(f"info string late: the move missed its hard deadline by {result.late_ms} ms")
         self._report_tablebase_problems()
+        if result.best_move is None:
+            self._say(f"info depth 0 score {'mate 0' if self._board.is_checkmate() else 'cp 0'}")
         self._may_answer.wait()
         self._answer(result)
 

@@ -34,7 +34,8 @@ STYLE_FAR_BEHIND = 150             # cp: and from here on for far behind; sane 1
 FIFTY_MOVES_FADING = 200           # half-moves without progress that would leave nothing of a score; sane 150..400
 
 # --- Search --------------------------------------------------------------------------------------------------------
-# Numbers whose range is 20 or wider were tuned together by 41,000 games (2026-11-25 and 27 in the log). LATE_MOVE_COUNT
+# Numbers whose range is 20 or wider were tuned by games: 32 of them by 16,000, then by 15,000, then all 49 together by
+# 10,120 (2026-11-25 and 27 in the log). LATE_MOVE_COUNT
 # and NEGATIVE_EXTENSION were chosen by games (2026-11-24).
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
 ASPIRATION_WINDOW = 17             # cp to each side; sane 10..60
@@ -76,7 +77,7 @@ REDUCE_NOT_IMPROVING = 943         # ... where the evaluation does not improve; 
 REDUCE_TACTICAL = 503              # ... if the table's move is a capture or promotion; sane 0..1500
 LESS_ON_PV = 633                   # 1/1024 ply less on the principal variation; sane 0..2000
 LESS_ON_TT_PV = 846                # ... where an earlier principal variation came by; sane 0..2000
-LESS_IN_CHECK = 988                # ... in check; sane 0..2000
+LESS_IF_FORCED = 988               # ... if the node is forced; sane 0..2000
 REDUCE_BAD_CAPTURE = -248          # 1/1024 ply more for a capture that loses material; sane -1500..1500
 DEEPER_MARGIN = 63                 # cp above alpha: a reduced move is searched again a ply deeper; sane 30..120
 LATE_MOVE_HISTORY = 8105           # history points that change a reduction by one ply; sane 4000..20000
@@ -95,6 +96,7 @@ CAPTURE_EXCHANGE_MARGIN = 96       # cp per ply that a capture may lose; sane 60
 PROBE_DEPTH = 2                    # plies left: nearer to the leaves the search probes no tablebase; guess, sane 1..6
 
 DELTA_MARGIN = 203                 # cp: a capture that stays this far below alpha is not tried; sane 100..300
+FORCED_PLIES = 4                   # plies of the quiescence search in which forced captures are followed; sane 2..12
 
 HISTORY_LIMIT = 11112              # move statistics stay within +- this; sane 4096..12000
 BUTTERFLY_WEIGHT = 78              # 1/64: weights in the score of a quiet move; sane 20..128

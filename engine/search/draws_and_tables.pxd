@@ -10,9 +10,9 @@ cdef u64 KEY_CHANGE[8192]
 cdef int MOVE_SQUARES[8192]
 
 cdef int slot_of(u64 change) noexcept nogil
-cdef u64 empty_board_attacks(int kind, int square) noexcept nogil
 cdef bint upcoming_repetition(Position position, int root_height) noexcept nogil
 cdef bint may_move_back(Rules rules) noexcept nogil
+cdef int fifty_move_score(Rules rules, MovePicker picker, int ply) noexcept nogil
 cdef bint is_cutoff(int score, int alpha, int beta) noexcept nogil
 
 cdef class DrawsAndTables:
@@ -27,4 +27,3 @@ cdef class DrawsAndTables:
     cdef int mate_distance_score(self, int beta, int ply) noexcept nogil
     cdef bint has_upcoming_repetition(self, int ply) noexcept nogil
     cdef int tablebase_score(self, int depth, int ply) noexcept nogil
-    cdef bint has_legal_move(self, int ply) noexcept nogil

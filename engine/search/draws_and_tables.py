@@ -10,22 +10,12 @@ this table uses open addressing)
 """
 
 import cython
-from cython.cimports.engine.core.attacks import BETWEEN, KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
+from cython.cimports.engine.core.attacks import BETWEEN, piece_attacks
 from cython.cimports.engine.core.bitboard import bit, u64
 from cython.cimports.engine.core.draws import is_repetition
 from cython.cimports.engine.core.move import NO_MOVE
 from cython.cimports.engine.core.params import PROBE_DEPTH
-from cython.cimports.engine.core.pieces import (
-    BISHOP,
-    KIND_OF,
-    KINDS,
-    KING,
-    KNIGHT,
-    NO_PIECE,
-    PAWN,
-    QUEEN,
-    ROOK,
-)
+from cython.cimports.engine.core.pieces import KIND_OF, KINDS, NO_PIECE, PAWN
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, mated_in, tablebase_win_in
 from cython.cimports.engine.core.zobrist import BLACK_KEY, PIECE_KEY
@@ -54,16 +44,6 @@ def slot_of(change: u64) -> cython.int:
     return slot
 
 
-def empty_board_attacks(kind: cython.int, square: cython.int) -> u64:
-    """Return the squares that a piece attacks on an empty board."""
-    if kind == KNIGHT:
-        return KNIGHT_ATTACKS[square]
-    if kind == KING:
-        return KING_ATTACKS[square]
-    straight: u64 = rook_attacks(square, 0) if kind in (ROOK, QUEEN) else 0
-    return straight | bishop_attacks(square, 0) if kind in (BISHOP, QUEEN) else straight
-
-
 def _fill() -> int:
     """Enter every piece between every two squares; returns the number of entries."""
     count: cython.int = 0
@@ -75,7 +55,7 @@ def _fill() -> int:
             continue               # a pawn never moves back
         for first in range(64):
             for second in range(first + 1, 64):
-                if empty_board_attacks(KIND_OF[piece], first) & bit(second):
+                if piece_attacks(KIND_OF[piece], first, 0) & bit(second):
                     change: u64 = PIECE_KEY[piece * 64 + first] ^ PIECE_KEY[piece * 64 + second] ^ BLACK_KEY
                     slot: cython.int = slot_of(change)
                     KEY_CHANGE[slot] = change
@@ -109,8 +89,10 @@ def upcoming_repetition(position: Position, root_height: cython.int) -> cython.b
 
 
 def may_move_back(rules: Rules) -> cython.bint:
-    """Return whether the move that `upcoming_repetition` finds is legal: not if the side to move must capture."""
-    return rules.variant is None or not rules.variant.is_forced() or rules.variant.in_check()
+    """Return whether the move that `upcoming_repetition` finds repeats: not if a capture is forced or checks count."""
+    if rules.variant is None:
+        return True
+    return rules.variant.can_move_back and (not rules.variant.is_forced() or rules.variant.in_check())
 
 
 def can_repeat(position: Position, root_height: int) -> bool:
@@ -124,6 +106,17 @@ def can_repeat(position: Position, root_height: int) -> bool:
 def is_cutoff(score: cython.int, alpha: cython.int, beta: cython.int) -> cython.bint:
     """Return whether a tablebase score ends the node: always if drawn, else if finding a mate would not matter."""
     return score == DRAW or (score >= beta if score > DRAW else score <= alpha)
+
+
+def fifty_move_score(rules: Rules, picker: MovePicker, ply: cython.int) -> cython.int:
+    """Return the score by the fifty-move rule, NO_SCORE before. An end of the game by the last move comes first."""
+    if rules.position.halfmove_clock < 100 or not rules.has_fifty_move_rule:
+        return NO_SCORE
+    if rules.is_forced() or rules.variant is not None:
+        picker.begin(ply, NO_MOVE)
+        if picker.next(ply) == NO_MOVE:
+            return rules.score_without_moves(ply)
+    return DRAW
 
 
 @cython.final
@@ -158,10 +151,7 @@ class DrawsAndTables:
             return DRAW
         if ply >= MAX_PLY:
             return self.stack.evaluate(ply)
-        if self.position.halfmove_clock >= 100 and self.rules.has_fifty_move_rule:
-            # Checkmate by the hundredth half-move takes precedence.
-            return mated_in(ply) if self.rules.is_forced() and not self.has_legal_move(ply) else DRAW
-        return NO_SCORE
+        return fifty_move_score(self.rules, self.picker, ply)
 
     def mate_distance_score(self, beta: cython.int, ply: cython.int) -> cython.int:
         """Return the score if neither a mate in one nor being mated here would change the result, else NO_SCORE.
@@ -196,6 +186,3 @@ class DrawsAndTables:
             return NO_SCORE
         return tablebase_win_in(ply) if wdl == WIN else -tablebase_win_in(ply) if wdl == LOSS else DRAW
 
-    def has_legal_move(self, ply: cython.int) -> cython.bint:
-        self.picker.begin(ply, NO_MOVE)
-        return self.picker.next(ply) != NO_MOVE

@@ -170,7 +170,8 @@ def search_line(search: Search, depth: int, expected: Line | None, on_bound: Cal
     """Search one line with a narrow window around the expected score, widened each time the score is outside.
 
     `on_bound` is called with each score outside the window. If the search is stopped, the line has what was found so
-    far, and an empty variation if that was no move. (chessprogramming wiki: Aspiration Windows)
+    far, be it that the expected variation is worth less; an empty variation if that was no move. (chessprogramming
+    wiki: Aspiration Windows)
     """
     alpha, beta = -INFINITE, INFINITE
     margin = params.ASPIRATION_WINDOW
@@ -178,15 +179,20 @@ def search_line(search: Search, depth: int, expected: Line | None, on_bound: Cal
     if expected is not None and depth >= params.ASPIRATION_DEPTH and mate_distance(expected.score) is None:
         alpha, beta = expected.score - margin, expected.score + margin
     variation: tuple[int, ...] = ()
+    upper: int | None = None           # what the score is at most, if the last window was above it
     while True:
         score = search.run(depth, alpha, beta)
-        variation = tuple(search.principal_variation()) or variation
+        found = tuple(search.principal_variation())
+        if search.was_stopped() and not found and upper is not None:
+            return Line(upper, variation or known, Bound.UPPER)
+        variation = found or variation
         if search.was_stopped():
             return Line(search.best_root_score(), variation, Bound.LOWER)
         if alpha < score < beta or (alpha, beta) == (-INFINITE, INFINITE):
             return Line(score, variation)
         on_bound(Line(score, variation or known, Bound.UPPER if score <= alpha else Bound.LOWER))
         margin += margin * params.ASPIRATION_GROWTH // 100
+        upper = score if score <= alpha else None
         if score <= alpha:
             alpha = max(-INFINITE, score - margin)
         else:

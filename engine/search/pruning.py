@@ -22,7 +22,7 @@ from cython.cimports.engine.core.params import (
     LATE_MOVE_DEPTH,
     LATE_MOVE_HISTORY,
     LATE_MOVE_SLOPE,
-    LESS_IN_CHECK,
+    LESS_IF_FORCED,
     LESS_ON_PV,
     LESS_ON_TT_PV,
     MOVE_COUNT_BASE,
@@ -123,12 +123,13 @@ class MovePruning:
         self.stack = stack
         self.picker = picker
 
-    def can_prune(
+    def prunes(
         self, move: cython.int, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int
     ) -> cython.bint:
-        """Return whether to skip a move. Requires a score better than being mated, and that zugzwang is unlikely.
+        """Return whether to skip a move. If it is a late quiet one, the picker skips the quiet moves after it, too.
 
-        Quiet checks are never skipped. (chessprogramming wiki: Futility Pruning, Late Move Pruning)
+        Requires a score better than being mated, and that zugzwang is unlikely. Quiet checks are never skipped.
+        (chessprogramming wiki: Futility Pruning, Late Move Pruning)
         """
         if is_tactical(move):
             return (
@@ -153,7 +154,7 @@ class MovePruning:
         if new_depth < 1:
             new_depth = 1
         optimistic: cython.int = self.stack.static_eval(ply) + futility_margin(new_depth)
-        if not self.stack.in_check[ply] and new_depth <= FUTILITY_DEPTH and optimistic <= alpha:
+        if not self.stack.forced[ply] and new_depth <= FUTILITY_DEPTH and optimistic <= alpha:
             return True
         least: cython.int = -QUIET_EXCHANGE_MARGIN * new_depth
         return new_depth <= EXCHANGE_PRUNING_DEPTH and not self.rules.exchange_wins(move, least)
@@ -183,8 +184,8 @@ class MovePruning:
             parts -= LESS_ON_PV
         if self.stack.tt_pv[ply]:
             parts -= LESS_ON_TT_PV
-        if self.stack.in_check[ply]:
-            parts -= LESS_IN_CHECK
+        if self.stack.forced[ply]:
+            parts -= LESS_IF_FORCED
         plies: cython.int = parts >> 10
         if plies > depth - 2:
             plies = depth - 2
@@ -204,9 +205,9 @@ class MovePruning:
             margin -= REVERSE_FUTILITY_IMPROVING
         return static_eval - margin >= beta
 
-    def hindsight_reduction(self, depth: cython.int, ply: cython.int) -> cython.bint:
-        """Return whether to reduce the answer to a reduced move, as the evaluation says that the move was bad."""
+    def hindsight_reduction(self, depth: cython.int, ply: cython.int) -> cython.int:
+        """Return 1 to reduce the answer to a reduced move of which the evaluation says that it was bad, else 0."""
         if ply == 0 or depth < 2 or self.stack.reductions[ply - 1] < 2:
-            return False
+            return 0
         before: cython.int = self.stack.static_eval(ply - 1)
         return before != NO_SCORE and before + self.stack.static_eval(ply) > HINDSIGHT_MARGIN

@@ -7,8 +7,9 @@
 import cython
 from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical
-from cython.cimports.engine.core.params import DELTA_MARGIN
+from cython.cimports.engine.core.params import DELTA_MARGIN, FORCED_PLIES
 from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
+from cython.cimports.engine.search.draws_and_tables import fifty_move_score
 from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.search_stack import SearchStack
 from cython.cimports.engine.search.time_manager import NodeCounter
@@ -41,10 +42,16 @@ class Quiescence:
         self.counter = counter
 
     def search(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
-        """Return the score once the captures are over, in centipawns for the side to move.
+        """Return the score once the captures are over, in centipawns for the side to move."""
+        self.root_ply = ply
+        return self.search_captures(alpha, beta, ply)
+
+    def search_captures(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
+        """Return the score of a node of the quiescence search.
 
         The side to move may stand pat on the static evaluation, since some quiet move is nearly always at least as
-        good. In check it may not, and every evasion is searched.
+        good. In check it may not, and every evasion is searched. Nor may it if it must capture, but sooner or later the
+        captures that each side is forced to must end: there are too many lines of them.
         """
         self.counter.count(ply)
         if self.counter.stopped:
@@ -52,6 +59,8 @@ class Quiescence:
         if ply >= MAX_PLY:
             return self.stack.evaluate(ply)
         score: cython.int = self.rules.end_score(ply)
+        if score == NO_SCORE:
+            score = fifty_move_score(self.rules, self.picker, ply)
         if score != NO_SCORE:
             return score
         entry: u64 = self.table.probe(self.position.key)
@@ -59,12 +68,14 @@ class Quiescence:
             known: cython.int = self.stack.table_cutoff(entry, beta, 0, ply)
             if known != NO_SCORE:
                 return known
-        in_check: cython.bint = self.rules.is_forced()
+        forced: cython.bint = self.rules.is_forced()
+        if forced and ply >= self.root_ply + FORCED_PLIES and not self.position.in_check():
+            return self.stack.evaluate(ply)
         best: cython.int = mated_in(ply)
         delta_base: cython.int = -INFINITE
         floor: cython.int = alpha
-        self.stack.set_evaluation(entry, in_check, ply)
-        if in_check:
+        self.stack.set_evaluation(entry, forced, ply)
+        if forced:
             self.stack.begin_moves(ply)
             self.picker.begin(ply, entry_move(entry))
         else:
@@ -90,7 +101,7 @@ class Quiescence:
                 continue
             self.stack.prefetch(move)
             self.stack.make(move, ply)
-            score = -self.search(-beta, -alpha, ply + 1)
+            score = -self.search_captures(-beta, -alpha, ply + 1)
             self.position.unmake(move)
             if self.counter.stopped:
                 return DRAW

@@ -196,10 +196,10 @@ class Search:
             if tb_score > DRAW and tb_score > alpha:
                 alpha = tb_score       # only a mate would be better
         entry: u64 = self.table.probe(self.position.key)
-        in_check: cython.bint = self.rules.is_forced()
+        forced: cython.bint = self.rules.is_forced()
         self.stack.cut_node[ply] = False
         self.stack.tt_pv[ply] = True
-        self.stack.set_evaluation(entry, in_check, ply)
+        self.stack.set_evaluation(entry, forced, ply)
         if ply > 0 or not self.root_restricted:        # a restricted root has no entry, but begins with a good move
             depth -= internal_reduction(entry, depth)
         return self.tablebase_bounded(tb_score, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
@@ -225,12 +225,12 @@ class Search:
         tb_score: cython.int = self.draws.tablebase_score(depth, ply)
         if tb_score != NO_SCORE and is_cutoff(tb_score, beta - 1, beta):
             return tb_score
-        in_check: cython.bint = self.rules.is_forced()
+        forced: cython.bint = self.rules.is_forced()
         self.stack.cut_node[ply] = cut_node
         if self.stack.excluded[ply] == NO_MOVE:
             self.stack.tt_pv[ply] = entry != 0 and entry_pv(entry)
-        self.stack.set_evaluation(entry, in_check, ply)
-        if not in_check and self.stack.excluded[ply] == NO_MOVE:
+        self.stack.set_evaluation(entry, forced, ply)
+        if not forced and self.stack.excluded[ply] == NO_MOVE:
             self.stack.update_by_evaluation(ply)
             depth -= self.pruning.hindsight_reduction(depth, ply)
             score = self.prune(self.stack.refined_evaluation(entry, ply), beta, depth, ply)
@@ -351,7 +351,7 @@ class Search:
             number += 1
             self.stack.prefetch(move)
             self.stack.history_score[ply] = 0 if is_tactical(move) else self.stack.quiet_score(move, ply)
-            if may_prune and best > -LONGEST_WIN and self.pruning.can_prune(move, number, alpha, depth, ply):
+            if may_prune and best > -LONGEST_WIN and self.pruning.prunes(move, number, alpha, depth, ply):
                 move = self.picker.next(ply)
                 continue
             if ply == 0:

@@ -36,7 +36,7 @@ cdef class SearchStack:
     cdef int steps[134]
     cdef int moves[130]
     cdef int excluded[130]          # the move that a singular search leaves out
-    cdef bint in_check[130]
+    cdef bint forced[130]
     cdef bint improving[130]
     cdef bint cut_node[130]
     cdef bint tt_pv[130]
@@ -52,7 +52,7 @@ cdef class SearchStack:
     cdef void make_null(self, int ply) noexcept nogil
     cdef int step_before(self, int ply, int plies) noexcept nogil
     cdef int evaluate(self, int ply) noexcept nogil
-    cdef void set_evaluation(self, u64 entry, bint in_check, int ply) noexcept nogil
+    cdef void set_evaluation(self, u64 entry, bint forced, int ply) noexcept nogil
     cdef int refined_evaluation(self, u64 entry, int ply) noexcept nogil
     cdef int static_eval(self, int ply) noexcept nogil
     cdef int table_cutoff(self, u64 entry, int beta, int depth, int ply) noexcept nogil

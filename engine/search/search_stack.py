@@ -113,7 +113,7 @@ class SearchStack:
             self.raw_evals = [0] * (MAX_PLY + 2)
             self.steps = [0] * (MAX_PLY + 6)
             self.excluded = [0] * (MAX_PLY + 2)
-            self.in_check = [False] * (MAX_PLY + 2)
+            self.forced = [False] * (MAX_PLY + 2)
             self.improving = [False] * (MAX_PLY + 2)
             self.cut_node = [False] * (MAX_PLY + 2)
             self.tt_pv = [False] * (MAX_PLY + 2)
@@ -187,14 +187,14 @@ class SearchStack:
             return self.style.added_to(score, self.position, self.styled_side)
         return score
 
-    def set_evaluation(self, entry: u64, in_check: cython.bint, ply: cython.int) -> cython.void:
-        """Set the node's raw and corrected static evaluation, both NO_SCORE in check, and whether it improves.
+    def set_evaluation(self, entry: u64, forced: cython.bint, ply: cython.int) -> cython.void:
+        """Set the node's raw and corrected static evaluation, both NO_SCORE if it is forced, and whether it improves.
 
         The raw one comes from the table's entry if it has one.
         """
         raw: cython.int = NO_SCORE
         corrected: cython.int = NO_SCORE
-        if not in_check:
+        if not forced:
             raw = entry_eval(entry) if entry else NO_SCORE
             if raw == NO_SCORE:
                 raw = self.evaluate(ply)
@@ -207,8 +207,8 @@ class SearchStack:
         before: cython.int = self.static_evals[ply + BEFORE_ROOT - 2]
         if before == NO_SCORE:
             before = self.static_evals[ply + BEFORE_ROOT - 4]
-        self.in_check[ply] = in_check
-        self.improving[ply] = not in_check and (before == NO_SCORE or corrected > before)
+        self.forced[ply] = forced
+        self.improving[ply] = not forced and (before == NO_SCORE or corrected > before)
 
     def refined_evaluation(self, entry: u64, ply: cython.int) -> cython.int:
         """Return the corrected evaluation, or the table's score if that is a closer bound."""
@@ -221,7 +221,7 @@ class SearchStack:
         return score if entry_bound(entry) & (LOWER_BOUND if score > static_eval else UPPER_BOUND) else static_eval
 
     def static_eval(self, ply: cython.int) -> cython.int:
-        """Return the corrected static evaluation, NO_SCORE in check."""
+        """Return the corrected static evaluation, NO_SCORE if the node is forced."""
         return self.static_evals[ply + BEFORE_ROOT]
 
     def table_cutoff(self, entry: u64, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:

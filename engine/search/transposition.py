@@ -44,7 +44,7 @@ if not cython.compiled:
         return entry >> 42 & 63
 
     def entry_eval(entry: int) -> int:
-        """Return the raw static evaluation, or `score.NO_SCORE` if the side to move was in check."""
+        """Return the raw static evaluation, or `score.NO_SCORE` if the node was forced."""
         return (entry >> 48) - 32768
 
 

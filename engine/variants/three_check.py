@@ -24,6 +24,10 @@ LAST_CHECK = cython.declare(cython.int, 3400)
 class ThreeCheckPosition(VariantPosition):
     """A position of three-check."""
 
+    def __init__(self) -> None:
+        VariantPosition.__init__(self)
+        self.can_move_back = False     # there may be a check more
+
     def make(self, move: cython.int) -> cython.void:
         """Play a legal move, and count its check."""
         self.remember()

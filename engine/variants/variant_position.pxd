@@ -15,6 +15,7 @@ cdef class VariantPosition(Position):
     cdef readonly bint has_fifty_move_rule
     cdef readonly bint allows_null_move
     cdef readonly bint has_plain_exchanges
+    cdef readonly bint can_move_back
 
     cdef int generate(self, int *moves, int start, bint tactical_only) noexcept nogil
     cdef int variant_result(self) noexcept nogil

@@ -37,12 +37,13 @@ class VariantPosition(Position):
 
     - `has_fifty_move_rule`: a hundred half-moves without a capture or pawn move are a draw;
     - `allows_null_move`: to pass is hardly ever an advantage, so that a search may try it;
-    - `has_plain_exchanges`: a capture takes one piece off the board for good, and is worth that piece.
+    - `has_plain_exchanges`: a capture takes one piece off the board for good, and is worth that piece;
+    - `can_move_back`: pieces that move there and back bring back the position.
     """
 
     def __init__(self) -> None:
         Position.__init__(self)
-        self.has_fifty_move_rule = self.allows_null_move = self.has_plain_exchanges = True
+        self.has_fifty_move_rule = self.allows_null_move = self.has_plain_exchanges = self.can_move_back = True
         if not cython.compiled:
             self.extra = self.promoted = 0
             self.undo_variant = [0] * (2 * STACK)

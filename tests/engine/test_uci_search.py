@@ -251,8 +251,15 @@ def test_a_huge_halfmove_clock_gives_sane_scores(session: Session) -> None:
     assert max(abs(int(found)) for line in lines for found in re.findall(r"score cp (-?\d+)", line)) < 30_000
 
 
-def test_checkmate_on_the_board_has_no_move() -> None:
-    assert converse("position fen 8/8/8/8/8/2k5/1q6/K7 w - - 0 1", "go depth 3")[-1] == "bestmove 0000"
+@pytest.mark.parametrize(
+    ("fen", "score"),
+    [("8/8/8/8/8/2k5/1q6/K7 w - - 0 1", "mate 0"), ("8/8/8/8/8/5k2/5p2/5K2 w - - 0 1", "cp 0")],
+)
+@pytest.mark.parametrize("strength", ["false", "true"])
+def test_a_game_that_is_over_has_a_score_and_no_move(fen: str, score: str, strength: str) -> None:
+    limit = ("setoption name UCI_LimitStrength value true", "setoption name UCI_Elo value 1500")
+    said = converse(*(limit if strength == "true" else ()), f"position fen {fen}", "go depth 3")
+    assert said[-2:] == [f"info depth 0 score {score}", "bestmove 0000"]
 
 
 def test_even_the_shortest_time_completes_depth_1(session: Session) -> None:
@@ -293,7 +300,7 @@ def test_a_search_that_gets_no_memory_still_answers(
     Uci(output).run([*command.splitlines(), "stop", "isready"])
     reason, *answers = output.getvalue().splitlines()
     assert reason.startswith("info string error: too little memory to search")
-    assert answers == [f"bestmove {best}", "readyok"]
+    assert answers[-2:] == [f"bestmove {best}", "readyok"]
 
 
 def test_a_search_that_runs_out_of_memory_answers_with_the_best_move_so_far(monkeypatch: pytest.MonkeyPatch) -> None:

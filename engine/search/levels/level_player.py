@@ -30,7 +30,8 @@ from engine.search.wdl import wdl_of
 from engine.syzygy.tablebase import Tablebase
 
 HASH_MB = 4
-OPENING_BLINDNESS = 400            # per mille, in variants, for which there is no book: games open differently
+OPENING_LINES = 4                  # in variants, for which there is no book: one of these good moves is played ...
+OPENING_LOSS_CP = 80               # ... if it is so little worse than the best
 LOSING_CP = -200                   # a player who thinks that it is losing takes care
 QUICK_NODES = 10_000               # most nodes of the search after an early stop; some milliseconds
 COMFORT_US = 500_000               # a player with less time for a move hurries
@@ -66,7 +67,7 @@ class LevelPlayer:
         if board.variant != "standard":
             return self._begin_variant(board, task, deadlines[0], overhead_ms, tablebase)
         level = self._present_level(board, deadlines[0])
-        knows_theory = task.complete and len(board.moves) < round(level.book_plies)
+        knows_theory = task.complete and _plies(board) < round(level.book_plies)
         thought = hashed(self._game ^ board.key())
         vision = Vision(thought, round(level.blindness), round(level.capture_blindness), board.last_move)
         seen = vision.seen(board.position, task.moves, board.last_move)
@@ -96,13 +97,13 @@ class LevelPlayer:
     ) -> "LimitedSearch":
         """Begin a search in a variant: the full search, with fewer nodes and candidates the lower the level."""
         level = self._level.hurried(_hurry(time_us))
-        in_opening = len(board.moves) < level.book_plies
-        blindness = max(level.blindness, OPENING_BLINDNESS if in_opening else 0)
         thought = hashed(self._game ^ board.key())
-        vision = Vision(thought, round(blindness), round(level.capture_blindness), board.last_move)
+        vision = Vision(thought, round(level.blindness), round(level.capture_blindness), board.last_move)
         seen = vision.seen_in_variant(task.moves)
-        search = self._full_search(board, task, seen, nodes_in_variants(level), overhead_ms, None, tablebase, None)
-        return LimitedSearch(search, task.limits, None)
+        lines = OPENING_LINES if _plies(board) < level.book_plies else 1
+        nodes = nodes_in_variants(level)
+        search = self._full_search(board, task, seen, nodes, overhead_ms, None, tablebase, None, lines)
+        return LimitedSearch(search, task.limits, None, random.Random(thought))
 
     def _full_search(
         self,
@@ -114,11 +115,12 @@ class LevelPlayer:
         network: Network | None,
         tablebase: Tablebase,
         style: StyleBonus | None,
+        lines: int = 1,
     ) -> RunningSearch:
         """Return a search of the moves that it sees, with few nodes."""
         nodes = min(round(most_nodes), task.limits.nodes or round(most_nodes))
         # Complete, as far as it knows: else the table would not keep the best move of a depth for the next one.
-        limited = replace(task, moves=seen, complete=True, lines=1, limits=replace(task.limits, nodes=nodes))
+        limited = replace(task, moves=seen, complete=True, lines=lines, limits=replace(task.limits, nodes=nodes))
         self._table = self._table or TranspositionTable(HASH_MB)
         self._table.clear()
         self._history.clear()
@@ -146,18 +148,33 @@ class LevelPlayer:
         return rng.choices(known, [move.weight for move in known])[0].move
 
 
+def _plies(board: Board) -> int:
+    """Return how many plies of the game have been played, also those before a FEN."""
+    return 2 * (board.fullmove_number - 1) + (board.turn == "black")
+
+
 def _hurry(time_us: int) -> float:
     """Return how much the player hurries with this time for a move, from 0 to 1."""
     return max(0.0, 1 - time_us / COMFORT_US)
 
 
 class LimitedSearch:
-    """A search as the facade begins it; a book move is played without any."""
+    """A search as the facade begins it; a book move is played without any.
 
-    def __init__(self, search: "RunningSearch | OwnSearch", limits: Limits, book_move: str | None) -> None:
+    Of a search with several lines one of the best is played, which `rng` chooses.
+    """
+
+    def __init__(
+        self,
+        search: "RunningSearch | OwnSearch",
+        limits: Limits,
+        book_move: str | None,
+        rng: random.Random | None = None,
+    ) -> None:
         self.limits = limits
         self._search = search
         self._book_move = book_move
+        self._rng = rng
 
     def stop(self) -> None:
         """End the search as soon as possible; callable from any thread."""
@@ -175,7 +192,26 @@ class LimitedSearch:
         """Search and return the move, like `RunningSearch.run`."""
         if self._book_move is not None:
             return SearchResult(self._book_move, None, None)
-        return self._search.run(report, current)
+        lines: dict[int, SearchReport] = {}
+
+        def note(line: SearchReport) -> None:
+            lines[line.line] = line
+            if report is not None and line.line == 1:
+                report(line)
+
+        result = self._search.run(note, current)
+        if self._rng is None or len(lines) == 1 or result.report is None:
+            return result
+        best, depth = result.report.score_cp, result.report.depth
+        good = [
+            it for it in lines.values()
+            if it.depth >= depth - 1 and it.score_cp is not None and best is not None
+            and it.score_cp >= best - OPENING_LOSS_CP and it.bound is Bound.EXACT
+        ]  # fmt: skip
+        chosen = self._rng.choice(good or [result.report])
+        if chosen.line > 1 and report is not None:
+            report(replace(chosen, line=1))
+        return SearchResult(chosen.pv[0], (*chosen.pv, None)[1], replace(chosen, line=1), result.late_ms)
 
 
 class OwnSearch:
@@ -207,8 +243,8 @@ class OwnSearch:
             begun.remember_theory(theory)
             return begun
 
-        self._search = search(self._time_manager, 0)
-        self._quick_search = partial(search, TimeManager(), QUICK_NODES)
+        self._search = search(self._time_manager, limits.nodes or 0)
+        self._quick_search = partial(search, TimeManager(), min(QUICK_NODES, limits.nodes or QUICK_NODES))
 
     def stop(self) -> None:
         self._search.stop()

@@ -80,7 +80,7 @@ class Vision:
         target: cython.int = to_square(move)
         chance: cython.int = self.capture_blindness
         if is_capture(move):
-            if target == to_square(previous):
+            if previous and target == to_square(previous):
                 if is_capture(previous):
                     return 0
                 chance >>= 2

@@ -2,11 +2,13 @@
 
 import random
 
+import pytest
+
 from engine.core.fen import parse_fen
 from engine.core.move import uci_text
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
-from engine.facade import Board
+from engine.facade import Board, Engine, Limits
 from engine.search.draws_and_tables import ENTRIES, can_repeat
 from tests.engine.positions import Start, random_games
 
@@ -72,6 +74,32 @@ def test_a_side_that_must_capture_cannot_move_back() -> None:
     for move in ("c2c4", "g8f6", "d1a4", "f6g8"):
         board.push(move)
     assert not can_repeat(board.position, -1), "the queen must take a pawn"
+
+
+def test_a_move_back_that_gives_check_repeats_nothing_in_three_check() -> None:
+    board = Board("4k3/8/8/8/8/8/8/3Q3K w - - 0 1 +0+0", variant="threeCheck")
+    for move in ("d1a4", "e8f8", "a4b3", "f8e8"):
+        board.push(move)
+    assert not can_repeat(board.position, 0)
+    board.push("b3a4")
+    assert board.repetition_count() == 1
+
+
+@pytest.mark.parametrize(
+    ("fen", "variant"),
+    [
+        ("3k4/7R/3K4/1r6/8/2Q5/q7/8 w - - 98 1", "standard"),
+        ("6K1/1k6/6q1/2Q5/8/8/7R/4r3 w - - 98 1", "standard"),
+        ("8/8/p7/8/8/1N6/8/8 w - - 20 80", "antichess"),
+        ("8/8/p7/8/8/1N6/8/8 w - - 99 80", "antichess"),
+    ],
+)
+def test_the_fifty_move_rule_comes_before_mates_but_not_before_the_end_of_the_game(fen: str, variant: str) -> None:
+    engine, board = Engine(1), Board(fen, variant=variant)
+    engine.set_position(board)
+    report = engine.go(Limits(depth=2), only=["b3a5"] if variant == "antichess" else ()).report
+    assert report is not None
+    assert report.mate_in == (-1 if variant == "antichess" else None)
 
 
 def test_the_root_and_earlier_positions_do_not_count() -> None:

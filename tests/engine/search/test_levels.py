@@ -13,7 +13,7 @@ from engine.facade import OWN_BOOK, RATINGS, Board, Book, Engine, Limits, build_
 from engine.search.levels import level_player
 from engine.search.levels.level import USUAL_TENSION, level_at, level_of, nodes_in_variants
 from engine.search.levels.level_search import LevelSearch
-from engine.search.levels.vision import tension
+from engine.search.levels.vision import Vision, hashed, tension
 from engine.variants.variant import VARIANTS
 from tests.engine.uci_session import Session
 
@@ -243,7 +243,8 @@ def test_limited_strength_over_uci() -> None:
 def _nodes(session: Session, command: str) -> int:
     """Return the nodes of a search."""
     session.say(command)
-    return max(int(line.split(" nodes ")[1].split()[0]) for line in session.until("bestmove") if " nodes " in line)
+    lines = session.until("bestmove")
+    return max((int(line.split(" nodes ")[1].split()[0]) for line in lines if " nodes " in line), default=0)
 
 
 def test_the_nodes_in_variants_grow_with_the_skill() -> None:
@@ -260,6 +261,41 @@ def test_variants_are_played_at_a_level(variant: str) -> None:
         assert games[:2] == [choose(rating, seed, board) for seed in seeds[:2]]
         assert len(set(games)) > 1
         assert set(games) <= set(board.legal_moves())
+
+
+def test_a_strong_player_opens_a_variant_differently_but_with_good_moves() -> None:
+    board = Board(variant="atomic")
+    board.push("g1f3")
+    moves = {choose(2850, seed, board) for seed in SEEDS}
+    assert not moves & {"d7d5", "e7e5"}, "mated in three, and lost"
+    assert len({choose(2850, seed, Board(variant="atomic")) for seed in SEEDS[:8]}) > 1
+
+
+def test_a_win_at_hand_is_no_opening() -> None:
+    """However few moves a GUI sends after the FEN."""
+    board = Board("8/8/8/8/8/2K5/8/7k w - - 0 60", variant="kingOfTheHill")
+    assert {choose(2850, seed, board) for seed in SEEDS} <= {"c3d4"}
+
+
+def test_a_limit_of_nodes_holds_for_every_level() -> None:
+    session = Session()
+    session.say("setoption name UCI_LimitStrength value true")
+    for rating in (1800, 2000, 2500):
+        session.say(f"setoption name UCI_Elo value {rating}")
+        session.say("position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
+        assert _nodes(session, "go nodes 100") <= 100
+    session.close()
+
+
+def test_without_a_last_move_no_corner_is_seen_more_often_than_another() -> None:
+    corners = {"4k3/8/8/8/8/2b5/8/R5K1 b - - 0 1": "c3a1", "4k3/8/8/8/8/5b2/8/1K5R b - - 0 1": "f3h1"}
+    overlooked = []
+    for fen, text in corners.items():
+        board = Board(fen)
+        capture, quiet = board.parse(text), board.parse("e8e7")
+        visions = [Vision(hashed(seed), 0, 1000, 0) for seed in range(2000)]
+        overlooked.append(sum(vision.seen(board.position, [capture, quiet], 0) == [quiet] for vision in visions))
+    assert max(overlooked) < 1.3 * min(overlooked), overlooked
 
 
 @pytest.mark.parametrize("variant", ["crazyhouse", "atomic"])

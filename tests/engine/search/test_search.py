@@ -153,6 +153,21 @@ def test_several_lines_cut_short_are_the_best_known_of_each_move(fen: str) -> No
             assert scores == sorted(scores, reverse=True)
 
 
+def test_a_search_cut_short_does_not_claim_more_than_it_knows() -> None:
+    """It may have learnt that the best move is worse than a depth before, but not yet how much worse."""
+    cut = 0
+    for nodes in range(300, 6_000, 97):
+        engine = Engine(hash_mb=1)
+        engine.set_position(Board("r1b1kbnr/p1qppppp/n1p5/1p6/4P3/2N2P2/PPPP1QPP/R1B1KBNR b KQkq - 3 5"))
+        shown: list[SearchReport] = []
+        engine.go(Limits(nodes=nodes), shown.append)
+        *before, last = shown
+        below = [it for it in before if it.bound is Bound.UPPER and it.depth >= last.depth]
+        cut += last.bound is Bound.UPPER
+        assert last.bound is not Bound.EXACT or not below or below[-1].depth == last.depth, nodes
+    assert cut > 3
+
+
 def test_a_restricted_search_cut_short_keeps_the_mate_it_has_found() -> None:
     board = Board("6k1/5ppp/8/8/8/p7/q4PPP/1Q2R1K1 w - - 0 1")
     engine = Engine(hash_mb=1)

@@ -141,3 +141,12 @@ def test_every_move_of_a_search_is_legal(variant: str) -> None:
             replay = ply.board.copy()
             for move in report.pv:
                 replay.push(move)           # raises InvalidMove
+
+
+def test_lines_of_forced_captures_do_not_hold_up_the_search() -> None:
+    """In antichess nearly every move of this position opens hundreds of thousands of them."""
+    board = Board("rnbqkbnr/pppppp1p/6p1/8/2P5/1Q6/PP1PPPPP/RNB1KBNR b - - 1 2", variant="antichess")
+    result = think(board, nodes=20_000)
+    assert result.report is not None
+    assert result.report.depth > 4
+    assert result.best_move not in ("h7h5", "e7e5"), "mated in 17, and hardly better"
