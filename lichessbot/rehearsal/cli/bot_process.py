@@ -18,6 +18,7 @@ import yaml
 
 from lichessbot.rehearsal.browser.person import RATING
 from lichessbot.rehearsal.browser.strengths import CannotLimit
+from lichessbot.rehearsal.rules.clock import MAX_INCREMENT_S, MAX_LIMIT_S
 
 STOP_TIMEOUT_S = 15.0           # after the first signal: there are no games left to finish
 LEAVE_TIMEOUT_S = 5.0           # after the second
@@ -30,6 +31,7 @@ _MARK = "LICHESSBOT_REHEARSAL"
 _ENGINE: Mapping[str, object] = {"hash_mb": 16, "move_overhead_ms": 50}     # on loopback a round trip takes no time
 _USUAL_VARIANTS = ("standard", "chess960", "fromPosition")
 _OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_directory", "notify", "status")
+_OF_THE_SERVICE = ("LICHESSBOT_HEARTBEAT_FILE", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")   # of the real bot
 _TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon multiplies its waits by it
 _ERROR = re.compile(r"\S+ \S+ (?:ERROR|CRITICAL) |Traceback ")     # at the start of a line
 _RELOADED = re.compile(r" reload changes=")
@@ -63,7 +65,7 @@ class Daemon:
         self._write({})
         self._mark = f"{_MARK}={secrets.token_hex(8)}"
         self._environment = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name not in _OF_THE_SERVICE},
             "LICHESS_BOT_TOKEN": token,
             _TIME_SCALE: str(terms.time_scale),
             _MARK: self._mark.partition("=")[2],
@@ -204,9 +206,9 @@ def _open_rules(terms: Terms) -> dict[str, object]:
         "modes": ["casual", "rated"],
         "accept_bot": True,
         "min_increment": 0,
-        "max_increment": 180,
+        "max_increment": MAX_INCREMENT_S,
         "min_base": 0,
-        "max_base": 10800,
+        "max_base": MAX_LIMIT_S,
         "max_days": None,
     }
 

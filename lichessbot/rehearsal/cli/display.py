@@ -6,6 +6,7 @@ Reads views that were made on the event loop; never touches a game.
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Protocol
 
@@ -88,10 +89,14 @@ class Display(Protocol):
 
 
 class PlainDisplay:
-    """Writes a line for each event, for logs and pipes."""
+    """Writes a line for each event, for logs and pipes.
+
+    Whoever says something never waits for a slow pipe, and never learns of a broken one: the rehearsal writes.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._said: SimpleQueue[str] = SimpleQueue()
 
     def __enter__(self) -> "PlainDisplay":
         return self
@@ -102,13 +107,18 @@ class PlainDisplay:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        return None
+        self._write()
 
     def say(self, line: str) -> None:
-        say(self._console, line)
+        self._said.put(line)
 
     def show(self, match: MatchView) -> None:
-        """Show nothing: a log is about events."""
+        """Write what was said: a log is about events."""
+        self._write()
+
+    def _write(self) -> None:
+        while not self._said.empty():
+            say(self._console, self._said.get())
 
 
 class LiveDisplay:

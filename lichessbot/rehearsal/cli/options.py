@@ -17,7 +17,7 @@ from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedF
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.players.opponents import LEVELS, MAX_ENGINE_DEPTH, OpponentKind
 from lichessbot.rehearsal.players.start_positions import ODDS
-from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.clock import MAX_INCREMENT_S, MAX_LIMIT_S, RealTime
 from lichessbot.rehearsal.rules.enums import Variant
 
 CLOCK = RealTime(30, 0, hurried=True)
@@ -25,6 +25,7 @@ CLOCK_WITH_FAULTS = RealTime(180, 0, hurried=True)
 GAMES = 2
 DEPTH = 4
 ALL, LIST, AT = "all", "list", "@"
+_MAX_GAMES_OF_BOT = 64           # at once, in its configuration
 _BOT_LEVELS = 400, 4000         # the levels that the bot's configuration accepts
 _FOR_OPPONENTS = (
     "concurrency", "clock", "variant", "odds", "opponent", "depth", "seed", "faults", "chaos", "opponent_actions",
@@ -141,7 +142,8 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
         click.option(
             "--serve", is_flag=True,
             help="Start no bot: check any client of the Bot API. Ends after --games games with exit code 1 if the "
-            "client broke a rule, declined, aborted, or lost on time; without --games it ends with Ctrl-C.",
+            "client broke a rule, declined, aborted, or lost on time; without --games it ends with Ctrl-C. Not served: "
+            "games against Stockfish, open challenges, and lists of games.",
         ),
         click.option("--no-open", is_flag=True, help="With --browser: only print the address of the page."),
         click.option(
@@ -222,6 +224,8 @@ def refuse_contradictions(options: Options) -> None:
         raise click.UsageError("--browser lets you play the bot, and --serve starts none")
     if options.serve and options.strength is not None:
         raise click.UsageError("--strength is for the bot, and --serve starts none")
+    if not options.serve and options.concurrency > _MAX_GAMES_OF_BOT:
+        raise click.UsageError(f"--concurrency {options.concurrency} is more than a bot accepts: {_MAX_GAMES_OF_BOT}")
     if options.odds and options.variant not in (Variant.STANDARD, Variant.FROM_POSITION):
         raise click.UsageError("--odds plays fromPosition: it does not go with another --variant")
     if options.no_open and not options.browser:
@@ -326,6 +330,8 @@ def _clock(text: str) -> RealTime:
     base, plus, increment = text.partition("+")
     if not (plus and base.isdecimal() and increment.isdecimal()):
         raise click.BadParameter(f"{text!r} is not BASE+INCREMENT in seconds, such as 60+0")
+    if int(base) > MAX_LIMIT_S or int(increment) > MAX_INCREMENT_S:
+        raise click.BadParameter(f"{text!r} is more than Lichess offers, {MAX_LIMIT_S}+{MAX_INCREMENT_S}")
     clock = RealTime(int(base), int(increment), hurried=True)
     if clock.estimate_s == 0:
         raise click.BadParameter("a clock of 0+0 leaves no time to play")

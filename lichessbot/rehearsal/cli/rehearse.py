@@ -59,7 +59,7 @@ EXIT_INTERRUPTED = 130
 DAEMON_LEFT_GAMES = 4           # the daemon's exit code for games that it left
 
 BOT_NAME = "RehearsedBot"
-ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CONNECT_TIMEOUT_S = 30.0        # from the daemon's start to its event stream
 LOG_LINES_SHOWN = 20
 
@@ -173,6 +173,7 @@ class _Rehearsal:
                 while not ends or not self._server.call(lambda: self._match.is_over):
                     self._refresh()
         self._problems += [f"the client misbehaved: {offence}" for offence in self._injector.offences]
+        self._problems += self._match.failed_beside
         return self._conclude(may_be_unfinished=not ends)
 
     def close(self, pgn_path: Path | None, fault_log_path: Path | None) -> bool:
@@ -329,14 +330,18 @@ class _Rehearsal:
 
 @contextmanager
 def _interrupted_once() -> Iterator[None]:
-    """End a rehearsal by SIGTERM like by Ctrl-C, and ignore further signals, so that the bot's process is stopped."""
+    """End a rehearsal by SIGTERM or a closed terminal like by Ctrl-C, and ignore further signals until the bot is gone.
+
+    Below `nohup` it runs on when the terminal is closed.
+    """
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         for number in ENDING_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in ENDING_SIGNALS}
+    heeded = [number for number in ENDING_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heeded}
     try:
         yield
     finally:

@@ -17,7 +17,7 @@ from lichessbot.rehearsal.faults.client_checks import Arrival, ClientChecks
 from lichessbot.rehearsal.faults.schedule import FaultSchedule
 from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, Place, Traffic, request_traffic
 from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.errors import NotFound
+from lichessbot.rehearsal.rules.errors import NotFound, TooManyRequests
 from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES, is_legal_move
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
@@ -25,6 +25,7 @@ from lichessbot.rehearsal.server.site import Site
 
 HTTP_OK = range(200, 300)
 HTTP_REFUSED = range(400, 500)
+NAMED_QUOTA = b'"ratelimit"'      # in a 429 that forbids nothing else
 
 
 class HttpFaults:
@@ -77,14 +78,17 @@ class HttpFaults:
 
     def _noted(self, traffic: Traffic, send: Send) -> Send:
         """Return a `send` that also checks and records the answer of the application."""
-        arrival = self._arrival(traffic)
+        arrival, status = self._arrival(traffic), 0
 
         async def note(message: Message) -> None:
+            nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 self._check(traffic, arrival, is_refused=status in HTTP_REFUSED)
                 if status in HTTP_OK:
                     self._accounting.carried_out(traffic)
+            elif status == TooManyRequests.status and NAMED_QUOTA not in message.get("body", b""):
+                self.checks.was_limited(traffic, self._site.timing.rate_limit_s, monotonic_ms())
             await send(message)
 
         return note

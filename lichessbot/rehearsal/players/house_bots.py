@@ -86,8 +86,10 @@ class HouseBots:
 
     def _move_if_on_turn(self, session: GameSession) -> None:
         game = session.game
+        if game.is_over or game.threefold_pending:
+            return
         opponent = self._opponent(game, game.turn)
-        if opponent is None or opponent in self._busy or game.is_over or game.threefold_pending:
+        if opponent is None or opponent in self._busy:
             return
         if session.is_left_by(game.turn):
             return

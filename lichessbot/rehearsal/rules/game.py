@@ -220,10 +220,10 @@ class Game:
         return self._finish(Status.ABORTED, None, now_ms)
 
     def resign(self, color: Color, now_ms: int) -> list[Line]:
-        """Resign; before both sides have moved, abort instead."""
+        """Resign; before both sides have moved, abort instead, but in tournaments."""
         if self.is_abortable:
             return self.abort(now_ms)
-        if self.is_over or self.ply < BOTH_MOVED_PLIES:
+        if self.is_over or (self.ply < BOTH_MOVED_PLIES and self.setup.tournament_id is None):
             raise Refused("This game cannot be resigned")
         return self._finish(Status.RESIGN, color.other, now_ms)
 

@@ -42,6 +42,7 @@ MAX_PLAYING = 50
 DEFAULT_PLAYING = 9
 MAX_BOTS = 512
 DEFAULT_BOTS = 100
+MAX_USERS = 300
 MAX_STATUS_IDS = 100
 MAX_TOKENS = 1000
 
@@ -85,6 +86,7 @@ def _routes(site: Site) -> list[BaseRoute]:
         authorised("/api/bot/account/upgrade", upgrade, PLAY_SCOPES, "POST"),
         public("/api/token/test", test_tokens, "POST"),
         public("/api/user/{name}", public_user),
+        public("/api/users", users, "POST"),
         public("/api/users/status", users_status),
         public("/api/bot/online", online_bots),
         public("/game/export/{game_id}", export_game),
@@ -110,6 +112,8 @@ def _routes(site: Site) -> list[BaseRoute]:
         authorised("/api/challenge/{challenge_id}/accept", accept_challenge, CHALLENGE_SCOPES, "POST"),
         authorised("/api/challenge/{challenge_id}/decline", decline_challenge, CHALLENGE_SCOPES, "POST"),
         authorised("/api/challenge/{challenge_id}/cancel", cancel_challenge, CHALLENGE_SCOPES, "POST"),
+        authorised("/api/challenge/ai", not_served, CHALLENGE_SCOPES, "POST"),
+        public("/api/challenge/open", not_served, "POST"),
         authorised("/api/challenge/{name}", create_challenge, CHALLENGE_SCOPES, "POST"),
     ]
 
@@ -170,6 +174,12 @@ async def cloud_evaluation(site: Site, request: Request) -> Response:
 
 async def public_user(site: Site, request: Request) -> Response:
     return JSONResponse(_extended_user(site, _named_account(site, request.path_params["name"])))
+
+
+async def users(site: Site, request: Request) -> Response:
+    """Answer with the users of these names, in this order."""
+    found = [account for name in (await read_list(request))[:MAX_USERS] if (account := site.accounts.get(name))]
+    return JSONResponse([payloads.user(account, site.url, _playing_url(site, account)) for account in found])
 
 
 async def users_status(site: Site, request: Request) -> Response:
@@ -268,6 +278,8 @@ async def claim_draw(site: Site, call: Call) -> Response:
 
 
 async def unknown_command(site: Site, call: Call) -> Response:
+    if call.path("command") == "berserk":
+        raise Refused("This command is not for bots")
     raise NotFound("No such command")
 
 
@@ -289,6 +301,11 @@ async def create_challenge(site: Site, call: Call) -> Response:
         stream = site.open_challenge_stream(challenge)
         return NdjsonStream(stream, lambda: site.close_challenge_stream(challenge, stream))
     return JSONResponse(site.challenge_shape(challenge, call.account))
+
+
+async def not_served(_site: Site, call: Call | Request) -> Response:
+    request = call if isinstance(call, Request) else call.request
+    raise NotFound(f"The embedded Lichess does not serve {request.url.path}")
 
 
 async def show_challenge(site: Site, call: Call) -> Response:

@@ -145,8 +145,11 @@ class Site:
 
     # Streams of events and of challenges.
 
-    def open_event_stream(self, grant: Grant) -> LineStream:
-        """Open an event stream, which first replays what runs and ends an older one of the token."""
+    def open_event_stream(self, grant: Grant, writing: Writing | None = None) -> LineStream:
+        """Open an event stream, which first replays what runs and ends an older one of the token.
+
+        Its lines are written like those of all streams unless `writing` says how.
+        """
         account = grant.account
         now_ms = monotonic_ms()
         games = [
@@ -159,7 +162,7 @@ class Site:
             for challenge in self.challenges.incoming(account)
             if self.challenges.status(challenge, now_ms) is ChallengeStatus.CREATED
         ]
-        stream = LineStream(self.timing.tick_s, [*games, *waiting], self._writing(None))
+        stream = LineStream(self.timing.tick_s, [*games, *waiting], writing or self._writing(None))
         self._event_streams.open(grant, stream)
         self._notify(EventStreamOpened(account))
         return stream

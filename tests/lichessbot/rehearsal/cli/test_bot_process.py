@@ -27,6 +27,16 @@ def test_an_error_is_a_line_of_that_level_whatever_its_text_says(tmp_path: Path,
     assert daemon.logged_errors() == [line] * is_error
 
 
+def test_the_service_manager_does_not_take_the_rehearsed_bot_for_the_real_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beats = ("LICHESSBOT_HEARTBEAT_FILE", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
+    for name in beats:
+        monkeypatch.setenv(name, "1")
+    daemon = Daemon("http://127.0.0.1:1", "lip_token", Terms(1), tmp_path)
+    assert not set(beats) & set(daemon._environment)
+
+
 def test_a_rematch_that_runs_at_the_end_of_the_series_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

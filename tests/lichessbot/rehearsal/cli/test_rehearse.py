@@ -11,7 +11,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import chess
 import chess.pgn
@@ -28,8 +27,6 @@ from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, ow
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.server import export
-from tests.fakes.ports import free_port
-from tests.lichessbot.rehearsal.client import Client
 
 from .processes import kill_daemon, marked_processes, read_until, start
 
@@ -112,13 +109,14 @@ def test_the_bot_gives_odds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert (len(start.pieces(chess.QUEEN, giver)), len(start.pieces(chess.QUEEN, not giver))) == (0, 1)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_rehearsal_ends_its_bot(
-    rehearsal: list[subprocess.Popen[str]], mark: str
+    number: signal.Signals, rehearsal: list[subprocess.Popen[str]], mark: str
 ) -> None:
     process = start(rehearsal, "--clock", "300+0")
     read_until(process, "started")
     assert len(marked_processes(mark)) > 1
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     assert process.wait(PATIENCE_S) == command.EXIT_INTERRUPTED
     assert marked_processes(mark) == []
 
@@ -132,24 +130,6 @@ def test_a_dead_daemon_fails_the_rehearsal(rehearsal: list[subprocess.Popen[str]
     assert process.wait(PATIENCE_S) == command.EXIT_BAD
     assert "the daemon ended by itself with exit code -9" in output
     assert "the last lines of the daemon's log" in output
-
-
-def test_serve_waits_for_any_client_and_challenges_it(
-    rehearsal: list[subprocess.Popen[str]], mark: str
-) -> None:
-    process = start(rehearsal, "--serve", "--opponent", "random")
-    url = read_until(process, r"url: (\S+)")[1]
-    token = read_until(process, r"token: (\w+)")[1]
-    client = Client(url, token, command.BOT_NAME)
-    events = client.events()
-    challenge = events.next("challenge")["challenge"]
-    client.post(f"/api/challenge/{challenge['id']}/accept")
-    assert events.next("gameStart")["game"]["id"] == challenge["id"]
-    assert client.challenge(Client(url, None, "RandomBot2"))["status"] == "created"
-    process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE_S) == command.EXIT_GOOD
-    assert events.rest() is not None
-    assert events.ended_cleanly
 
 
 def test_taken_port_is_one_line_and_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,6 +150,8 @@ def test_taken_port_is_one_line_and_a_failure(capsys: pytest.CaptureFixture[str]
         ["--concurrency", "none"],
         ["--clock", "5"],
         ["--clock", "0+0"],
+        ["--clock", "10801+0"],
+        ["--clock", "60+181"],
         ["--variant", "atomix"],
         ["--opponent", "grandmaster"],
         ["--opponent", "level"],
@@ -210,6 +192,7 @@ def test_levels_are_those_of_opponents_and_of_the_bot() -> None:
     "words",
     [
         ["--serve", "--strength", "1500"],
+        ["--concurrency", "65"],
         ["--faults", "list", "--chaos", "0.1"],
         ["--faults", "list", "--serve"],
         ["--fault-log", "faults.jsonl"],
@@ -314,81 +297,6 @@ def test_a_bot_that_plays_only_bots_or_only_humans_gets_them(
     if not humans:
         with pytest.raises(click.UsageError, match=r"accepts only bots, and Lichess limits .* at most 90"):
             match_plan(arguments("--games", "91"), {"challenge": challenge})
-
-
-def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
-    process = start(rehearsal, "--serve", "--faults", "502-html@account,answer-lost@decline")
-    client = Client(
-        read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1], command.BOT_NAME
-    )
-    assert [client.get("/api/account").status_code for _ in range(2)] == [502, 200]
-    process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE_S) == command.EXIT_GOOD
-    assert process.stdout is not None
-    assert "502-html: struck 1, games touched 0" in process.stdout.read()
-
-
-def test_the_broken_rules_of_another_client_are_reported(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
-    process = start(rehearsal, "--serve")
-    client = Client(
-        read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1], command.BOT_NAME
-    )
-    events = client.events()
-    challenge = events.next("challenge")["challenge"]
-    client.post(f"/api/challenge/{challenge['id']}/accept")
-    game = events.next("gameStart")["game"]
-    assert client.command(game["id"], "move/e2e5").status_code == 400
-    process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE_S) == command.EXIT_BAD
-    assert process.stdout is not None
-    assert "the client misbehaved: " in (said := process.stdout.read())
-    assert "e2e5 is illegal" in said
-
-
-def test_serve_ends_after_its_games_with_a_table_and_the_verdict(
-    rehearsal: list[subprocess.Popen[str]], mark: str
-) -> None:
-    process = start(rehearsal, "--serve", "--games", "2", "--concurrency", "1")
-    client = Client(
-        read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1], command.BOT_NAME
-    )
-    events = client.events()
-    for _ in range(2):
-        challenge = events.next("challenge")["challenge"]
-        assert client.post(f"/api/challenge/{challenge['id']}/accept").status_code == 200
-        events.next("gameStart")
-        game = client.game(challenge["id"])
-        game.next("gameFull")
-        assert client.post(f"/api/bot/game/{challenge['id']}/abort").status_code == 200
-    output, errors = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == command.EXIT_BAD, "the client aborted its games"
-    assert output.splitlines()[-1].startswith("2 games: ")
-    assert errors in ("", None)
-
-
-def test_ctrl_c_with_a_client_connected_prints_no_traceback(
-    rehearsal: list[subprocess.Popen[str]], mark: str
-) -> None:
-    process = start(rehearsal, "--serve")
-    url, token = read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1]
-    address = urlsplit(url)
-    with socket.create_connection((address.hostname, address.port)) as connection:
-        request = f"GET /api/stream/event HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
-        connection.sendall(request.encode())
-        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == command.EXIT_GOOD
-    assert "Traceback" not in output
-    assert "ASGI" not in output
-
-
-def test_faults_strike_at_the_port_of_the_option(
-    rehearsal: list[subprocess.Popen[str]], mark: str
-) -> None:
-    port = free_port()
-    process = start(rehearsal, "--serve", "--faults", "reset", "--port", str(port))
-    assert read_until(process, r"url: (\S+)")[1] == f"http://127.0.0.1:{port}"
 
 
 def test_paths_are_relative_to_the_configuration(tmp_path: Path) -> None:

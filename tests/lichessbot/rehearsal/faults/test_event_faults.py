@@ -92,6 +92,19 @@ def test_second_client_ends_the_event_stream_cleanly_and_leaves(
     assert again.waiting(0.2) == []
 
 
+def test_the_lines_that_a_second_client_gets_are_struck_by_no_fault(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = injector(lichess, ada, *cards_of(Fault.EVICTION), *cards_of(Fault.START_LOST))
+    events = ada.events()
+    start_numbered_game(lichess, it, bob, ada)
+    events.rest()
+    again = ada.events()
+    assert again.waiting(0.2) == []
+    lost = [strike for strike in it.accounting.strikes if strike.fault is Fault.START_LOST]
+    assert len(lost) == 2, "of this client's two streams"
+
+
 @pytest.mark.parametrize("fault", [Fault.EVENTS_ENDED, Fault.GAME_STREAM_ENDED], ids=lambda fault: fault.label)
 def test_streams_end_cleanly_during_the_game(
     fault: Fault, lichess: RehearsalServer, ada: Client, bob: Client

@@ -8,6 +8,7 @@ from itertools import cycle
 import pytest
 
 from lichessbot.rehearsal.faults.catalogue import Fault
+from lichessbot.rehearsal.faults.client_checks import UNDER_WAY_MS
 from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, REQUESTS, Place
 from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
@@ -94,6 +95,20 @@ def test_every_command_can_be_refused(command: str, lichess: RehearsalServer, ad
     assert ada.post(f"/api/challenge/{challenge['id']}/accept").status_code == 429
     lichess.call(lambda: lichess.site.accept(challenge["id"], account_of(lichess, ada)))
     assert ada.command(challenge["id"], command).status_code == 429
+
+
+def test_a_client_that_goes_on_after_a_limit_of_the_site_itself_is_blamed(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it, terms = injector(lichess, ada), {"clock.limit": 60, "clock.increment": 0}
+    while (answer := ada.post(f"/api/challenge/{bob.name}", data=terms)).status_code == 200:
+        pass
+    assert answer.status_code == 429
+    assert it.offences == []
+    time.sleep(1.5 * UNDER_WAY_MS / 1000)
+    ada.get("/api/account")
+    (offence,) = it.offences
+    assert "into the pause that a 429 asks for" in offence
 
 
 def test_every_fault_of_a_request_can_strike_every_request() -> None:

@@ -1,6 +1,8 @@
 """The players of the house: they answer challenges and play their games, over real sockets."""
 
 import io
+import threading
+import time
 from collections.abc import Iterator
 
 import chess
@@ -8,13 +10,14 @@ import chess.pgn
 import chess.variant
 import pytest
 
+from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
-from lichessbot.rehearsal.players.opponents import OpponentKind, opponent
+from lichessbot.rehearsal.players.opponents import Opponent, OpponentKind, opponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import DeclineReason
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import Client
+from tests.lichessbot.rehearsal.client import PATIENCE_S, Client
 
 NAME = "HouseGreedy"
 LONG = {"clock.limit": 1800}       # no game ends on time, however slow the machine
@@ -92,6 +95,35 @@ def test_house_plays_every_variant_to_an_end_by_its_rules(ada: Client, house_bot
     assert game.errors == []
     assert type(game.board()) is type(board)
     assert game.end().board().board_fen() == board.board_fen()
+
+
+def test_a_game_that_ends_while_its_opponent_thinks_gets_no_other_one(lichess: RehearsalServer, ada: Client) -> None:
+    made, thinks, over = [], threading.Event(), threading.Event()
+
+    class Thinker:
+        def choose(self, board: Board, clocks: Limits) -> str:
+            thinks.set()
+            assert over.wait(PATIENCE_S)
+            return board.legal_moves()[0]
+
+    def opponent_of(game_id: str) -> Opponent:
+        made.append(game_id)
+        return Thinker()
+
+    def open_house() -> HouseBots:
+        house_bots = HouseBots(lichess.site)
+        house_bots.add(lichess.site.accounts.add(Account("Thinker", wall_ms(), "BOT", bio="Thinks.")), opponent_of)
+        return house_bots
+
+    it = lichess.call(open_house)
+    game_id = str(ada.challenge(Client(lichess.site.url, None, "Thinker"), color="black", **LONG)["id"])
+    assert thinks.wait(PATIENCE_S)
+    ada.do(game_id, "abort")
+    over.set()
+    while lichess.call(lambda: bool(it._thinking)):
+        time.sleep(0.01)
+    assert made == [game_id]
+    lichess.call(it.close)
 
 
 def test_house_is_online_without_a_stream(ada: Client, house_bots: Client) -> None:

@@ -329,6 +329,17 @@ def test_every_variant_is_played_from_its_own_start(ada: Client, hal: Client, va
         assert playing["fen"] == Board(variant=variant.key).fen()
 
 
+def test_what_is_not_served_says_so_instead_of_naming_a_user(ada: Client) -> None:
+    for path in ("/api/challenge/ai", "/api/challenge/open"):
+        answer = ada.post(path, data={"level": 1})
+        assert (answer.status_code, answer.json()) == (404, {"error": f"The embedded Lichess does not serve {path}"})
+
+
+def test_users_are_listed_in_the_order_of_the_request(ada: Client, bob: Client) -> None:
+    listed = ada.post("/api/users", data=f"{bob.name},nobody,{ada.name}").json()
+    assert [it["username"] for it in listed] == [bob.name, ada.name]
+
+
 def test_challenges_are_listed_by_direction(ada: Client, hal: Client, bob: Client) -> None:
     incoming, outgoing = hal.challenge(ada), ada.challenge(bob)
     listed = ada.get("/api/challenge").json()

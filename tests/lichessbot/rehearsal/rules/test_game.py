@@ -365,6 +365,14 @@ def test_no_abort_game_can_neither_be_aborted_nor_resigned_at_its_start() -> Non
         it.resign(WHITE, 0)
 
 
+def test_a_game_of_an_arena_can_be_resigned_at_its_start_but_not_aborted() -> None:
+    it = game(replace(SETUP, tournament_id="arena001"))
+    with pytest.raises(Refused, match="This game can no longer be aborted"):
+        it.abort(0)
+    (state,) = states(it.resign(WHITE, 0))
+    assert (state.status, state.winner) == (Status.RESIGN, BLACK)
+
+
 def test_finished_games_can_neither_be_aborted_nor_resigned() -> None:
     it = game(moves=["e2e4", "e7e5"])
     it.resign(WHITE, 0)
