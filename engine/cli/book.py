@@ -117,6 +117,8 @@ def show(board: Board, path: Path) -> None:
 
     Without FEN it is the starting position.
     """
+    if path == OWN_BOOK and board.variant != "standard":
+        raise click.UsageError("the engine's own book is for standard chess; name another one with --book")
     moves = Book(path).moves(board)
     total = sum(found.weight for found in moves)
     if not moves:

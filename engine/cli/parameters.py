@@ -91,8 +91,9 @@ def output_options(default: str | None, text: str) -> Callable[[Command], Comman
 
     def decorated(command: Command) -> Command:
         command = click.option("--force", is_flag=True, help="Replace a file that exists.")(command)
-        path = default and Path(default)
-        return click.option("-o", "--output", type=FILE, required=not default, default=path, help=text)(command)
+        # A default of None would count as a value.
+        given: dict[str, Any] = {"required": True} if default is None else {"default": Path(default)}
+        return click.option("-o", "--output", type=FILE, help=text, **given)(command)
 
     return decorated
 

@@ -28,6 +28,11 @@ def test_grow_show_and_check_a_book(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert shown.endswith("sound\n")
 
 
+def test_the_own_book_is_not_shown_for_a_variant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["book", "show", "--variant", "atomic"]) == 2
+    assert "the engine's own book is for standard chess" in capsys.readouterr().err
+
+
 PGN = """[Result "1-0"]
 
 1. e4 e5 (1... c5) 2. Nf3 1-0

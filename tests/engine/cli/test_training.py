@@ -1,5 +1,6 @@
 """What the training commands refuse before hours of work."""
 
+import os
 import resource
 import signal
 from collections.abc import Iterator
@@ -88,6 +89,12 @@ def test_no_file_is_replaced_without_force(
     way = ways.get(command[0], "`--force` replaces it, `--output` writes elsewhere")
     assert capsys.readouterr().err == f"{output} exists; {way}\n"
     assert Path(output).read_text() == "precious"
+
+
+@pytest.mark.parametrize("command", [("train", "shards"), ("book", "build", os.devnull)])
+def test_an_output_without_a_default_is_missing(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(command) == 2
+    assert "Missing option '-o' / '--output'." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.svg"])
