@@ -196,7 +196,10 @@ case $action in
         version=$(version_name)
         build "$prefix/versions/$version"
         say "3/4 check"
-        check "$version" || fail "$version was not put into use; the previous version is unchanged"
+        if ! check "$version"; then
+            [ -z "$(version_at current)" ] || fail "$version was not put into use; the previous version is unchanged"
+            fail "$version was not put into use; if the token is wrong, write another one to $etc/token; then try again"
+        fi
         say "4/4 start"
         install_unit
         old=$(version_at current)

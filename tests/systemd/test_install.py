@@ -138,13 +138,13 @@ def test_a_life_of_installations(installation: Installation, tmp_path: Path) -> 
     first, second = wheel(tmp_path / "first", "1.0"), wheel(tmp_path / "second", "2.0")
     broken = wheel(tmp_path / "broken", "3.0", code=1)
 
+    assert "if the token is wrong, write another one to" in installation.install("--wheels", broken).stderr
     done = installation.install("--wheels", first)
     assert done.returncode == 0, done.stderr
     assert f"1.0 check token={TOKEN} records={installation.root}/var/lib/lichessbot" in done.stdout
     assert installation.version() == "1.0"
-    assert (installation.root / "etc/systemd/system/lichessbot.service").read_bytes() == (
-        SCRIPT.parent / "lichessbot.service"
-    ).read_bytes()
+    unit = installation.root / "etc/systemd/system/lichessbot.service"
+    assert unit.read_bytes() == (SCRIPT.parent / "lichessbot.service").read_bytes()
     config, token = installation.root / "etc/lichessbot/config.yml", installation.root / "etc/lichessbot/token"
     assert "\ntoken_file: /run/credentials/lichessbot.service/token\n" in config.read_text()
     assert "\nstate_dir: /var/lib/lichessbot\n" in config.read_text()
