@@ -8,9 +8,9 @@
   `UCI_VARIANTS`, `perft`, `polyglot_key`. They raise `InvalidFen`, `InvalidMove` and `InvalidVariant`.
 - Search: `Engine`, `Limits`, `RunningSearch` or `LimitedSearch`, and what they report: `SearchResult`, `SearchReport`,
   `CurrentMove`, `Bound`, `Wdl`; `RATINGS` of limited strength; `evaluation` explains the static evaluation.
-- Files: opening books (`Book`, `BookMove`, `OWN_BOOK`, `review_book`; `InvalidBook`), the names of openings (`Opening`,
-  `opening_of`), endgame tablebases (`Tablebase`, `TableReport`), PGN (`pgn_text`), networks (`default_choice`;
-  `InvalidNet`).
+- Files: opening books (`Book`, `BookMove`, `OWN_BOOK`, `own_book`, `review_book`; `InvalidBook`), the names of openings
+  (`Opening`, `opening_of`), endgame tablebases (`Tablebase`, `TableReport`), PGN (`pgn_text`), networks
+  (`default_choice`; `InvalidNet`).
 - Reviews: `accuracy`, Lichess's formulas for how good moves were.
 - The machine: `build_mode`, `describe_build`, `available_mb`, `usable_cores`.
 
@@ -97,6 +97,7 @@ __all__ = [
     "evaluation",
     "longest_think_s",
     "opening_of",
+    "own_book",
     "perft",
     "pgn_text",
     "polyglot_key",
@@ -107,7 +108,7 @@ __all__ = [
 DEFAULT_HASH_MB = 16
 DEFAULT_OVERHEAD_MS = 10           # enough for a local program; over a network set more
 MAX_TABLEBASE_PIECES = MAX_PIECES  # of the largest endgame tablebases, kings included
-NAMED_STYLES = tuple(map(str, StyleName))                           # see `engine/evaluation/STYLES.md`
+NAMED_STYLES = tuple(map(str, StyleName))                      # see `engine/evaluation/STYLES.md`
 OWN_BOOK = Path(__file__).parent / "data" / "own_book.bin"     # grown from our own games: `lichessbot-engine book grow`
 AnySearch = RunningSearch | LimitedSearch           # with the same methods
 RATINGS = range(LEAST_RATING, MOST_RATING + 1)     # of limited strength, see `Engine.limit_strength`

@@ -1,6 +1,7 @@
 """One search of one position, from its start to the move, with its reports as text.
 
-Used by the facade. Knows the threads of a search and the tablebase at the root; must not know who asks.
+Used by the facade and by players of limited strength. Knows the threads of a search and the tablebase at the root;
+must not know who asks.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +23,7 @@ from engine.search.wdl import Wdl, wdl_of
 from engine.syzygy.tablebase import Tablebase, TableReport
 
 ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; tables in memory take up to 15 ms
-QUICK_NODES = 1000                 # most nodes of the search after an early stop; about 2 ms
+EARLY_STOP_NODES = 1000                 # most nodes of the search after an early stop; about 2 ms
 TABLEBASE_SCORES = {2: scale()["TABLEBASE_WIN"], -2: -scale()["TABLEBASE_WIN"]}        # by WDL; the rest is drawn
 
 
@@ -32,7 +33,8 @@ class SearchReport:
 
     Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None. A depth
     may be reported more than once; its last report is `Bound.EXACT` unless the search was stopped. `selective_depth`
-    is in plies, `nps` in nodes per second, `hashfull` in thousandths. `tablebase_hits` counts tablebase hits.
+    is in plies, `nps` in nodes per second, `hashfull` in thousandths. `tablebase_hits` counts the probes that found an
+    entry, and the root moves that the tables know.
     """
 
     line: int
@@ -73,7 +75,7 @@ class SearchResult:
 
 
 class RunningSearch:
-    """One search of one position; its clock starts when `Engine.begin` creates it."""
+    """One search of one position; its clock starts when it is created."""
 
     def __init__(
         self,
@@ -105,7 +107,7 @@ class RunningSearch:
             return Search(position, table, history, time_manager, nodes, network, prober, style=style)
 
         self._search = search(histories[0], self._time_manager, task.limits.nodes or 0)
-        quick_nodes = min(QUICK_NODES, task.limits.nodes or QUICK_NODES)
+        quick_nodes = min(EARLY_STOP_NODES, task.limits.nodes or EARLY_STOP_NODES)
         self._quick_search = partial(search, histories[0], TimeManager(), quick_nodes)
         self._stopped_by_caller = False
         self._helpers = [search(history, TimeManager(), 0) for history in histories[1:]]

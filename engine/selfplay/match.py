@@ -20,7 +20,7 @@ from engine.selfplay.games import Adjudicator, Player, fen_of, game_result, posi
 from engine.selfplay.records import InvalidRecord, Result
 from engine.selfplay.worker_pool import Workers, run_parallel
 
-BALANCED_CP = 150                  # largest mean score of both players for a random opening
+MATCH_OPENING_CP = 150                  # largest mean score of both players for a random opening
 CHECKS = re.compile(r"\+?\d+\+\d+")  # given or left, in a FEN of three-check
 
 
@@ -81,7 +81,7 @@ def balanced_opening(rng: random.Random, first: Player, second: Player, variant:
         if game_result(position) is None:
             first.new_game()
             second.new_game()
-            if abs(first.search(position).score + second.search(position).score) <= 2 * BALANCED_CP:
+            if abs(first.search(position).score + second.search(position).score) <= 2 * MATCH_OPENING_CP:
                 return fen_of(position, variant)
 
 

@@ -24,7 +24,7 @@ from engine.selfplay.games import Adjudicator, Player, SearchedMove, game_result
 from engine.selfplay.records import QUIET_CP, RECORD, InvalidRecord, Sample, ShardPlan
 from engine.selfplay.worker_pool import Workers, run_parallel
 
-BALANCED_CP = 500                  # largest score of an opening that is played
+SELFPLAY_OPENING_CP = 500                  # largest score of an opening that is played
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def play_game(position: Position, player: Player, number: int, tree: int = 0) ->
     while result is None:
         found = player.search(position)
         white_score = -found.score if position.black_to_move() else found.score
-        if ply == 0 and abs(white_score) > BALANCED_CP:
+        if ply == 0 and abs(white_score) > SELFPLAY_OPENING_CP:
             return []
         if is_quiet(found) and not position.is_check():
             kept.append(player.sample(position, white_score, number))

@@ -12,7 +12,7 @@ from engine.lessons.methods import StyledThinking
 from engine.lessons.styles import Style
 from engine.search.time_manager import Limits
 
-QUICK_NODES = 10_000               # for the evaluation bar
+BAR_NODES = 10_000               # for the evaluation bar
 QUICK_HASH_MB = 1
 
 
@@ -106,5 +106,5 @@ def quick_evaluation(board: Board) -> Judgement | None:
     """Return the evaluation of a small search, None if the game is over."""
     engine = Engine(QUICK_HASH_MB)
     engine.set_position(board)
-    report = engine.go(Limits(nodes=QUICK_NODES)).report
+    report = engine.go(Limits(nodes=BAR_NODES)).report
     return None if report is None else white_view(report, board.turn == "white")

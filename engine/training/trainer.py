@@ -1,8 +1,8 @@
 """The training of a network: order of positions, learning rate, validation, early stopping, checkpoints.
 
-It minimises the squared error between the expected score that the network predicts and the target: the search score, or
-a blend with the game's result. The weights with the lowest validation loss are kept. (chessprogramming wiki: NNUE;
-Loshchilov, Hutter: SGDR)
+It minimises the squared error between the expected score that the network predicts and the target: the search score,
+blended with what came later in the game (`hindsight`) and with the result (`trust`). The weights with the lowest
+validation loss are kept. (chessprogramming wiki: NNUE; Loshchilov, Hutter: SGDR)
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ HASH_MB = 4
 OPENING_LINES = 4                  # in variants, for which there is no book: one of these good moves is played ...
 OPENING_LOSS_CP = 80               # ... if it is so little worse than the best
 LOSING_CP = -200                   # a player who thinks that it is losing takes care
-QUICK_NODES = 10_000               # most nodes of the search after an early stop; some milliseconds
+EARLY_STOP_NODES = 10_000               # most nodes of the search after an early stop; some milliseconds
 COMFORT_US = 500_000               # a player with less time for a move hurries
 # The taste of a player who searches in full: its largest bonus or malus for each feature of `style_bonus.py`, in cp.
 TASTE = {"attackers": 5, "storm": 2, "danger": 5, "pieces_off": 2, "queens_off": 15, "centre": 6, "development": 5}
@@ -244,7 +244,7 @@ class OwnSearch:
             return begun
 
         self._search = search(self._time_manager, limits.nodes or 0)
-        self._quick_search = partial(search, TimeManager(), min(QUICK_NODES, limits.nodes or QUICK_NODES))
+        self._quick_search = partial(search, TimeManager(), min(EARLY_STOP_NODES, limits.nodes or EARLY_STOP_NODES))
 
     def stop(self) -> None:
         self._search.stop()

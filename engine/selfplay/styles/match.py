@@ -23,7 +23,7 @@ from engine.selfplay.worker_pool import Workers, run_parallel
 
 OPENING_PLIES = (4, 5, 6)
 THREEFOLD = 3
-BALANCED_CP = 80                   # largest score of an opening that is played
+STYLE_OPENING_CP = 80                   # largest score of an opening that is played
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class StyleMatch:
         found: list[str] = []
         for board in boards:
             judge.new_game()
-            if len(found) < count and abs(judge.search(board.position).score) <= BALANCED_CP:
+            if len(found) < count and abs(judge.search(board.position).score) <= STYLE_OPENING_CP:
                 found.append(board.fen())
         return found
 

@@ -85,7 +85,7 @@ def test_a_player_who_is_stopped_at_once_loses_no_time_in_a_position_of_many_cap
     search = engine.begin(Limits(infinite=True))
     search.stop()
     assert search.run().best_move in board.legal_moves()
-    assert 0 < searches[-1].node_count() <= level_player.QUICK_NODES + 1
+    assert 0 < searches[-1].node_count() <= level_player.EARLY_STOP_NODES + 1
 
 
 def test_a_recapture_that_mates_is_reported_as_a_mate() -> None:
