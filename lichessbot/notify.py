@@ -30,7 +30,7 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import Account, GameFull, Player, TokenInfo
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
+from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.log import EventLog, counted, inert, try_start
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
@@ -89,6 +89,9 @@ class Notifier:
             case StreamLost(game_id=None, reason=reason):
                 self._is_listening = False
                 self._offline(reason)
+            case StreamRefused(game_id=None, status=status, text=text):
+                self._is_listening = False
+                self._offline(f"{status}: {text}")
             case CommandFailed(command=ReadAccount(), error=error) if not self._is_listening:
                 self._offline(str(error))
             case StreamOpened(game_id=None):
@@ -214,7 +217,7 @@ class Notifier:
 
 
 _ENDS: Final = {
-    ExitCode.OK: "stopped by a signal",
+    ExitCode.OK: "stopped as asked, no game left",
     ExitCode.FAILED: "an error; see the log",
     ExitCode.USAGE: "the configuration or an engine does not work; see the log",
     ExitCode.REFUSED: "Lichess denied the token, or the account is not a BOT account",

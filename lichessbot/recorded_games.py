@@ -21,7 +21,7 @@ from lichessbot.storage.game_records import GameRecord, MoveRecord
 _USUAL_LIMIT: Final = 50
 _MOST: Final = 500
 _FILTERS: Final = ("speed", "colour", "opponent", "result", "opening")
-_KEYS: Final = (*_FILTERS, "limit", "before")
+_KEYS: Final = (*_FILTERS, "limit", "before", "before_id")
 
 
 class RecordedGames:
@@ -31,7 +31,10 @@ class RecordedGames:
         self._records = GameHistory(folder)
 
     def games(self, query: Mapping[str, str]) -> bytes:
-        """Return the newest games that the query means, as `{"games": [...]}`; keys without a value are ignored."""
+        """Return the newest games that the query means, as `{"games": [...]}`; keys without a value are ignored.
+
+        The next page begins `before` the last game of this one, `before_id` in case they began at the same moment.
+        """
         given = {key: value for key, value in query.items() if value}
         for key in given:
             if key not in _KEYS:
@@ -41,7 +44,7 @@ class RecordedGames:
         except ValueError as error:
             raise WrongQuery(str(error)) from error
         if "before" in given:
-            wanted = wanted.before(_moment(given["before"]))
+            wanted = wanted.before(_moment(given["before"]), given.get("before_id"))
         games = self._records.games(wanted, _limit(given.get("limit", str(_USUAL_LIMIT))))
         return _json({"games": [_record(game) for game in reversed(games)]})
 

@@ -199,7 +199,9 @@ def _matchmaking(status: Status) -> str:
     state = f"{'on' if it.is_on else 'off'}{switched}"
     if it.open_challenge is not None:
         return f"{state}; challenge to {it.open_challenge.opponent} is open: {it.open_challenge.terms}"
-    return f"{state}; {it.next_step}" if it.is_on and it.next_step else state
+    next_at = it.next_attempt_epoch_s
+    when = "" if next_at is None else f", at {clock_time(next_at, status.at_epoch_s)}"
+    return f"{state}; {it.next_step}{when}" if it.is_on and it.next_step else state
 
 
 def _engine(it: EngineStatus) -> str:

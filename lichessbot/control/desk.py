@@ -81,7 +81,7 @@ class Desk:
         self._lobby = lobby
         self._counters = counters
         self._log = EventLog()
-        self._began_at = time.monotonic()
+        self._began_at, self._began_epoch_s = time.monotonic(), time.time()
 
     @property
     def line(self) -> str:
@@ -114,6 +114,7 @@ class Desk:
             lobby=self._lobby.describe(),
             engine=self._counters.engine(self._games.engine_processes),
             faults=self._counters.faults,
+            began_epoch_s=self._began_epoch_s,
         )
 
     @property

@@ -226,7 +226,7 @@ class MatchmakingStatus:
     last_opponent: str | None
     """Whom `lichessbot rechallenge` challenges."""
     next_step: str = ""
-    """What it does next, or what it waits for, in words."""
+    """What it does next, or what it waits for, in words; `next_attempt_epoch_s` says when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,3 +316,5 @@ class Status:
     lobby: LobbyStatus
     engine: EngineStatus
     faults: Faults
+    began_epoch_s: float = 0.0
+    """When the daemon started, by its clock at that moment; 0 from a daemon of an older version."""

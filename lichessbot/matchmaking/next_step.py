@@ -1,12 +1,14 @@
-"""What matchmaking does next, or what it waits for, in words for the operator. Pure."""
+"""What matchmaking does next, or what it waits for, in words for the operator. Pure.
+
+The words leave out when: whoever shows them adds the time of the next attempt, in the reader's time zone.
+"""
 
 import math
-import time
 from dataclasses import dataclass
 
 from lichessbot.challenges.policy import Snapshot
 from lichessbot.challenges.slots import Occupancy
-from lichessbot.control.status import OpenChallengeStatus, clock_time
+from lichessbot.control.status import OpenChallengeStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,8 @@ def _when(waits: Waits, now: float) -> str:
         return "keeps the slot for a waiting human" if is_human else "none: the quota allows no challenges of ours"
     if until <= now:
         return "challenges a bot now"
-    wall = time.time()
-    at = clock_time(wall + until - now, wall)
     if until == waits.quota:
-        return f"challenges a bot at {at}, when the day's quota allows it"
+        return "challenges a bot when the day's quota allows it"
     if until == waits.human:
-        return f"keeps the slot until {at} for a human who may come back"
-    if until == waits.vain:
-        return f"tries again at {at}, after a failed attempt"
-    return f"challenges a bot at {at}"
+        return "challenges a bot if no human comes back for the slot"
+    return "tries again after a failed attempt" if until == waits.vain else "challenges a bot"

@@ -183,6 +183,10 @@ class Database:
 
     def _set_aside(self, error: sqlite3.Error) -> None:
         aside = self.path.with_name(f"{FILE_NAME}.damaged")
+        for side in _SIDE_FILES:
+            aside.with_name(aside.name + side).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # while others have the file open, the newest rows are only there
+            self.path.with_name(f"{FILE_NAME}-wal").replace(aside.with_name(f"{aside.name}-wal"))
         self._put_in_place(self.path, aside)
         self._damage, self._damaged = None, (aside, error)
 
@@ -235,22 +239,23 @@ def older_than_ours(folder: Path) -> bool:
 def _schema_in(folder: Path) -> int:
     """Return the schema of the file; 0 if it is missing or damaged, as neither prevents playing."""
     try:
-        with closing(sqlite3.connect(f"{(folder / FILE_NAME).absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(rescue.opened_with_every_row(folder / FILE_NAME)) as connection:
             return _schema(connection)
     except (sqlite3.Error, OSError):
         return 0
 
 
 def read_only(folder: Path, query: str, *values: object) -> list[Any]:
-    """Return the rows of a query, also while a daemon uses the folder; takes no lock and changes nothing.
+    """Return the rows of a query, also while a daemon uses the folder; takes no lock and changes no row.
 
-    Returns no rows if there is no file yet, or only one of an older version. Raises StateFailed or StateNewer.
+    SQLite may leave an empty `-wal` and a `-shm` file behind. Returns no rows if there is no file yet, or only one of
+    an older version. Raises StateFailed or StateNewer.
     """
     path, ours = folder / FILE_NAME, len(MIGRATIONS)
     try:
         if not path.exists():
             return []
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(rescue.opened_with_every_row(path)) as connection:
             schema = _schema(connection)
             if schema > ours:
                 raise StateNewer(_newer(path, schema, ours))

@@ -24,9 +24,11 @@ class GameFilter:
     condition: str = "1"
     values: tuple[object, ...] = ()
 
-    def before(self, moment: float) -> "GameFilter":
-        """Return the filter for those of the games that began before this wall time."""
-        return GameFilter(f"{self.condition} AND coalesce(started_at, joined_at) < ?", (*self.values, moment))
+    def before(self, moment: float, game_id: str | None = None) -> "GameFilter":
+        """Return the filter for those of the games that began before this wall time, or then but with a later id."""
+        began = "coalesce(started_at, joined_at)"
+        condition = f"{self.condition} AND ({began} < ? OR {began} = ? AND id > ?)"
+        return GameFilter(condition, (*self.values, moment, moment, game_id))
 
     @classmethod
     def parse(cls, words: Sequence[str], now: float | None = None) -> "GameFilter":

@@ -14,6 +14,7 @@ from typing import Final
 _OWNER_ONLY: Final = 0o600
 _LEFT_FREE: Final = 16 << 20  # bytes of the disk that a copy must not use
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+_READ_ONLY: Final = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 
 
 def refuse_foreign(connection: sqlite3.Connection) -> None:
@@ -26,7 +27,7 @@ def refuse_foreign(connection: sqlite3.Connection) -> None:
 def damage_in(path: Path) -> sqlite3.DatabaseError | None:
     """Read the whole file, which may take minutes; return what is damaged, if anything is."""
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(_to_read(path), uri=True)) as connection:
             (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.DatabaseError as error:
         return error if is_damage(error) else None
@@ -40,9 +41,13 @@ def _damage(what: str) -> sqlite3.DatabaseError:
 
 
 def is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Return whether the file is no database, or a damaged one. Errors of Python's module have no code."""
-    without_details = int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
-    return without_details in _DAMAGED
+    """Return whether the file is no database, or a damaged one."""
+    return _code(error) in _DAMAGED
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Return SQLite's code without details. Errors of Python's module have none."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def make_private(path: Path) -> None:
@@ -89,8 +94,7 @@ def _is_for_want_of_room(error: sqlite3.OperationalError | OSError) -> bool:
 
 def opened_as_is(path: Path) -> sqlite3.Connection:
     """Return a connection that only reads: it needs no room on the disk, and waits for no lock."""
-    uri = f"{path.absolute().as_uri()}?mode=ro"
-    connection = sqlite3.connect(uri, timeout=0.0, uri=True, check_same_thread=False)
+    connection = sqlite3.connect(_to_read(path), timeout=0.0, uri=True, check_same_thread=False)
     try:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:  # without the rows that are only in the write-ahead log
@@ -99,16 +103,36 @@ def opened_as_is(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def opened_with_every_row(path: Path) -> sqlite3.Connection:
+    """Return a connection that only reads; on a read-only file system, only if the write-ahead log has no rows."""
+    connection = sqlite3.connect(_to_read(path), uri=True)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.Error as error:
+        connection.close()
+        if _code(error) not in _READ_ONLY or _has_log(path):
+            raise
+        connection = sqlite3.connect(_as_is(path), uri=True)
+    return connection
+
+
 def take_over(path: Path, damaged: Path) -> list[str]:
     """Copy each intact table of a damaged file to a new one with the same schema; return the names of the others."""
     with closing(sqlite3.connect(path.absolute().as_uri(), uri=True)) as connection:
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         try:
-            connection.execute("ATTACH ? AS damaged", (_as_is(damaged),))
+            _attach(connection, damaged)
             schema, ours = (connection.execute(f"PRAGMA {it}.user_version").fetchone() for it in ("damaged", "main"))
         except sqlite3.DatabaseError:
             return tables
         return [table for table in tables if schema != ours or not _copied(connection, table)]
+
+
+def _attach(connection: sqlite3.Connection, damaged: Path) -> None:
+    try:
+        connection.execute("ATTACH ? AS damaged", (_to_read(damaged) if _has_log(damaged) else _as_is(damaged),))
+    except sqlite3.OperationalError:  # without the rows that are only in the write-ahead log
+        connection.execute("ATTACH ? AS damaged", (_as_is(damaged),))
 
 
 def _copied(connection: sqlite3.Connection, table: str) -> bool:
@@ -121,6 +145,16 @@ def _copied(connection: sqlite3.Connection, table: str) -> bool:
             return True
     except sqlite3.DatabaseError:
         return False
+
+
+def _has_log(path: Path) -> bool:
+    """Return whether some rows may be only in the write-ahead log."""
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _to_read(path: Path) -> str:
+    return f"{path.absolute().as_uri()}?mode=ro"
 
 
 def _as_is(path: Path) -> str:

@@ -120,11 +120,6 @@ class Drop:
     score_cp: int
     next_cp: int
 
-    @property
-    def size_cp(self) -> int:
-        """By how much it fell, counted within what decides a game."""
-        return _bounded(self.score_cp) - _bounded(self.next_cp)
-
 
 @dataclass(frozen=True, slots=True)
 class Statistics:

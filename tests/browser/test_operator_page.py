@@ -5,10 +5,13 @@ import re
 import signal
 import time
 import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from lichessbot.control.status import clock_time
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.params import ChatMessage
@@ -63,17 +66,17 @@ def end(arena: Arena, session: GameSession) -> None:
     arena.until(lambda: session in arena.ended)
 
 
+def told(address: str, path: str) -> Any:
+    with urllib.request.urlopen(f"http://{address}/api/{path}", timeout=PATIENCE_S) as answer:
+        return json.load(answer)
+
+
 def await_record(address: str, opponent: str) -> None:
     """Wait until the result of the game against this opponent is in the records and counted, some seconds later."""
-
-    def told(path: str) -> Any:
-        with urllib.request.urlopen(f"http://{address}/api/{path}", timeout=PATIENCE_S) as answer:
-            return json.load(answer)
-
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        is_recorded = any(game["result"] for game in told(f"games?opponent={opponent}")["games"])
-        if is_recorded and opponent in map(str.lower, told("statistics")["groups"]["opponent"]):
+        is_recorded = any(game["result"] for game in told(address, f"games?opponent={opponent}")["games"])
+        if is_recorded and opponent in map(str.lower, told(address, "statistics")["groups"]["opponent"]):
             return
         time.sleep(0.1)
     raise AssertionError("the game is not in the records")
@@ -149,6 +152,39 @@ def test_a_daemon_that_is_too_busy_to_answer_is_not_called_connected(
         page.until_text("#connection", "connected")        # with the next status
 
 
+def test_a_daemon_that_falls_silent_is_not_called_connected(browser: "Browser", arena: Arena, address: str) -> None:
+    state = Path(f"/proc/{arena.process.pid}/stat")
+    with visit(browser, f"http://{address}/") as page:
+        page.page.clock.install()
+        page.page.reload()
+        page.until_text("#connection", "connected")
+        arena.signal(signal.SIGSTOP)  # its connections stay open
+        try:
+            arena.until(lambda: state.read_text().rpartition(")")[2].split()[0] == "T")
+            page.page.clock.fast_forward(31_000)
+            page.until_text("#connection", "nothing heard from the daemon")
+        finally:
+            arena.signal(signal.SIGCONT)
+        page.until_text("#connection", "connected")
+
+
+def test_a_pause_and_the_next_attempt_are_told_once_with_the_time(
+    browser: "Browser", arena: Arena, address: str
+) -> None:
+    status, at = told(address, "status"), time.time() + 3 * 86400
+    when = clock_time(at, time.time())
+    held_back = [{"what": "all but moves", "until_epoch_s": at}]
+    status["connection"] |= {"held_back_s": 90.0, "requests": {"waiting": {}, "held_back": held_back}}
+    status["lobby"]["matchmaking"] |= {"next_step": "challenges a bot", "next_attempt_epoch_s": at}
+    event = f"event: status\ndata: {json.dumps(status)}\n\n"
+    with visit(browser, f"http://{address}/") as page:
+        page.page.route("**/api/events", lambda it: it.fulfill(content_type="text/event-stream", body=event))
+        page.page.reload()
+        page.until_text("#next", f"challenges a bot, at {when}")
+        held_back_row = page.page.locator("#health > div", has_text="Held back")
+        assert held_back_row.locator("dd").inner_text() == f"all but moves until {when}"
+
+
 def test_the_way_back_from_the_history_is_the_live_view(browser: "Browser", arena: Arena, address: str) -> None:
     with visit(browser, f"http://{address}/") as page:
         page.until_text("#connection", "connected")
@@ -215,6 +251,32 @@ def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena
         assert arena.tell("review", session.game.id, "--nodes", "2000").returncode == 0
         page.page.reload()
         page.until_text("#game", "accuracy")
+
+
+def test_a_running_game_is_listed_as_not_over_and_older_games_follow_the_last_one(
+    browser: "Browser", arena: Arena, address: str
+) -> None:
+    session = begin(arena, "Open", Dawdler)
+    arena.until(lambda: told(address, "games?opponent=open")["games"])
+    (record,) = told(address, "games?opponent=open")["games"]
+    asked: list[str] = []
+
+    def many(route: "Route") -> None:
+        asked.append(urlsplit(route.request.url).query)
+        route.fulfill(json={"games": [{**record, "id": f"game{number:04}"} for number in range(30)]})
+
+    with visit(browser, f"http://{address}/#/history") as page:
+        page.until_text("#list tr:first-child", "not over, or its end was missed")
+        page.page.click("#list tr:first-child a")
+        page.until_text("#game", "not over, or its end was missed")
+        page.page.route("**/api/games?*", many)
+        page.page.go_back()
+        page.page.click("#more")
+        page.page.wait_for_selector("#list tr:nth-child(60)")
+    last = parse_qs(asked[-1])
+    assert (float(last["before"][0]), last["before_id"]) == (record["began_at"], ["game0029"])
+    arena.server.call(lambda: session.resign(Color.WHITE))
+    arena.until(lambda: session in arena.ended)
 
 
 def test_a_correspondence_game_is_replayed_without_clocks(browser: "Browser", arena: Arena, address: str) -> None:

@@ -20,7 +20,7 @@ from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount,
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import Account, GameFull, TokenInfo
-from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
+from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.log import EventLog
 from lichessbot.notify import Notice, Notifier, _Worker, run_program
 from lichessbot.rehearsal.server.server import RehearsalServer
@@ -102,6 +102,19 @@ def test_a_short_break_is_not_told_and_a_long_one_is_told_with_its_end(monkeypat
     now += 99
     assert bench.note(StreamOpened(None), StreamOpened(None)) == ["online"]
     assert bench.notices[-1].facts["seconds"] == 400
+
+
+def test_an_event_stream_that_lichess_refuses_is_told_though_the_account_can_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench, refused = Bench(), StreamRefused(None, 403, "Forbidden")
+    now = float(round(time.monotonic()))
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    assert bench.note(StreamOpened(None), refused, account(), StreamRefused(GAME, 404, "No such game")) == []
+    now += 300
+    assert bench.note(account(), refused, account()) == ["offline"]
+    assert bench.notices[-1].text == "no connection to Lichess for 300 s: 403: Forbidden"
+    assert bench.note(StreamOpened(None)) == ["online"]
 
 
 def test_an_account_that_cannot_be_read_is_no_outage_while_events_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,6 +228,8 @@ def test_the_end_of_the_daemon_is_told(code: ExitCode | None, events: list[str])
     bench.notifier.close(code)
     assert [notice.event for notice in bench.notices] == events
     assert bench.notices[-1].facts["exit_code"] == (1 if code is None else code)
+    reason = "stopped as asked, no game left" if code is ExitCode.OK else ""
+    assert bench.notices[-1].text.startswith(f"the daemon ended: {reason}")
 
 
 def test_without_a_command_or_events_nothing_is_sent() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from lichessbot.control.web.site import NoGame, WrongQuery
 from lichessbot.errors import StateError
-from lichessbot.recorded_games import RecordedGames
+from lichessbot.recorded_games import _KEYS, RecordedGames
 from lichessbot.storage import game_records
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.game_history import GameHistory
@@ -64,13 +64,17 @@ def test_a_query_narrows_the_list(games: RecordedGames, query: dict[str, str], i
     assert [it["id"][-1] for it in listed(games, **query)] == list(ids)
 
 
-def test_pages_follow_each_other_without_a_gap(games: RecordedGames) -> None:
+def test_pages_follow_each_other_without_a_gap(games: RecordedGames, tmp_path: Path) -> None:
+    with closing(Database(tmp_path / "state")) as file:  # in the same moment, and on two pages
+        at = "SELECT started_at FROM games WHERE id = 'game0004'"
+        file.write([(f"UPDATE games SET started_at = ({at}) WHERE id = 'game0003'", [()])])
     seen: list[str] = []
-    before = ""
-    while page := listed(games, limit="2", before=before):
+    before = before_id = ""
+    while page := listed(games, limit="2", before=before, before_id=before_id):
         seen += [it["id"] for it in page]
-        before = repr(page[-1]["began_at"])
-    assert seen == [f"game000{number}" for number in (5, 4, 3, 2, 1)]
+        before, before_id = repr(page[-1]["began_at"]), page[-1]["id"]
+    assert seen == [f"game000{number}" for number in (5, 3, 4, 2, 1)]
+    assert [it["id"] for it in listed(games, before=repr(listed(games)[1]["began_at"]))] == ["game0002", "game0001"]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +86,7 @@ def test_pages_follow_each_other_without_a_gap(games: RecordedGames) -> None:
         ({"limit": "\u0665"}, "limit: expected a number from 1 to 500, found '\u0665'"),
         ({"before": "yesterday"}, "before: expected seconds since 1970, found 'yesterday'"),
         ({"before": "nan"}, "before: expected seconds since 1970, found 'nan'"),
-        ({"since": "7d"}, "since: no such key; expected speed, colour, opponent, result, opening, limit, before"),
+        ({"since": "7d"}, f"since: no such key; expected {', '.join(_KEYS)}"),
         ({"result": "win"}, "result: expected one or several of won,drawn,lost, found 'win'; nearest: won"),
     ],
 )

@@ -27,7 +27,7 @@ class _Status(Collector):
     def collect(self) -> Iterable[Metric]:
         it = self._status
         yield InfoMetricFamily("lichessbot", "The running daemon.", {"version": it.version, "account": _account(it)})
-        yield _gauge("start_time_seconds", "When the daemon started, since 1970.", it.at_epoch_s - it.up_for_s)
+        yield _gauge("start_time_seconds", "When the daemon started, since 1970.", it.began_epoch_s)
         text = "1 for what the daemon does about new games, 0 for the rest."
         yield _labelled("activity", text, "activity", {name: float(name is it.activity) for name in Activity})
         yield _gauge("pages_open", "Pages that follow the status.", self._pages)

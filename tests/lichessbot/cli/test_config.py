@@ -222,6 +222,7 @@ VALID = (
     "matchmaking: {challenge_initial_time: 60, overrides: {a: {challenge_increment: [1, 2]}}}",
     "profiles: [{when: {clock: 3+2, rating: [0, 1500], speed: [blitz]}, engine: {depth: null}}]",
     "challenge:\nengine:\n",
+    "challenge: {human: , max_base: 315360000, min_rating: }\nengine: {uci_options: , polyglot: {book: , max_depth: }}",
 )
 INVALID = (
     "engnie: {}",

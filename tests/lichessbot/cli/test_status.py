@@ -82,6 +82,9 @@ def test_what_waits_and_what_runs_is_told_if_there_is_any() -> None:
     lines = [line.strip() for line in shown(replace(busy, games=()), 200)]
     assert lines[1].endswith(f"4 s ago; waiting: 2 send move, 1 say; challenges from {resumes} on")
     assert facts(busy)["match"] == "on by command; waits for a free slot"
+    matchmaking = replace(matchmaking, next_step="challenges a bot", next_attempt_epoch_s=NOW + 60)
+    due = replace(busy, lobby=replace(STATUS.lobby, matchmaking=matchmaking))
+    assert facts(due)["match"] == f"on by command; challenges a bot, at {resumes}"
     assert facts(busy)["engine"] == "2 running, 150 MiB with the daemon"
 
 

@@ -77,4 +77,5 @@ STATUS = Status(
     ),
     engine=EngineStatus("our engine", 1_250_000, 20),
     faults=Faults(event_streams_lost=2, engines_died=1),
+    began_epoch_s=NOW - 7500.0,
 )

@@ -104,6 +104,13 @@ def room(monkeypatch: pytest.MonkeyPatch) -> Room:
     return Room()
 
 
+def test_the_start_is_the_same_in_each_status(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = room.desk.status()
+    assert first.began_epoch_s > 0
+    monkeypatch.setattr("lichessbot.control.desk.time.time", lambda: first.at_epoch_s + 3600)
+    assert room.desk.status().began_epoch_s == first.began_epoch_s
+
+
 def test_the_status_is_what_the_parts_say_of_themselves(room: Room) -> None:
     status = room.ask(Command.STATUS).status
     assert status is not None

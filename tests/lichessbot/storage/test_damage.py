@@ -100,6 +100,23 @@ def test_a_file_is_replaced_once_its_damage_is_met(tmp_path: Path, use: str, cap
     file.close()
 
 
+def test_the_newest_rows_are_taken_over_while_others_read_the_file(tmp_path: Path) -> None:
+    file = Database(tmp_path)
+    put(file, "before")
+    for newest in ("first", "second"):
+        damage_moves(file)
+        file = Database(tmp_path)
+        with closing(sqlite3.connect(f"{file.path.as_uri()}?mode=ro", uri=True)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM answers").fetchone()
+            put(file, newest)  # into the write-ahead log, which stays as long as there is a reader
+            assert file.read("SELECT move FROM moves") == []
+            assert newest in ids(file)
+    assert ids(file) == ["before", "first", "second"]
+    assert b"second" in file.path.with_name(f"{FILE_NAME}.damaged-wal").read_bytes()
+    file.close()
+
+
 def test_what_is_intact_is_taken_over_later_if_the_disk_fails_just_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -9,7 +9,6 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
@@ -397,52 +396,3 @@ def test_a_file_is_read_though_the_disk_is_full_at_the_start(tmp_path: Path) -> 
     done = subprocess.run([*PYTHON, FULL_AT_START, str(tmp_path)], capture_output=True, text=True, timeout=TIMEOUT_S)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[('before',)] [(0,)]\n"
-
-
-READ_ONLY = """
-import encodings.unicode_escape, os, sys, urllib.parse     # later the files of Python may be out of reach
-from pathlib import Path
-from lichessbot.errors import StateFailed
-from lichessbot.storage.database import Database
-if os.geteuid() == 0:
-    os.setuid(65534)        # nothing is read-only for root
-file = Database(Path(sys.argv[1]))
-try:
-    file.write([("INSERT INTO answers (challenge_id, answered_at) VALUES ('a', 0.0)", [()])])
-except StateFailed as error:
-    print(error)
-if len(sys.argv) == 3:
-    print(file.read("SELECT challenge_id FROM answers"))
-"""
-KILLED = """
-import os, sys
-from pathlib import Path
-from lichessbot.storage.database import Database
-file = Database(Path(sys.argv[1]))
-file.write([("INSERT INTO answers (challenge_id, answered_at) VALUES ('before', 0.0)", [()])])
-os._exit(0)
-"""
-
-
-def test_a_read_only_file_is_read_with_the_last_rows_of_a_killed_daemon() -> None:
-    with tempfile.TemporaryDirectory() as name:  # which another user can reach
-        subprocess.run([*PYTHON, KILLED, name], check=True, timeout=TIMEOUT_S)
-        for entry in Path(name).iterdir():
-            entry.chmod(0o444)
-        Path(name).chmod(0o555)
-        done = subprocess.run([*PYTHON, READ_ONLY, name, "read"], capture_output=True, text=True, timeout=TIMEOUT_S)
-        Path(name).chmod(0o755)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("\n[('before',)]\n")
-
-
-def test_a_read_only_folder_raises_state_failed() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        Database(Path(name)).close()
-        for entry in Path(name).iterdir():
-            entry.chmod(0o444)
-        Path(name).chmod(0o555)
-        done = subprocess.run([*PYTHON, READ_ONLY, name], capture_output=True, text=True, timeout=TIMEOUT_S)
-        Path(name).chmod(0o755)
-    assert done.returncode == 0, done.stderr
-    assert name in done.stdout

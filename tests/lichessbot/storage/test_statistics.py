@@ -116,7 +116,7 @@ def test_time_use_is_told_for_each_ten_moves(statistics: Statistics) -> None:
 
 def test_drops_are_between_two_evaluations_and_count_within_what_decides(statistics: Statistics) -> None:
     (drop,) = statistics.drops
-    assert (drop.game_id, drop.ply, drop.score_cp, drop.next_cp, drop.size_cp) == ("game0001", 3, 40, -260, 300)
+    assert (drop.game_id, drop.ply, drop.score_cp, drop.next_cp) == ("game0001", 3, 40, -260)
     assert (statistics.declined_by_others, statistics.declined_by_us) == ({"later": 3}, {"noBot": 2})
 
 

@@ -41,6 +41,11 @@ def test_the_status_is_measured_in_base_units() -> None:
     assert "version=0.0.4" in METRICS_TYPE or "version=1.0.0" in METRICS_TYPE
 
 
+def test_the_start_is_the_same_at_every_look_whatever_the_clocks_do() -> None:
+    later = replace(STATUS, at_epoch_s=NOW + 30, up_for_s=7500 + 30.000001)
+    assert samples(later)["lichessbot_start_time_seconds",] == samples(STATUS)["lichessbot_start_time_seconds",]
+
+
 def test_what_is_unknown_is_left_out_and_names_from_the_network_are_only_labels() -> None:
     hostile = 'a"} 1\nlichessbot_faults_total 9\n\\'
     connection = replace(STATUS.connection, events=None, account=hostile)
