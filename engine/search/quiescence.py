@@ -50,8 +50,7 @@ class Quiescence:
         """Return the score of a node of the quiescence search.
 
         The side to move may stand pat on the static evaluation, since some quiet move is nearly always at least as
-        good. In check it may not, and every evasion is searched. Nor may it if it must capture, but sooner or later the
-        captures that each side is forced to must end: there are too many lines of them.
+        good; not in check, when every evasion is searched, and not for some plies if it must capture.
         """
         self.counter.count(ply)
         if self.counter.stopped:

@@ -43,7 +43,7 @@ class SearchedMove:
     score: int
 
 
-class Player:
+class FixedNodesPlayer:
     """Searches a fixed number of nodes per move, with its own evaluation, table and history."""
 
     def __init__(

@@ -200,12 +200,12 @@ def play_pair(pair: Pair) -> tuple[Pair, float]:
         for side, it in enumerate(players):
             it.new_game(4 * pair.number + 2 * first_is_white + side + 1)
         white, black = players if first_is_white else players[::-1]
-        white_points = play_game(opening(pair.number), white, black, pair.time_control)
+        white_points = play_for_points(opening(pair.number), white, black, pair.time_control)
         points += white_points if first_is_white else 1 - white_points
     return pair, points
 
 
-def play_game(board: Board, white: Player, black: Player, time_control: TimeControl | None) -> float:
+def play_for_points(board: Board, white: Player, black: Player, time_control: TimeControl | None) -> float:
     """Play to the end and return White's points. A player without time or with an illegal move loses."""
     clocks = {"white": time_control.base_s, "black": time_control.base_s} if time_control is not None else {}
     while (outcome := board.outcome()) is None and len(board.moves) < MAX_PLIES:

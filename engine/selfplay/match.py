@@ -16,7 +16,7 @@ from engine.core.fen import InvalidFen
 from engine.core.position import Position
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import STANDARD, Evaluation
-from engine.selfplay.games import Adjudicator, Player, fen_of, game_result, position_of, random_opening
+from engine.selfplay.games import Adjudicator, FixedNodesPlayer, fen_of, game_result, position_of, random_opening
 from engine.selfplay.records import InvalidRecord, Result
 from engine.selfplay.worker_pool import Workers, run_parallel
 
@@ -36,7 +36,7 @@ class Match:
     variant: str = STANDARD
 
 
-def play_game(position: Position, white: Player, black: Player) -> Result:
+def play_game(position: Position, white: FixedNodesPlayer, black: FixedNodesPlayer) -> Result:
     """Play to the end."""
     adjudicator = Adjudicator()
     result = game_result(position)
@@ -55,14 +55,14 @@ def play_game(position: Position, white: Player, black: Player) -> Result:
 def play_pair(match: Match, number: int) -> int:
     """Play an opening with both colours and return the half points of the first player."""
     first, second = (
-        Player(evaluation, match.nodes, variant=match.variant) for evaluation in (match.first, match.second)
+        FixedNodesPlayer(evaluation, match.nodes, variant=match.variant) for evaluation in (match.first, match.second)
     )
     rng = random.Random(f"match {match.seed} {number}")
     openings = match.openings or (balanced_opening(rng, first, second, match.variant),)
     return play_opening(openings[number % len(openings)], first, second, match.variant)
 
 
-def play_opening(fen: str, first: Player, second: Player, variant: str = STANDARD) -> int:
+def play_opening(fen: str, first: FixedNodesPlayer, second: FixedNodesPlayer, variant: str = STANDARD) -> int:
     """Play an opening with both colours and return the half points of the first player."""
     half_points = 0
     for first_is_white in (True, False):
@@ -74,7 +74,9 @@ def play_opening(fen: str, first: Player, second: Player, variant: str = STANDAR
     return half_points
 
 
-def balanced_opening(rng: random.Random, first: Player, second: Player, variant: str = STANDARD) -> str:
+def balanced_opening(
+    rng: random.Random, first: FixedNodesPlayer, second: FixedNodesPlayer, variant: str = STANDARD
+) -> str:
     """Return the FEN of a random opening that both players together think balanced."""
     while True:
         position = random_opening(rng, variant)

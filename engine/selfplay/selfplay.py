@@ -20,7 +20,7 @@ from engine.core.position import Position
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import HAND_WRITTEN, STANDARD, Evaluation
 from engine.selfplay import records
-from engine.selfplay.games import Adjudicator, Player, SearchedMove, game_result, random_opening
+from engine.selfplay.games import Adjudicator, FixedNodesPlayer, SearchedMove, game_result, random_opening
 from engine.selfplay.records import QUIET_CP, RECORD, InvalidRecord, Sample, ShardPlan
 from engine.selfplay.worker_pool import Workers, run_parallel
 
@@ -42,7 +42,7 @@ def is_quiet(found: SearchedMove) -> bool:
     return not captures_or_promotes(found.move) and abs(found.score) <= QUIET_CP
 
 
-def play_game(position: Position, player: Player, number: int, tree: int = 0) -> list[bytes]:
+def record_game(position: Position, player: FixedNodesPlayer, number: int, tree: int = 0) -> list[bytes]:
     """Play to the end and return records of the quiet positions; none if the opening is unbalanced.
 
     After them come those of at most `tree` positions in the tree of each search.
@@ -73,11 +73,11 @@ def play_game(position: Position, player: Player, number: int, tree: int = 0) ->
 def make_shard(plan: SelfplayPlan, number: int, games: int) -> bytes:
     """Play one shard of this many games and return its content."""
     rng = random.Random(f"self-play {plan.seed} {number}")
-    player = Player(plan.evaluation, plan.nodes, variant=plan.variant)
+    player = FixedNodesPlayer(plan.evaluation, plan.nodes, variant=plan.variant)
     tree = plan.tree if plan.variant == STANDARD else 0
     lines: list[bytes] = []
     for game in range(games):
-        lines += play_game(random_opening(rng, plan.variant), player, game, tree)
+        lines += record_game(random_opening(rng, plan.variant), player, game, tree)
     return b"".join(lines)
 
 

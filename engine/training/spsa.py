@@ -17,7 +17,7 @@ from math import floor
 from pathlib import Path
 
 from engine.core.position import Position
-from engine.selfplay.games import Player, SearchedMove
+from engine.selfplay.games import FixedNodesPlayer, SearchedMove
 from engine.selfplay.match import balanced_opening, play_opening
 from engine.selfplay.records import InvalidRecord
 from engine.selfplay.worker_pool import Workers, run_parallel
@@ -77,7 +77,7 @@ class Trial:
         return play_opening(balanced_opening(rng, first, second), first, second)
 
 
-class TunedPlayer(Player):
+class TunedPlayer(FixedNodesPlayer):
     """A player of a tunable build with numbers of its own."""
 
     def __init__(self, numbers: Mapping[str, int], nodes: int) -> None:

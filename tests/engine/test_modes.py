@@ -125,8 +125,8 @@ print(json.dumps([build_mode(), answers]))
 TREES = """
 import json
 from engine.facade import build_mode
-from engine.selfplay.games import Player, position_of
-player, position = Player("none", 400), position_of("4k3/pp3ppp/8/8/8/8/PPP2PPP/4K3 w - - 0 1", "standard")
+from engine.selfplay.games import FixedNodesPlayer, position_of
+player, position = FixedNodesPlayer("none", 400), position_of("4k3/pp3ppp/8/8/8/8/PPP2PPP/4K3 w - - 0 1", "standard")
 player.search(position)
 print(json.dumps([build_mode(), [record.hex() for record in player.tree_records(position, 3, 100)]]))
 """

@@ -17,7 +17,7 @@ from distributed import Scheduler, Worker, WorkerPlugin, get_worker
 import engine
 from engine.core.fen import parse_fen
 from engine.evaluation.eval_file import HAND_WRITTEN, build_mode, default_choice
-from engine.selfplay.games import Player
+from engine.selfplay.games import FixedNodesPlayer
 
 THREADS = "threads"
 FILES = ("**/*.py", "**/*.pxd", "data/*.*", "data/variants/*.net")
@@ -71,7 +71,7 @@ def files_checksum(folder: Path) -> str:
 def _search_checksum() -> str:
     found = []
     for evaluation in {HAND_WRITTEN: None, default_choice(): None}:
-        player = Player(evaluation, SEARCH_NODES)
+        player = FixedNodesPlayer(evaluation, SEARCH_NODES)
         for fen in SEARCHED:
             player.new_game()
             best = player.search(parse_fen(fen)[0])

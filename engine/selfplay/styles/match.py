@@ -16,7 +16,7 @@ from engine.evaluation.eval_file import Evaluation
 from engine.evaluation.style import StyleName
 from engine.facade import Board, Limits
 from engine.selfplay import ladder
-from engine.selfplay.games import Adjudicator, Player, game_result
+from engine.selfplay.games import Adjudicator, FixedNodesPlayer, game_result
 from engine.selfplay.ladder import OwnPlayer
 from engine.selfplay.styles.measures import WatchedGame
 from engine.selfplay.worker_pool import Workers, run_parallel
@@ -38,7 +38,7 @@ class StyleMatch:
 
     def openings(self, count: int) -> list[str]:
         """Return the FENs of this many different openings that the judge thinks balanced, if there are so many."""
-        judge = Player(self.evaluation, self.nodes)
+        judge = FixedNodesPlayer(self.evaluation, self.nodes)
         boards = [board for plies in OPENING_PLIES for board in named_positions(plies)]
         random.Random(f"styles {self.seed}").shuffle(boards)
         found: list[str] = []
@@ -53,7 +53,7 @@ class FullPlayer:
     """A player of full strength, perhaps with a style."""
 
     def __init__(self, match: StyleMatch) -> None:
-        self._player = Player(match.evaluation, match.nodes, match.style)
+        self._player = FixedNodesPlayer(match.evaluation, match.nodes, match.style)
 
     def new_game(self, seed: int) -> None:
         """Forget the last game; every game is played the same."""
@@ -69,7 +69,7 @@ def play_opening(match: StyleMatch, fen: str, number: int) -> list[WatchedGame]:
 
     The default against itself would play the same game twice, so it plays one, with colours in turn.
     """
-    judge, opponent = Player(match.evaluation, match.nodes), None
+    judge, opponent = FixedNodesPlayer(match.evaluation, match.nodes), None
     styled: ladder.Player = FullPlayer(match)
     if match.level is not None:
         styled, opponent = OwnPlayer("level", match.level, match.style), OwnPlayer("level", match.level)
@@ -79,12 +79,12 @@ def play_opening(match: StyleMatch, fen: str, number: int) -> list[WatchedGame]:
         styled.new_game(4 * number + 2 * us)
         if opponent is not None:
             opponent.new_game(4 * number + 2 * us + 1)
-        games.append(play_game(fen, us, styled, judge, opponent))
+        games.append(play_styled_game(fen, us, styled, judge, opponent))
     return games
 
 
-def play_game(
-    fen: str, us: int, styled: ladder.Player, judge: Player, opponent: OwnPlayer | None
+def play_styled_game(
+    fen: str, us: int, styled: ladder.Player, judge: FixedNodesPlayer, opponent: OwnPlayer | None
 ) -> WatchedGame:
     """Play to the end, against the judge if there is no opponent. The judge's scores alone end a game early."""
     board = Board(fen)

@@ -14,7 +14,7 @@ from engine.evaluation import eval_file, net_file
 from engine.evaluation.network import Network
 from engine.evaluation.variant_terms import evaluation_of
 from engine.facade import Board, Engine, Limits, build_mode
-from engine.selfplay.games import Player
+from engine.selfplay.games import FixedNodesPlayer
 from engine.selfplay.records import encode
 from engine.training.features import inputs, pack
 from tests.engine.nets import material_net, random_net
@@ -102,7 +102,7 @@ def test_the_position_before_does_not_matter(variant: str) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_record_tells_training_what_the_network_sees(variant: str) -> None:
-    player = Player("none", 1, variant=variant)
+    player = FixedNodesPlayer("none", 1, variant=variant)
     seen = 0
     for board, judge in boards(variant):
         sample = player.sample(board.position, 0, 0)
@@ -118,14 +118,15 @@ def test_a_record_tells_training_what_the_network_sees(variant: str) -> None:
 
 def test_a_record_of_horde_holds_all_of_its_pieces_at_the_start() -> None:
     board = Board(variant="horde")
-    white, black = inputs(pack(encode(Player("none", 1, variant="horde").sample(board.position, 0, 0))), 0, False)
+    sample = FixedNodesPlayer("none", 1, variant="horde").sample(board.position, 0, 0)
+    white, black = inputs(pack(encode(sample)), 0, False)
     assert len(white) == len(black) == 52
     assert sum(place < 64 for place in white) == sum(384 <= place < 448 for place in black) == 36
 
 
 def test_a_mirrored_record_leaves_the_pockets_alone() -> None:
     board = Board("4k3/8/8/8/8/2N5/8/4K3[Qn] w - - 0 1", variant="crazyhouse")
-    words = pack(encode(Player("none", 1, variant="crazyhouse").sample(board.position, 0, 0)))
+    words = pack(encode(FixedNodesPlayer("none", 1, variant="crazyhouse").sample(board.position, 0, 0)))
     queen, knight = 56 + 4, 384 + 1
     assert {queen, knight} < set(inputs(words, 0, True)[0])
     assert 64 + 18 in inputs(words, 0, False)[0]                    # the knight on c3

@@ -4,7 +4,7 @@ import random
 
 from engine.core.fen import parse_fen
 from engine.core.move import uci_text
-from engine.selfplay.games import DRAW_FROM_PLY, MAX_PLIES, Adjudicator, Player, game_result, random_opening
+from engine.selfplay.games import DRAW_FROM_PLY, MAX_PLIES, Adjudicator, FixedNodesPlayer, game_result, random_opening
 from engine.selfplay.records import Result
 
 MATE_IN_ONE = 31999
@@ -57,4 +57,4 @@ def test_mate_stalemate_and_bare_kings_end_a_game() -> None:
 
 def test_a_player_mates_in_one() -> None:
     position, _ = parse_fen("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1")
-    assert uci_text(Player("none", 2000).search(position).move) == "a1a8"
+    assert uci_text(FixedNodesPlayer("none", 2000).search(position).move) == "a1a8"

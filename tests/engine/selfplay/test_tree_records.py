@@ -7,7 +7,7 @@ import pytest
 
 from engine.core.position import Position
 from engine.facade import build_mode
-from engine.selfplay.games import Player, position_of
+from engine.selfplay.games import FixedNodesPlayer, position_of
 from engine.selfplay.records import QUIET_CP, Result, Sample
 from engine.training.features import first_invalid, pack
 from tests.engine.shards import board_of, decode
@@ -20,8 +20,8 @@ MIDDLEGAMES = (
 )
 
 
-def searched(fen: str, nodes: int) -> tuple[Player, Position]:
-    player, position = Player("none", nodes), position_of(fen, "standard")
+def searched(fen: str, nodes: int) -> tuple[FixedNodesPlayer, Position]:
+    player, position = FixedNodesPlayer("none", nodes), position_of(fen, "standard")
     player.search(position)
     return player, position
 
@@ -77,10 +77,10 @@ def test_the_scores_say_more_than_the_evaluation(samples: list[Sample]) -> None:
     label_errors, evaluation_errors = 0, 0
     for sample in samples[::16]:
         board = board_of(sample)
-        judge, position = Player("none", 100_000), position_of(board.fen(), "standard")
+        judge, position = FixedNodesPlayer("none", 100_000), position_of(board.fen(), "standard")
         sign = -1 if sample.black_to_move else 1
         truth = sign * judge.search(position).score
-        shallow = sign * Player("none", 1).search(position).score
+        shallow = sign * FixedNodesPlayer("none", 1).search(position).score
         label_errors += abs(sample.score_cp - truth)
         evaluation_errors += abs(shallow - truth)
     assert label_errors < 0.8 * evaluation_errors
