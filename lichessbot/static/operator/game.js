@@ -35,14 +35,12 @@ export function createGame(game) {
   const table = make('div', {},
     make('div', { class: 'row' }, parts.them, parts.theirClock),
     make('div', { class: 'position' }, parts.bar, parts.frame),
-    make('div', { class: 'row' }, parts.us, parts.ourClock),
-  );
+    make('div', { class: 'row' }, parts.us, parts.ourClock));
   const thoughts = make('div', { class: 'thoughts' },
     make('p', { class: 'muted' }, parts.terms, ' · ', link),
     make('p', { class: 'evaluation' }, parts.score, parts.thought),
     parts.line, parts.graph, parts.moves, parts.time, parts.timeGraph,
-    make('details', {}, parts.chatTitle, parts.chat),
-  );
+    make('details', {}, parts.chatTitle, parts.chat));
   const element = make('article', { class: 'card game' }, make('div', { class: 'columns' }, table, thoughts));
   cards.set(element, parts);
   return element;

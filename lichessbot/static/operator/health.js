@@ -26,7 +26,6 @@ function health({ connection, games, engine, faults, up_for_s: upForS }) {
   const memory = Math.round(engine.memory_bytes / 2 ** 20);
   const waiting = Object.entries(requests.waiting).filter(([, number]) => number);
   const heldBack = requests.held_back.map((it) => `${it.what} until ${moment(it.until_epoch_s)}`);
-  const heldAll = connection.held_back_s > 0 && `all but moves for ${duration(connection.held_back_s)}`;
   const survived = Object.entries(faults).filter(([, number]) => number);
   return [
     ['Lichess', joined(new URL(connection.server_url).host, connection.summary)],
@@ -37,7 +36,7 @@ function health({ connection, games, engine, faults, up_for_s: upForS }) {
       ? toned('bad', `${lost} of ${games.length} lost`)
       : open.length > 0 && `${open.length} open, last lines at most ${duration(Math.max(...open))} ago`],
     ['Requests', waiting.map(([kind, number]) => `${kind} (${number})`).join(', ') || 'none waiting'],
-    ['Held back', toned('warn', joined(heldAll, ...heldBack))],
+    ['Held back', toned('warn', joined(...heldBack))],
     ['Engine', outside(engine.name)],
     ['Speed', engine.searches > 0 && `${count(engine.nodes_per_s)} nodes/s in ${engine.searches} searches`],
     ['Processes', joined(plural(engine.processes, 'engine'), memory > 0 && `${memory} MiB with the daemon`)],
@@ -54,10 +53,10 @@ function limit({ name, used, most, resumes_epoch_s: resumesEpochS }) {
 }
 
 function nextGames({ slots, starting, tournaments, blocked, queue, matchmaking }) {
-  const { open_challenge: open, next_step: nextStep } = matchmaking;
+  const { open_challenge: open, next_step: nextStep, next_attempt_epoch_s: nextAt } = matchmaking;
   return [
     ['Slots', joined(slots, starting > 0 && `${starting} starting`)],
-    ['Matchmaking', outside(nextStep)],
+    ['Matchmaking', outside(nextAt ? `${nextStep}, at ${moment(nextAt)}` : nextStep)],
     ['Challenged', open && make('span', {}, outside(open.opponent), ' ', outside(open.terms))],
     ['Arenas', tournaments.join(', ')],
     ['Blocked', outside(blocked.join(', '))],
@@ -77,6 +76,5 @@ function decision(it) {
     player(it.challenger, it.title, it.rating),
     outside(it.terms),
     make('span', {}, make('b', { class: TONES[it.decision] ?? 'warn' }, it.decision), ' ', make('code', {}, it.rule)),
-    outside(it.because, { class: 'muted' }),
-  );
+    outside(it.because, { class: 'muted' }));
 }

@@ -91,7 +91,8 @@ function table(name, group) {
 async function showGames(shown = []) {
   const query = new URLSearchParams([...new FormData(byId('filters'))].map(([key, value]) => [key, value.trim()]));
   query.set('limit', PAGE);
-  shown.length && query.set('before', beganAt(shown.at(-1)));
+  shown.length && query.set('before', shown.at(-1).began_at);
+  shown.length && query.set('before_id', shown.at(-1).id);
   const mine = showGames.latest = query;
   try {
     const found = (await (await ask(`api/games?${query}`)).json()).games;
@@ -106,8 +107,8 @@ async function showGames(shown = []) {
   }
 }
 
-/** Return when the game of a record began. */
-export const beganAt = (game) => game.started_at ?? game.joined_at;
+/** Return how the game of a record ended for us. */
+export const resultOf = ({ result, status }) => result ?? (status ? 'no result' : 'not over, or its end was missed');
 
 /** Return what kind of game a record is about. */
 export const gameTerms = (game) => terms(game.time_control, game.speed, game);
@@ -119,9 +120,9 @@ export const opponentOf = (game) =>
 function gameRow(game) {
   const change = game.rating_diff === null ? '' : ` ${game.rating_diff < 0 ? '−' : '+'}${Math.abs(game.rating_diff)}`;
   return make('tr', {},
-    make('td', {}, make('a', { href: `#/game/${game.id}` }, moment(beganAt(game)))),
+    make('td', {}, make('a', { href: `#/game/${game.id}` }, moment(game.began_at))),
     make('td', {}, opponentOf(game)),
-    make('td', {}, make('b', { class: TONES[game.result] }, game.result ?? 'no result'), ` ${game.status}`),
+    make('td', {}, make('b', { class: TONES[game.result] }, resultOf(game)), ` ${game.status}`),
     make('td', {}, joined(game.colour, gameTerms(game), plural(game.plies, 'ply', 'plies'))),
     make('td', {}, outside(`${game.eco} ${game.opening}`)),
     make('td', { class: 'number' }, game.our_rating && `${game.our_rating}${change}`));

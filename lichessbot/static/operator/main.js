@@ -9,14 +9,18 @@ import { closeReplay, showReplay } from './replay.js';
 import { joined, plural } from './words.js';
 
 const RETRY_MS = 2000;
+const SILENCE_MS = 30_000; // the daemon sends something every 12 s
 const VIEWS = ['live', 'history', 'game'];
 let firstVersion = null;
 let opponents = new Map();
 let latest = null;
+let source = null;
+let renewal = null;
 
 /** Follow the daemon, also over its restarts. */
 function connect() {
-  const source = new EventSource('api/events');
+  source?.close();
+  source = new EventSource('api/events');
   source.addEventListener('status', (event) => show(JSON.parse(event.data)));
   source.addEventListener('stale', () => showConnection('the daemon does not answer'));
   source.addEventListener('error', () => {
@@ -26,9 +30,12 @@ function connect() {
   });
 }
 
+/** Show what was heard last of the connection; it is renewed after a silence, as it may die without an error. */
 function showConnection(text) {
   setText(byId('connection'), text);
   document.body.dataset.connection = text;
+  clearTimeout(renewal);
+  renewal = setTimeout(() => { showConnection('nothing heard from the daemon'); connect(); }, SILENCE_MS);
 }
 
 function show(status) {

@@ -5,7 +5,7 @@ import { make, outside, setText } from '../common/dom.js';
 import { makeEvaluationGraph } from '../common/graph.js';
 import LichessPgnViewer from '../vendor/pgn-viewer/lichess-pgn-viewer.min.js';
 import { chatLine, showTimes } from './game.js';
-import { ask, beganAt, gameTerms, opponentOf } from './history.js';
+import { ask, gameTerms, opponentOf, resultOf } from './history.js';
 import { makeTimeGraph } from './plots.js';
 import { joined, moment, numbered } from './words.js';
 
@@ -53,7 +53,7 @@ function showGame(element, record) {
   const graph = (name) => make('div', { class: 'graph', role: 'img', 'aria-label': `Graph of ${name}` });
   const parts = { board: make('div'), time: make('p'), scores: graph('evaluations'), times: graph('time by move') };
   const part = (title, ...content) => make('section', { class: 'card' }, make('h3', {}, title), content);
-  const facts = [game.result ?? 'no result', game.status, moment(beganAt(game)), gameTerms(game), game.opening];
+  const facts = [resultOf(game), game.status, moment(game.began_at), gameTerms(game), game.opening];
   const serious = mistakes.filter((it) => it.judgement !== 'inaccuracy');
   const list = serious.map((it) => mistakeItem(it, moves[it.ply - 1], game, review, (ply) => goTo(ply)));
   element.replaceChildren(
@@ -65,8 +65,7 @@ function showGame(element, record) {
       part(review ? 'Review' : 'Our mistakes', make('p', { class: 'muted' }, outside(summary(game, review))),
         list.length ? make('ol', {}, list) : make('p', {}, 'No mistakes or blunders.')),
       part('Time', parts.time, parts.times),
-      chat.length > 0 && part('Chat', make('ul', { class: 'chat' }, chat.map(chatLine))))),
-  );
+      chat.length > 0 && part('Chat', make('ul', { class: 'chat' }, chat.map(chatLine))))));
   const viewer = LichessPgnViewer(parts.board, {
     pgn: annotated(record),
     orientation: game.colour || 'white',
@@ -78,8 +77,7 @@ function showGame(element, record) {
   const [scores, times] = [makeEvaluationGraph(parts.scores, goTo), makeTimeGraph(parts.times)];
   graphs.push(scores, times, viewer.ground);
   scores.show(record.scores);
-  const searched = moves.filter((move) => move.search_ms !== null);
-  const timed = searched.map((move) => ({ ...move, search_s: move.search_ms / 1000 }));
+  const timed = moves.filter((it) => it.search_ms !== null).map((it) => ({ ...it, search_s: it.search_ms / 1000 }));
   setText(parts.time, showTimes(times, timed, game.initial_fen));
   const { toPath } = viewer;
   viewer.toPath = (path, focus) => {
@@ -92,9 +90,8 @@ function showGame(element, record) {
 
 /** Return the accuracy of both players, or how to get it. */
 function summary({ id }, review) {
-  const exact = review?.accuracy && ['White', 'Black'].map(
-    (side) => `${side}\u2019s accuracy ${Math.round(review.accuracy[side.toLowerCase()])} %`,
-  );
+  const accuracy = (side) => `${side}\u2019s accuracy ${Math.round(review.accuracy[side.toLowerCase()])} %`;
+  const exact = review?.accuracy && ['White', 'Black'].map(accuracy);
   return review ? joined(...exact ?? [], review.engine)
     : `By the bot\u2019s evaluations; \u201clichessbot review ${id}\u201d reviews both sides.`;
 }
