@@ -60,9 +60,10 @@ class Lobby:
         proxy: str | None,
         playing: Callable[[], Sequence[GameInfo]],
     ) -> None:
-        self._config = self._given = config
-        """As given, and with what the operator has switched."""
-        self._switched: bool | None = None
+        self._configured = config
+        self._config = config
+        """As configured, but for what the operator has switched."""
+        self._matchmaking_switch: bool | None = None
         """Whether matchmaking is on by command; None: as configured."""
         self._paused = False
         self._playing = playing
@@ -88,7 +89,7 @@ class Lobby:
 
     @property
     def wake_at(self) -> float | None:
-        """When `tick` or `question_overdue` has something to do."""
+        """When `tick` or `take_overdue` has something to do."""
         parts = (self._slots, self._challenges, self._matchmaker, self._tournaments)
         return earliest(self._tournaments.question_at, *(it.wake_at for it in parts))
 
@@ -116,7 +117,8 @@ class Lobby:
             paused=self._paused,
             playable=self.playable,
             human_expected_until=math.inf if self._challenges.has_waiting else human_expected_until,
-            objection_to_bots=self._matchmaker.objection_to_bots(self._config, human_expected_until, starting),
+            humans_first=self._challenges.puts_humans_first(self._config.challenge),
+            objection_to_bots=self._matchmaker.objection_to_bots(self._config, starting),
         )
 
     # From start to stop
@@ -129,9 +131,9 @@ class Lobby:
 
     def reload(self, config: Config) -> None:
         """Go by this configuration from now on, but for what the operator has switched."""
-        self._given = config
-        if self._switched is not None:
-            matchmaking = config.matchmaking.model_copy(update={"allow_matchmaking": self._switched})
+        self._configured = config
+        if self._matchmaking_switch is not None:
+            matchmaking = config.matchmaking.model_copy(update={"allow_matchmaking": self._matchmaking_switch})
             config = config.model_copy(update={"matchmaking": matchmaking})
         self._config = config
         self._lists.watch((*config.challenge.block_lists, *config.matchmaking.block_lists))
@@ -171,8 +173,8 @@ class Lobby:
 
     def switch_matchmaking(self, *, on: bool) -> str:
         """Switch matchmaking until the next restart, whatever the configuration says; return what follows."""
-        self._switched = on
-        self.reload(self._given)
+        self._matchmaking_switch = on
+        self.reload(self._configured)
         if not on:
             self._matchmaker.withdraw()
             return "matchmaking is off until the next restart"
@@ -199,7 +201,7 @@ class Lobby:
 
     @property
     def _matchmaking(self) -> MatchmakingStatus:
-        is_on_in_config = self._given.matchmaking.allow_matchmaking
+        is_on_in_config = self._configured.matchmaking.allow_matchmaking
         return self._matchmaker.describe(is_on_in_config=is_on_in_config, last_opponent=self._last.opponent)
 
     def describe(self) -> LobbyStatus:
@@ -286,10 +288,11 @@ class Lobby:
 
     # The list of games in progress
 
-    def question_overdue(self) -> bool:
-        """Return whether a game should or may have begun by now, so that the list should be read."""
+    def take_overdue(self) -> bool:
+        """Return whether a game should or may have begun by now, so that the list should be read, and wait anew."""
         now = time.monotonic()
-        return any([self._slots.question_overdue(now), self._tournaments.question_overdue(now)])
+        slots, arenas = self._slots.take_overdue(now), self._tournaments.take_overdue(now)
+        return slots or arenas  # both are asked: each begins its next wait
 
     def unlisted_games(self) -> list[GameInfo]:
         """Return games that probably began but that no stream and no list shows."""
@@ -299,7 +302,7 @@ class Lobby:
         """Compare with a list of the games in progress, requested at `asked_at`: some may not have been announced."""
         for info in games:
             self.game_started(info)
-        self._challenges.compare(games, asked_at)
+        self._challenges.free_overdue(asked_at)
 
     def list_refused(self) -> None:
         """Go on without a list of the games in progress."""

@@ -173,7 +173,7 @@ class Tournaments:
 
     @property
     def question_at(self) -> float | None:
-        """When `question_overdue` has a new answer."""
+        """When `take_overdue` has a new answer."""
         return earliest(*map(self._check_at, self._entries.values()))
 
     def tick(self, is_played: Callable[[str], bool], free_slots: Callable[[], int]) -> None:
@@ -203,8 +203,8 @@ class Tournaments:
                 if entry.stage is _Stage.IN and entry.asked and is_due(entry.due_at, now) and now < forgotten_at:
                     entry.due_at = forgotten_at
 
-    def question_overdue(self, now: float) -> bool:
-        """Return whether a game may have begun unseen, so that the list of games in progress should be read.
+    def take_overdue(self, now: float) -> bool:
+        """Return whether a game may have begun unseen, so that the list of games should be read; begin to wait anew.
 
         Lichess gives no more than seconds for the first move in an arena, and any stream may be down for longer.
         """

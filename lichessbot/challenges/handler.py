@@ -27,7 +27,7 @@ from lichessbot.config import ChallengeConfig
 from lichessbot.control.status import ChallengeDecision, WaitingChallenge
 from lichessbot.errors import ApiError, RateLimited, Refused
 from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
-from lichessbot.lichess.enums import DeclineReason, Mode, Speed
+from lichessbot.lichess.enums import DeclineReason, Mode, Preference, Speed
 from lichessbot.lichess.models import BOT_TITLE, Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
@@ -67,6 +67,10 @@ class ChallengeHandler:
     def wake_at(self) -> float | None:
         """When `serve_queue` has something to do besides giving away free slots."""
         return self._queue.wake_at
+
+    def puts_humans_first(self, config: ChallengeConfig) -> bool:
+        """Return whether bots get no slot for now, as a human found none; never if they are served before humans."""
+        return config.preference is not Preference.BOT and time.monotonic() < self.human_expected_until
 
     @property
     def has_waiting(self) -> bool:
@@ -199,7 +203,10 @@ class ChallengeHandler:
         self._queue.add(QueuedChallenge(received, since, until, decision.rule))
         for hopeless in self._queue.drop_hopeless(config):
             because = "every slot is taken, and as many challenges wait as there are slots"
-            self._decline_later(hopeless.challenge, hopeless.rule, because)
+            if self._queue.has_bots:  # they rank ahead, and would lose the slot if it were kept for this challenger
+                self._decline(hopeless.challenge, Decline(DeclineReason.LATER, hopeless.rule, because))
+            else:
+                self._decline_later(hopeless.challenge, hopeless.rule, because)
         if challenge.id in self._queue:
             self._log.info("challenge.wait", **_facts(challenge), rule=decision.rule)
 
@@ -284,8 +291,11 @@ class ChallengeHandler:
             if entry is not None
         ]
 
-    def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
-        """Free the slots of overdue games that are missing in a list of games requested at `asked_at`."""
+    def free_overdue(self, asked_at: float) -> None:
+        """Free the slots of games that were overdue when a list was requested at `asked_at`.
+
+        The slots of those in the list were freed before, by `game_started`.
+        """
         self._note_no_game(self._slots.free_overdue(asked_at))
 
     def list_refused(self) -> None:

@@ -12,7 +12,9 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Sequence, Set
+from contextlib import suppress
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import urljoin, urlsplit
 
@@ -22,7 +24,8 @@ from lichessbot.backoff import Backoff
 from lichessbot.config import LOOPBACK
 from lichessbot.errors import Unreachable
 from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body
-from lichessbot.log import EventLog, try_start
+from lichessbot.log import EventLog, silenced, try_start
+from lichessbot.storage.database import read_only
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store, Table
 from lichessbot.timeouts import Timeouts
@@ -107,6 +110,24 @@ class PlayerLists:
 
     def close(self) -> None:
         self.watch(())
+
+
+def listed_on(folder: Path, user_id: str, places: Sequence[str]) -> str | None:
+    """Return the first of these lists that names the player now, as recorded in `folder`; None if none does.
+
+    A file of which no version is recorded is read. Raises StateError.
+    """
+    rows = read_only(folder, "SELECT address, names FROM player_lists")
+    recorded = {address: ListFetched.of_words(address, names.split()) for address, names in rows}
+    listings = ((it, recorded.get(it) or _list_in(it)) for it in places)
+    return next((it for it, listing in listings if listing is not None and listing.has(user_id, time.time())), None)
+
+
+def _list_in(place: str) -> ListFetched | None:
+    """Return the list in a file; None if it cannot be read, or is on the web."""
+    with silenced(), suppress(ListUnusable):
+        return ListFile(place, Timeouts()).fetch() if place.startswith("/") else None
+    return None
 
 
 class _Source(Protocol):

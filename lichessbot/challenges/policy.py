@@ -43,6 +43,8 @@ class Snapshot:
     """Until when (monotonic seconds) the next free slot is kept for a human; infinity while one waits for it."""
     playable: tuple[Variant, ...] = tuple(Variant)
     """The variants that the engines play."""
+    humans_first: bool = False
+    """Whether bots get no slot for now, as a human found none and may come back."""
     objection_to_bots: "Decline | None" = None
     """The answer to every bot for now, whatever it asks for."""
 
@@ -372,6 +374,14 @@ def _stopping(case: _Case) -> Decline | None:
     return Decline(DeclineReason.LATER, "lichessbot pause", "the bot is paused") if case.now.paused else None
 
 
+def _humans_first(case: _Case) -> Decline | None:
+    """Keep the next slot for a human; correspondence games take none."""
+    if case.now.humans_first and case.challenge.from_bot and case.challenge.time_control.clock is not None:
+        because = "a human found no free slot and may come back for the next one"
+        return Decline(DeclineReason.LATER, "humans first", because)
+    return None
+
+
 def _objection_to_bots(case: _Case) -> Decline | None:
     return case.now.objection_to_bots if case.challenge.from_bot else None
 
@@ -415,6 +425,7 @@ _CHECKS: Final[tuple[_Check, ...]] = (
     _lists,
     _rematch,
     _stopping,
+    _humans_first,
     _objection_to_bots,
     _recent,
     _per_user,

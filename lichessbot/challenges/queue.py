@@ -46,6 +46,11 @@ class ChallengeQueue:
         """When the next challenge expires."""
         return min((queued.until for queued in self._queued.values()), default=None)
 
+    @property
+    def has_bots(self) -> bool:
+        """Whether a bot waits."""
+        return any(queued.challenge.from_bot for queued in self._queued.values())
+
     def add(self, queued: QueuedChallenge) -> None:
         self._queued[queued.challenge.id] = queued
 

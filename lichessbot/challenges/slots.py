@@ -70,15 +70,15 @@ class Slots:
 
     @property
     def wake_at(self) -> float | None:
-        """When `question_overdue` may have a new answer."""
+        """When `take_overdue` may have a new answer."""
         return earliest(*(slot.due_at for slot in self._slots.values()))
 
-    def keep(self, challenge_id: str, holder: SlotHolder, until: float | None = None) -> None:
+    def keep(self, challenge_id: str, holder: SlotHolder, look_at: float | None = None) -> None:
         """Keep a slot for a challenge that we accept, or that we sent.
 
-        For one that we sent, the list of games is read at the monotonic second `until` if nothing is known by then.
+        For one that we sent, the list of games is read at the monotonic second `look_at` if nothing is known by then.
         """
-        self._slots[challenge_id] = _Slot(holder, due_at=until)
+        self._slots[challenge_id] = _Slot(holder, due_at=look_at)
 
     def expect(self, challenge_id: str, now: float) -> None:
         """Expect the game from now on: the acceptance was acknowledged."""
@@ -101,8 +101,8 @@ class Slots:
         """Free the slot: the game started, or never will."""
         self._slots.pop(challenge_id, None)
 
-    def question_overdue(self, now: float) -> bool:
-        """Return whether a game is overdue, so that the list of games in progress should be read."""
+    def take_overdue(self, now: float) -> bool:
+        """Return whether a game is overdue, so that the list of games should be read; begin to wait anew for it."""
         overdue = [slot for slot in self._slots.values() if slot.due_at is not None and now >= slot.due_at]
         for slot in overdue:
             slot.due_at = now + self._game_start_s

@@ -15,6 +15,7 @@ from typing import IO, Final, TypeVar
 import click
 from click.core import ParameterSource
 
+from lichessbot.challenges.player_lists import listed_on
 from lichessbot.cli.options import Parsed, access_to, config_option, exact_clock, load, player_name
 from lichessbot.config import Config, LoadedConfig
 from lichessbot.config.matchmaking import offered_base, offered_days
@@ -122,12 +123,16 @@ def refuse_unplayable(place: str, variant: str, config: Config, timeouts: Timeou
 
 
 def _refuse_blocked(opponent: str, loaded: LoadedConfig) -> None:
-    """Raise ConfigError for a player who is blocked, by command or in the configuration, and StateError."""
+    """Raise ConfigError for a player who is blocked, by command or by any block list, and StateError."""
     name = opponent.lower()
     if read_only(loaded.state_dir, "SELECT 1 FROM blocked_players WHERE id = ?", name):
         raise ConfigError([f"{opponent} is blocked; `lichessbot unblock {opponent}` undoes that"])
-    if name in loaded.config.challenge.block_list:
-        raise ConfigError([f"{loaded.place('challenge.block_list')}: names {opponent}"])
+    for section, config in (("challenge", loaded.config.challenge), ("matchmaking", loaded.config.matchmaking)):
+        if name in config.block_list:
+            raise ConfigError([f"{loaded.place(f'{section}.block_list')}: names {opponent}"])
+        if (place := listed_on(loaded.state_dir, name, config.block_lists)) is not None:
+            key = "block_list_files" if place.startswith("/") else "online_block_list"
+            raise ConfigError([f"{loaded.place(f'{section}.{key}')}: {place} names {opponent}"])
 
 
 @dataclass(frozen=True)

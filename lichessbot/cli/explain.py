@@ -1,7 +1,7 @@
 """`lichessbot explain`: say what would happen to a challenge now, or what became of one, and which rule decides.
 
-Reads the configuration and the records, asks a running daemon whether it is paused, and the engines whether they play a
-variant. Sends no request and changes nothing.
+Reads the configuration, block lists in files and the records, asks a running daemon whether it is paused, and the
+engines whether they play a variant. Sends no request and changes nothing.
 """
 
 import os
@@ -15,6 +15,7 @@ from typing import IO, Any, Final
 
 import click
 
+from lichessbot.challenges.player_lists import listed_on
 from lichessbot.challenges.policy import Accept, ChallengerHistory, Decision, Decline, Ignore, Snapshot, Wait, decide
 from lichessbot.cli.options import Parsed, config_option, exact_clock, player_name
 from lichessbot.config import Config, LoadedConfig, load_config
@@ -29,7 +30,7 @@ from lichessbot.log import counted, silenced
 from lichessbot.matchmaking.profile import PastDecline, PastGame, Rest, describe_bot
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
 from lichessbot.storage.game_filter import game_id
-from lichessbot.storage.records import SELECT, Answer, ChallengeRecord, ListFetched, SlotHolder
+from lichessbot.storage.records import SELECT, Answer, ChallengeRecord, SlotHolder
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, describe_engine, gives_pieces, with_playable_variants
 from lichessbot.uci.startup_check import playable_now
@@ -169,9 +170,7 @@ class _Records:
         return bool(name and read_only(self._folder, "SELECT 1 FROM blocked_players WHERE id = ?", name))
 
     def _listed_on(self, name: str) -> str | None:
-        rows = read_only(self._folder, "SELECT address, names FROM player_lists") if name else []
-        listing = [it for it, names in rows if ListFetched.of_words(it, names.split()).has(name, time.time())]
-        return next((it for it in self._config.challenge.block_lists if it in listing), None)
+        return listed_on(self._folder, name, self._config.challenge.block_lists) if name else None
 
 
 def _challenger(text: str) -> Challenger:

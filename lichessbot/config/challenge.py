@@ -59,8 +59,12 @@ def _days(days: float) -> float:
 
 
 def _or(limit: float) -> Before:
-    """Return a validator that reads null and .inf as no limit, which is `limit`."""
-    return Before(lambda value: limit if value in (None, math.inf) else value, or_null)
+    """Return a validator that reads null, and whatever is above `limit`, as no limit, which is `limit`."""
+
+    def limited(value: Any) -> Any:
+        return limit if value is None or (isinstance(value, int | float) and value > limit) else value
+
+    return Before(limited, lambda described: or_null({key: it for key, it in described.items() if key != "maximum"}))
 
 
 def _user_id(name: str) -> str:

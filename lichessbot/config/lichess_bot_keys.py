@@ -1,8 +1,9 @@
 """Keys of lichess-bot that do not exist here: what to do instead, and the engine that they name."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -11,6 +12,7 @@ NOT_OURS: Final = {
     "quit_after_all_games_finish": "the first SIGINT or SIGTERM always finishes the games; remove the key",
     "log": "logs go to standard error; redirect them or use the journal of systemd",
     "matchmaking.challenge_decliner_file_name": "who declined what is remembered in state_dir; remove the key",
+    "matchmaking.opponent_allow_tos_violation": "bots that violate the terms are never challenged; remove the key",
     "matchmaking.delay_after_decline": "set matchmaking.challenge_filter",
     "engine.protocol": "every engine speaks UCI here; remove the key",
     "engine.homemade_options": "every engine is a program that speaks UCI here; remove the key",
@@ -27,6 +29,8 @@ BOOKS: Final = {
     "giveaway": "antichess", "kingofthehill": "kingOfTheHill", "racingkings": "racingKings", "3check": "threeCheck",
 }  # fmt: skip
 PARTS_OF_COMMAND: Final = ("dir", "name", "interpreter", "interpreter_options", "engine_options")
+# UCI options that lichess-bot and BotLi never send, as the bot sets them itself; in lower case.
+SET_BY_THE_BOT: Final = ("uci_chess960", "uci_variant", "multipv", "ponder")
 # What lichess-bot does without a key, where that is another thing here; None: no limit.
 MEANT_BY_ABSENCE: Final = {
     "abort_time": 20,
@@ -78,6 +82,18 @@ def engine_command(section: yaml.MappingNode) -> list[str] | None:
     return _command(engine) if _text(engine.get("name")) and "command" not in engine else None
 
 
+def options_without_effect(section: yaml.MappingNode) -> list[str]:
+    """Return the UCI options of the engine that lichess-bot does not send."""
+    return [name for name in _values(_values(section).get("uci_options")) if name.lower() in SET_BY_THE_BOT]
+
+
+def clocks_meant_as_none(matchmaking: Mapping[str, object]) -> Sequence[str]:
+    """Return the keys of clocks that propose none, as only days are set."""
+    clocks = ("challenge_initial_time", "challenge_increment")
+    by_days_only = matchmaking.get("challenge_days") and not any(matchmaking.get(key) for key in clocks)
+    return clocks if by_days_only else ()
+
+
 def limits_of_searches(section: yaml.MappingNode) -> dict[str, yaml.Node]:
     """Return lichess-bot's limits of searches that are known here, by their names there."""
     limits = _values(_values(_values(section).get("uci_options")).get("go_commands"))
@@ -103,20 +119,28 @@ def meant_by_absence(values: Mapping[str, object]) -> Iterator[str]:
             yield f"{place} is missing: {ours} here, {theirs} in lichess-bot, for which write `{key}: {value}`"
 
 
-def command_of(folder: str | None, name: str, interpreter: str | None, options: Sequence[object]) -> list[str]:
-    """Return how lichess-bot starts the engine `name`, without the engine's own arguments."""
-    program = f"{(folder or '').rstrip('/') or '.'}/{name}"
-    return [*([interpreter, *map(str, options)] if interpreter else []), program]
+def command_of(engine: Mapping[str, Any]) -> list[str]:
+    """Return the command with which lichess-bot starts the engine of these keys."""
+    program = os.path.join(str(engine.get("dir") or "."), str(engine["name"]))
+    options, arguments = engine.get("interpreter_options") or [], engine.get("engine_options")
+    interpreter = [engine["interpreter"], *(options if isinstance(options, list) else [options])]
+    given = arguments.items() if isinstance(arguments, dict) else ()
+    words = [f"--{name}" if value is None else f"--{name}={value}" for name, value in given]
+    return [*(map(str, interpreter) if engine["interpreter"] else ()), program, *words]
 
 
 def _command(engine: dict[str, yaml.Node]) -> list[str]:
     """Return the command with which lichess-bot starts its engine."""
-    options = engine.get("interpreter_options")
-    for_interpreter = [_text(word) for word in options.value] if isinstance(options, yaml.SequenceNode) else []
-    arguments = _values(engine.get("engine_options"))
-    for_engine = [f"--{name}={_text(value)}" for name, value in arguments.items()]
-    folder, name, interpreter = (_text(engine.get(key)) for key in ("dir", "name", "interpreter"))
-    return command_of(folder, name or "ENGINE", interpreter, for_interpreter) + for_engine
+    keys = {key: _plain(engine.get(key)) for key in PARTS_OF_COMMAND}
+    return command_of(keys | {"name": keys["name"] or "ENGINE"})
+
+
+def _plain(node: yaml.Node | None) -> Any:
+    """Return what a node means in Python, of which lichess-bot makes words; as written if it means nothing."""
+    try:
+        return None if node is None else yaml.SafeLoader("").construct_object(node, deep=True)
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError):
+        return _text(node)
 
 
 def _values(node: yaml.Node | None) -> dict[str, yaml.Node]:

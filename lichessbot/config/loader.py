@@ -3,12 +3,13 @@
 import difflib
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import reduce
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Self, TypeVar, get_args
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import yaml
@@ -29,14 +30,16 @@ from lichessbot.config.engine import EngineConfig, EngineKeys
 from lichessbot.config.lichess_bot_keys import (
     BOOKS,
     GO_COMMANDS,
+    clocks_meant_as_none,
     engine_command,
     instead_of,
     limits_of_searches,
     meant_by_absence,
+    options_without_effect,
     protocol_problem,
 )
-from lichessbot.config.root import Config
-from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted, path_of
+from lichessbot.config.root import Config, valid_keys
+from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted, path_of, without
 from lichessbot.errors import ConfigError
 from lichessbot.storage.database import state_folder
 
@@ -129,16 +132,9 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     if config.pgn_directory is not None:
         config = config.model_copy(update={"pgn_directory": _beside(path, config.pgn_directory)})
     return LoadedConfig(
-        config,
-        token,
-        state_dir,
-        tuple(source.warnings),
-        source.lines,
-        source.translated,
-        status_password=password,
+        config, token, state_dir, tuple(source.warnings), source.lines, source.translated, source.personal, password,
         file=str(path or ""),
-        personal=source.personal,
-    )
+    )  # fmt: skip
 
 
 def problems_of(values: dict[str, Any], folder: Path) -> list[Problem]:
@@ -248,11 +244,20 @@ class _Source(YamlFile):
                     values[ours] = values.pop(theirs)
                     self.lines[(*path, ours)] = self.lines[(*path, theirs)]
                     self.translated[(*path, ours)] = (*path, theirs)
+        if path == ("matchmaking",):
+            for key in clocks_meant_as_none(values):
+                values[key] = []
+                self.translated[(*path, key)] = (*path, "challenge_days")
         if path == ("engine",):
             if (command := engine_command(section)) is not None:
                 values["command"] = command
                 self.lines[(*path, "command")] = self.lines[(*path, "name")]
                 self.translated[(*path, "command")] = (*path, "name")
+                for name in options_without_effect(section):
+                    option: KeyPath = (*path, "uci_options", name)
+                    values = without(values, option[1:])
+                    where = self.place(option, self.line_of(option))
+                    self.warn(f"{where}: has no effect here: the bot sets this option")
             for theirs, limit in limits_of_searches(section).items():
                 ours, given = GO_COMMANDS[theirs], (*path, "uci_options", "go_commands", theirs)
                 if ours in values:
@@ -266,16 +271,25 @@ class _Source(YamlFile):
         return values
 
     def validated(self, folder: Path) -> Config | None:
-        """Return the typed configuration with files relative to `folder`, or None after noting each problem."""
-        present = {key: value for key, value in self.values.items() if value is not None}
-        try:
-            config = Config.model_validate(present, context={"folder": folder})
-        except ValidationError as error:
-            for details in error.errors(include_url=False):
-                self._note(details)
-            return None
-        self.check(config)
+        """Return the typed configuration with files relative to `folder`, or None after noting each problem.
+
+        A key without a value has its default, unless null means something there.
+        """
+        config = self._typed({key: value for key, value in self.values.items() if value is not None}, folder)
+        if config is not None:
+            self.check(config)
         return config
+
+    def _typed(self, values: dict[str, Any], folder: Path) -> Config | None:
+        try:
+            return Config.model_validate(values, context={"folder": folder})
+        except ValidationError as error:
+            found = error.errors(include_url=False)
+        if empty := [tuple(it["loc"]) for it in found if it["input"] is None and _may_be_empty(it)]:
+            return self._typed(reduce(without, empty, values), folder)
+        for details in found:
+            self._note(details)
+        return None
 
     def check(self, config: Config) -> None:
         """Note contradictory and doubtful values."""
@@ -312,7 +326,8 @@ class _Source(YamlFile):
         else:
             text = details["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
         shown = "" if path[-1] in _SECRETS else f", found {_shown(details['input'])}{_nearest_value(details)}"
-        self.problem(path, text + shown)
+        limits = details.get("ctx", {})
+        self.problem(path, text + shown, nearest=limits.get("ge", limits.get("le")))
 
     def _check(self, section: Section, path: KeyPath) -> None:
         """Note contradictory and doubtful values in this section and its inner sections."""
@@ -402,6 +417,13 @@ def _shown(value: Any) -> str:
     return str(value) if isinstance(value, date) else without_password(repr(value))
 
 
+def _may_be_empty(details: ErrorDetails) -> bool:
+    """Return whether a key without a value has its default: not in a list and in what overrides other keys."""
+    path = details["loc"]
+    overrides = len(path) > 2 and path[:2] in (("challenge", "human"), ("challenge", "bot"))
+    return details["type"] != "extra_forbidden" and not overrides and not any(isinstance(it, int) for it in path)
+
+
 def _nearest_value(details: ErrorDetails) -> str:
     """Return a hint for text that is not one of the known words: the most similar one."""
     known = re.findall(r"'([^']+)'", details.get("ctx", {}).get("expected", ""))
@@ -415,19 +437,9 @@ def _nearest(path: KeyPath) -> str:
     above = [name for name, field in Config.model_fields.items() if key in _keys_of(field.annotation)]
     if len(path) == 1 and above:
         return f"; it belongs to {' or '.join(above)}: indent it"
-    near = difflib.get_close_matches(key, _valid_keys(path), n=1, cutoff=0.4)
+    near = difflib.get_close_matches(key, valid_keys(path), n=1, cutoff=0.4)
     return f"; nearest valid key: {near[0]}" if near else ""
 
 
 def _keys_of(kind: Any) -> Collection[str]:
     return kind.model_fields if isinstance(kind, type) and issubclass(kind, Section) else ()
-
-
-def _valid_keys(path: Sequence[str | int]) -> list[str]:
-    """Return the valid keys of the section that holds the last key of `path`."""
-    kind: Any = Config
-    for key in path[:-1]:
-        # In a list the key is an index, in a mapping a name that the operator chose.
-        inner = [it for it in get_args(kind) if isinstance(it, type) and issubclass(it, Section)]
-        kind = inner[0] if inner else kind.model_fields[str(key)].annotation
-    return list(kind.model_fields)

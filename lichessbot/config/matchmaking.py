@@ -14,6 +14,7 @@ DEFAULT_TYPE: Final = "default"
 _OFFERED_BASES_S: Final = (0, 15, 30, 45, 60, 90)
 _OFFERED_DAYS: Final = (1, 2, 3, 5, 7, 10, 14)
 _FASTEST_S: Final = 30  # estimated; faster games are closed to bots
+CLOCK_KEYS: Final = ("challenge_initial_time", "challenge_increment", "challenge_days")
 
 
 class VariantChoice(StrEnum):
@@ -168,9 +169,14 @@ class MatchOverride(Section):
     weight: Weight | None = None
 
     def changes(self) -> dict[str, Any]:
-        """Return the keys that are set; null counts only for `opponent_rating_difference`, where it means no limit."""
+        """Return the keys that are set; null means no such games for clocks and days, else it counts as not set.
+
+        For `opponent_rating_difference` it means no limit.
+        """
         written = {key: getattr(self, key) for key in self.model_fields_set}
-        return {key: it for key, it in written.items() if it is not None or key == "opponent_rating_difference"}
+        none = {"opponent_rating_difference": None, **dict.fromkeys(CLOCK_KEYS, ())}
+        changed = {key: none.get(key) if it is None else it for key, it in written.items()}
+        return {key: it for key, it in changed.items() if it is not None or key in none}
 
 
 class MatchmakingConfig(MatchType):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, get_args
 
 from pydantic import AfterValidator, Field, SecretStr
 
@@ -318,6 +318,16 @@ class Config(Section):
     def leave_after(self) -> timedelta:
         """How long games may continue after the first signal."""
         return timedelta(seconds=self.stop_grace)
+
+
+def valid_keys(path: Sequence[str | int]) -> list[str]:
+    """Return the valid keys of the section that holds the last key of `path`."""
+    kind: Any = Config
+    for key in path[:-1]:
+        # In a list the key is an index, in a mapping a name that the operator chose.
+        inner = [it for it in get_args(kind) if isinstance(it, type) and issubclass(it, Section)]
+        kind = inner[0] if inner else kind.model_fields[str(key)].annotation
+    return list(kind.model_fields)
 
 
 def dotted_values(section: Section) -> dict[str, object]:

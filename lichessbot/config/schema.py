@@ -10,7 +10,10 @@ from lichessbot.config.root import Config
 # Editors know this version best.
 _VERSION: Final = "http://json-schema.org/draft-07/schema#"
 _REFERENCE: Final = "#/$defs/"
+_RESTRICTING: Final = {"$ref", "allOf", "anyOf", "const", "enum", "type"}
 _CLOCK: Final = {"type": "string", "pattern": r"^\s*\d{1,3}(\.\d{1,2})?\+\d{1,3}\s*$", "examples": ["5+3", "0.5+1"]}
+# Sections whose keys override others, or stand in a list.
+_OVERRIDING: Final = ("Overrides", "EngineKeys", "Conditions", "Profile", "TournamentConfig")
 # Sections whose keys are explained elsewhere.
 _EXPLAINED_BY: Final = {
     "challenge.human": "challenge",
@@ -42,8 +45,10 @@ def schema() -> dict[str, Any]:
     whole |= {"$schema": _VERSION, "title": "lichessbot", "description": "The configuration of lichessbot."}
     _explain(whole, whole, "", set())
     _allow_keys_of_lichess_bot(whole)
-    # An empty section or key has its default.
-    whole["properties"] = {name: _or_null(value) for name, value in whole["properties"].items()}
+    # A section or key without a value has its default.
+    for name, section in (("", whole), *whole["$defs"].items()):
+        if "properties" in section and name not in _OVERRIDING:
+            section["properties"] = {key: _or_null(value) for key, value in section["properties"].items()}
     adapted: dict[str, Any] = _adapted(whole)
     return adapted
 
@@ -92,6 +97,8 @@ def _allow_keys_of_lichess_bot(whole: dict[str, Any]) -> None:
 
 def _or_null(value: dict[str, Any]) -> dict[str, Any]:
     kept: dict[str, Any] = {name: value[name] for name in ("description", "default") if name in value}
+    if {"type": "null"} in value.get("anyOf", ()) or not value.keys() & _RESTRICTING:
+        return value
     return {**kept, "anyOf": [{name: it for name, it in value.items() if name not in kept}, {"type": "null"}]}
 
 

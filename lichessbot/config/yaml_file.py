@@ -15,12 +15,16 @@ _DEEPEST = 8  # levels of nesting, because an alias may contain itself
 
 
 class Problem(NamedTuple):
-    """A problem with the key at `path`. `line` is 0 if unknown, `place` names file, line and key as far as known."""
+    """A problem with the key at `path`. `line` is 0 if unknown, `place` names file, line and key as far as known.
+
+    `nearest`: the accepted number that is nearest to one out of range.
+    """
 
     line: int
     place: str
     message: str
     path: KeyPath
+    nearest: float | None = None
 
     @property
     def text(self) -> str:
@@ -100,9 +104,9 @@ class YamlFile:
                 values[key] = self.build(value_node, here)
         return self.completed(path, node, values)
 
-    def problem(self, path: KeyPath, text: str, line: int | None = None) -> None:
+    def problem(self, path: KeyPath, text: str, line: int | None = None, nearest: float | None = None) -> None:
         line = line or self.line_of(path)
-        self.problems.append(Problem(line, self.place(path, line), text, path))
+        self.problems.append(Problem(line, self.place(path, line), text, path, nearest))
 
     def line_of(self, path: KeyPath) -> int:
         """Return the line of the key, or of the nearest section around it in the file; 0 if there is none."""
@@ -113,6 +117,13 @@ class YamlFile:
         """Return `file:line: key`, as far as known."""
         where = f"{self.name}:{line}" if line else self.name
         return f"{where}: {dotted(path)}" if path else where
+
+
+def without(values: dict[str, Any], path: KeyPath) -> dict[str, Any]:
+    """Return a copy without the key at `path`."""
+    key, *rest = map(str, path)
+    inner = {key: without(values[key], tuple(rest))} if rest else {}
+    return {name: value for name, value in values.items() if name != key} | inner
 
 
 def dotted(path: KeyPath) -> str:

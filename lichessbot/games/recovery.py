@@ -186,7 +186,7 @@ class GamesInProgress:
 
         A rate limit stops the event stream and the list, but not the streams of games.
         """
-        if self._lobby.question_overdue():
+        if self._lobby.take_overdue():
             self.want("a game may have begun unseen")
         for info in self._lobby.unlisted_games():
             self._log.info("game.untold", game=info.game_id)

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
-from typing import Final
 
 from lichessbot.backoff import doubled
 from lichessbot.challenges.player_lists import PlayerLists
@@ -46,10 +45,6 @@ from lichessbot.matchmaking.selection import Knowledge, Proposal, proposals
 from lichessbot.storage.records import LimitedAction, SlotHolder
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts, earliest
-
-_HUMANS_FIRST: Final = Decline(
-    DeclineReason.LATER, "humans first", "a human found no free slot and may come back for the next one"
-)
 
 
 class Matchmaker:
@@ -299,15 +294,16 @@ class Matchmaker:
         it = self._open
         assert it is not None
         self._open = None
+        challenge_id = it.challenge_id or ""
         fields = {"challenge": it.challenge_id, "opponent": it.proposal.opponent}
         match outcome:
             case Accepted(announced):
                 self._log.info("match.accepted", **fields)
-                self._outbox.withdraw(CancelChallenge(it.challenge_id or ""))      # it would abort the game
-                self._ours.add(it.challenge_id or "")
+                self._outbox.withdraw(CancelChallenge(challenge_id))   # it would abort the game
+                self._ours.add(challenge_id)
                 self._idle_since = now     # a correspondence game counts too
                 self._opponents.agreed(it.proposal.opponent, it.proposal.terms)
-                self._note_agreement(it.proposal, it.challenge_id or "")
+                self._note_agreement(it.proposal, challenge_id)
                 if not announced:
                     self._look_for_game(it, now)
             case Declined(reason):
@@ -346,7 +342,7 @@ class Matchmaker:
         """
         self._ours.add(challenge.challenge_id or "")
         challenge_id = challenge.challenge_id or f"to {challenge.proposal.opponent}"
-        self._slots.keep(challenge_id, challenge.proposal.slot_holder, until=now)
+        self._slots.keep(challenge_id, challenge.proposal.slot_holder, look_at=now)
 
     def _remember(self, proposal: Proposal, reason: DeclineReason | Silence, **fields: str | None) -> None:
         if not proposal.is_bot:
@@ -379,13 +375,11 @@ class Matchmaker:
         self._quota.rate_limited(error, time.time())
         self._log.warning("quota", text=error.text, status=self.status(config) or None)
 
-    def objection_to_bots(self, config: Config, human_expected_until: float, starting: int = 0) -> Decline | None:
-        """Return the answer to every bot that challenges us now, or None if bots are welcome.
+    def objection_to_bots(self, config: Config, starting: int = 0) -> Decline | None:
+        """Return the answer to every bot that challenges us now, or None if a game against a bot is left today.
 
         `starting`: accepted games against bots that have not begun.
         """
-        if time.monotonic() < human_expected_until:
-            return _HUMANS_FIRST
         if self._quota.bot_game_at(config.matchmaking, now := time.time(), starting + len(self)) <= now:
             return None
         most = self._quota.most_bot_games(config.matchmaking, now)

@@ -198,6 +198,40 @@ def test_of_two_bots_that_wait_one_gets_the_days_last_game(store: Store) -> None
 
 
 @pytest.mark.parametrize(
+    ("preference", "next_one", "declined"),
+    [("none", "machine1", "person01"), ("bot", "machine1", "person01"), ("human", "person01", "machine1")],
+)
+def test_of_a_human_and_a_bot_for_one_slot_exactly_one_gets_it(
+    store: Store, preference: str, next_one: str, declined: str
+) -> None:
+    """Both were declined: the human as the last in order, and the bot to keep the slot for that human."""
+    outbox, games = Outbox(), [game_of_a_human()]
+    lobby = lobby_of(store, outbox, games, Config.model_validate({"challenge": {"preference": preference}}))
+    for came in (challenged("machine1", id="robo", title="BOT", rating="2500"), challenged("person01", id="bob")):
+        lobby.challenge_event(came, time.monotonic())
+    lobby.tick()
+    assert outbox.sent == [DeclineChallenge(declined, DeclineReason.LATER)]
+    games.clear()
+    lobby.tick()
+    assert outbox.sent[1:] == [AcceptChallenge(next_one)]
+
+
+@pytest.mark.parametrize(("preference", "declined"), [("none", True), ("human", True), ("bot", False)])
+def test_a_human_who_found_no_slot_comes_before_bots_unless_bots_are_preferred(
+    store: Store, preference: str, declined: bool
+) -> None:
+    outbox, games = Outbox(), [game_of_a_human()]
+    config = Config.model_validate({"challenge": {"preference": preference}})
+    lobby = lobby_of(store, outbox, games, config, replace(Timeouts(), challenge_wait=timedelta(0)))
+    lobby.challenge_event(challenged("person01", id="bob"), time.monotonic())
+    lobby.tick()
+    games.clear()
+    lobby.challenge_event(challenged("machine1", id="robo", title="BOT"), time.monotonic())
+    assert outbox.sent[0] == DeclineChallenge("person01", DeclineReason.LATER)
+    assert isinstance(outbox.sent[1], DeclineChallenge) is declined
+
+
+@pytest.mark.parametrize(
     ("command", "is_quota"), [(AcceptChallenge("c1"), True), (DeclineChallenge("c1", DeclineReason.LATER), False)]
 )
 def test_a_429_to_an_acceptance_pauses_matchmaking_and_one_to_a_decline_does_not(
@@ -277,7 +311,7 @@ def test_stopping_looks_for_the_game_of_an_accepted_challenge(store: Store) -> N
     assert hall.outbox.sent[-1] == canceled
     hall.lobby.command_answered(canceled, CommandFailed(canceled, Refused(404, "Not found")))
     assert not hall.lobby.is_clear
-    assert hall.lobby.question_overdue()
+    assert hall.lobby.take_overdue()
 
 
 def test_the_withdrawal_of_a_challenge_that_was_accepted_is_not_sent(store: Store) -> None:

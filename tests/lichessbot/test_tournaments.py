@@ -279,7 +279,7 @@ def test_while_a_game_may_begin_the_list_of_games_is_asked_for_every_few_seconds
     questions = []
     for second in range(25):
         desk.tick()
-        questions += [second] * desk.tournaments.question_overdue(desk.hand.now)
+        questions += [second] * desk.tournaments.take_overdue(desk.hand.now)
         desk.hand.now += 1
     assert questions == [5, 10, 15, 20]
     assert desk.tournaments.question_at == desk.hand.now

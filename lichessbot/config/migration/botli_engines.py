@@ -6,11 +6,13 @@ applies and the last one wins, so the profiles go from the most general to the m
 """
 
 import math
+import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from lichessbot.config.lichess_bot_keys import SET_BY_THE_BOT
 from lichessbot.config.migration.translation import Translation
 from lichessbot.lichess.enums import ExactClock
 
@@ -46,7 +48,6 @@ _CONDITIONS: Final[dict[str, tuple[str, Any]]] = {
     "rated": ("rated", True),
     "casual": ("rated", False),
 }
-_SET_BY_THE_BOT: Final = ("uci_chess960", "uci_variant", "multipv", "ponder")
 _LIMITS: Final = {"depth": "depth", "nodes": "nodes", "time": "move_time_ms"}
 _NO_DEPTH: Final = 500
 _MOST: Final = sys.float_info.max / 1000
@@ -135,7 +136,7 @@ def _keys(found: Translation, *section: str) -> list[tuple[_Games, tuple[str, ..
 def _engine(found: Translation, path: tuple[str, ...]) -> dict[str, Any]:
     """Return our keys of an engine; those that are not set are missing."""
     name, folder = found.take(*path, "name"), found.take(*path, "dir")
-    engine: dict[str, Any] = {"command": [f"{str(folder or '.').rstrip('/')}/{name}"]} if name else {}
+    engine: dict[str, Any] = {"command": [os.path.join(str(folder or "."), str(name))]} if name else {}
     for key in ("ponder", "silence_stderr"):
         if (value := found.take(*path, key)) is not None:
             engine[key] = value
@@ -143,7 +144,7 @@ def _engine(found: Translation, path: tuple[str, ...]) -> dict[str, Any]:
     found.leave(".".join((*path, "move_overhead_multiplier")), reason, matters=False)
     for option in found.names(*path, "uci_options"):
         value = found.take(*path, "uci_options", option)
-        if option.lower() in _SET_BY_THE_BOT:
+        if option.lower() in SET_BY_THE_BOT:
             found.note((*path, "uci_options", option), "the bot sets this option", matters=False)
         else:
             engine.setdefault("uci_options", {})[option] = value

@@ -9,9 +9,10 @@ from lichessbot.config.lichess_bot_keys import (
     MEANT_BY_ABSENCE,
     NOT_OURS,
     PARTS_OF_COMMAND,
+    SET_BY_THE_BOT,
     command_of,
 )
-from lichessbot.config.matchmaking import VariantChoice
+from lichessbot.config.matchmaking import CLOCK_KEYS, VariantChoice
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.yaml_file import YamlFile
 
@@ -31,6 +32,7 @@ def translate(old: YamlFile) -> Translation:
     _engine(found)
     _pondering(found)
     _matchmaking(found)
+    _no_games(found)
     for key, reason in (NOT_OURS | _BETTER_REASONS).items():
         found.leave(key, re.sub("; remove the key$", "", reason))
     for theirs, ours in BOOKS.items():
@@ -53,15 +55,14 @@ def _engine(found: Translation) -> None:
     given = [name for name in PARTS_OF_COMMAND if taken[name]]
     found.note(("engine", "protocol"), f"every engine speaks UCI here; found {protocol}", matters=protocol != "uci")
     if protocol == "uci" and taken["name"]:
-        options, arguments = taken["interpreter_options"], taken["engine_options"]
-        options = options if isinstance(options, list) else [options] if options else []
-        command = command_of(str(taken["dir"] or ""), str(taken["name"]), str(taken["interpreter"] or ""), options)
-        command += [f"--{name}={value}" for name, value in arguments.items()] if isinstance(arguments, dict) else []
         remark = ", ".join(f"engine.{name}" for name in given if name != "name")
-        found.set("engine.command", command, old="engine.name", remark=remark)
+        found.set("engine.command", command_of(taken), old="engine.name", remark=remark)
     else:
         for name in given:
             found.note(("engine", name), "no engine that speaks UCI: the bot's own plays until you set engine.command")
+    for name in found.names("engine", "uci_options"):
+        if name.lower() in SET_BY_THE_BOT:
+            found.leave(("engine", "uci_options", name), "the bot sets this option", matters=False)
     for name in found.names("engine", "uci_options", "go_commands"):
         ours = GO_COMMANDS.get(name)
         if ours is None:
@@ -109,8 +110,21 @@ def _matchmaking(found: Translation) -> None:
                 found.set(f"matchmaking.{key}", [], remark="what lichess-bot does without this key")
 
 
+def _no_games(found: Translation) -> None:
+    """Translate a concurrency of 0: nobody is let in, and nobody is challenged."""
+    concurrency = found.peek("challenge", "concurrency")
+    if concurrency != 0 or isinstance(concurrency, bool):
+        return
+    for key in ("challenge.concurrency", "challenge.accept_bot", "challenge.only_bot", "matchmaking.allow_matchmaking"):
+        found.take(*key.split("."))
+    remark = "0: no games"
+    found.set("challenge.accept_bot", False, old="challenge.concurrency", remark=remark)
+    found.set("challenge.human", {"max_rating": 0}, old="challenge.concurrency", remark=remark)
+    found.set("matchmaking.allow_matchmaking", False, old="challenge.concurrency", remark=remark)
+
+
 def _clocks(found: Translation, *section: str) -> None:
-    for key in ("challenge_initial_time", "challenge_increment", "challenge_days"):
+    for key in CLOCK_KEYS:
         if key in found.names(*section) and found.peek(*section, key) is None:
             found.take(*section, key)
             found.set((*section, key), [])

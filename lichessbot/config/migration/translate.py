@@ -1,11 +1,15 @@
-"""Translates an old file: finds out whose it is, and drops what our configuration does not accept."""
+"""Translates an old file: finds out whose it is, and changes or drops what our configuration does not accept."""
 
 from pathlib import Path
 from typing import Any
 
+from lichessbot.config.base import Section
+from lichessbot.config.effective import in_yaml
 from lichessbot.config.loader import is_botlis, problems_of
+from lichessbot.config.matchmaking import CLOCK_KEYS
 from lichessbot.config.migration import botli, lichess_bot
 from lichessbot.config.migration.translation import Translation
+from lichessbot.config.root import Config
 from lichessbot.config.yaml_file import KeyPath, YamlFile
 from lichessbot.errors import ConfigError
 
@@ -24,23 +28,50 @@ def translate(old: YamlFile, folder: Path) -> Translation:
     """Translate what was read from a file in `folder`; the token stays out of the values."""
     found = botli.translate(old) if is_botlis(old.values) else lichess_bot.translate(old)
     found.leave_the_rest()
-    _drop_what_is_refused(found, folder)
+    _settle_what_is_refused(found, folder)
     return found
 
 
-def _drop_what_is_refused(found: Translation, folder: Path) -> None:
-    """Take out each value that our configuration does not accept, and note why."""
+def _settle_what_is_refused(found: Translation, folder: Path) -> None:
+    """Put the nearest number for each one out of range, take out other values that are not accepted, and say why."""
     for _ in range(_MOST_ROUNDS):
         problems = problems_of(found.values, folder)
         if not problems:
             return
         # From the end, as numbers of entries count from the start of a list.
-        for problem in sorted(problems, key=lambda it: [str(part).zfill(4) for part in it.path], reverse=True):
-            place = _existing(found.values, problem.path)
-            if place:
-                _remove(found.values, place)
-                ours = next((place[:end] for end in range(len(place), 0, -1) if place[:end] in found.origins), place)
-                found.note(found.origins.get(ours, place), problem.message)
+        ordered = sorted(problems, key=lambda it: [str(part).zfill(4) for part in it.path], reverse=True)
+        for place, problem in [(_existing(found.values, it.path), it) for it in ordered]:
+            if not place or _existing(found.values, place) != place:
+                continue  # it went with another one
+            if place == problem.path and problem.nearest is not None and not any(isinstance(it, int) for it in place):
+                _at(found.values, place[:-1])[place[-1]] = problem.nearest
+                found.remarks[place] = "; ".join(filter(None, (found.remarks.get(place), problem.message)))
+            else:
+                _drop(found, place, problem.message)
+
+
+def _drop(found: Translation, place: KeyPath, reason: str) -> None:
+    """Take out a value and note why; with its clocks or days also the kind of games, which would get those above it."""
+    _remove(found.values, place)
+    ours = next((place[:end] for end in range(len(place), 0, -1) if place[:end] in found.origins), place)
+    found.note(found.origins.get(ours, place), f"{reason}{_now(place)}")
+    kind, key = place[:3], place[3:4]
+    is_of_kind = place[:2] == ("matchmaking", "overrides") and key and key[0] in CLOCK_KEYS
+    if is_of_kind and not _at(found.values, kind).get(key[0]):
+        _remove(found.values, kind)
+        found.note(kind, f"no {key[0]} is left")
+    elif place == ("matchmaking", "weight"):
+        found.set("matchmaking.allow_matchmaking", False, remark="all its games are left out")
+
+
+def _now(place: KeyPath) -> str:
+    """Return what holds without a key of ours, in words; empty if the keys around it decide."""
+    value: Any = Config()
+    for key in place:
+        if not isinstance(value, Section) or value.as_one or key not in type(value).model_fields:
+            return ""
+        value = getattr(value, str(key))
+    return "" if isinstance(value, Section) else f"; it is {in_yaml(value)} now, the default"
 
 
 def _existing(values: Any, path: KeyPath) -> KeyPath:
@@ -53,7 +84,11 @@ def _existing(values: Any, path: KeyPath) -> KeyPath:
     return path
 
 
-def _remove(values: Any, path: KeyPath) -> None:
-    for key in path[:-1]:
+def _at(values: Any, path: KeyPath) -> Any:
+    for key in path:
         values = values[key]
-    del values[path[-1]]
+    return values
+
+
+def _remove(values: Any, path: KeyPath) -> None:
+    del _at(values, path[:-1])[path[-1]]

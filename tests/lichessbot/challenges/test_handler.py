@@ -110,7 +110,7 @@ def test_an_acceptance_with_an_unanswered_attempt_may_be_an_unannounced_game(
         desk.answer(WEAK, time.monotonic())
         desk.answer_failed(AcceptChallenge("weak"), report)
         assert desk.unlisted_games() == [], "a look may tell"
-        assert desk.slots.question_overdue(time.monotonic())
+        assert desk.slots.take_overdue(time.monotonic())
         (game,) = desk.unlisted_games()
         assert (game.game_id, game.opponent.id) == ("weak", "weak")
         assert len(outbox.sent) == 1, "no decline while a game may have begun"
@@ -151,7 +151,7 @@ def test_an_acceptance_that_is_refused_at_the_first_attempt_is_no_game_to_look_f
     with handler(tmp_path, Outbox(), replace(Timeouts(), game_start=timedelta(0))) as desk:
         desk.answer(WEAK, time.monotonic())
         desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), GONE))
-        assert desk.slots.question_overdue(time.monotonic())
+        assert desk.slots.take_overdue(time.monotonic())
         assert desk.unlisted_games() == []
 
 
@@ -163,7 +163,7 @@ def test_an_acceptance_that_was_never_sent_frees_its_slot_and_can_be_repeated(tm
             assert len(outbox.sent) == times
             desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), TOO_LATE))
             assert len(desk.slots) == 0
-            assert not desk.slots.question_overdue(time.monotonic())
+            assert not desk.slots.take_overdue(time.monotonic())
 
 
 def test_the_latest_challenges_are_described_with_the_rule_that_decided(tmp_path: Path) -> None:

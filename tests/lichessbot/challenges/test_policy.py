@@ -323,6 +323,12 @@ def test_an_objection_to_bots_is_the_answer_to_every_bot_and_to_no_human() -> No
     assert isinstance(decide(received(), now, NO_HISTORY), Accept)
 
 
+def test_bots_leave_the_next_slot_to_a_human_but_correspondence_takes_none() -> None:
+    now = Snapshot(Config.model_validate({"challenge": SLOW_ON}), US, humans_first=True)
+    assert rule(decide(received(challenger=BOT), now, NO_HISTORY)) == "humans first"
+    assert isinstance(decide(received(challenger=BOT, **DAYS_3), now, NO_HISTORY), Accept)
+
+
 def test_our_own_challenges_get_the_slots_of_bots_unless_we_stop() -> None:
     config = Config.model_validate({"challenge": {"concurrency": 3, "games_reserved_for_humans": 1}})
     assert Snapshot(config, US, (BOT_GUEST,)).slots_for_our_challenge == 1

@@ -19,16 +19,16 @@ def test_nothing_is_due_while_the_acceptance_is_on_its_way() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("one", SLOT_HOLDER)
     assert slots.wake_at is None
-    assert not slots.question_overdue(NOW + 3600)
+    assert not slots.take_overdue(NOW + 3600)
 
 
 def test_a_game_that_does_not_start_is_looked_for_before_its_slot_is_freed() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("one", SLOT_HOLDER)
     slots.expect("one", NOW)
-    assert not slots.question_overdue(NOW + 4.9)
-    assert slots.question_overdue(NOW + 5)
-    assert not slots.question_overdue(NOW + 6), "one look is enough for now"
+    assert not slots.take_overdue(NOW + 4.9)
+    assert slots.take_overdue(NOW + 5)
+    assert not slots.take_overdue(NOW + 6), "one look is enough for now"
     assert slots.free_overdue(NOW + 6) == ["one"]
     assert len(slots) == 0
 
@@ -41,7 +41,7 @@ def test_a_game_counts_as_unlisted_once_the_list_is_overdue_too() -> None:
     slots.doubt("two", NOW)                 # gone, as far as we know
     slots.doubt("three", NOW, likely=True)  # an attempt had no answer
     assert slots.unlisted(NOW + 60) == []
-    assert slots.question_overdue(NOW + 5)
+    assert slots.take_overdue(NOW + 5)
     assert slots.unlisted(NOW + 9.9) == []
     assert slots.unlisted(NOW + 10) == ["one", "three"]
 
@@ -55,7 +55,7 @@ def test_a_game_that_has_hardly_begun_keeps_no_slot_once_the_list_is_overdue() -
     slots.expect("two", NOW)
     slots.doubt("three", NOW, likely=True)
     assert slots.free_unlikely(NOW + 60) == [], "the list was not asked for"
-    assert slots.question_overdue(NOW + 5)
+    assert slots.take_overdue(NOW + 5)
     assert slots.free_unlikely(NOW + 9.9) == []
     assert slots.free_unlikely(NOW + 10) == ["one", "ours"]
     assert slots.unlisted(NOW + 10) == ["two", "three"]
@@ -66,7 +66,7 @@ def test_a_list_requested_before_the_doubt_frees_no_slot() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("one", SLOT_HOLDER)
     slots.expect("one", NOW)
-    slots.question_overdue(NOW + 5)
+    slots.take_overdue(NOW + 5)
     assert slots.free_overdue(NOW + 4) == []
     assert len(slots) == 1
 
@@ -84,7 +84,7 @@ def test_an_unanswered_acceptance_keeps_its_slot_until_a_list() -> None:
     slots.keep("one", SLOT_HOLDER)
     slots.doubt("one", NOW)
     assert len(slots) == 1
-    assert slots.question_overdue(NOW)
+    assert slots.take_overdue(NOW)
     assert slots.free_overdue(NOW) == ["one"]
 
 
@@ -92,7 +92,7 @@ def test_our_own_open_challenge_takes_a_slot_until_it_is_settled() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("ours", SLOT_HOLDER, NOW + 25)
     assert list(slots.holders) == [SLOT_HOLDER]
-    assert not slots.question_overdue(NOW + 24)
+    assert not slots.take_overdue(NOW + 24)
     slots.free("ours")
     assert list(slots.holders) == []
 
@@ -101,5 +101,5 @@ def test_our_own_challenge_without_an_event_is_looked_for() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("ours", SLOT_HOLDER, NOW + 25)
     assert slots.wake_at == NOW + 25
-    assert slots.question_overdue(NOW + 25)
+    assert slots.take_overdue(NOW + 25)
     assert slots.free_overdue(NOW + 26) == ["ours"]

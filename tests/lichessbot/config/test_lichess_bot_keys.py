@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from lichessbot.config import dotted_values
 from tests.lichessbot.config.conftest import load, problems
 
 
@@ -122,6 +123,81 @@ def test_null_means_no_limit(file: Path, section: str) -> None:
     keys = "max_base: null, max_increment: null, max_days: null"
     rules = load(file, section % keys).config.challenge.rules_for(is_bot=True)
     assert (rules.max_base, rules.max_increment, rules.max_days) == (10800, 180, math.inf)
+
+
+def test_a_larger_limit_than_any_clock_is_none(file: Path) -> None:
+    """Default files of lichess-bot had `max_base: 315360000`."""
+    rules = load(file, "challenge: {max_base: 315360000, bot: {max_increment: 1000}}\n").config.challenge
+    assert (rules.max_base, rules.rules_for(is_bot=True).max_increment) == (10800, 180)
+    (found,) = problems(file, "challenge: {max_base: true}\n")
+    assert found == "1: challenge.max_base: expected a whole number, found true"
+
+
+EMPTY = """\
+engine:
+  uci_options:
+  polyglot: {book: , max_depth: }
+  online_moves: {online_egtb: , max_retries: }
+  draw_or_resign:
+challenge: {human: , min_rating: , max_rating: , block_list: }
+correspondence: {move_time: }
+matchmaking:
+  overrides:
+  challenge_days:
+  challenge_filter:
+  opponent_min_rating:
+"""
+
+
+def test_a_key_without_a_value_has_its_default(file: Path) -> None:
+    loaded, nothing = load(file, EMPTY), load(file, "")
+    assert dotted_values(loaded.config) == dotted_values(nothing.config)
+    assert loaded.warnings == ()
+
+
+def test_bots_that_violate_the_terms_are_not_challenged_whatever_the_file_says(file: Path) -> None:
+    (warning, *_) = load(file, "matchmaking: {opponent_allow_tos_violation: true}\n").warnings
+    assert warning.endswith(
+        "opponent_allow_tos_violation: has no effect here: bots that violate the terms are never challenged; "
+        "remove the key"
+    )
+
+
+def test_the_kinds_of_games_are_those_of_lichess_bot(file: Path) -> None:
+    """Bullet and blitz were proposed where the file has only days."""
+    text = "{challenge_days: [2, 3], overrides: {blitz: {challenge_initial_time: 180, challenge_increment: 2}}}"
+    own, blitz = (kind for _, kind in load(file, f"matchmaking: {text}\n").config.matchmaking.types())
+    assert (own.challenge_initial_time, own.challenge_increment, own.challenge_days) == ((), (), (2, 3))
+    assert (blitz.challenge_initial_time, blitz.challenge_increment, blitz.challenge_days) == ((180,), (2,), (2, 3))
+    slow = "{challenge_initial_time: , challenge_increment: , challenge_days: [5], opponent_min_rating: }"
+    kinds = dict(load(file, f"matchmaking: {{overrides: {{slow: {slow}}}}}\n").config.matchmaking.types())
+    assert (kinds["slow"].challenge_initial_time, kinds["slow"].challenge_increment) == ((), ())
+    assert (kinds["slow"].challenge_days, kinds["slow"].opponent_min_rating) == ((5,), 600)
+    assert kinds["default"].challenge_initial_time == (60, 180)
+    both = load(file, "matchmaking: {challenge_days: [2], challenge_initial_time: [60]}\n").config.matchmaking
+    assert (both.challenge_initial_time, both.challenge_increment) == ((60,), (1, 2))
+
+
+ENGINE = """\
+engine:
+  dir: ./engines/
+  name: /usr/bin/lc0.jar
+  interpreter: java
+  interpreter_options: "-jar"
+  engine_options: {show-wdl: , cpuct: 3.1, fast: true}
+  uci_options: {Threads: 2, multipv: 4, Ponder: true, UCI_Variant: chess, Contempt: 1}
+"""
+
+
+def test_an_engine_is_started_as_lichess_bot_starts_it(file: Path) -> None:
+    loaded = load(file, ENGINE)
+    engine = loaded.config.engine
+    assert engine.command == ("java", "-jar", "/usr/bin/lc0.jar", "--show-wdl", "--cpuct=3.1", "--fast=True")
+    assert engine.uci_options == {"Contempt": 1}, "lichess-bot leaves the others to python-chess"
+    for option in ("multipv", "Ponder", "UCI_Variant"):
+        assert f"{file}:7: engine.uci_options.{option}: has no effect here: the bot sets this option" in loaded.warnings
+    ours = load(file, "engine: {command: [fish], uci_options: {MultiPV: 4}}\n").config.engine
+    assert ours.uci_options == {"MultiPV": 4}
 
 
 def test_the_keys_of_lichess_bot_for_draws_and_greetings_are_understood(file: Path) -> None:

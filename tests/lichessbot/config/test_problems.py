@@ -70,12 +70,14 @@ def test_a_password_in_an_address_is_not_repeated(file: Path, key: str, address:
         ("challenge: {modes: [rated, rated]}\n", None),
         ("- a\n- b\n", "1: expected keys and values such as `abort_time: 30`"),
         ("engine: stockfish\n", "1: engine: expected keys and values, found 'stockfish'"),
-        ("challenge:\n  human:\n", "2: challenge.human: expected keys and values, found nothing"),
         (
             "challenge:\n  human:\n    max_base:\n    min_rating:\n",
             "4: challenge.human.min_rating: expected a whole number, found nothing",
         ),
-        ("engine: {uci_options: }\n", "1: engine.uci_options: expected keys and values, found nothing"),
+        ("profiles: [{when: {rated: true}, engine: {hash_mb: }}]\n",
+         "1: profiles #1.engine.hash_mb: expected a whole number, found nothing"),
+        ("challenge: {modes: [null]}\n", "1: challenge.modes #1: expected 'casual' or 'rated', found nothing"),
+        ("engine: {typo: }\n", "1: engine.typo: unknown key; nearest valid key: style"),
         ("engine:\ndepth: 3\n", "2: depth: unknown key; it belongs to engine: indent it"),
         (
             "tournaments: [{id: hL7vMrFQ, password: 1234}]\n",

@@ -5,6 +5,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,9 @@ from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
 from lichessbot.rehearsal.server.streams import one_line
-from lichessbot.storage.database import LOCK_NAME, read_only
+from lichessbot.storage.database import LOCK_NAME, Database, read_only
+from lichessbot.storage.records import ListFetched
+from lichessbot.storage.store import Store
 from tests.fakes import variant_engine
 from tests.fakes.arena import PATIENCE_S, Arena
 
@@ -182,6 +185,28 @@ def test_a_blocked_player_is_not_challenged(match: Match) -> None:
     match.until(lambda: read_only(match.folder / "state", "SELECT 1 FROM blocked_players") != [])
     assert told(match, "challenge", "Friend") == (2, [blocked])
     assert match.made == []
+
+
+@pytest.mark.parametrize("section", ["challenge", "matchmaking"])
+def test_a_player_on_any_block_list_is_not_challenged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], section: str
+) -> None:
+    """The daemon, which reads these lists, need not run."""
+    config, in_file, address = tmp_path / "config.yml", tmp_path / "blocked.txt", "https://example.com/list"
+    in_file.write_text("# of several bots\nrude\nFormer until 2020-01-01\n")
+    lists = f"{{block_list: [Pest], block_list_files: [blocked.txt], online_block_list: ['{address}']}}"
+    config.write_text(f"token: lip_0123456789abcdef\nurl: http://127.0.0.1:9\nstate_dir: state\n{section}: {lists}\n")
+    with closing(Store(Database(tmp_path / "state"))) as store:
+        store.note_player_list(ListFetched(address, frozenset({"cheat"})))
+
+    def answer(name: str) -> str:
+        assert main(["challenge", name, "--config", str(config)]) != 0
+        return "".join(capsys.readouterr())
+
+    assert answer("Pest") == f"{config}:4: {section}.block_list: names Pest\n"
+    assert answer("Rude") == f"{config}:4: {section}.block_list_files: {in_file} names Rude\n"
+    assert answer("Cheat") == f"{config}:4: {section}.online_block_list: {address} names Cheat\n"
+    assert "block_list" not in answer("Former"), "not any more"
 
 
 def test_a_challenged_player_is_played_even_if_all_slots_are_taken(match: Match) -> None:

@@ -10,9 +10,11 @@ from lichessbot.config.matchmaking import MatchType
 from tests.lichessbot.config.conftest import load
 from tests.lichessbot.config.migration.conftest import Translator, left_out, those_that_matter
 from tests.lichessbot.config.migration.old_files import LICHESS_BOT
+from tests.lichessbot.config.test_lichess_bot_keys import ENGINE
 
 # What the loader names and leaves to the operator, and the translation translates.
-TRANSLATED_BESIDES = {"matchmaking.challenge_color": "random"}
+DRAWN = {"challenge_color": "random"}
+TRANSLATED_BESIDES = {f"matchmaking.{key}": value for key, value in DRAWN.items()}
 
 
 def test_the_translation_means_what_the_loader_understands_of_the_old_file(file: Path, translated: Translator) -> None:
@@ -21,6 +23,8 @@ def test_the_translation_means_what_the_loader_understands_of_the_old_file(file:
     ours, theirs = dotted_values(loaded.config), dotted_values(load(file, readable).config)
     overrides = ours.pop("matchmaking.overrides")
     theirs.pop("matchmaking.overrides")
+    kinds = {name: kind.model_copy(update=DRAWN) for name, kind in load(file, readable).config.matchmaking.types()}
+    assert dict(loaded.config.matchmaking.types()) == kinds
     assert ours["challenge.variants"] == ("standard", "chess960", "atomic")
     assert {key: value for key, value in ours.items() if theirs[key] != value and key != "token"} == TRANSLATED_BESIDES
     assert set(overrides) == {"easy_960", "by_days", "only_horde"}
@@ -34,6 +38,53 @@ def test_the_kinds_of_games_keep_their_meaning(translated: Translator) -> None:
         **dict(own) | {"challenge_initial_time": (), "challenge_increment": (), "challenge_days": (2, 3)}
     ), "an empty list of clocks is none"
     assert kinds["easy_960"].opponent_rating_difference is None
+
+
+@pytest.mark.parametrize(
+    "clock",
+    [
+        "challenge_initial_time: [1, 2], challenge_increment: [0, 1]",
+        "challenge_initial_time: 15, challenge_increment: 0",
+        "challenge_increment: [200]",
+        "challenge_initial_time: [1], challenge_increment: [999]",
+        "challenge_days: [4]",
+    ],
+)
+def test_a_kind_of_games_whose_clocks_nobody_offers_is_left_out(translated: Translator, clock: str) -> None:
+    """It was proposed with the clocks of the section instead."""
+    kinds = f"{{horde: {{challenge_variant: horde, {clock}}}, other: {{challenge_mode: rated}}}}"
+    found, loaded = translated(f"matchmaking: {{allow_matchmaking: true, overrides: {kinds}}}\n")
+    assert list(loaded.config.matchmaking.overrides) == ["other"]
+    assert "matchmaking.overrides.horde" in those_that_matter(found)
+
+
+def test_a_kind_of_games_keeps_the_clocks_that_are_offered(translated: Translator) -> None:
+    override = "{fast: {challenge_initial_time: [7, 60], challenge_increment: [1, 999]}}"
+    found, loaded = translated(f"matchmaking: {{overrides: {override}}}\n")
+    kind = loaded.config.matchmaking.types()[1][1]
+    assert (kind.challenge_initial_time, kind.challenge_increment) == ((60,), (1,))
+    assert "matchmaking.overrides.fast.challenge_initial_time #1" in left_out(found)
+
+
+def test_a_number_out_of_range_becomes_the_nearest(tmp_path: Path, translated: Translator) -> None:
+    """What allowed almost everything became our default, which allows little."""
+    challenge = "{max_base: 315360000, max_increment: 1000, max_simultaneous_games_per_user: 1000, concurrency: 99}"
+    found, loaded = translated(f"challenge: {challenge}\nmatchmaking: {{opponent_rating_difference: 5000}}\n")
+    rules = loaded.config.challenge
+    assert (rules.max_base, rules.max_increment) == (10800, 180)
+    assert (rules.max_simultaneous_games_per_user, rules.concurrency) == (64, 64)
+    assert loaded.config.matchmaking.opponent_rating_difference == 4000
+    assert those_that_matter(found) == set()
+    assert "  concurrency: 64  # expected at most 64, found 99\n" in (tmp_path / "new.yml").read_text()
+
+
+def test_a_concurrency_of_0_lets_nobody_in(translated: Translator) -> None:
+    keys = "challenge: {concurrency: 0, accept_bot: true, only_bot: true}\nmatchmaking: {allow_matchmaking: true}\n"
+    found, loaded = translated(keys)
+    config = loaded.config
+    assert (config.challenge.accept_bot, config.matchmaking.allow_matchmaking) == (False, False)
+    assert config.challenge.rules_for(is_bot=False).max_rating == 0, "no human has such a rating, or has none"
+    assert those_that_matter(found) == set()
 
 
 @pytest.mark.parametrize(
@@ -120,6 +171,13 @@ engine:
     assert loaded.config.engine.command == ("python3", "-u", "engines/e.py", "--cpuct=3.1", "--fast=True")
 
 
+def test_an_engine_is_started_as_the_loader_starts_it(file: Path, translated: Translator) -> None:
+    found, loaded = translated(ENGINE)
+    direct = load(file, ENGINE).config.engine
+    assert (loaded.config.engine.command, loaded.config.engine.uci_options) == (direct.command, direct.uci_options)
+    assert {"engine.uci_options.multipv", "engine.uci_options.Ponder"} <= left_out(found).keys()
+
+
 def test_limits_of_infinity_are_none(translated: Translator) -> None:
     _, loaded = translated("challenge: {max_base: .inf, max_increment: .inf, max_days: .inf}\n")
     rules = loaded.config.challenge
@@ -143,6 +201,8 @@ def test_delay_after_decline_is_the_old_name_of_the_filter(translated: Translato
         ("{allow_matchmaking: true, challenge_variant: duck}", False, 1),
         ("{allow_matchmaking: true, challenge_variant: duck, overrides: {a: {challenge_variant: chess960}}}", True, 0),
         ("{allow_matchmaking: true, challenge_variant: duck, overrides: {a: {challenge_mode: rated}}}", False, 1),
+        ("{allow_matchmaking: true, challenge_variant: duck, "
+         "overrides: {a: {challenge_variant: horde, challenge_initial_time: 7}}}", False, 1),
     ],
 )
 def test_games_of_a_variant_that_nobody_knows_are_not_proposed(
@@ -167,17 +227,16 @@ engine: {uci_options: {UCI_Chess960: true, Hash: 16}, go: {}}
 """
     found, loaded = translated(text)
     assert left_out(found) | {"engine.protocol": ""} == {
-        "abort_time": "expected at least 1, found 0",
         "speling": "unknown key; nearest valid key: greeting",
         "challenge.block_list #2": "expected a name of 2 to 30 letters, digits, _ and -, found 'no name!'",
         "challenge.online_block_list #1": "expected an address such as https://example.com/list.txt, "
         "found 'example.com/list'",
-        "challenge.min_base": "expected at most max_base = 300, found 900",
-        "engine.uci_options.UCI_Chess960": "is set by the variant of the game; remove it",
+        "challenge.min_base": "expected at most max_base = 300, found 900; it is 0 now, the default",
+        "engine.uci_options.UCI_Chess960": "the bot sets this option",
         "engine.protocol": "",
     }
     assert loaded.config.challenge.block_list == ("cheat",)
-    assert loaded.config.engine.hash_mb == 16
+    assert (loaded.config.engine.hash_mb, loaded.config.abort_time) == (16, 1)
 
 
 def test_the_file_explains_its_keys_and_says_where_they_come_from(tmp_path: Path, translated: Translator) -> None:
