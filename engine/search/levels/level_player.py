@@ -5,7 +5,7 @@ the transposition table is emptied before each full search.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -200,18 +200,20 @@ class LimitedSearch:
                 report(line)
 
         result = self._search.run(note, current)
-        if self._rng is None or len(lines) == 1 or result.report is None:
+        if self._rng is None or result.report is None:
             return result
-        best, depth = result.report.score_cp, result.report.depth
-        good = [
-            it for it in lines.values()
-            if it.depth >= depth - 1 and it.score_cp is not None and best is not None
-            and it.score_cp >= best - OPENING_LOSS_CP and it.bound is Bound.EXACT
-        ]  # fmt: skip
-        chosen = self._rng.choice(good or [result.report])
+        chosen = self._rng.choice([result.report, *_nearly_as_good(result.report, lines.values())])
         if chosen.line > 1 and report is not None:
             report(replace(chosen, line=1))
         return SearchResult(chosen.pv[0], (*chosen.pv, None)[1], replace(chosen, line=1), result.late_ms)
+
+
+def _nearly_as_good(best: SearchReport, lines: Iterable[SearchReport]) -> list[SearchReport]:
+    """Return the other lines that lose little against the best one."""
+    if best.score_cp is None:
+        return []
+    least, others = best.score_cp - OPENING_LOSS_CP, [it for it in lines if it.line > 1]
+    return [it for it in others if it.depth >= best.depth - 1 and it.score_cp is not None and it.score_cp >= least]
 
 
 class OwnSearch:
