@@ -125,10 +125,14 @@ class Connection:
         for what, wait_s in self.rate_limiter.held_back.items():
             yield HeldBack(what, now + wait_s)
 
-    @property
-    def overdue(self) -> bool:
-        """Whether the event stream hangs."""
-        return self._stream is not None and self._stream.overdue
+    def tick(self) -> None:
+        """Do what is due in the outbox, and listen with another reader if that of the event stream hangs."""
+        self.outbox.tick()
+        if self._stream is not None and self._stream.overdue:
+            self.stream_lost(StreamLost(None, "its thread hangs", timedelta()))
+            self._stream.stop()
+            self._stream = None
+            self.listen()
 
     def listen(self) -> None:
         """Open the event stream, unless that is done already."""
@@ -160,7 +164,8 @@ class Connection:
         self._is_refused, self.is_open = True, False
 
     def stream_lost(self, lost: StreamLost) -> None:
-        self.status, self.is_open = _RETRYING, False
+        """Take note that the event stream is opened again by itself."""
+        self.status, self.is_open, self._is_refused = _RETRYING, False, False
         self._log.warning("events.lost", reason=lost.reason, retry_in_s=lost.retry_in.total_seconds())
 
     def retry_now(self) -> None:

@@ -190,7 +190,7 @@ class Daemon:
         context = self._context
         self._guarded(lambda: self._in_progress.resume_remembered(lambda our_id: context or self._game_context(our_id)))
         self._guarded(self._games.tick)
-        self._guarded(self._outbox.tick)
+        self._guarded(self._connection.tick)
         if context is not None:
             self._guarded(self._lobby.tick)
             self._guarded(lambda: self._in_progress.tick(context))
@@ -205,7 +205,7 @@ class Daemon:
         """Tell the service manager what goes on, and that all is well."""
         self._manager.status(self._desk.line)
         # Lichess may be unreachable for hours: its streams are then retried on schedule, and all is well.
-        self._manager.feed(well=not (self._games.overdue or self._connection.overdue))
+        self._manager.feed(well=not self._games.overdue)
 
     def _dispatch(self, report: Report) -> None:
         count_fault(report, self._counters.counted)

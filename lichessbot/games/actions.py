@@ -87,6 +87,13 @@ class PostponeAbort:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdraw:
+    """Do not send this command if it still waits to be sent."""
+
+    command: GameCommand
+
+
+@dataclass(frozen=True, slots=True)
 class GameOver:
     """Leave the game; always the last action. `certain`: Lichess reported the end with a known status."""
 
@@ -109,6 +116,7 @@ Action = (
     | RecordAction
     | ChooseLevel
     | PostponeAbort
+    | Withdraw
     | GameOver
     | GameCommand
     | Say

@@ -102,6 +102,10 @@ class Chat:
         self._scores = scores
         self._players: _Players | None = None
         self._is_rated = False
+        self._was_watched = False
+        """Whether the game was seen while it went on; else it may have ended long ago."""
+        self._no_wait: str | None = None
+        """Why nobody can be given more time for the first move."""
         self._proposal_waits = False
         """Whether another level may be proposed, once the engine has told which it has."""
         self._colour = Colour.WHITE
@@ -147,7 +151,7 @@ class Chat:
         mode, opponent = self._greeting.review, self._players.opponent if self._players else None
         is_human = opponent is not None and not opponent.is_bot and opponent.ai_level is None
         asked = LimitedAction.REVIEW in self._done and mode is not ReviewMode.NEVER
-        return asked or (is_human and mode is ReviewMode.HUMANS)
+        return asked or (self._was_watched and is_human and mode is ReviewMode.HUMANS)
 
     def _read_full(self, full: GameFull) -> None:
         white_is_me = full.white.id == self._our_id
@@ -156,6 +160,11 @@ class Chat:
         self._colour = Colour.WHITE if white_is_me else Colour.BLACK
         self._plies = len(full.state.moves.split())
         self._is_rated = full.rated
+        self._was_watched |= not full.state.status.is_over
+        if full.tournament_id is not None:
+            self._no_wait = "In an arena, Lichess decides how long it waits for the first move."
+        elif full.clock is None:
+            self._no_wait = "I abort no game without a clock: take your time."
         begins = self._plies < _ABORTABLE_PLIES and not full.state.status.is_over
         self._proposal_waits = begins and not (full.rated or self._players.opponent.is_bot)
 
@@ -242,6 +251,9 @@ class Chat:
                     yield RecordAction(LimitedAction.REVIEW)
                 yield self._say(room, "After the game I name its turning points, as soon as I have looked at it.")
             case "wait" if room is ChatRoom.PLAYER and self._plies < _ABORTABLE_PLIES and self._waits_left:
+                if self._no_wait is not None:
+                    yield self._say(room, self._no_wait)
+                    return
                 self._waits_left -= 1
                 yield PostponeAbort()
                 yield self._say(room, f"I wait {self._more_time_s:.0f} seconds longer for the first move.")

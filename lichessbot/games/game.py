@@ -6,7 +6,7 @@ never gets two different moves for one ply unless the stream was read in between
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Final
@@ -17,9 +17,10 @@ from lichessbot.games.actions import Action, GameOver, RecordAction, ReopenStrea
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
 from lichessbot.games.move_delivery import MoveDelivery
 from lichessbot.games.move_search import MoveSearch, Position
+from lichessbot.games.pace import Pace
 from lichessbot.games.stream_monitor import StreamMonitor
-from lichessbot.games.takeback_claim import OpponentAbsence, Takebacks
-from lichessbot.games.time_budget import GameClock, Pace, longest_unread_s, with_known_clocks
+from lichessbot.games.takeback_claim import Ending, OpponentAbsence, Takebacks
+from lichessbot.games.time_budget import GameClock, longest_unread_s, with_known_clocks
 from lichessbot.inbox import ListedGame, Report
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
@@ -34,14 +35,6 @@ from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 # A game can be aborted until both sides have moved. Lichess deletes one only after 24 hours.
 _ABORTABLE_PLIES: Final = 2
 NOTHING_DONE: Final[Mapping[LimitedAction, int]] = MappingProxyType(dict.fromkeys(LimitedAction, 0))
-
-
-@dataclass(slots=True)
-class _Ending:
-    """A command that ends the game, repeated until the game is over."""
-
-    command: Abort | Resign
-    due_at: float
 
 
 class Game:
@@ -79,7 +72,7 @@ class Game:
         self._choice: tuple[str, ...] = ()
         """The moves that a source leaves to the engine, best first; empty if the engine may play any."""
         self._delivery: MoveDelivery | None = None
-        self._ending: _Ending | None = None
+        self._ending = Ending(timeouts)
         offered_earlier = done[LimitedAction.DRAW_OFFER] > 0
         self._draw_resign = DrawResignPolicy(config.engine.draw_or_resign, offered_earlier=offered_earlier)
         self._takebacks = Takebacks(game_id, config, done[LimitedAction.TAKEBACK])
@@ -95,7 +88,7 @@ class Game:
         return earliest(
             self._search.due_at,
             self._delivery.due_at if self._delivery else None,
-            self._ending.due_at if self._ending else None,
+            self._ending.due_at,
             self.monitor.wake_at,
             self._takebacks.held_until,
             self._absence.claim_at,
@@ -128,8 +121,14 @@ class Game:
 
     @engine.setter
     def engine(self, engine: EngineConfig) -> None:
+        if engine != self._search.engine:
+            self.engine_is_gone()
         self._search.engine = engine
         self._draw_resign.rules = engine.draw_or_resign
+
+    def engine_is_gone(self) -> None:
+        """Note that no engine runs, or another one from the next search on."""
+        self._search.engine_is_gone()
 
     def stop_pondering(self) -> Iterator[Action]:
         """Stop a search on the opponent's time, as another engine is to play."""
@@ -150,15 +149,15 @@ class Game:
         self.monitor.connecting(None, now)
         self.idle_since = None
         self._search.discard()
+        self.engine_is_gone()
         self._rereading = True
         if self._delivery is not None:
             self._delivery.hold()
 
-    def postpone_abort(self, pause: timedelta) -> None:
+    def postpone_abort(self, pause: timedelta) -> Iterator[Action]:
         """Give the opponent more time for the first move."""
         self._abort_after_s += _s(pause)
-        if self._ending is not None and isinstance(self._ending.command, Abort):
-            self._ending.due_at += _s(pause)
+        yield from self._ending.postpone_abort(_s(pause))
 
     def handle(self, report: Report, now: float) -> Iterator[Action]:
         """Yield the actions that follow from a report about this game."""
@@ -219,9 +218,7 @@ class Game:
                 yield from self._search.time_out(self._position, now)
         if self._delivery is not None:
             yield from self._delivery.tick(now)
-        if self._ending is not None and is_due(self._ending.due_at, now):
-            self._ending.due_at = now + _s(self._timeouts.abort_retry)
-            yield self._ending.command
+        yield from self._ending.tick(now)
         yield from self.monitor.tick(self._clock, now)
         if is_due(self._takebacks.held_until, now):
             yield from self._reread("the answer to a takeback got no reply")
@@ -260,8 +257,7 @@ class Game:
             yield from self._reject_state(str(error), now, fresh=fresh)
             return
         self.monitor.state_followed()
-        if self._ending is not None and isinstance(self._ending.command, Resign):
-            self._ending = None
+        yield from self._ending.drop(Resign)
         if not fresh and tuple(board.moves[: len(self._moves)]) != self._moves:
             yield from self._reread("a move was taken back, or an old line came late")
             return
@@ -296,7 +292,8 @@ class Game:
 
     def _take_turn(self, full: GameFull, clock: GameClock, now: float, *, fresh: bool) -> Iterator[Action]:
         """Find our move, or go on delivering it. The only legal move needs no search."""
-        self._ending = self.idle_since = None
+        self.idle_since = None
+        yield from self._ending.drop(Abort)
         self.monitor.expect_nobody()
         if self._delivery is not None:
             if self._delivery.is_paced:
@@ -323,9 +320,9 @@ class Game:
         if self.idle_since is None:
             self.idle_since = now
         if len(self._moves) >= _ABORTABLE_PLIES or not clock.timed:
-            self._ending = None
-        elif self._ending is None:
-            self._ending = _Ending(Abort(self.game_id, "the opponent does not move"), now + self._abort_after_s)
+            yield from self._ending.drop(Abort)
+        elif self._ending.due_at is None:
+            self._ending.plan(Abort(self.game_id, "the opponent does not move"), now + self._abort_after_s)
 
     def _reread(self, reason: str) -> Iterator[Action]:
         """Read the stream again; until then nothing is sent, and a search goes on."""
@@ -349,7 +346,7 @@ class Game:
             yield from self._resign(reason, now)
 
     def _resign(self, reason: str, now: float) -> Iterator[Action]:
-        self._ending = _Ending(Resign(self.game_id, reason), now)
+        self._ending.plan(Resign(self.game_id, reason), now)
         yield from self.tick(now)
 
     def _end(self, status: GameStatus, winner: Colour | None, plies: int | None = None) -> GameOver:

@@ -1,11 +1,11 @@
-"""The delivery of one move: sent and repeated until the stream shows it or the game is over.
+"""The delivery of one move: sent and repeated until the stream shows it or the game is over; and how long it took.
 
 Pure. If a request got no answer, only the stream tells whether the move was played. After a refusal nothing is sent
 until the stream was read again.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from lichessbot.backoff import Backoff
@@ -112,3 +112,26 @@ class MoveDelivery:
     def _enter(self, stage: _Stage, due_at: float | None = None) -> None:
         self._stage = stage
         self.due_at = due_at
+
+
+@dataclass
+class MoveTimes:
+    """When the steps of our next move happened, in monotonic seconds: how long we take beside the search."""
+
+    line_read_at: float = 0.0
+    decided_at: float | None = None
+    told_at: float | None = None
+    search_s: float = 0.0
+
+    def searched(self, told_at: float, took_s: float) -> None:
+        """Note that the engine, told to search at `told_at`, took this long."""
+        self.told_at, self.search_s = told_at, took_s
+
+    def until(self, sent_at: float) -> dict[str, float]:
+        """Return our own part in milliseconds, in all and, if the engine was asked for this move, by steps."""
+        own = {"reaction_ms": sent_at - self.line_read_at - self.search_s}
+        if self.told_at and self.decided_at and self.line_read_at < self.decided_at <= self.told_at:
+            own["decide_ms"] = self.decided_at - self.line_read_at
+            own["tell_ms"] = self.told_at - self.decided_at
+            own["send_ms"] = sent_at - self.told_at - self.search_s
+        return {name: value * 1000 for name, value in own.items()}

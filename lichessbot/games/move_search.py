@@ -67,7 +67,9 @@ class MoveSearch:
         self._engine_is_new = False
         """An engine failed or was slow to start, and it or its successor is still starting."""
         self._engine_is_unknown = True
-        """No engine has told in this game that it is ready."""
+        """The process to search next has not told that it is ready."""
+        self._first_id = 1
+        """Of the searches by that process."""
         self._postponed_since: float | None = None
         """When no engine ran for this move, which waits for one; over visits in between, too."""
 
@@ -135,7 +137,12 @@ class MoveSearch:
         """Note any answer of an engine or of the fallback; it may belong to a ponder search."""
         self._pondering.note_answer(answer)
         if not (self.has_failed and self.awaits(answer.search_id)):
-            self._engine_is_new = self._engine_is_unknown = False
+            self._engine_is_new = False
+            self._engine_is_unknown &= answer.search_id < self._first_id
+
+    def engine_is_gone(self) -> None:
+        """Note that another process searches next, which is as slow to start as the first one."""
+        self._engine_is_unknown, self._first_id = True, self._last_id + 1
 
     def engine_is_ready(self, clock: GameClock, now: float) -> None:
         """Give an engine that has started the usual time to think."""

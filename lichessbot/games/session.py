@@ -27,10 +27,12 @@ from lichessbot.games.actions import (
     StartSearch,
     StopSearch,
     TakeAnswer,
+    Withdraw,
 )
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
 from lichessbot.games.game_log import GameLog, described, time_control
+from lichessbot.games.move_delivery import MoveTimes
 from lichessbot.games.recording.archive import ArchivedGame, GameArchive
 from lichessbot.games.recording.recorder import GameRecorder
 from lichessbot.games.time_budget import MoveOverhead
@@ -79,29 +81,6 @@ class GameContext:
     """Return the challengers that wait for a game, the next one first."""
     counters: Counters
     """What is counted for the operator."""
-
-
-@dataclass
-class MoveTimes:
-    """When the steps of our next move happened, in monotonic seconds: how long we take beside the search."""
-
-    line_read_at: float = 0.0
-    decided_at: float | None = None
-    told_at: float | None = None
-    search_s: float = 0.0
-
-    def searched(self, told_at: float, took_s: float) -> None:
-        """Note that the engine, told to search at `told_at`, took this long."""
-        self.told_at, self.search_s = told_at, took_s
-
-    def until(self, sent_at: float) -> dict[str, float]:
-        """Return our own part in milliseconds, in all and, if the engine was asked for this move, by steps."""
-        own = {"reaction_ms": sent_at - self.line_read_at - self.search_s}
-        if self.told_at and self.decided_at and self.line_read_at < self.decided_at <= self.told_at:
-            own["decide_ms"] = self.decided_at - self.line_read_at
-            own["tell_ms"] = self.told_at - self.decided_at
-            own["send_ms"] = sent_at - self.told_at - self.search_s
-        return {name: value * 1000 for name, value in own.items()}
 
 
 class GameSession:
@@ -174,14 +153,29 @@ class GameSession:
 
     def _read(self) -> None:
         """Start a reader with a connection of its own; an earlier reader is told to stop and not waited for."""
-        context, game_id = self._context, self.game_id
+        context, game_id, tried_at = self._context, self.game_id, None
         if self._reader is not None:
             self._reader.stop()
+            tried_at = self._reader.tried_at
         api = context.open_api(context.timeouts.liveness)
         source = StreamEndpoint(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        self._reader = reader = StreamReader(source, context.inbox.put, context.timeouts, context.rate_limiter)
+        limiter = context.rate_limiter
+        self._reader = reader = StreamReader(source, context.inbox.put, context.timeouts, limiter, tried_at)
+        reader.due_at = self._game.monitor.opening_due_at
         if not try_start(reader, self._log):  # the game reads again soon
             context.inbox.put(StreamLost(game_id, "no thread or memory is left", context.timeouts.game_backoff_ceiling))
+
+    def _reopen(self, reason: str, *, hangs: bool) -> None:
+        """Read the game again on a new connection, by another reader if the present one hangs or has ended."""
+        reader = self._reader
+        if reader is not None and reader.is_alive() and hangs and reader.is_queued:
+            return  # It keeps its place among the streams that wait.
+        self._log.info("stream.reopen", reason=reason)
+        if reader is not None and reader.is_alive() and not hangs:
+            reader.due_at = self._game.monitor.opening_due_at
+            reader.reopen()
+        else:
+            self._read()
 
     @property
     def overdue(self) -> bool:
@@ -239,6 +233,7 @@ class GameSession:
         self._game_log.catch_up()
         if self.info.is_correspondence and not self._game.engine_wanted:
             self._engine.close()
+            self._game.engine_is_gone()
 
     def retry_now(self) -> None:
         """Retry at once: Lichess answers other streams again."""
@@ -299,12 +294,7 @@ class GameSession:
                 case TakeAnswer(answer):
                     context.inbox.put(answer)
                 case ReopenStream(reason, hangs):
-                    self._log.info("stream.reopen", reason=reason)
-                    if self._reader is not None and self._reader.is_alive() and not hangs:
-                        self._reader.due_at = self._game.monitor.opening_due_at
-                        self._reader.reopen()
-                    else:
-                        self._read()
+                    self._reopen(reason, hangs=hangs)
                 case PlayingWanted():
                     context.inbox.put(action)
                 case RecordAction(kind):
@@ -312,7 +302,9 @@ class GameSession:
                 case ChooseLevel(level):
                     self._choose_level(level)
                 case PostponeAbort():
-                    self._game.postpone_abort(context.timeouts.more_time)
+                    self._perform(self._game.postpone_abort(context.timeouts.more_time))
+                case Withdraw(command):
+                    context.outbox.withdraw(command)
                 case GameOver():
                     self._leave(action)
                 case _:

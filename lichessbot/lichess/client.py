@@ -333,18 +333,20 @@ class _Adapter(AnyAddressAdapter):
         response = super().send(request, *args, **kwargs)
         if not kwargs.get("stream"):
             _load_body(response)
+        elif response.status_code >= 300:  # no stream, but a page, which berserk would read for as long as it lasts
+            _load_body(response, time.monotonic() + self._timeout[1])
         return response
 
 
-def _load_body(response: requests.Response) -> None:
-    """Read the body into `content`, unless it is there. Raises Unreachable if it breaks off or is too long.
+def _load_body(response: requests.Response, until: float | None = None) -> None:
+    """Read the body into `content`, unless it is there. Raises Unreachable if it breaks off, is too long or too late.
 
     Of an error, whose status is an answer too, `content` is then empty.
     """
     if isinstance(response._content, bytes):
         return
     try:
-        response._content = read_body(response, LONGEST_BODY_BYTES, decode=True)
+        response._content = read_body(response, LONGEST_BODY_BYTES, until, decode=True)
     except Unreachable:
         if response.ok:
             raise

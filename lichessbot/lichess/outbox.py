@@ -75,7 +75,7 @@ class Outbox:
         `record_patience`: a slow disk must not hold up a game.
         """
         if isinstance(command, SendMove):
-            mover = self._move_sender(command.game_id)
+            mover = self._move_sender(command)
             mover.send(command, recorded)
             self._start(mover)
         else:
@@ -125,10 +125,14 @@ class Outbox:
             shared.stop()
         self._shared.clear()
 
-    def _move_sender(self, game_id: str) -> "_MoveSender":
+    def _move_sender(self, move: SendMove) -> "_MoveSender":
+        game_id = move.game_id
         sender = self._move_senders.get(game_id)
         if sender is not None and sender.is_stuck(self._timeouts.stuck_move.total_seconds()):
             sender.stop()
+            sender = None
+        elif sender is not None and sender.awaits_only_the_answer(move.ply):
+            sender.finish()
             sender = None
         if sender is None:
             api = self._open_api(self._timeouts.game_answer)
@@ -167,6 +171,8 @@ class _MoveSender(threading.Thread):
         self._lock = threading.Lock()
         self._unanswered = 0
         self._busy_since: float | None = None
+        self._first_try_of: int | None = None
+        """The ply of the move in flight, unless it was sent before."""
         self._in_doubt = False
         """Whether the kept connection may be dead."""
         self._stopping = False
@@ -180,8 +186,12 @@ class _MoveSender(threading.Thread):
         self._moves.put((command, recorded))
 
     def stop(self) -> None:
-        """End the thread after the request in flight, if any."""
+        """End the thread after the request in flight, if any, without a report."""
         self._stopping = True
+        self.finish()
+
+    def finish(self) -> None:
+        """End the thread after the report of the request in flight."""
         self._moves.put(None)
 
     @property
@@ -198,16 +208,26 @@ class _MoveSender(threading.Thread):
         busy_since = self._busy_since
         return busy_since is not None and time.monotonic() - busy_since > patience_s
 
+    def awaits_only_the_answer(self, next_ply: int) -> bool:
+        """Return whether a move for `next_ply` shows that the move in flight has been played.
+
+        If that was sent more than once, it may still be on its way to Lichess, and must not arrive after its successor.
+        """
+        ply = self._first_try_of
+        return ply is not None and ply < next_ply
+
     def run(self) -> None:
+        latest_ply: int | None = None
         while (newest := self._newest()) is not None and not self._stopping:
             command, recorded = newest
             _await_record(recorded, self._timeouts)
             self._busy_since = time.monotonic()
+            self._first_try_of, latest_ply = None if command.ply == latest_ply else command.ply, command.ply
             if self._in_doubt:
                 self._in_doubt = False
                 self._api.close()
             report = _send(self._api, command, self._rate_limiter)
-            self._busy_since = None
+            self._busy_since = self._first_try_of = None
             self._count(-1)
             if not self._stopping:
                 self._emit(report)

@@ -94,7 +94,15 @@ class StreamEndpoint:
 class StreamReader(threading.Thread):
     """Reads one stream and reopens it whenever it ends, until stopped or refused."""
 
-    def __init__(self, source: StreamEndpoint, emit: Emit, timeouts: Timeouts, rate_limiter: RateLimiter) -> None:
+    def __init__(
+        self,
+        source: StreamEndpoint,
+        emit: Emit,
+        timeouts: Timeouts,
+        rate_limiter: RateLimiter,
+        tried_at: float | None = None,
+    ) -> None:
+        """`tried_at`: when an earlier reader last tried to open this stream."""
         super().__init__(name=f"stream-{source.game_id or 'events'}", daemon=True)
         self._source = source
         self._emit = emit
@@ -111,7 +119,10 @@ class StreamReader(threading.Thread):
         self.due_at: float | None = None
         """When the owner expects the stream to be open, which goes before those due later. None: not known."""
         self._chose_wait = False
-        self._tried_at: float | None = None
+        self.tried_at = tried_at
+        """When the stream was last tried to be opened, in monotonic seconds; None if it never was."""
+        self.is_queued = False
+        """Whether our own limit delays the next opening: no fault of the connection."""
         self._opened_at: float | None = None
         self._heard_at: float | None = None
         self._progress_due_at: float | None = None
@@ -196,8 +207,9 @@ class StreamReader(threading.Thread):
         """Wait until the stream may be opened; the first opening of a game's stream never waits."""
         spacing_s = self._timeouts.stream_spacing.total_seconds()
         usually_due_at = time.monotonic() + self._timeouts.stream_answer.total_seconds()
-        while self._tried_at is not None and not self._stopping:
-            wait_s = self._tried_at + spacing_s - time.monotonic()
+        self.is_queued = self.tried_at is not None
+        while self.tried_at is not None and not self._stopping:
+            wait_s = self.tried_at + spacing_s - time.monotonic()
             if wait_s <= 0.0:
                 wait_s = self._rate_limiter.ask_to_reopen(self, self.due_at or usually_due_at)
             if wait_s == 0.0:
@@ -209,7 +221,7 @@ class StreamReader(threading.Thread):
             if wait_s == 0.0:
                 break
             self._wait_unshortened(wait_s)
-        self._tried_at = time.monotonic()
+        self.tried_at, self.is_queued = time.monotonic(), False
 
     def _wait_unshortened(self, wait_s: float) -> None:
         """Wait; only `stop` ends this wait."""

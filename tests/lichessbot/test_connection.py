@@ -1,6 +1,8 @@
-"""When a token that was denied counts as dead, and what the operator reads of the connection."""
+"""When a token that was denied counts as dead, what the operator reads, and an event stream that does not open."""
 
+from dataclasses import replace
 from datetime import timedelta
+from queue import SimpleQueue
 from types import SimpleNamespace
 
 import pytest
@@ -12,8 +14,9 @@ from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import CommandDone, CommandFailed
 from lichessbot.lichess.models import Account
-from lichessbot.lichess.streams import PlayingWanted, StreamReport
+from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamOpened, StreamReader, StreamReport
 from lichessbot.timeouts import Timeouts
+from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 MINUTE = Timeouts(denied_token=timedelta(seconds=60))
 
@@ -76,4 +79,35 @@ def test_an_event_stream_whose_thread_cannot_be_started_is_opened_with_the_next_
     link.listen()
     assert link._stream is not None
     assert link._stream.is_alive()
+    link.stop_listening()
+
+
+def test_an_event_stream_whose_error_page_does_not_end_is_opened_again(lichess: ScriptedLichess) -> None:
+    page: list[bytes | float] = [b"x", 0.2] * 600
+    lichess.answer("/api/stream/event", Reply(502, lines=page), Reply(lines=[b"\n"], end=End.STALL))
+    timeouts = replace(MINUTE, liveness=timedelta(seconds=1))
+    reports: SimpleQueue[StreamReport | CommandDone | CommandFailed] = SimpleQueue()
+    link = Connection(Access(lichess.url, SecretStr("token"), timeouts), reports.put, timeouts)
+    link.listen()
+    lost = reports.get(timeout=60.0)
+    assert isinstance(lost, StreamLost)
+    assert lost.reason == "502: Bad Gateway"
+    assert reports.get(timeout=60.0) == StreamOpened(None)
+    link.stop_listening()
+
+
+def test_an_event_stream_whose_reader_hangs_gets_another(
+    link: Connection, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link.listen()
+    first = link._stream
+    assert first is not None
+    link.tick()
+    assert link._stream is first
+    monkeypatch.setattr(StreamReader, "overdue", property(lambda reader: reader is first))
+    link.tick()
+    assert link._stream not in (None, first)
+    assert first._stopping
+    assert "events.lost reason=\"its thread hangs\" retry_in_s=0" in caplog.text
+    link.tick()
     link.stop_listening()

@@ -78,12 +78,19 @@ class ChatBench:
         return list(self.chat.handle(StreamEvent(GAME, event, self.now), self.now))
 
     def meet(
-        self, them: dict[str, Any] | None = None, moves: str = "", status: str = "started", *, rated: bool = False
+        self,
+        them: dict[str, Any] | None = None,
+        moves: str = "",
+        status: str = "started",
+        *,
+        rated: bool = False,
+        **facts: Any,
     ) -> list[Action]:
         state = {"moves": moves, "wtime": 1, "btime": 1, "status": status}
         them = them if them is not None else {"id": "ferdinand", "name": "Ferdinand"}
         full = {"id": GAME, "variant": {"key": "standard"}, "white": them, "black": {"id": US, "name": "TestBot"}}
-        return self.hear(GameFull.model_validate({**full, "rated": rated, "state": state}))
+        facts = {"clock": {"initial": 60_000, "increment": 0}, "rated": rated, **facts}
+        return self.hear(GameFull.model_validate({**full, **facts, "state": state}))
 
     def line(self, text: str, room: str = "player", username: str = "Ferdinand") -> list[Action]:
         self.now += SPACING_S
@@ -360,6 +367,20 @@ def test_wait_gives_time_for_the_first_move_up_to_a_limit() -> None:
     answers = [bench.line("!wait") for _ in range(5)]
     assert answers[0] == [PostponeAbort(), Say(GAME, PLAYER, "I wait 60 seconds longer for the first move.")]
     assert answers[3:] == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("facts", "answer"),
+    [
+        ({"tournamentId": "arena123"}, "In an arena, Lichess decides how long it waits for the first move."),
+        ({"clock": None, "daysPerTurn": 2}, "I abort no game without a clock: take your time."),
+        ({"clock": None}, "I abort no game without a clock: take your time."),
+    ],
+)
+def test_wait_promises_nothing_where_we_abort_no_game(facts: dict[str, Any], answer: str) -> None:
+    bench = ChatBench()
+    bench.meet(**facts)
+    assert bench.line("!wait") == [Say(GAME, PLAYER, answer)]
 
 
 def test_wait_is_refused_to_spectators_and_after_the_first_moves() -> None:

@@ -40,6 +40,18 @@ def test_the_operator_decides_who_hears_of_turning_points(mode: str, them: dict[
     assert bench.chat.review_wanted is wanted
 
 
+def test_turning_points_are_told_unasked_only_in_a_game_that_was_seen_while_it_went_on() -> None:
+    """One that ended while the bot was down may have ended days ago."""
+    for asked in ((), (LimitedAction.REVIEW,)):
+        bench = ChatBench({"review": "humans"}, *asked)
+        bench.meet(moves="f2f3 e7e5 g2g4 d8h4", status="mate")
+        assert bench.chat.review_wanted is bool(asked)
+    bench = ChatBench({"review": "humans"})
+    for status in ("started", "mate"):  # the last move may cross the end: the stream is then opened again
+        bench.meet(moves="f2f3 e7e5 g2g4 d8h4", status=status)
+    assert bench.chat.review_wanted
+
+
 def test_an_operator_who_wants_no_reviews_has_the_bot_say_so() -> None:
     bench = ChatBench({"review": "never"})
     bench.meet()

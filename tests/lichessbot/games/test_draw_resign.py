@@ -9,7 +9,7 @@ import pytest
 from engine.facade import Board
 from lichessbot.config import DrawOrResignConfig
 from lichessbot.errors import Unreachable
-from lichessbot.games.actions import Action, AskSources, RecordAction
+from lichessbot.games.actions import Action, AskSources, RecordAction, Withdraw
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import (
@@ -384,8 +384,9 @@ def test_rules_for_resigning_may_change_during_the_game() -> None:
 
 def test_an_offer_that_comes_before_the_resignation_took_effect_is_taken_instead() -> None:
     bench = Bench(**READY)
-    opening(bench, "cp -1500", "cp -1500")
+    (resign,) = opening(bench, "cp -1500", "cp -1500")
     actions = bench.state("e2e4 e7e5", "bdraw")
+    assert actions[0] == Withdraw(resign), "it may still wait to be sent"
     assert bench.find(actions, "g1f3", "cp -1500") == [RECORDED, SendMove(GAME, 3, "g1f3", offering_draw=True)]
 
 

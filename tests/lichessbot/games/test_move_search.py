@@ -14,6 +14,7 @@ from lichessbot.games.actions import (
 from lichessbot.lichess.commands import Resign, SendMove
 from lichessbot.storage.records import LimitedAction
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchSummary
+from lichessbot.uci.strength import at_level
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench, advice, consulting, only
 
 DAY_MS = 86_400_000
@@ -172,6 +173,32 @@ def test_without_a_clock_a_move_waits_until_the_engine_has_loaded_its_network() 
     assert bench.hear(EngineReady(GAME)) == []
     assert bench.wait(9) == []
     only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+
+
+def test_each_move_waits_for_an_engine_that_is_started_for_it() -> None:
+    bench = Bench(ready=False, days=2, engine={"move_time_ms": 5000})
+    moves = ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4"]
+    for ply in (0, 2, 4):
+        if ply == 4:
+            bench.game.join(bench.now)  # another visit
+        actions = bench.full(" ".join(moves[:ply]), time_ms=2 * DAY_MS)
+        assert bench.wait(80) == []
+        bench.find(actions, moves[ply])
+        bench.state(" ".join(moves[: ply + 1]), time_ms=2 * DAY_MS)
+        if ply == 0:
+            bench.game.engine_is_gone()
+
+
+def test_a_move_waits_for_an_engine_that_is_started_for_another_level() -> None:
+    """The answer to a search that went on meanwhile is one of the former engine."""
+    bench = Bench(timed=False)
+    think = bench.full("e2e4 e7e5", time_ms=2**31 - 1)
+    bench.game.engine = at_level(bench.game.engine, 1200)
+    bench.find(think, "g1f3")
+    only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=2**31 - 1), StartSearch)
+    assert bench.wait(80) == []
+    assert bench.hear(EngineReady(GAME)) == []
+    only(bench.wait(30), StopSearch)
 
 
 def test_with_days_left_a_move_waits_for_an_engine_that_comes_back() -> None:

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.facade import Board
-from lichessbot.games.time_budget import GameClock, doubt, human_factor, human_s
+from lichessbot.games.pace import doubt, human_factor, human_s
+from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameState
 from lichessbot.move_sources.models import SourceAnswer

@@ -19,8 +19,9 @@ from lichessbot.games.recording.archive import GameArchive
 from lichessbot.games.session import GameSession
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import CommandDone, Say, SendMove
-from lichessbot.lichess.enums import ChatRoom
-from lichessbot.lichess.models import GameFull, GameInfo
+from lichessbot.lichess.enums import ChatRoom, Speed
+from lichessbot.lichess.models import GameFull, GameInfo, GameState
+from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import StreamEvent, StreamLost
 from lichessbot.move_sources import Hosts
@@ -114,9 +115,11 @@ def test_a_stream_whose_reader_has_ended_is_read_again(
     readers: list[Any] = []
 
     def start_reader(*arguments: object) -> Any:
-        readers.append(SimpleNamespace(is_alive=lambda: len(readers) > 1, asked=[], stop=lambda: None))
-        readers[-1].start, readers[-1].reopen = lambda: None, lambda: readers[-1].asked.append(readers[-1].due_at)
-        return readers[-1]
+        reader = SimpleNamespace(is_alive=lambda: len(readers) > 1, asked=[], stop=lambda: None, is_queued=False)
+        reader.start, reader.reopen = lambda: None, lambda: reader.asked.append(reader.due_at)
+        reader.told_tried_at, reader.tried_at = arguments[-1], float(len(readers))
+        readers.append(reader)
+        return reader
 
     monkeypatch.setattr("lichessbot.games.session.StreamReader", start_reader)
     session._context.open_api = lambda read_timeout: None  # type: ignore[method-assign]
@@ -131,8 +134,45 @@ def test_a_stream_whose_reader_has_ended_is_read_again(
     assert readers[1].due_at == due_at, "the reader tries again by itself"
     session._perform([ReopenStream("the game cannot wait")])
     assert readers[1].asked == [None, due_at]
+    readers[1].is_queued = True
+    session._perform([ReopenStream("it does not open", hangs=True)])
+    assert len(readers) == 2, "our own limit delays it, and a new reader would wait as long"
+    readers[1].is_queued = False
     session._perform([ReopenStream("it does not open", hangs=True)])
     assert len(readers) == 3
+    assert [it.told_tried_at for it in readers] == [None, 0.0, 1.0], "only a stream's very first opening never waits"
+
+
+def test_an_abort_that_a_rate_limit_holds_back_is_not_sent_once_the_opponent_has_moved(session: GameSession) -> None:
+    sent: list[str] = []
+    context: Any = session._context
+    reports: SimpleQueue[Any] = SimpleQueue()
+    api: Any = SimpleNamespace(abort=sent.append, resign=sent.append, sent_at=0.0, close=lambda: None)
+    context.outbox = Outbox(lambda read_timeout: api, reports.put, context.timeouts, context.rate_limiter)
+    context.rate_limiter.hold_back(timedelta(minutes=1))
+    opened(session, black=True)
+    session._perform(session._game.tick(time.monotonic() + 31.0))
+    assert context.outbox.unanswered == {"abort": 1}
+    moved = GameState.model_validate(state("e2e4"))
+    session.handle(StreamEvent(GAME, moved, time.monotonic()))
+    assert not context.outbox.unanswered
+    context.outbox.close()
+    assert not sent
+
+
+def test_a_correspondence_engine_is_closed_after_each_move_and_its_successor_gets_as_much_time(
+    session: GameSession,
+) -> None:
+    context: Any = session._context
+    context.outbox.send = lambda command, recorded: None
+    session.info = session.info.model_copy(update={"speed": Speed.CORRESPONDENCE})
+    opened(session, black=False, clock=None, daysPerTurn=2)
+    answer(session, "e2e4", SearchSummary(depth=3))
+    assert not session._game.engine_wanted
+    session.handle(StreamEvent(GAME, GameState.model_validate(state("e2e4 e7e5")), time.monotonic()))
+    pending = session._game._search._pending
+    assert pending is not None
+    assert pending.awaits_start
 
 
 def test_a_stream_whose_thread_cannot_be_started_is_read_a_little_later(

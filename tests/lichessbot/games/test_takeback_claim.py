@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from lichessbot.errors import Refused, Unreachable
-from lichessbot.games.actions import Action, AskSources, RecordAction, ReopenStream, StartSearch, StopSearch
+from lichessbot.games.actions import Action, AskSources, RecordAction, ReopenStream, StartSearch, StopSearch, Withdraw
 from lichessbot.lichess.commands import (
     Abort,
     AnswerTakeback,
@@ -298,9 +298,33 @@ def test_an_opponent_who_asks_for_time_is_not_aborted_before_it_is_over() -> Non
     for asks_first in (True, False):
         bench = Bench(white=False)
         if asks_first:
-            bench.game.postpone_abort(timedelta(seconds=60))
+            assert not list(bench.game.postpone_abort(timedelta(seconds=60)))
         bench.full()
         if not asks_first:
-            bench.game.postpone_abort(timedelta(seconds=60))
+            assert not list(bench.game.postpone_abort(timedelta(seconds=60)))
         assert Abort(GAME, "the opponent does not move") not in bench.wait(89)
         assert Abort(GAME, "the opponent does not move") in bench.wait(1)
+
+
+def test_an_abort_that_may_still_wait_to_be_sent_is_withdrawn_once_the_opponent_moves_or_asks_for_time() -> None:
+    """After a 429 it would be sent later, into a game that has begun."""
+    abort = Abort(GAME, "the opponent does not move")
+    bench = Bench(white=False)
+    bench.full()
+    assert bench.wait(30) == [abort]
+    assert list(bench.game.postpone_abort(timedelta(seconds=60))) == [Withdraw(abort)]
+    assert list(bench.game.postpone_abort(timedelta(seconds=60))) == []
+    assert abort not in bench.wait(129)
+    assert abort in bench.wait(1)
+    withdrawn, search = bench.state("e2e4")
+    assert withdrawn == Withdraw(abort)
+    assert isinstance(search, StartSearch)
+    assert abort not in bench.wait(3600)
+
+
+def test_an_abort_is_withdrawn_though_the_opponents_move_was_read_with_our_reply() -> None:
+    abort = Abort(GAME, "the opponent does not move")
+    bench = Bench(white=False)
+    bench.full()
+    assert bench.wait(30) == [abort]
+    assert Withdraw(abort) in bench.full("e2e4 e7e5")

@@ -48,6 +48,8 @@ from tests.lichessbot.lichess.outbox_bench import (
 )
 
 CHAT_PATH = "/api/bot/game/abcd1234/chat"
+NEXT = SendMove("abcd1234", 3, "g1f3")
+NEXT_PATH = "/api/bot/game/abcd1234/move/g1f3"
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,8 @@ def test_a_record_that_takes_too_long_is_not_waited_for(
 def test_of_several_waiting_moves_only_the_newest_is_sent(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
-    moves = [SendMove("abcd1234", ply, f"a{ply}a{ply + 1}") for ply in range(1, 5)]
+    """The same ply can need another move after a takeback."""
+    moves = [SendMove("abcd1234", 1, f"a{rank}a{rank + 1}") for rank in range(1, 5)]
     held = Event()
     for move in moves:
         lichess.answer(f"/api/bot/game/abcd1234/move/{move.move}", Reply(held=held))
@@ -258,6 +261,38 @@ def test_an_endless_answer_does_not_delay_the_next_move(
     assert inbox.empty()
 
 
+def test_a_late_answer_does_not_delay_the_next_move_and_is_reported(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    held = Event()
+    lichess.answer(MOVE_PATH, Reply(held=held))
+    lichess.answer(NEXT_PATH, Reply())
+    outbox.send(MOVE)
+    lichess.until_asked()
+    outbox.send(NEXT)
+    assert answer(inbox) == CommandDone(NEXT)
+    held.set()
+    assert answer(inbox) == CommandDone(MOVE)
+
+
+def test_a_move_that_was_sent_twice_does_not_arrive_after_the_next_one(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    """The stream may show the first request while the second is still on its way."""
+    held = Event()
+    lichess.answer(MOVE_PATH, Reply(502), Reply(held=held))
+    lichess.answer(NEXT_PATH, Reply())
+    outbox.send(MOVE)
+    assert isinstance(answer(inbox), CommandFailed)
+    outbox.send(MOVE)
+    lichess.until_asked(2)
+    outbox.send(NEXT)
+    assert outbox.unanswered == {"send move": 2}
+    held.set()
+    assert [answer(inbox).command for _ in range(2)] == [MOVE, NEXT]
+    assert lichess.paths() == [MOVE_PATH, MOVE_PATH, NEXT_PATH]
+
+
 def test_an_endless_answer_is_given_up_and_waiting_commands_are_sent(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, put_forward: Callable[[float], None]
 ) -> None:
@@ -314,7 +349,7 @@ def test_a_closed_game_sends_no_more_commands(lichess: ScriptedLichess, outbox: 
     lichess.answer(MOVE_PATH, Reply(held=(held := Event())))
     outbox.send(MOVE)
     lichess.until_asked()
-    outbox.send(SendMove("abcd1234", 3, "g1f3"))
+    outbox.send(SendMove("abcd1234", 1, "g1f3"))
     outbox.close_game("abcd1234")
     held.set()
     time.sleep(0.4)

@@ -142,3 +142,22 @@ def test_a_reader_says_when_its_stream_is_due_and_withdraws_if_it_is_stopped() -
     assert began < usual - timeouts.stream_answer.total_seconds() < time.monotonic(), "not known yet"
     assert due_at == 7.0
     assert not limiter._waiting_streams
+
+
+def test_a_reader_that_replaces_another_waits_for_its_turn_and_says_so() -> None:
+    """Many games that lose their streams together would else open them all at once."""
+    timeouts = Timeouts(stream_window=timedelta(hours=1))
+    scripted: Any = Streams(Hand())
+    source = StreamEndpoint(GAME, scripted, lambda: scripted, parse_game_event)
+    limiter = RateLimiter(timeouts)
+    reader = StreamReader(source, SimpleQueue().put, timeouts, limiter, time.monotonic())
+    was_queued: list[bool] = []
+
+    def ask(stream: object, due_at: float) -> float:
+        was_queued.append(reader.is_queued)
+        return 0.01 if len(was_queued) == 1 else 0.0
+
+    limiter.ask_to_reopen = ask  # type: ignore[method-assign]
+    reader._read_until_lost()
+    assert was_queued == [True, True]
+    assert not reader.is_queued

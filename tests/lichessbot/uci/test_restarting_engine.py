@@ -187,8 +187,9 @@ def test_an_engine_with_another_configuration_makes_room_for_that_of_the_next_ga
 
 def test_an_engine_that_has_not_started_is_not_kept(games: Games) -> None:
     engine, process = games.begin("first")
+    was_ready = process.ready  # on a machine that stood still in between
     engine.release()
-    assert gone(process.process_id) or process.ready
+    assert was_ready or gone(process.process_id)
 
 
 def test_engines_of_others_are_not_kept(games: Games, rude_engine: Path) -> None:
