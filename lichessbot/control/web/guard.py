@@ -45,7 +45,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class AccessRules:
     """What is allowed: with a password, requests that know it; else those to an address of this machine."""
 
     password: str | None = field(default=None, repr=False)
@@ -94,7 +94,7 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        rules: Rules,
+        rules: AccessRules,
         note_crash: Callable[[Exception], None],
         pause_s: float = _PAUSE_S,
         longest_wait_s: float = _LONGEST_WAIT_S,

@@ -12,7 +12,7 @@ from uvicorn.server import ServerState
 from lichessbot.control.commands import ControlRequest, adapter_of
 from lichessbot.control.status import Status
 from lichessbot.control.web.connections import REQUEST_PATIENCE_S, BoundedConnection
-from lichessbot.control.web.guard import Guard, Rules
+from lichessbot.control.web.guard import AccessRules, Guard
 from lichessbot.control.web.routes import application
 from lichessbot.control.web.site import Site
 from lichessbot.control.web.snapshots import Snapshots
@@ -56,7 +56,7 @@ class Service:
     async def _serve(self, listener: socket.socket, emit: Callable[[ControlRequest], None]) -> None:
         loop = asyncio.get_running_loop()
         snapshots = Snapshots(emit)
-        rules = Rules(self._site.password, self._site.host)
+        rules = AccessRules(self._site.password, self._site.host)
         app = Guard(application(self._site, snapshots), rules, lambda error: self._log.crash("web.crashed", error))
         config = uvicorn.Config(
             app,

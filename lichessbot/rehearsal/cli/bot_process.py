@@ -40,7 +40,7 @@ _REFUSED = re.compile(r" reload\.refused problem=(.*)")
 
 
 @dataclass(frozen=True)
-class Terms:
+class BotTerms:
     """How the bot plays. `config`: the configuration of the operator, if one is rehearsed.
 
     Without a configuration, `variant` is what its engine has to play, and `meets_people` makes the bot as obliging to a
@@ -58,7 +58,7 @@ class Terms:
 class Daemon:
     """A `lichessbot run` against `url`, with config and log in `folder`."""
 
-    def __init__(self, url: str, token: str, terms: Terms, folder: Path) -> None:
+    def __init__(self, url: str, token: str, terms: BotTerms, folder: Path) -> None:
         self.log_path = folder / "daemon.log"
         self._config_path = folder / "config.yml"
         self._settings = _settings(url, terms)
@@ -182,7 +182,7 @@ def _environment(process: Path) -> list[bytes]:
         return []           # it ended meanwhile, or belongs to another user
 
 
-def _settings(url: str, terms: Terms) -> dict[str, object]:
+def _settings(url: str, terms: BotTerms) -> dict[str, object]:
     """Return the operator's settings with the rehearsal's address and token, or settings that accept every game."""
     kept = terms.config
     if kept is None:
@@ -197,7 +197,7 @@ def _settings(url: str, terms: Terms) -> dict[str, object]:
     return settings
 
 
-def _open_rules(terms: Terms) -> dict[str, object]:
+def _open_rules(terms: BotTerms) -> dict[str, object]:
     """Return rules that accept every game; those without a clock only from people, as nobody else proposes any."""
     return {
         "concurrency": terms.concurrency,

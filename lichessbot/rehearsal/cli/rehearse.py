@@ -27,7 +27,7 @@ from rich.console import Console
 from engine.facade import build_mode
 from lichessbot.rehearsal.browser.page import Page, is_page
 from lichessbot.rehearsal.browser.person import Person
-from lichessbot.rehearsal.cli.bot_process import Daemon, Terms
+from lichessbot.rehearsal.cli.bot_process import BotTerms, Daemon
 from lichessbot.rehearsal.cli.display import (
     REFRESHES_PER_S,
     Display,
@@ -116,10 +116,10 @@ class _Rehearsal:
         if options.serve:
             return self.serve(ends=options.games is not None)
         slots = options.concurrency if options.games or not options.browser else 0
-        terms = Terms(slots, options.variant.key, options.time_scale, config, strength=options.strength)
+        terms = BotTerms(slots, options.variant.key, options.time_scale, config, strength=options.strength)
         return self.browse(terms, opens=not options.no_open) if options.browser else self.play(terms)
 
-    def play(self, terms: Terms) -> int:
+    def play(self, terms: BotTerms) -> int:
         """Run the bot against the house bots, to the end of the last game; return the exit code."""
         folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
         daemon = Daemon(self._url, self._token, terms, folder)
@@ -139,7 +139,7 @@ class _Rehearsal:
             self._problems.append(problem)
         return self._judge(daemon, folder)
 
-    def browse(self, terms: Terms, *, opens: bool) -> int:
+    def browse(self, terms: BotTerms, *, opens: bool) -> int:
         """Run the bot for a person at the page until Ctrl-C; return the exit code."""
         folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
         terms = replace(terms, concurrency=terms.concurrency + 1, meets_people=True)    # a slot for the person

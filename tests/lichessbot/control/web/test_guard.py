@@ -9,14 +9,14 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message
 
-from lichessbot.control.web.guard import Guard, Refusal, Rules
+from lichessbot.control.web.guard import AccessRules, Guard, Refusal
 
 PASSWORD = "sesame:öffne dich"
-OPEN = Rules()
-CLOSED = Rules(PASSWORD)
+OPEN = AccessRules()
+CLOSED = AccessRules(PASSWORD)
 
 
-def refusal(rules: Rules, *headers: tuple[str, str], method: str = "GET") -> Refusal | None:
+def refusal(rules: AccessRules, *headers: tuple[str, str], method: str = "GET") -> Refusal | None:
     raw: Iterable[tuple[bytes, bytes]] = [(name.encode(), value.encode("latin-1")) for name, value in headers]
     return rules.objection(method, raw)
 
@@ -46,7 +46,7 @@ def test_a_name_that_somebody_has_pointed_at_this_machine_is_refused(hosts: tupl
 
 
 def test_another_loopback_address_is_known_by_its_own_name() -> None:
-    assert refusal(Rules(host="127.0.0.2"), ("host", "127.0.0.2:8080")) is None
+    assert refusal(AccessRules(host="127.0.0.2"), ("host", "127.0.0.2:8080")) is None
     assert refusal(OPEN, ("host", "127.0.0.2:8080")) is not None
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.rehearsal.cli import bot_process, rehearse
-from lichessbot.rehearsal.cli.bot_process import Daemon, Terms
+from lichessbot.rehearsal.cli.bot_process import BotTerms, Daemon
 from lichessbot.rehearsal.cli.options import Options
 
 BEGIN = "2026-11-26 02:52:08,877"
@@ -22,7 +22,7 @@ BEGIN = "2026-11-26 02:52:08,877"
     ],
 )
 def test_an_error_is_a_line_of_that_level_whatever_its_text_says(tmp_path: Path, line: str, is_error: bool) -> None:
-    daemon = Daemon("http://127.0.0.1:1", "lip_token", Terms(1), tmp_path)
+    daemon = Daemon("http://127.0.0.1:1", "lip_token", BotTerms(1), tmp_path)
     daemon.log_path.write_text(f"{BEGIN} INFO start\n{line}\n")
     assert daemon.logged_errors() == [line] * is_error
 
@@ -33,7 +33,7 @@ def test_the_service_manager_does_not_take_the_rehearsed_bot_for_the_real_one(
     beats = ("LICHESSBOT_HEARTBEAT_FILE", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
     for name in beats:
         monkeypatch.setenv(name, "1")
-    daemon = Daemon("http://127.0.0.1:1", "lip_token", Terms(1), tmp_path)
+    daemon = Daemon("http://127.0.0.1:1", "lip_token", BotTerms(1), tmp_path)
     assert not set(beats) & set(daemon._environment)
 
 

@@ -22,7 +22,7 @@ import lichessbot
 from engine.facade import build_mode
 from lichessbot.cli.rehearse import command as rehearse_command
 from lichessbot.rehearsal.cli import rehearse as command
-from lichessbot.rehearsal.cli.bot_process import Daemon, Terms
+from lichessbot.rehearsal.cli.bot_process import BotTerms, Daemon
 from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, own_config
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
@@ -346,7 +346,7 @@ def test_the_rehearsed_bot_leaves_the_operators_server_program_and_page_alone(tm
         "url": "https://lichess.org", "proxy": "http://proxy:1", "token_file": "token", "pgn_directory": "games",
         "notify": {"command": ["mail"]}, "status": {"listen": "127.0.0.1:8080", "password_file": "password"},
     }  # fmt: skip
-    Daemon("http://127.0.0.1:1", "token", Terms(1, config={**outside, "abort_time": 31}), tmp_path)
+    Daemon("http://127.0.0.1:1", "token", BotTerms(1, config={**outside, "abort_time": 31}), tmp_path)
     settings = yaml.safe_load((tmp_path / "config.yml").read_text())
     assert settings == {"url": "http://127.0.0.1:1", "state_dir": "state", "abort_time": 31}
 
