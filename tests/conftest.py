@@ -16,7 +16,9 @@ from tests.tables import NoTables, find_tables
 
 # How long an example takes, or to make it, says more about the machine than about us.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+# No test may fail by chance: each run has the same examples. `--hypothesis-profile patient` looks for others.
+settings.register_profile("same", settings.get_profile("patient"), derandomize=True)
+settings.load_profile("same")
 
 # What these say of the terminal or the log of the tests is no business of the programs they start.
 OF_THE_TERMINAL = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")

@@ -29,20 +29,37 @@ def is_level_of_a_log(node: ast.AST) -> bool:
 
 
 def keys_of(splat: ast.expr, tree: ast.Module) -> set[str]:
-    """Return the keys that `**splat` adds: those of the dicts that its name or function stands for in the module."""
+    """Return the keys that `**splat` adds: those of the dicts that its name or function stands for.
+
+    The module defines it, or one from which it imports something.
+    """
     name = ast.unparse(splat.func if isinstance(splat, ast.Call) else splat).rpartition(".")[2]
+    found = keys_in(tree, name) or {key for other in imported_by(tree) for key in keys_in(other, name)}
+    assert found, f"nothing tells what **{ast.unparse(splat)} holds"
+    return found
+
+
+def keys_in(tree: ast.Module, name: str) -> set[str]:
+    """Return the keys of the dicts in what a module assigns to this name, or in a function of this name."""
     sources = [
         node
         for node in ast.walk(tree)
         if (isinstance(node, ast.FunctionDef) and node.name == name)
         or (isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets))
     ]
-    found: set[str] = set()
-    for node in (inner for source in sources for inner in ast.walk(source)):
-        if isinstance(node, ast.Dict):
-            found |= {key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
-    assert found, f"nothing tells what **{ast.unparse(splat)} holds"
-    return found
+    dicts = [inner for source in sources for inner in ast.walk(source) if isinstance(inner, ast.Dict)]
+    keys = [key for found in dicts for key in found.keys]
+    return {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+
+
+def imported_by(tree: ast.Module) -> Iterator[ast.Module]:
+    """Yield the modules of the product from which a module imports something."""
+    root = Path(lichessbot.__file__).parents[1]
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lichessbot."):
+            path = root / f"{(node.module or '').replace('.', '/')}.py"
+            if path.exists():
+                yield ast.parse(path.read_text())
 
 
 def events_of(path: Path) -> Iterator[tuple[str, set[str]]]:
