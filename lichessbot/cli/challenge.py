@@ -112,11 +112,16 @@ def command(
 
 
 def refuse_unplayable(place: str, variant: str, config: Config, timeouts: Timeouts) -> None:
-    """Raise ConfigError for a variant that the engine does not play; any engine is asked but for standard chess."""
+    """Raise ConfigError for a variant that the engine does not play, and for an engine with a fault.
+
+    Any engine is asked but for standard chess.
+    """
     if variant == Variant.STANDARD:
         return
     with silenced():
-        playable = playable_now(config, timeouts)
+        playable, faults = playable_now(config, timeouts)
+    if faults:
+        raise ConfigError([fault.text for fault in faults])
     if variant not in playable:
         known = ", ".join(it for it in playable if it.can_be_proposed)
         raise ConfigError([f"{place}: expected a variant that the engine plays ({known}), found {variant}"])

@@ -26,7 +26,7 @@ from lichessbot.errors import ExitCode
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
-from lichessbot.log import counted, silenced
+from lichessbot.log import counted, inert, silenced
 from lichessbot.matchmaking.profile import PastDecline, PastGame, Rest, describe_bot
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
 from lichessbot.storage.game_filter import game_id
@@ -249,11 +249,13 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts,
     """Write what would happen to such a challenge now. Raises StateError."""
     with silenced():
         asks = inquiry.variant != Variant.STANDARD  # which every engine plays, or the daemon would not run
-        playable = playable_now(loaded.config, timeouts) if asks else tuple(Variant)
+        playable, faults = playable_now(loaded.config, timeouts) if asks else (tuple(Variant), [])
     records = _Records(loaded.state_dir, loaded.config, playable)
     now, our_rating = records.snapshot(), records.our_rating(inquiry)
     out.write(f"challenge: {inquiry}\n")
     out.write(f"now: {_state(now, runs=records.in_use)}\n")
+    for fault in faults:
+        out.write(f"note: {inert(fault.text)}\n")
     rules = loaded.config.challenge.rules_for(is_bot=inquiry.challenger.is_bot)
     if rules.rating_difference is not None and our_rating is None:
         out.write("note: our own rating in such games is unknown, so rating_difference is not applied\n")
@@ -261,6 +263,8 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts,
         out.write(f"odds: {handicap}\n")
     decision = decide(inquiry.received(our_rating), now, records.history(inquiry))
     _tell(decision, timeouts, out)
+    if faults:
+        out.write(f"but: no daemon starts with that; engines without an answer are assumed to play {inquiry.variant}\n")
     if isinstance(decision, Accept | Wait):
         if inquiry.challenger.is_bot and records.in_use:
             out.write(

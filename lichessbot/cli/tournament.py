@@ -15,6 +15,7 @@ import click
 
 from lichessbot.cli.challenge import refuse_unplayable
 from lichessbot.cli.options import Parsed, access_to, config_option, load
+from lichessbot.config import arena_id
 from lichessbot.errors import ApiError, ConfigError, ExitCode
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.models import ArenaInfo
@@ -66,10 +67,10 @@ def join(config_file: Path | None, team_id: str, password: str | None, message: 
 
 
 def _tournament_id(text: str) -> str:
-    found = re.fullmatch(r"(?:https?://[^/]+/tournament/)?([A-Za-z0-9]{8})", text)
-    if found is None:
-        raise ValueError(f"expected the id of an arena, 8 letters and digits, or its address, found {text!r}")
-    return found[1]
+    try:
+        return arena_id(text)
+    except ValueError as error:
+        raise ValueError(f"{str(error).replace('Input should be', 'expected')}, found {text!r}") from None
 
 
 @click.command("tournament")

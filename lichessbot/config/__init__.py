@@ -31,6 +31,7 @@ from lichessbot.config.root import (
     PgnGrouping,
     ReviewMode,
     TournamentConfig,
+    arena_id,
     dotted_values,
 )
 
@@ -58,6 +59,7 @@ __all__ = [
     "Strength",
     "StyleName",
     "TournamentConfig",
+    "arena_id",
     "credentials",
     "dotted_values",
     "effective",

@@ -1,5 +1,6 @@
 """The base class of every section of the configuration, and the kinds of values in them."""
 
+import re
 from collections.abc import Callable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -18,6 +19,7 @@ from pydantic import (
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 Number = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]
@@ -103,6 +105,13 @@ def _one_or_many(value: Any) -> Any:
 
 
 ONE_OR_MANY: Final = Before(_one_or_many, lambda described: {"anyOf": [described["items"], described]})
+
+
+def player_name(name: str) -> str:
+    """Return a player's name. Raises ValueError if nobody on Lichess can have it."""
+    if not _NAME.fullmatch(name):
+        raise ValueError("Input should be a name of 2 to 30 letters, digits, _ and -")
+    return name
 
 
 def beside_the_config(path: Path, info: ValidationInfo) -> Path:

@@ -4,7 +4,6 @@ The sections `human` and `bot` can override most keys for one kind of challenger
 """
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeVar
@@ -23,6 +22,7 @@ from lichessbot.config.base import (
     Text,
     distinct,
     or_null,
+    player_name,
 )
 from lichessbot.lichess.enums import (
     LONGEST_INCREMENT_S,
@@ -36,7 +36,6 @@ from lichessbot.lichess.enums import (
     Variant,
 )
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
 T = TypeVar("T")
 
 
@@ -69,9 +68,7 @@ def _or(limit: float) -> Before:
 
 def _user_id(name: str) -> str:
     """Return the user id, which is the name in lower case."""
-    if not _NAME.fullmatch(name):
-        raise ValueError("Input should be a name of 2 to 30 letters, digits, _ and -")
-    return name.lower()
+    return player_name(name).lower()
 
 
 def _list_address(text: str) -> str:

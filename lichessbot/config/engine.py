@@ -10,7 +10,13 @@ from typing import Annotated, Any, ClassVar, Final, Self
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from lichessbot.config.base import ONE_OR_MANY, Before, Flag, Number, Section, Text, distinct, merged
-from lichessbot.config.sources import LocalTablesConfig, OnlineMovesConfig, PolyglotConfig
+from lichessbot.config.sources import (
+    EVERY_VARIANT,
+    STANDARD_RULES,
+    LocalTablesConfig,
+    OnlineMovesConfig,
+    PolyglotConfig,
+)
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed, Variant
 
 _MOST_HASH_MB = 65536
@@ -201,8 +207,11 @@ class EngineKeys(Section):
         yield from super().problems()
         if self.command is not None and not self.style.is_neutral:
             yield "style", "is for the bot's own engine only; remove it or command"
+        spelt: dict[str, str] = {}
         for name, value in self.uci_options.items():
             key = f"uci_options.{name}"
+            if (other := spelt.setdefault(name.lower(), name)) != name:
+                yield key, f"is the same option as {other}; remove one of them"
             setter = _SET_BY_GAME.get(name.lower())
             if setter is not None:
                 yield key, f"is set by {setter}; remove it"
@@ -279,9 +288,26 @@ class EngineConfig(EngineKeys):
     @property
     def sources(self) -> tuple[str, ...]:
         """The move sources that are asked before the engine, by their keys, in order."""
-        local = [("polyglot", self.polyglot.enabled), ("syzygy", self.lichess_bot_tbs.syzygy.enabled)]
-        asked = [*local, *self.online_moves.sources, ("own_book", self.has_own_book)]
-        return tuple(name for name, enabled in asked if enabled)
+        return tuple(name for name, _ in self._sources())
+
+    def sources_for(self, variant: str) -> tuple[str, ...]:
+        """Return those of the sources that are asked in this variant."""
+        return tuple(name for name, variants in self._sources() if variant in variants)
+
+    def _sources(self) -> Iterator[tuple[str, frozenset[str]]]:
+        """Yield the key of each source that is enabled, and the variants that it is for."""
+        tables, online = self.lichess_bot_tbs.syzygy, self.online_moves
+        explorer, cloud = online.lichess_opening_explorer, online.lichess_cloud_analysis
+        asked = (
+            ("polyglot", self.polyglot.enabled, self.polyglot.variants),
+            ("syzygy", tables.enabled, STANDARD_RULES),
+            ("online_egtb", online.online_egtb.enabled, online.online_egtb.variants),
+            ("chessdb_book", online.chessdb_book.enabled, STANDARD_RULES),
+            ("lichess_cloud_analysis", cloud.enabled, EVERY_VARIANT),
+            ("lichess_opening_explorer", explorer.enabled, EVERY_VARIANT),
+            ("own_book", self.has_own_book, STANDARD_RULES),
+        )
+        yield from ((name, variants) for name, is_enabled, variants in asked if is_enabled)
 
     bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)
 

@@ -372,6 +372,8 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
         source.warn(exposure(token_path))
     elif not text:
         key, text = ("token",), source.text("token").strip()
+        if not text and any(it.path in (("token",), ("token_file",)) for it in source.problems):
+            return None  # it is no text, which is noted
     if path is not None and source.text("token"):
         source.warn(exposure(path))
     problem = token_problem(text)

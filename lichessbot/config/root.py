@@ -98,10 +98,18 @@ class GreetingConfig(Section):
                     yield key, f"{{{name}}} is left out; known are {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)}"
 
 
+def arena_id(text: str) -> str:
+    """Return the id in an id or address of an arena. Raises ValueError if there is none."""
+    found = re.fullmatch(r"(?:https?://[^/]+/tournament/)?([A-Za-z0-9]{8})", text)
+    if found is None:
+        raise ValueError("Input should be the id of an arena, 8 letters and digits, or its address")
+    return found[1]
+
+
 class TournamentConfig(Section):
     """An entry of `tournaments`: an arena; `team` in a team battle, `password` if it is private."""
 
-    id: Annotated[Text, Field(pattern=r"^[A-Za-z0-9]{8}$")]
+    id: Annotated[Text, AfterValidator(arena_id)]
     team: Text | None = None
     password: SecretStr | None = None
 

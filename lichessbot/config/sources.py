@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from lichessbot.config.base import Flag, Number, Places, Section, Text, server_address
+from lichessbot.config.base import Flag, Number, Places, Section, Text, player_name, server_address
 from lichessbot.lichess.enums import Variant
+
+EVERY_VARIANT: Final[frozenset[str]] = frozenset(Variant)
+STANDARD_RULES: Final[frozenset[str]] = frozenset(variant for variant in Variant if variant.has_standard_rules)
 
 
 class Selection(StrEnum):
@@ -96,6 +99,11 @@ class PolyglotConfig(Section):
     allow_repetitions: Flag = False
 
     @property
+    def variants(self) -> frozenset[str]:
+        """The variants that have a book."""
+        return frozenset().union(*(variants for variants, _ in self.book.shelves()))
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """Every enabled file, once."""
         shelves = self.book.shelves() if self.enabled else ()
@@ -151,7 +159,7 @@ class CloudConfig(OpeningSource):
 
 class ExplorerConfig(OpeningSource):
     source: ExplorerSource = ExplorerSource.MASTERS
-    player_name: Annotated[Text, Field(pattern=r"^([\w-]{2,30})?$")] = ""
+    player_name: Annotated[Text, AfterValidator(lambda name: name and player_name(name))] = ""
     sort: ExplorerSort = ExplorerSort.WIN_RATE
     min_games: Annotated[Number, Field(ge=1)] = 10
     only_with_wins: Flag = False
@@ -161,6 +169,12 @@ class OnlineTableConfig(OnlineSource):
     max_pieces: Annotated[Number, Field(ge=3, le=8)] = 8
     source: TableSource = TableSource.LICHESS
     move_quality: TableQuality = TableQuality.BEST
+
+    @property
+    def variants(self) -> frozenset[str]:
+        """The variants that the server has tables of."""
+        others = (Variant.ATOMIC, Variant.ANTICHESS) if self.source is TableSource.LICHESS else ()
+        return STANDARD_RULES.union(others)
 
 
 class OnlineMovesConfig(Section):
@@ -176,13 +190,3 @@ class OnlineMovesConfig(Section):
     lichess_cloud_analysis: CloudConfig = CloudConfig()
     lichess_opening_explorer: ExplorerConfig = ExplorerConfig()
     online_egtb: OnlineTableConfig = OnlineTableConfig()
-
-    @property
-    def sources(self) -> list[tuple[str, bool]]:
-        """The key of each server and whether it is enabled, in the order in which they are asked."""
-        return [
-            ("online_egtb", self.online_egtb.enabled),
-            ("chessdb_book", self.chessdb_book.enabled),
-            ("lichess_cloud_analysis", self.lichess_cloud_analysis.enabled),
-            ("lichess_opening_explorer", self.lichess_opening_explorer.enabled),
-        ]

@@ -15,9 +15,8 @@ from typing import ClassVar, Final, Protocol, Self
 
 from engine.facade import OWN_BOOK
 from lichessbot.config import EngineConfig
-from lichessbot.config.sources import OpeningSource, PolyglotConfig, TableSource
+from lichessbot.config.sources import EVERY_VARIANT, STANDARD_RULES, OpeningSource, PolyglotConfig, TableSource
 from lichessbot.errors import ApiError, RateLimited, Refused
-from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog, try_start
 from lichessbot.move_sources.http import HostPaused, Hosts
 from lichessbot.move_sources.local import PolyglotBooks, SyzygyTables
@@ -32,9 +31,6 @@ from lichessbot.move_sources.online import (
 )
 
 _OPERATORS_BOOKS: Final = "polyglot"
-_STANDARD_RULES: Final = frozenset(variant.value for variant in Variant if variant.has_standard_rules)
-_EVERY_VARIANT: Final = frozenset(variant.value for variant in Variant)
-_WITH_TABLES: Final = frozenset({*_STANDARD_RULES, Variant.ATOMIC.value, Variant.ANTICHESS.value})
 # The book that comes with the bot holds this many of our own moves.
 _OWN_BOOK_MOVES: Final = 7
 # If so many threads of one game hang, or of games that are over, questions are answered with nothing.
@@ -75,7 +71,7 @@ class LimitedSource:
     min_time: int = 0
     max_time: int | None = None
     max_pieces: int | None = None
-    variants: frozenset[str] = _STANDARD_RULES
+    variants: frozenset[str] = STANDARD_RULES
     max_moves: int | None = None
     only_without_book: bool = False
     repeats: bool = False
@@ -286,13 +282,13 @@ def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
     )
     player = hosts.access.user_name or ""
     openings: list[tuple[OpeningSource, Source, frozenset[str]]] = [
-        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries), _STANDARD_RULES),
-        (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries), _EVERY_VARIANT),
-        (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, player), _EVERY_VARIANT),
+        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries), STANDARD_RULES),
+        (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries), EVERY_VARIANT),
+        (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, player), EVERY_VARIANT),
     ]
     endings = LimitedSource(
         Kind.ONLINE_ENDINGS, tables, None, egtb.min_time, egtb.max_time, egtb.max_pieces,
-        _WITH_TABLES if egtb.source is TableSource.LICHESS else _STANDARD_RULES, repeats=True,
+        egtb.variants, repeats=True,
     )  # fmt: skip
     found = [endings] if egtb.enabled else []
     return found + [

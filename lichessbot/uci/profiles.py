@@ -185,7 +185,7 @@ def describe_engine(facts: GameFacts, config: Config, machine: Machine) -> str:
         f"{engine.threads} {'thread' if engine.threads == 1 else 'threads'}",
         "ponders" if engine.ponder else "does not ponder",
         ", ".join(f"{name}: {value}" for name, value in engine.uci_options.items()),
-        f"first asks {', '.join(engine.sources)}" if engine.has_sources else "",
+        f"first asks {', '.join(sources)}" if (sources := engine.sources_for(facts.variant)) else "",
         "may agree to a draw" if engine.draw_or_resign.offer_draw_enabled else "",
         "may resign" if engine.draw_or_resign.resign_enabled else "",
     )

@@ -52,7 +52,8 @@ class StartupCheck:
         """`place` returns where a key of `config` stands."""
         self.config = config
         self._place = place
-        self._announced: dict[Program, tuple[Variant, ...]] = {}
+        self.announced: dict[Program, tuple[Variant, ...]] = {}
+        """What the engines judged so far play; without those that never got ready."""
         self._search_id = 0
         self._emit = emit
         self._timeouts = timeouts
@@ -71,7 +72,7 @@ class StartupCheck:
     @property
     def playable(self) -> tuple[Variant, ...]:
         """The variants that the engines judged so far play."""
-        return playable_variants(self.config, self._announced)
+        return playable_variants(self.config, self.announced)
 
     @property
     def engine_name(self) -> str:
@@ -86,9 +87,9 @@ class StartupCheck:
     def judge(self, report: BestMove | EngineDied) -> tuple[Fault, ...]:
         """Return the faults of the engine being checked, and start the next one."""
         tested = self._left.pop(0)
-        if self._engine is not None and isinstance(report, BestMove):
-            self._announced[program_of(tested.engine)] = self._engine.variants
-            if tested.engine.ponder and not self._engine.ponders:
+        if self._engine is not None and self._engine.ready:
+            self.announced[program_of(tested.engine)] = self._engine.variants
+            if isinstance(report, BestMove) and tested.engine.ponder and not self._engine.ponders:
                 EventLog().info("engine.no_ponder", engine=self._engine.name or tested.key)
         faults = tuple(self._faults(report, tested))
         self.close()
@@ -124,7 +125,8 @@ class StartupCheck:
         if isinstance(report, EngineDied):
             if not lacking:  # else it was killed because it was asked to play one of them
                 is_lasting = self._is_missing or report.reason.endswith(NEVER_RUNS)
-                yield Fault(f"{tested.key}: the engine died: {report.reason}", is_lasting)
+                died = "" if self._engine is None else "the engine died: "
+                yield Fault(f"{tested.key}: {died}{report.reason}", is_lasting)
         elif report.move is None:
             yield Fault(f"{tested.key}: the engine finds no move in the start position", is_lasting=False)
         if self._engine is not None and isinstance(report, BestMove):
@@ -150,15 +152,20 @@ def exit_code(faults: Sequence[Fault]) -> ExitCode:
     return ExitCode.USAGE if any(fault.is_lasting for fault in faults) else ExitCode.FAILED
 
 
-def playable_now(config: Config, timeouts: Timeouts) -> tuple[Variant, ...]:
-    """Ask the engines which variants they play, and wait for their answers; one that does not answer plays none."""
+def playable_now(config: Config, timeouts: Timeouts) -> tuple[tuple[Variant, ...], list[Fault]]:
+    """Ask the engines which variants they play, and wait for their answers; return the variants and the faults.
+
+    An engine that never gets ready counts as one that plays every variant: its fault says why nothing is known.
+    """
     reports: SimpleQueue[EngineReport] = SimpleQueue()
+    faults: list[Fault] = []
     check = StartupCheck(config, reports.put, timeouts)
     try:
         while not check.over:
             report = reports.get()
             if isinstance(report, BestMove | EngineDied) and check.is_meant(report):
-                check.judge(report)
-        return check.playable
+                faults += check.judge(report)
+        unknown = {program_of(it.engine): tuple(Variant) for it in configured_engines(config)}
+        return playable_variants(config, unknown | check.announced), faults
     finally:
         check.close()

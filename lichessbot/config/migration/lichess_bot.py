@@ -50,10 +50,10 @@ def translate(old: YamlFile) -> Translation:
 
 def _engine(found: Translation) -> None:
     """Translate the keys that name the engine, and limit it."""
-    protocol = found.take("engine", "protocol") or "uci"
+    protocol = found.peek("engine", "protocol") or "uci"
+    found.leave("engine.protocol", f"every engine speaks UCI here; found {protocol}", matters=protocol != "uci")
     taken = {name: found.take("engine", name) for name in PARTS_OF_COMMAND}
     given = [name for name in PARTS_OF_COMMAND if taken[name]]
-    found.note(("engine", "protocol"), f"every engine speaks UCI here; found {protocol}", matters=protocol != "uci")
     if protocol == "uci" and taken["name"]:
         remark = ", ".join(f"engine.{name}" for name in given if name != "name")
         found.set("engine.command", command_of(taken), old="engine.name", remark=remark)

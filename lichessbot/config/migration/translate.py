@@ -1,27 +1,47 @@
 """Translates an old file: finds out whose it is, and changes or drops what our configuration does not accept."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from lichessbot.config.base import Section
 from lichessbot.config.effective import in_yaml
+from lichessbot.config.engine import EngineConfig
 from lichessbot.config.loader import is_botlis, problems_of
 from lichessbot.config.matchmaking import CLOCK_KEYS
 from lichessbot.config.migration import botli, lichess_bot
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.root import Config
-from lichessbot.config.yaml_file import KeyPath, YamlFile
+from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted
 from lichessbot.errors import ConfigError
 
+# Our keys that lichess-bot has too.
+_LICHESS_BOTS_TOO: Final = {
+    "token", "url", "engine", "abort_time", "fake_think_time", "rate_limiting_delay", "max_takebacks_accepted",
+    "correspondence", "challenge", "greeting", "pgn_directory", "pgn_file_grouping", "matchmaking",
+    "engine.working_dir", "engine.ponder", "engine.polyglot", "engine.draw_or_resign", "engine.online_moves",
+    "engine.lichess_bot_tbs", "engine.uci_options", "engine.silence_stderr",
+}  # fmt: skip
 _MOST_ROUNDS = 100  # a value that is dropped may let another problem show
 
 
 def translate_file(path: Path) -> Translation:
-    """Translate the file of another bot. Raises ConfigError if it cannot be read."""
+    """Translate the file of another bot. Raises ConfigError if it cannot be read, or is none of another bot."""
     old = YamlFile.read(path)
     if old.problems:
         raise ConfigError([problem.text for problem in old.problems])
+    if not old.values:
+        raise ConfigError([f"{path}: expected a configuration of lichess-bot or BotLi, found no keys"])
+    if not is_botlis(old.values) and (key := next(_ours_alone(old), None)) is not None:
+        reason = f"{dotted(key)} in line {old.line_of(key)}"
+        raise ConfigError([f"{path}: is a configuration of lichessbot already ({reason}); nothing to translate"])
     return translate(old, path.parent)
+
+
+def _ours_alone(old: YamlFile) -> Iterator[KeyPath]:
+    """Yield each key that we have and lichess-bot does not, in the order of the file."""
+    ours = Config.model_fields.keys() | {f"engine.{name}" for name in EngineConfig.model_fields}
+    return (key for key in old.lines if dotted(key) in ours - _LICHESS_BOTS_TOO)
 
 
 def translate(old: YamlFile, folder: Path) -> Translation:

@@ -92,7 +92,7 @@ def test_a_place_that_cannot_be_looked_at_is_one_line(folder: Path, capsys: pyte
 
 
 def test_one_key_without_an_effect_is_one_key(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "short.yml").write_text(f"token: {TOKEN}\nabort_time: 20\npgn_file_grouping: game\n")
+    (folder / "short.yml").write_text(f"token: {TOKEN}\nabort_time: 20\nengine: {{protocol: uci}}\n")
     assert main(["config", "migrate", "short.yml"]) == 0
     assert "left out without an effect: 1 key, listed" in capsys.readouterr().err
 

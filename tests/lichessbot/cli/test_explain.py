@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from lichessbot.cli.challenge import refuse_unplayable
 from lichessbot.cli.main import main
+from lichessbot.config import load_config
 from lichessbot.config.matchmaking import ChallengeFilter
+from lichessbot.errors import ConfigError
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Opponents
@@ -16,6 +19,7 @@ from lichessbot.storage.database import FILE_NAME, Database, read_only
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.records import Answer, ChallengeRecord, ListFetched
 from lichessbot.storage.store import Store
+from lichessbot.timeouts import Timeouts
 
 
 @pytest.fixture(autouse=True)
@@ -208,6 +212,44 @@ profiles:
     assert rated["engine as white"] == f"profile 1 and 2: {human}"
     assert rated["engine as black"] == f"profile 1 and 2 and 3: {human.replace('depth 8', 'depth 8, 100 ms a move')}"
     assert "engine" not in ask("--days", "3"), "which is declined"
+
+
+def test_a_source_that_does_not_know_the_variant_is_not_named(ask: Asked, tmp_path: Path) -> None:
+    (tmp_path / "book.bin").touch()
+    sources = """\
+engine:
+  polyglot: {enabled: true, book: {atomic: book.bin}}
+  lichess_bot_tbs: {syzygy: {enabled: true, paths: .}}
+  online_moves:
+    online_egtb: {enabled: true}
+    chessdb_book: {enabled: true}
+    lichess_opening_explorer: {enabled: true}
+"""
+    config = tmp_path / "config.yml"
+    config.write_text(config.read_text() + sources)
+    asked = {
+        variant: ask("--clock", "3+0", "--variant", variant)["engine"].partition("first asks ")[2].split(", ")
+        for variant in ("standard", "atomic", "horde")
+    }
+    assert asked == {
+        "standard": ["syzygy", "online_egtb", "chessdb_book", "lichess_opening_explorer", "own_book"],
+        "atomic": ["polyglot", "online_egtb", "lichess_opening_explorer"],
+        "horde": ["lichess_opening_explorer"],
+    }
+
+
+def test_an_engine_that_does_not_start_is_no_rule(ask: Asked, tmp_path: Path) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text(config.read_text() + "engine: {command: [no-such-engine]}\n")
+    told = ask("--clock", "3+0", "--variant", "atomic")
+    assert told["note"] == "engine: the engine does not start: no program no-such-engine that may be run"
+    assert told["but"] == "no daemon starts with that; engines without an answer are assumed to play atomic"
+    assert told["answer"] == "would be accepted"
+    assert "note" not in ask("--clock", "3+0"), "which needs no answer of an engine"
+    loaded = load_config(config, {}, needs_token=False)
+    with pytest.raises(ConfigError) as caught:
+        refuse_unplayable("--variant", "atomic", loaded.config, Timeouts())
+    assert caught.value.problems == ("engine: the engine does not start: no program no-such-engine that may be run",)
 
 
 def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: Store, tmp_path: Path) -> None:

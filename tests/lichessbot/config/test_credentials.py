@@ -53,8 +53,16 @@ def test_no_repr_shows_the_token(file: Path) -> None:
 
 
 def test_a_wrong_token_type_is_not_shown(file: Path) -> None:
-    found = problems(file, "token: [lip_secret]\n", {})
-    assert all("lip_secret" not in problem for problem in found)
+    (found,) = problems(file, "token: [lip_secret]\n", {})
+    assert found == "1: token: expected text: put it in quotes if it begins with { or ["
+
+
+def test_a_token_of_a_wrong_type_is_not_called_missing_too(file: Path) -> None:
+    wrong = "token_file: expected text, found the number 5: put it in quotes"
+    assert problems(file, "token_file: 5\n", {}) == [f"1: {wrong}"]
+    malformed, other = problems(file, "token: lip a\ntoken_file: 5\n", {})
+    assert malformed.startswith("1: token: expected up to 1024 letters, digits and _, found")
+    assert other == f"2: {wrong}"
 
 
 # Where things are kept, and who else can read them

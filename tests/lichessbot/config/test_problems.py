@@ -267,6 +267,23 @@ def test_an_invalid_rule_is_one_line(file: Path, text: str, problem: str | None)
         ("engine: {uci_options: {Hash: true}}\n", "1: engine.uci_options.Hash: expected a whole number from 1 to"),
         ("challenge: {block_list_files: [null]}\n", "1: challenge.block_list_files #1: expected text, found nothing"),
         ("max_takebacks_accepted: -1\n", "1: max_takebacks_accepted: expected at least 0, found -1"),
+        (
+            "tournaments: [{id: abc}]\n",
+            "1: tournaments #1.id: expected the id of an arena, 8 letters and digits, or its address, found 'abc'",
+        ),
+        (
+            "engine: {online_moves: {lichess_opening_explorer: {player_name: a b}}}\n",
+            "1: engine.online_moves.lichess_opening_explorer.player_name: expected a name of 2 to 30 letters, digits, "
+            "_ and -, found 'a b'",
+        ),
+        (
+            "engine: {uci_options: {Hash: 5, hash: 6}}\n",
+            "1: engine.uci_options.hash: is the same option as Hash; remove one of them",
+        ),
+        (
+            "profiles: [{when: {rated: true}, engine: {uci_options: {Skill Level: 5, skill level: 6}}}]\n",
+            "1: profiles #1.engine.uci_options.skill level: is the same option as Skill Level; remove one of them",
+        ),
     ],
 )
 def test_values_out_of_range_are_problems(file: Path, text: str, problem: str) -> None:
@@ -315,6 +332,11 @@ def test_values_out_of_range_are_problems(file: Path, text: str, problem: str) -
 )
 def test_a_problem_in_a_matchmaking_override_names_its_line(file: Path, text: str, problem: str) -> None:
     assert problems(file, text) == [problem]
+
+
+def test_an_arena_may_be_named_by_its_address(file: Path) -> None:
+    loaded = load(file, "tournaments: [{id: 'https://lichess.org/tournament/hL7vMrFQ'}, {id: may24bua}]\n")
+    assert [it.id for it in loaded.config.tournaments] == ["hL7vMrFQ", "may24bua"]
 
 
 def test_the_password_of_a_tournament_is_never_shown(file: Path) -> None:

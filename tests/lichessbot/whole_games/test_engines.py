@@ -111,7 +111,7 @@ def test_a_reload_takes_only_engines_that_answer(arena: Arena) -> None:
     arena.start()
     arena.configure(engine="command: [no-such-engine]", abort_time=20)
     arena.signal(signal.SIGHUP)
-    problem = 'reload.refused problem="engine: the engine died: the engine does not start: no program no-such-engine'
+    problem = 'reload.refused problem="engine: the engine does not start: no program no-such-engine'
     arena.until(lambda: problem in arena.log())
     first = arena.challenge(arena.player("First"))
     arena.until_ended(1)
