@@ -45,7 +45,7 @@ AUTHOR = "the lichessbot authors"
 MAX_HASH_MB = 65536
 MAX_OVERHEAD_MS = 10000
 MAX_THREADS = 256
-MAX_LINES = 218                    # the most moves of a position of standard chess; some variants have more
+MAX_LINES = 218                    # the most moves of a position that a game of standard chess can reach
 MAX_PERFT_DEPTH = 20
 EMPTY = "<empty>"                  # an empty string in UCI
 NO_STYLE = "none"
@@ -315,7 +315,8 @@ class Uci:
             self._say(f"info string late: the move missed its hard deadline by {result.late_ms} ms")
         self._report_tablebase_problems()
         if result.best_move is None:
-            self._say(f"info depth 0 score {'mate 0' if self._board.is_checkmate() else 'cp 0'}")
+            outcome = self._board.outcome()
+            self._say(f"info depth 0 score {'cp' if outcome is None or outcome.winner is None else 'mate'} 0")
         self._may_answer.wait()
         self._answer(result)
 

@@ -34,9 +34,8 @@ STYLE_FAR_BEHIND = 150             # cp: and from here on for far behind; sane 1
 FIFTY_MOVES_FADING = 200           # half-moves without progress that would leave nothing of a score; sane 150..400
 
 # --- Search --------------------------------------------------------------------------------------------------------
-# Numbers whose range is 20 or wider were tuned by games: 32 of them by 16,000, then by 15,000, then all 49 together by
-# 10,120 (2026-11-25 and 27 in the log). LATE_MOVE_COUNT
-# and NEGATIVE_EXTENSION were chosen by games (2026-11-24).
+# Numbers whose range is 20 or wider were tuned by games: 32 of them by 16,000 and again by 15,000, then all 49 by
+# 10,120 (2026-11-25 and 27 in the log). LATE_MOVE_COUNT and NEGATIVE_EXTENSION were chosen by games (2026-11-24).
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
 ASPIRATION_WINDOW = 17             # cp to each side; sane 10..60
 ASPIRATION_GROWTH = 97             # percent by which it grows on every failure; sane 20..200
