@@ -31,12 +31,17 @@ def kill_daemon(mark: str) -> None:
 
 
 def start(processes: list[subprocess.Popen[str]], *words: str) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-u", "-m", "lichessbot", "rehearse", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    """Start a rehearsal that heeds SIGHUP: a process inherits that it is ignored, as below nohup, but no handler."""
+    before = signal.signal(signal.SIGHUP, lambda *_: None)
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-u", "-m", "lichessbot", "rehearse", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    finally:
+        signal.signal(signal.SIGHUP, before)
     processes.append(process)
     return process
 
