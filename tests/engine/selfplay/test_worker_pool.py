@@ -26,7 +26,7 @@ def die(number: int) -> int:
 
 
 def sleep_aloud(seconds: int) -> int:
-    print("asleep", flush=True)
+    os.write(sys.stdout.fileno(), b"asleep\n")     # a whole line at once, whatever the other process writes
     return sleep(seconds)
 
 
@@ -67,8 +67,11 @@ def test_the_processes_end_with_a_parent_that_is_killed() -> None:
     script = f"from {__name__} import sleep_aloud, run_parallel; list(run_parallel(sleep_aloud, [600, 600], 2))"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
-        assert [parent.stdout.readline() for _ in range(2)] == ["asleep\n"] * 2
-        parent.kill()
+        try:
+            said = [parent.stdout.readline() for _ in range(2)]
+        finally:
+            parent.kill()
+        assert said == ["asleep\n"] * 2
         assert parent.stdout.read() == ""          # ends when no process has it open
 
 
