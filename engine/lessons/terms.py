@@ -7,25 +7,9 @@ stratzilla's chess-engine: behaviours from coefficients)
 """
 
 import cython
-from cython.cimports.engine.core.attacks import (
-    KING_ATTACKS,
-    KNIGHT_ATTACKS,
-    PAWN_ATTACKS,
-    bishop_attacks,
-    rook_attacks,
-)
+from cython.cimports.engine.core.attacks import PAWN_ATTACKS, piece_attacks
 from cython.cimports.engine.core.bitboard import bit, lsb, popcount, u64
-from cython.cimports.engine.core.pieces import (
-    BISHOP,
-    BLACK,
-    KINDS,
-    KING,
-    KNIGHT,
-    PAWN,
-    QUEEN,
-    ROOK,
-    WHITE,
-)
+from cython.cimports.engine.core.pieces import BLACK, KINDS, KING, PAWN, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import LONGEST_MATE, mated_in
 
@@ -57,15 +41,7 @@ def reach(kind: cython.int, us: cython.int, square: cython.int, occupied: u64) -
     """Return what our piece on this square attacks."""
     if kind == PAWN:
         return PAWN_ATTACKS[us * 64 + square]
-    if kind == KNIGHT:
-        return KNIGHT_ATTACKS[square]
-    if kind == BISHOP:
-        return bishop_attacks(square, occupied)
-    if kind == ROOK:
-        return rook_attacks(square, occupied)
-    if kind == QUEEN:
-        return bishop_attacks(square, occupied) | rook_attacks(square, occupied)
-    return KING_ATTACKS[square]
+    return piece_attacks(kind, square, occupied)
 
 
 def material(position: Position, us: cython.int) -> cython.int:
