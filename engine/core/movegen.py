@@ -1,9 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Legal move generation with masks for checks and pins, so that no move has to be made and unmade.
 
-(chessprogramming wiki: Checks and Pinned Pieces). The caller's array needs 416 places from `start` on: no game
-position has more than 218 moves, and `tests/engine/core/test_movegen.py` proves that none accepted by `fen.py` has more
-than 415.
+(chessprogramming wiki: Checks and Pinned Pieces). The caller's array needs MAX_MOVES places from `start` on.
 """
 
 import cython
@@ -58,6 +56,10 @@ from cython.cimports.engine.core.pieces import (
 from cython.cimports.engine.core.position import Position
 
 from engine.core.move import uci_text
+
+if not cython.compiled:
+    # No game position has more than 218 moves, and a test proves that none accepted by `fen.py` has more than 415.
+    MAX_MOVES = 416
 
 
 def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
@@ -318,7 +320,7 @@ def add_unpinned_moves(
 @cython.exceptval(check=False)
 def is_generated(position: Position, move: cython.int) -> cython.bint:
     """Return whether the move is among the generated ones: slow, for the moves that `is_legal` cannot judge."""
-    moves = cython.declare(cython.int[416])
+    moves = cython.declare(cython.int[MAX_MOVES])
     end: cython.int = generate(position, moves, 0, False)
     index: cython.int
     for index in range(end):
@@ -376,7 +378,7 @@ def may_be_played(position: Position, move: int) -> bool:
 
 def legal_moves(position: Position) -> list[int]:
     """Return the legal moves, packed as in `move.py`."""
-    moves = cython.declare(cython.int[416])
+    moves = cython.declare(cython.int[MAX_MOVES])
     end: cython.int = generate(position, moves, 0, False)
     return [moves[index] for index in range(end)]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
-from cython.cimports.engine.core.movegen import generate
+from cython.cimports.engine.core.movegen import MAX_MOVES, generate
 from cython.cimports.engine.core.position import Position
 
 from engine.core.movegen import legal_moves
@@ -20,7 +20,7 @@ def _leaves(position: Position, depth: cython.int, bulk: cython.bint) -> u64:
     """`bulk` counts the last ply's moves without making them."""
     if depth == 0:
         return 1
-    moves = cython.declare(cython.int[416])
+    moves = cython.declare(cython.int[MAX_MOVES])
     end: cython.int = generate(position, moves, 0, False)
     if bulk and depth == 1:
         return end

@@ -18,7 +18,7 @@ from cython.cimports.engine.core.move import (
     promoted_kind,
     to_square,
 )
-from cython.cimports.engine.core.movegen import generate
+from cython.cimports.engine.core.movegen import MAX_MOVES, generate
 from cython.cimports.engine.core.pieces import KIND_OF, NO_PIECE, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
@@ -134,7 +134,7 @@ class PlainSearch:
     def minimax(self, depth: cython.int, ply: cython.int) -> cython.int:
         """White seeks the highest, Black the lowest value. White's view."""
         white: cython.bint = self.position.side_to_move == WHITE
-        moves = cython.declare(cython.int[416])
+        moves = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
         self.line_end[ply] = ply
         end: cython.int = generate(self.position, moves, 0, False)
@@ -158,7 +158,7 @@ class PlainSearch:
 
     def negamax(self, depth: cython.int, ply: cython.int) -> cython.int:
         """What is good for one side is bad for the other: one function for both. The mover's view."""
-        moves = cython.declare(cython.int[416])
+        moves = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
         self.line_end[ply] = ply
         end: cython.int = generate(self.position, moves, 0, False)
@@ -184,8 +184,8 @@ class PlainSearch:
         """Negamax that leaves a position as soon as the opponent would not go there. The mover's view."""
         if depth == 0 and self.quiescent:
             return self.quiescence(alpha, beta, ply)
-        moves = cython.declare(cython.int[416])
-        promises = cython.declare(cython.int[416])
+        moves = cython.declare(cython.int[MAX_MOVES])
+        promises = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
         self.line_end[ply] = ply
         end: cython.int = generate(self.position, moves, 0, False)
@@ -217,8 +217,8 @@ class PlainSearch:
 
     def quiescence(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
         """Captures to the end, so that no exchange is cut off in the middle. The mover's view."""
-        moves = cython.declare(cython.int[416])
-        promises = cython.declare(cython.int[416])
+        moves = cython.declare(cython.int[MAX_MOVES])
+        promises = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
         self.line_end[ply] = ply
         in_check: cython.bint = self.position.in_check()

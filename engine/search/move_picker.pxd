@@ -1,10 +1,9 @@
-from engine.search.history cimport History
 from engine.core.position cimport Position
+from engine.search.history cimport History
 from engine.search.rules cimport Rules
+from engine.variants.variant_position cimport MAX_VARIANT_MOVES
 
 cdef enum:
-    MOVES_PER_PLY = 416
-    VARIANT_MOVES_PER_PLY = 1024
     FLIP_RANKS = 56 | 56 << 6
 
 cdef enum:
@@ -22,7 +21,7 @@ cdef class MovePicker:
     cdef int places                 # for the moves of a ply
     cdef object memory              # behind `moves`
     cdef int *moves
-    cdef int root_moves[1024]
+    cdef int root_moves[MAX_VARIANT_MOVES]
     cdef int root_count
     cdef int stage[129]
     cdef int table_move[129]

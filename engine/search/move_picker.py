@@ -14,16 +14,16 @@ from array import array
 
 import cython
 from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical, promoted_kind, to_square
+from cython.cimports.engine.core.movegen import MAX_MOVES
 from cython.cimports.engine.core.params import EXCHANGE_VALUE, GOOD_CAPTURE_HISTORY
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
 from cython.cimports.engine.search.history import History
 from cython.cimports.engine.search.rules import Rules
+from cython.cimports.engine.variants.variant_position import MAX_VARIANT_MOVES
 
 if not cython.compiled:
-    MOVES_PER_PLY = 416            # see movegen.py,
-    VARIANT_MOVES_PER_PLY = 1024   # and variant_position.py
     FLIP_RANKS = 56 | 56 << 6      # mirrors the ranks of both squares of a move
     # Stages; of these QUIET_CHECKS comes only after `skip_to_quiet_checks`.
     TABLE_MOVE, GENERATION, GOOD_TACTICAL, QUIET, QUIET_CHECKS, BAD_CAPTURE = range(6)
@@ -67,7 +67,7 @@ class MovePicker:
 
     def __init__(self, position: Position, history: History) -> None:
         if not cython.compiled:
-            self.root_moves = [0] * VARIANT_MOVES_PER_PLY
+            self.root_moves = [0] * MAX_VARIANT_MOVES
             self.stage = [0] * (MAX_PLY + 1)
             self.table_move = [0] * (MAX_PLY + 1)
             self.threshold = [0] * (MAX_PLY + 1)
@@ -80,7 +80,7 @@ class MovePicker:
         self.rules = Rules(position)
         self.history = history
         self.root_count = 0
-        self.places = MOVES_PER_PLY if self.rules.variant is None else VARIANT_MOVES_PER_PLY
+        self.places = MAX_MOVES if self.rules.variant is None else MAX_VARIANT_MOVES
         self.memory = array("i", bytes(4 * self.places * (MAX_PLY + 1)))
         if cython.compiled:
             view: cython.int[::1] = self.memory
@@ -95,7 +95,7 @@ class MovePicker:
         for index in range(self.root_count):
             self.root_moves[index] = moves[index]
 
-    def order(self, table_move: int, tactical_only: bool = False, quiets: int = MOVES_PER_PLY) -> list[int]:
+    def order(self, table_move: int, tactical_only: bool = False, quiets: int = MAX_MOVES) -> list[int]:
         """Return the moves of the root in order, for tests; calls `skip_to_quiet_checks` after `quiets` quiet moves."""
         if tactical_only:
             self.begin_tactical(0, table_move, 0)

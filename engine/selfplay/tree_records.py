@@ -13,7 +13,7 @@ import struct
 import cython
 from cython.cimports.engine.core.bitboard import lsb, u64
 from cython.cimports.engine.core.move import is_tactical
-from cython.cimports.engine.core.movegen import generate
+from cython.cimports.engine.core.movegen import MAX_MOVES, generate
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import NO_SCORE
 from cython.cimports.engine.search.transposition import (
@@ -56,7 +56,7 @@ def visit(
     position: Position, table: TranspositionTable, game: cython.uint, ply: cython.int, found: dict[int, bytes]
 ) -> None:
     """Add the positions after each move, and those below them; no bytes for one that teaches nothing."""
-    moves = cython.declare(cython.int[416])
+    moves = cython.declare(cython.int[MAX_MOVES])
     end: cython.int = generate(position, moves, 0, False)
     index: cython.int
     for index in range(end):

@@ -9,7 +9,7 @@ the fifty-move rule may save the loser. (chessprogramming wiki: Syzygy Bases)
 import cython
 from cython.cimports.engine.core.bitboard import popcount, u64
 from cython.cimports.engine.core.move import EN_PASSANT, flag_of, is_capture
-from cython.cimports.engine.core.movegen import generate
+from cython.cimports.engine.core.movegen import MAX_MOVES, generate
 from cython.cimports.engine.core.pieces import KINDS, KING, NO_SQUARE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.syzygy.packed_values import NO_VALUE
@@ -61,7 +61,7 @@ class Prober:
 
         Sets `decided_by_capture`: whether a capture reaches this value and the value is better than a draw.
         """
-        moves = cython.declare(cython.int[416])
+        moves = cython.declare(cython.int[MAX_MOVES])
         end: cython.int = generate(self.position, moves, 0, True)
         index: cython.int
         wdl: cython.int
@@ -102,7 +102,7 @@ class Prober:
 
         If no other move is legal, the capture replaces the stalemate.
         """
-        moves = cython.declare(cython.int[416])
+        moves = cython.declare(cython.int[MAX_MOVES])
         end: cython.int = generate(self.position, moves, 0, False)
         best: cython.int = UNKNOWN
         has_other_moves: cython.bint = False

@@ -12,7 +12,7 @@ from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.movegen import add_unpinned_moves, generate, is_legal
 from cython.cimports.engine.core.pieces import BLACK, PAWN, WHITE
 from cython.cimports.engine.core.position import Position
-from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantPosition
+from cython.cimports.engine.variants.variant_position import MAX_VARIANT_MOVES, UNDECIDED, VariantPosition
 
 from engine.variants.insufficient_material import horde_cannot_win
 
@@ -79,7 +79,7 @@ class HordePosition(VariantPosition):
             return False
         if self.side_to_move == WHITE:
             return not self.can_move()
-        moves = cython.declare(cython.int[1024])
+        moves = cython.declare(cython.int[MAX_VARIANT_MOVES])
         index: cython.int
         for index in range(self.generate(moves, 0, False)):
             self.make(moves[index])

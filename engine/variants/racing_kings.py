@@ -12,7 +12,7 @@ from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.move import from_square, to_square
 from cython.cimports.engine.core.movegen import generate, is_legal
 from cython.cimports.engine.core.pieces import BLACK, KINDS, KING, WHITE
-from cython.cimports.engine.variants.variant_position import DRAWN, UNDECIDED, VariantPosition
+from cython.cimports.engine.variants.variant_position import DRAWN, MAX_VARIANT_MOVES, UNDECIDED, VariantPosition
 
 
 @cython.final
@@ -57,7 +57,7 @@ class RacingKingsPosition(VariantPosition):
 
     def can_reach_goal(self) -> cython.bint:
         """Return whether the king of the side to move can step to the goal."""
-        moves = cython.declare(cython.int[1024])
+        moves = cython.declare(cython.int[MAX_VARIANT_MOVES])
         end: cython.int = self.generate(moves, 0, False)
         king: cython.int = self.king_square(self.side_to_move)
         index: cython.int

@@ -8,6 +8,9 @@ cdef extern from *:
     const int DRAWN "ENGINE_DRAWN"
     const int UNDECIDED "ENGINE_UNDECIDED"
 
+cdef enum:
+    MAX_VARIANT_MOVES = 1024
+
 cdef class VariantPosition(Position):
     cdef u64 extra
     cdef u64 promoted

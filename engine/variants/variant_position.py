@@ -27,6 +27,7 @@ from engine.core.position import STACK
 
 if not cython.compiled:
     DRAWN, UNDECIDED = 2, 3        # beside WHITE and BLACK: how a game stands
+    MAX_VARIANT_MOVES = 1024       # `tests/engine/variants/test_moves.py` proves that no position has more
 
 
 @cython.cclass
@@ -105,7 +106,7 @@ class VariantPosition(Position):
 
     def is_generated(self, move: cython.int) -> cython.bint:
         """Return whether the move is legal, by generating all: `is_legal` for any variant."""
-        moves = cython.declare(cython.int[1024])
+        moves = cython.declare(cython.int[MAX_VARIANT_MOVES])
         end: cython.int = self.generate(moves, 0, False)
         index: cython.int
         for index in range(end):
@@ -116,7 +117,7 @@ class VariantPosition(Position):
     def legal(self, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
         """Write the legal moves to moves[start:] and return their end; only captures and promotions if asked.
 
-        The array needs 1024 places: `tests/engine/variants/test_moves.py` proves that no position has more moves.
+        The array needs MAX_VARIANT_MOVES places.
         """
         if self.variant_result() != UNDECIDED:
             return start
@@ -138,7 +139,7 @@ class VariantPosition(Position):
 
     def can_move(self) -> cython.bint:
         """Return whether the side to move has a legal move, in a game that is not over."""
-        moves = cython.declare(cython.int[1024])
+        moves = cython.declare(cython.int[MAX_VARIANT_MOVES])
         return self.generate(moves, 0, False) != 0
 
     def is_stuck(self) -> cython.bint:
@@ -168,7 +169,7 @@ class VariantPosition(Position):
         pawns: u64 = self.pieces[PAWN] | self.pieces[KINDS + PAWN]
         if advance(self.pieces[colour * KINDS + PAWN], colour) & ~pawns:
             return False
-        moves = cython.declare(cython.int[1024])
+        moves = cython.declare(cython.int[MAX_VARIANT_MOVES])
         us: cython.int = self.side_to_move
         en_passant: cython.int = self.en_passant
         self.side_to_move, self.en_passant = colour, en_passant if colour == us else NO_SQUARE
@@ -184,7 +185,7 @@ class VariantPosition(Position):
         """Return the leaves of the tree of legal moves; the last ply's moves are counted without making them."""
         if depth == 0:
             return 1
-        moves = cython.declare(cython.int[1024])
+        moves = cython.declare(cython.int[MAX_VARIANT_MOVES])
         end: cython.int = self.legal(moves, 0, False)
         if depth == 1:
             return end
@@ -214,7 +215,7 @@ class VariantPosition(Position):
 
     def legal_moves(self) -> list[int]:
         """Return the legal moves, packed as in `move.py`."""
-        moves = cython.declare(cython.int[1024])
+        moves = cython.declare(cython.int[MAX_VARIANT_MOVES])
         end: cython.int = self.legal(moves, 0, False)
         return [moves[index] for index in range(end)]
 
@@ -240,7 +241,7 @@ class VariantPosition(Position):
 
     def is_checkmate(self) -> bool:
         """Return whether the side to move is checkmated, also if the game is over by the variant's own rules."""
-        moves = cython.declare(cython.int[1024])
+        moves = cython.declare(cython.int[MAX_VARIANT_MOVES])
         return self.in_check() and self.generate(moves, 0, False) == 0
 
     def opponent_is_in_check(self) -> bool:

@@ -1,8 +1,12 @@
+from engine.core.movegen cimport MAX_MOVES
 from engine.core.position cimport Position
 from engine.search.levels.judgement cimport Judgement
 from engine.search.levels.vision cimport Vision
 from engine.search.search_stack cimport Variations
 from engine.search.time_manager cimport NodeCounter
+
+cdef enum:
+    MAX_PLIES = 32
 
 cdef class LevelSearch:
     cdef Position position
@@ -14,12 +18,12 @@ cdef class LevelSearch:
     cdef int root_height
     cdef int root_previous
     cdef int root_moves
-    cdef int theory[416]
+    cdef int theory[MAX_MOVES]
     cdef int theory_moves
-    cdef int moves[13728]
-    cdef int scores[13728]
-    cdef int played[34]
-    cdef int killers[34]
+    cdef int moves[MAX_MOVES * MAX_PLIES]
+    cdef int scores[MAX_MOVES * MAX_PLIES]
+    cdef int played[MAX_PLIES]
+    cdef int killers[MAX_PLIES]
     cdef int node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int quiescence(self, int alpha, int beta, int ply, int plies) noexcept nogil
     cdef int instinct(self, int move) noexcept nogil

@@ -8,7 +8,7 @@ the position. Captures are followed until they end; after some plies only recapt
 import cython
 from cython.cimports.engine.core.draws import is_insufficient_material, is_repetition
 from cython.cimports.engine.core.move import from_square, is_capture, is_tactical, to_square
-from cython.cimports.engine.core.movegen import generate
+from cython.cimports.engine.core.movegen import MAX_MOVES, generate
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
@@ -19,8 +19,9 @@ from cython.cimports.engine.search.levels.vision import Vision
 from cython.cimports.engine.search.search_stack import Variations
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
 
-MAX_PLIES = cython.declare(cython.int, 32)          # from the root, captures and evasions included
-ROW = cython.declare(cython.int, 416)               # moves of one ply, see movegen.py
+if not cython.compiled:
+    MAX_PLIES = 32                 # from the root, captures and evasions included
+
 RECAPTURE_BONUS = cython.declare(cython.int, 100)   # cp
 THEORY_BONUS = cython.declare(cython.int, 60)       # cp: a known opening is left only for something better
 
@@ -42,9 +43,9 @@ class LevelSearch:
     ) -> None:
         """`previous` is the opponent's last move, 0 if there is none; `node_limit` is 0 for no limit."""
         if not cython.compiled:
-            self.moves, self.scores = [0] * 8448, [0] * 8448
-            self.played, self.killers = [0] * 34, [0] * 34
-            self.theory = [0] * ROW
+            self.moves, self.scores = [0] * (MAX_MOVES * MAX_PLIES), [0] * (MAX_MOVES * MAX_PLIES)
+            self.played, self.killers = [0] * MAX_PLIES, [0] * MAX_PLIES
+            self.theory = [0] * MAX_MOVES
         self.position = position
         self.vision = vision
         self.judgement = judgement
@@ -123,8 +124,8 @@ class LevelSearch:
             return self.judgement.score(self.position)
         end: cython.int = self.root_moves
         if ply > 0:
-            end = generate(self.position, self.moves, ply * ROW, False)
-            if end == ply * ROW:
+            end = generate(self.position, self.moves, ply * MAX_MOVES, False)
+            if end == ply * MAX_MOVES:
                 return mated_in(ply) if in_check else DRAW
             if self.position.halfmove_clock >= 100:
                 return DRAW
@@ -140,7 +141,7 @@ class LevelSearch:
         floor: cython.int = best if best > alpha else alpha
         score: cython.int
         index: cython.int
-        for index in range(ply * ROW, end):
+        for index in range(ply * MAX_MOVES, end):
             move: cython.int = self.pick(index, end)
             self.played[ply] = move
             instinct: cython.int = self.instinct(move) if ply == 0 else 0
@@ -172,12 +173,12 @@ class LevelSearch:
             return best
         if best > alpha:
             alpha = best
-        end: cython.int = generate(self.position, self.moves, ply * ROW, True)
+        end: cython.int = generate(self.position, self.moves, ply * MAX_MOVES, True)
         end = self.keep_captures(ply, end, plies >= self.exchange_plies)
         self.order(ply, end)
         index: cython.int
         score: cython.int
-        for index in range(ply * ROW, end):
+        for index in range(ply * MAX_MOVES, end):
             move: cython.int = self.pick(index, end)
             self.played[ply] = move
             self.position.make(move)
@@ -210,10 +211,10 @@ class LevelSearch:
 
     def keep_seen(self, ply: cython.int, end: cython.int) -> cython.int:
         """Keep the moves that the player sees; return the new end."""
-        kept: cython.int = ply * ROW
+        kept: cython.int = ply * MAX_MOVES
         previous: cython.int = self.previous(ply)
         index: cython.int
-        for index in range(ply * ROW, end):
+        for index in range(ply * MAX_MOVES, end):
             if self.vision.sees(self.position, self.moves[index], previous, ply):
                 self.moves[kept] = self.moves[index]
                 kept += 1
@@ -221,10 +222,10 @@ class LevelSearch:
 
     def keep_captures(self, ply: cython.int, end: cython.int, recaptures_only: cython.bint) -> cython.int:
         """Keep the captures that the player sees, perhaps only recaptures; return the new end."""
-        kept: cython.int = ply * ROW
+        kept: cython.int = ply * MAX_MOVES
         previous: cython.int = self.previous(ply)
         index: cython.int
-        for index in range(ply * ROW, end):
+        for index in range(ply * MAX_MOVES, end):
             move: cython.int = self.moves[index]
             recaptures: cython.bint = is_capture(previous) and to_square(move) == to_square(previous)
             if recaptures or (not recaptures_only and self.vision.sees(self.position, move, previous, ply)):
@@ -235,7 +236,7 @@ class LevelSearch:
     def order(self, ply: cython.int, end: cython.int) -> cython.void:
         """Score the moves: captures by victim and attacker, then the killer. The root keeps its order."""
         index: cython.int
-        for index in range(ply * ROW, end):
+        for index in range(ply * MAX_MOVES, end):
             move: cython.int = self.moves[index]
             score: cython.int = 0
             if ply == 0:

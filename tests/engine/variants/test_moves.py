@@ -10,6 +10,7 @@ from engine.facade import Board, InvalidMove
 from tests.engine.variants.games import VARIANTS, random_games
 
 SOURCES = Path(engine.__file__).parent / "variants"
+MOVE_LIST = re.compile(r"moves = cython\.declare\(cython\.int\[(\w+)\]\)")
 # What a FEN does not tell of how the position came about:
 PATH_OF_HISTORY = ("height", "halfmove_clock", "reversible_plies")
 
@@ -64,10 +65,12 @@ def test_no_position_overflows_a_list_of_moves() -> None:
     more moves for each of three ways to a square of the last rank, castling adds two.
     """
     bound = max(min(27 * pieces, 16 * (64 - pieces)) + 5 * (64 - pieces) for pieces in range(65)) + 8 * 3 * 4 + 2
-    text = "".join(path.read_text() for path in SOURCES.glob("*.py"))
-    sizes = [int(size) for size in re.findall(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", text)]
-    assert len(sizes) >= 5
-    assert bound <= min(sizes)
+    most = re.search(r"MAX_VARIANT_MOVES = (\d+)", (SOURCES / "variant_position.pxd").read_text())
+    assert most is not None
+    assert bound <= int(most[1])
+    lists = [size for path in SOURCES.glob("*.py") for size in MOVE_LIST.findall(path.read_text())]
+    assert len(lists) >= 5
+    assert set(lists) == {"MAX_VARIANT_MOVES"}
 
 
 @pytest.mark.parametrize("text", ["", "Q@e4", "q@e4", "P@a1", "K@e4", "N@e1", "N@", "e2e5", "e7e8k", "@e4", "\x00" * 9])
