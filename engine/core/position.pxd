@@ -2,6 +2,10 @@ cimport cython
 
 from engine.core.bitboard cimport u64
 
+cdef enum:
+    STACK = 1024
+    GAME_STACK = 512
+
 cdef int PIECE_SQUARE[768]
 cdef int PHASE[12]
 
@@ -25,12 +29,12 @@ cdef class Position:
     cdef u64 castling_safe[4]
     cdef signed char rights_kept[64]
 
-    cdef int undo_castling[1024]
-    cdef int undo_en_passant[1024]
-    cdef int undo_halfmove_clock[1024]
-    cdef int undo_captured[1024]
-    cdef u64 undo_key[1024]
-    cdef u64 undo_pawn_key[1024]
+    cdef int undo_castling[STACK]
+    cdef int undo_en_passant[STACK]
+    cdef int undo_halfmove_clock[STACK]
+    cdef int undo_captured[STACK]
+    cdef u64 undo_key[STACK]
+    cdef u64 undo_pawn_key[STACK]
 
     # What a variant may do in another way.
     cdef void make(self, int move) noexcept nogil

@@ -5,7 +5,7 @@ cdef extern from *:
     enum { ENGINE_THREATS = 8, ENGINE_THREAT_BITS = 3 };
     """
     const int THREATS "ENGINE_THREATS"
-    const int THREAT_BITS "ENGINE_THREAT_BITS"
+    enum: THREAT_BITS "ENGINE_THREAT_BITS"
 
 cdef void set_threats(unsigned long long* pieces, u64 occupied, unsigned long long* bits, int first) noexcept nogil
 

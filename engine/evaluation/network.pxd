@@ -1,5 +1,7 @@
 from engine.core.bitboard cimport u64
 from engine.core.position cimport Position
+from engine.core.score cimport MAX_PLY
+from engine.core.threats cimport THREAT_BITS
 
 cdef extern from *:
     """
@@ -19,9 +21,12 @@ cdef extern from *:
     const short CLAMP "ENGINE_CLAMP"        # an int would widen the loops to 32 bits: twice as slow
     const int OUTPUT_UNIT "ENGINE_OUTPUT_UNIT"
     const int SUMMABLE "ENGINE_SUMMABLE"
-    const int BLOCK "ENGINE_BLOCK"
+    enum: BLOCK "ENGINE_BLOCK"
     const int FLIP_RANKS "ENGINE_FLIP_RANKS"
     const char *INSTRUCTIONS "ENGINE_INSTRUCTIONS"
+
+cdef enum:
+    SLOTS = MAX_PLY + 4
 
 cdef class Network:
     cdef readonly str name
@@ -41,11 +46,12 @@ cdef class Accumulators:
     cdef Network network
     cdef short *values
     cdef object memory
-    cdef int slots[132]
-    cdef bint valid[132]
-    cdef int removed[264]           # [slot][two places]: pieces that the move to this slot took from their places,
-    cdef int added[264]             # and put there
-    cdef unsigned long long threats[396]    # [slot][bit], see `threats.py`; zeros if the network does not know them
+    cdef int slots[SLOTS]
+    cdef bint valid[SLOTS]
+    cdef int removed[2 * SLOTS]     # [slot][two places]: pieces that the move to this slot took from their places,
+    cdef int added[2 * SLOTS]       # and put there
+    # [slot][bit], see `threats.py`; zeros if the network does not know them
+    cdef unsigned long long threats[THREAT_BITS * SLOTS]
     cdef void note_move(self, Position position, int move, int ply) noexcept nogil
     cdef void note_null(self, int ply) noexcept nogil
     cdef void compute(self, Position position, int slot) noexcept nogil

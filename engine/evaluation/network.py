@@ -40,6 +40,7 @@ if not cython.compiled:
     SUMMABLE = 256                 # terms of at most CLAMP * CLAMP * 127 whose sum surely fits in 32 bits
     BLOCK = 16                     # hidden values come in multiples of it: one vector of AVX2
     FLIP_RANKS = 56                # from White's to Black's view of a square
+    SLOTS = MAX_PLY + 4            # of a line
 
 LAST_RANK = cython.declare(cython.int, 56)          # no pawn stands there: free for pieces beside the board
 SWAP_SIDES = cython.declare(cython.int, 384)        # from the place of our piece to the enemy's
@@ -87,7 +88,7 @@ def replace_row(
 
     A block is summed before any of it is stored: the compiler need not fear that rows and sums overlap.
     """
-    block = cython.declare(cython.short[16])
+    block = cython.declare(cython.short[BLOCK])
     if not cython.compiled:
         block = [0] * BLOCK
     index: cython.Py_ssize_t
@@ -202,15 +203,14 @@ class Accumulators:
     """The accumulators of one thread's line: a slot for each position, White's view first. A null move adds none."""
 
     def __init__(self, network: Network) -> None:
-        slots: cython.int = MAX_PLY + 4
         if not cython.compiled:
-            self.slots = [0] * slots
-            self.valid = [False] * slots
-            self.removed = [NO_PLACE] * (2 * slots)
-            self.added = [NO_PLACE] * (2 * slots)
-            self.threats = [0] * (THREAT_BITS * slots)
+            self.slots = [0] * SLOTS
+            self.valid = [False] * SLOTS
+            self.removed = [NO_PLACE] * (2 * SLOTS)
+            self.added = [NO_PLACE] * (2 * SLOTS)
+            self.threats = [0] * (THREAT_BITS * SLOTS)
         self.network = network
-        values: cython.short[::1] = _zeros(2 * network.hidden * slots)
+        values: cython.short[::1] = _zeros(2 * network.hidden * SLOTS)
         self.memory = values
         if cython.compiled:
             self.values = cython.address(values[0])

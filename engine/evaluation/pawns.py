@@ -26,15 +26,16 @@ from cython.cimports.engine.evaluation.weights import WEIGHTS
 from engine.evaluation.weights import first_weight
 
 if not cython.compiled:
+    SLOTS = 8192
+
     class _PawnEntry:
         __slots__ = ("check", "passed", "score")
 
         def __init__(self) -> None:
             self.check = self.passed = self.score = 0
 
-    TABLE = [_PawnEntry() for _ in range(8192)]
+    TABLE = [_PawnEntry() for _ in range(SLOTS)]
 
-SLOTS = cython.declare(cython.int, 8192)
 PASSED_PAWNS = 16                  # where `pawns_and_kings` leaves them in `attacked_by`, see evaluate.py
 KINGS_MATTER = cython.declare(cython.int, 3)        # passed pawns from this rank on, counted from 0, draw the kings
 

@@ -1,6 +1,7 @@
+from engine.core.position cimport Position
+from engine.core.score cimport MAX_PLY
 from engine.lessons.terms cimport Terms
 from engine.search.time_manager cimport NodeCounter
-from engine.core.position cimport Position
 
 cdef class PlainSearch:
     cdef Position position
@@ -9,10 +10,10 @@ cdef class PlainSearch:
     cdef int root_height
     cdef bint ordered
     cdef bint quiescent
-    cdef int killers[256]
-    cdef int hints[128]             # the line of the depth before, to be tried first
-    cdef int line[16384]            # [ply * 128 + i]: the best line from this ply on
-    cdef int line_end[130]
+    cdef int killers[2 * MAX_PLY]
+    cdef int hints[MAX_PLY]         # the line of the depth before, to be tried first
+    cdef int line[MAX_PLY * MAX_PLY]        # [ply * MAX_PLY + i]: the best line from this ply on
+    cdef int line_end[MAX_PLY + 2]
 
     cdef int evaluation(self) noexcept nogil
     cdef int score_if_over(self, int moves, int ply) noexcept nogil

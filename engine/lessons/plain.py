@@ -57,8 +57,8 @@ class PlainSearch:
         self.ordered = ordered
         self.quiescent = quiescent
         if not cython.compiled:
-            self.killers, self.hints = [NO_MOVE] * 256, [NO_MOVE] * 128
-            self.line, self.line_end = [NO_MOVE] * 16384, [0] * 130
+            self.killers, self.hints = [NO_MOVE] * (2 * MAX_PLY), [NO_MOVE] * MAX_PLY
+            self.line, self.line_end = [NO_MOVE] * (MAX_PLY * MAX_PLY), [0] * (MAX_PLY + 2)
         self.line_end[0] = 0
 
     # --- For Python callers --------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ class PlainSearch:
             score = self.alpha_beta(plies, -INFINITE, INFINITE, 0)
         if not self.meter.stopped:
             found = self.variation()
-            for ply in range(128):
+            for ply in range(MAX_PLY):
                 self.hints[ply] = found[ply] if ply < len(found) else NO_MOVE
         return score
 
@@ -301,8 +301,8 @@ class PlainSearch:
 
     def note_best(self, move: cython.int, ply: cython.int) -> cython.void:
         """The best line from here is this move and then the best line after it."""
-        self.line[ply * 128 + ply] = move
+        self.line[ply * MAX_PLY + ply] = move
         index: cython.int
         for index in range(ply + 1, self.line_end[ply + 1]):
-            self.line[ply * 128 + index] = self.line[(ply + 1) * 128 + index]
+            self.line[ply * MAX_PLY + index] = self.line[(ply + 1) * MAX_PLY + index]
         self.line_end[ply] = self.line_end[ply + 1] if self.line_end[ply + 1] > ply else ply + 1

@@ -6,8 +6,11 @@ from engine.search.rules cimport Rules
 from engine.core.position cimport Position
 from engine.syzygy.prober cimport Prober
 
-cdef u64 KEY_CHANGE[8192]
-cdef int MOVE_SQUARES[8192]
+cdef enum:
+    SLOTS = 8192
+
+cdef u64 KEY_CHANGE[SLOTS]
+cdef int MOVE_SQUARES[SLOTS]
 
 cdef int slot_of(u64 change) noexcept nogil
 cdef bint upcoming_repetition(Position position, int root_height) noexcept nogil

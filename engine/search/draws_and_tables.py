@@ -27,10 +27,9 @@ from cython.cimports.engine.search.time_manager import NodeCounter
 from cython.cimports.engine.syzygy.prober import LOSS, UNKNOWN, WIN, Prober
 
 if not cython.compiled:
-    KEY_CHANGE = [0] * 8192        # 0: a free slot
-    MOVE_SQUARES = [0] * 8192      # the two squares of the move: first + 64 * second
-
-LAST_SLOT = cython.declare(cython.int, 8191)        # less than half of the slots are used
+    SLOTS = 8192                   # less than half of them are used
+    KEY_CHANGE = [0] * SLOTS       # 0: a free slot
+    MOVE_SQUARES = [0] * SLOTS     # the two squares of the move: first + 64 * second
 
 
 # --- Upcoming repetition ---------------------------------------------------------------------------------------------
@@ -38,9 +37,9 @@ LAST_SLOT = cython.declare(cython.int, 8191)        # less than half of the slot
 
 def slot_of(change: u64) -> cython.int:
     """Return the slot of a difference of keys, or the free slot where it belongs."""
-    slot: cython.int = change & LAST_SLOT
+    slot: cython.int = change & (SLOTS - 1)
     while KEY_CHANGE[slot] != 0 and KEY_CHANGE[slot] != change:
-        slot = (slot + 1) & LAST_SLOT
+        slot = (slot + 1) & (SLOTS - 1)
     return slot
 
 

@@ -2,6 +2,7 @@ from engine.core.bitboard cimport u64
 from engine.core.move cimport is_drop, to_square
 from engine.core.pieces cimport KINDS
 from engine.core.position cimport Position
+from engine.core.score cimport MAX_PLY
 
 cdef enum:
     BUTTERFLY_SIZE = 32768
@@ -25,17 +26,17 @@ cdef int malus(int depth) noexcept nogil
 cdef int correction_index(Position position, int part) noexcept nogil
 
 cdef class History:
-    cdef int killers[256]
-    cdef u64 attacked[130]
-    cdef int one_ply_ago[130]
-    cdef int two_plies_ago[130]
-    cdef int four_plies_ago[130]
-    cdef int pawn_offset[130]
-    cdef short butterfly[32768]
-    cdef int capture_history[4608]
-    cdef short continuations[590592]
-    cdef short pawn_history[393216]
-    cdef short corrections[98304]
+    cdef int killers[2 * MAX_PLY]
+    cdef u64 attacked[MAX_PLY + 2]
+    cdef int one_ply_ago[MAX_PLY + 2]
+    cdef int two_plies_ago[MAX_PLY + 2]
+    cdef int four_plies_ago[MAX_PLY + 2]
+    cdef int pawn_offset[MAX_PLY + 2]
+    cdef short butterfly[BUTTERFLY_SIZE]
+    cdef int capture_history[CAPTURES]
+    cdef short continuations[(STEPS + 1) * STEPS]
+    cdef short pawn_history[PAWN_KEYS * STEPS]
+    cdef short corrections[2 * PARTS << CORRECTION_BITS]
     cdef void begin_node(self, Position position, int ply, int step_1, int step_2, int step_4) noexcept nogil
     cdef int butterfly_index(self, int side, int move, int ply) noexcept nogil
     cdef int quiet_score(self, int side, int move, int step, int ply) noexcept nogil

@@ -1,4 +1,5 @@
 from engine.core.position cimport Position
+from engine.core.score cimport MAX_PLY
 from engine.search.history cimport History
 from engine.search.rules cimport Rules
 from engine.variants.variant_position cimport MAX_VARIANT_MOVES
@@ -23,14 +24,14 @@ cdef class MovePicker:
     cdef int *moves
     cdef int root_moves[MAX_VARIANT_MOVES]
     cdef int root_count
-    cdef int stage[129]
-    cdef int table_move[129]
-    cdef int threshold[129]
-    cdef int index[129]
-    cdef int tactical_end[129]
-    cdef int bad_end[129]
-    cdef int end[129]
-    cdef bint tactical_only[129]
+    cdef int stage[MAX_PLY + 1]
+    cdef int table_move[MAX_PLY + 1]
+    cdef int threshold[MAX_PLY + 1]
+    cdef int index[MAX_PLY + 1]
+    cdef int tactical_end[MAX_PLY + 1]
+    cdef int bad_end[MAX_PLY + 1]
+    cdef int end[MAX_PLY + 1]
+    cdef bint tactical_only[MAX_PLY + 1]
     cdef void begin(self, int ply, int table_move) noexcept nogil
     cdef void begin_tactical(self, int ply, int table_move, int threshold) noexcept nogil
     cdef int next(self, int ply) noexcept nogil

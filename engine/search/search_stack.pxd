@@ -1,15 +1,16 @@
 from engine.core.bitboard cimport u64
-from engine.search.history cimport History
-from engine.evaluation.network cimport Accumulators
-from engine.evaluation.variant_evaluation cimport VariantEvaluation
-from engine.evaluation.style_bonus cimport StyleBonus
 from engine.core.position cimport Position
+from engine.core.score cimport MAX_PLY
+from engine.evaluation.network cimport Accumulators
+from engine.evaluation.style_bonus cimport StyleBonus
+from engine.evaluation.variant_evaluation cimport VariantEvaluation
+from engine.search.history cimport History
 from engine.search.rules cimport Rules
 from engine.search.transposition cimport TranspositionTable
 
 cdef enum:
     BEFORE_ROOT = 4
-    PV_ROW = 129
+    PV_ROW = MAX_PLY + 1
     MAX_TRIED = 64
 
 cdef int evaluate_by_network(Position position, Accumulators accumulators, int ply) noexcept nogil
@@ -17,8 +18,8 @@ cdef bint is_estimate(int score) noexcept nogil
 cdef int faded(int score, int halfmove_clock) noexcept nogil
 
 cdef class Variations:
-    cdef int moves[16770]
-    cdef int length[130]
+    cdef int moves[PV_ROW * (MAX_PLY + 2)]
+    cdef int length[MAX_PLY + 2]
     cdef void begin(self, int ply) noexcept nogil
     cdef void extend(self, int move, int ply) noexcept nogil
 
@@ -31,22 +32,22 @@ cdef class SearchStack:
     cdef VariantEvaluation variant_evaluation       # None in standard chess
     cdef StyleBonus style           # None for no style
     cdef int styled_side            # the side to move at the root
-    cdef int static_evals[134]
-    cdef int raw_evals[130]
-    cdef int steps[134]
-    cdef int moves[130]
-    cdef int excluded[130]          # the move that a singular search leaves out
-    cdef bint forced[130]
-    cdef bint improving[130]
-    cdef bint cut_node[130]
-    cdef bint tt_pv[130]
-    cdef bint table_tactical[130]
-    cdef int reductions[130]
-    cdef int history_score[130]             # of the move being searched
-    cdef int tried_quiet_count[130]
-    cdef int tried_capture_count[130]
-    cdef int tried_quiets[8320]
-    cdef int tried_captures[8320]
+    cdef int static_evals[MAX_PLY + BEFORE_ROOT + 2]
+    cdef int raw_evals[MAX_PLY + 2]
+    cdef int steps[MAX_PLY + BEFORE_ROOT + 2]
+    cdef int moves[MAX_PLY + 2]
+    cdef int excluded[MAX_PLY + 2]  # the move that a singular search leaves out
+    cdef bint forced[MAX_PLY + 2]
+    cdef bint improving[MAX_PLY + 2]
+    cdef bint cut_node[MAX_PLY + 2]
+    cdef bint tt_pv[MAX_PLY + 2]
+    cdef bint table_tactical[MAX_PLY + 2]
+    cdef int reductions[MAX_PLY + 2]
+    cdef int history_score[MAX_PLY + 2]     # of the move being searched
+    cdef int tried_quiet_count[MAX_PLY + 2]
+    cdef int tried_capture_count[MAX_PLY + 2]
+    cdef int tried_quiets[MAX_TRIED * (MAX_PLY + 2)]
+    cdef int tried_captures[MAX_TRIED * (MAX_PLY + 2)]
     cdef void prefetch(self, int move) noexcept nogil
     cdef void make(self, int move, int ply) noexcept nogil
     cdef void make_null(self, int ply) noexcept nogil

@@ -30,7 +30,7 @@ from cython.cimports.engine.search.transposition import (
 
 if not cython.compiled:
     BEFORE_ROOT = 4                # plies before the root in `steps` and `static_evals`
-    PV_ROW = 129                   # MAX_PLY + 1 moves
+    PV_ROW = MAX_PLY + 1           # moves
     MAX_TRIED = 64                 # tried moves of a node that are remembered, of each sort
 
 
@@ -109,9 +109,9 @@ class SearchStack:
     ) -> None:
         """`network` is of standard chess. A variant needs `variant_evaluation`, which may have a network of its own."""
         if not cython.compiled:
-            self.static_evals = [0] * (MAX_PLY + 6)
+            self.static_evals = [0] * (MAX_PLY + BEFORE_ROOT + 2)
             self.raw_evals = [0] * (MAX_PLY + 2)
-            self.steps = [0] * (MAX_PLY + 6)
+            self.steps = [0] * (MAX_PLY + BEFORE_ROOT + 2)
             self.excluded = [0] * (MAX_PLY + 2)
             self.forced = [False] * (MAX_PLY + 2)
             self.improving = [False] * (MAX_PLY + 2)

@@ -8,6 +8,9 @@ cdef extern from *:
     """
     void fence "engine_fence"() noexcept nogil
 
+cdef enum:
+    MAX_PIECES = 7
+
 cdef int[64] TRIANGLE
 cdef int[64] BELOW_DIAGONAL
 cdef int[640] TWO_KINGS
@@ -38,9 +41,9 @@ cdef class Table:
     cdef bint both_have_pawns
     cdef bint symmetric
     cdef u64 key
-    cdef int pieces[56]             # of up to eight sections, each with up to seven pieces
-    cdef int group_sizes[56]
-    cdef u64 factors[56]
+    cdef int pieces[8 * MAX_PIECES]         # of up to eight sections
+    cdef int group_sizes[8 * MAX_PIECES]
+    cdef u64 factors[8 * MAX_PIECES]
     cdef int group_counts[8]
     cdef u64 section_sizes[8]
     cdef bint is_ready(self) noexcept nogil

@@ -20,6 +20,7 @@ from cython.cimports.engine.syzygy.packed_values import NO_VALUE, PackedValues
 from engine.syzygy.file_header import SIDE, Header, InvalidTable, Section, material_key, read_header
 
 if not cython.compiled:
+    MAX_PIECES = 7
     TRIANGLE = [0] * 64
     BELOW_DIAGONAL = [0] * 64
     TWO_KINGS = [0] * 640
@@ -32,7 +33,6 @@ if not cython.compiled:
 # BELOW_DIAGONAL: the 28 squares below the diagonal a1-h8, b1 c1 ... h1 c2 ... h7.
 # TWO_KINGS: [triangle * 64 + square], the 462 placements of two kings. BINOMIAL: [k * 64 + n], n over k.
 
-MAX_PIECES = cython.declare(cython.int, 7)
 NEW = cython.declare(cython.int, 0)
 READY = cython.declare(cython.int, 1)
 UNUSABLE = cython.declare(cython.int, 2)
@@ -208,9 +208,9 @@ class Table:
 
     def __init__(self, path: object) -> None:
         if not cython.compiled:
-            self.pieces = [0] * 56
-            self.group_sizes = [0] * 56
-            self.factors = [0] * 56
+            self.pieces = [0] * (8 * MAX_PIECES)
+            self.group_sizes = [0] * (8 * MAX_PIECES)
+            self.factors = [0] * (8 * MAX_PIECES)
             self.group_counts = [0] * 8
             self.section_sizes = [0] * 8
         self.path = path

@@ -4,6 +4,10 @@ cdef extern from "math.h" nogil:
     double exp(double exponent) noexcept
     double log(double number) noexcept
 
+cdef enum:
+    MAX_PIECES = 52
+    BOTH_VIEWS = 2 * MAX_PIECES
+
 cdef int WORDS
 
 cdef int bucket_of(u64[::1] words, int record, int buckets) noexcept nogil

@@ -25,8 +25,10 @@ from engine.selfplay.records import HORDE, RULES, Result
 if not cython.compiled:
     from math import exp, log
 
+    MAX_PIECES = 52                # of horde
+    BOTH_VIEWS = 2 * MAX_PIECES
+
 WORDS = 4                          # per record
-MAX_PIECES = cython.declare(cython.int, 52)        # of horde
 MAX_LISTED = cython.declare(cython.int, 32)        # pieces of four bits in a record
 PIECES_PER_WORD = cython.declare(cython.int, 16)
 SEVEN_RANKS = cython.declare(cython.int, 56)
@@ -327,9 +329,9 @@ def inputs(
     words: u64[::1], record: cython.int, mirrored: cython.bint, with_threats: cython.bint = False
 ) -> tuple[list[int], list[int]]:
     """For tests: return the active inputs of White's and of Black's perspective."""
-    pieces = cython.declare(cython.int[104])           # twice MAX_PIECES
+    pieces = cython.declare(cython.int[BOTH_VIEWS])
     if not cython.compiled:
-        pieces = [0] * 104
+        pieces = [0] * BOTH_VIEWS
     count: cython.int = read_pieces(words, record, mirrored, with_threats, pieces)
     white = [pieces[index] for index in range(count)]
     return white, [pieces[MAX_PIECES + index] for index in range(count)]

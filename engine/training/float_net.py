@@ -19,7 +19,16 @@ from itertools import pairwise
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
-from cython.cimports.engine.training.features import WORDS, black_to_move, bucket_of, expected, read_pieces, target
+from cython.cimports.engine.training.features import (
+    BOTH_VIEWS,
+    MAX_PIECES,
+    WORDS,
+    black_to_move,
+    bucket_of,
+    expected,
+    read_pieces,
+    target,
+)
 
 from engine.evaluation.net_file import CLAMP, FEATURE_WEIGHT_LIMIT, OUTPUT_UNIT, OUTPUT_WEIGHT_LIMIT, PLACES
 
@@ -31,7 +40,6 @@ if not cython.compiled:
         return values
 
 
-MAX_PIECES = cython.declare(cython.int, 52)        # see `features.py`
 MEAN_DECAY = cython.declare(cython.float, 0.9)     # of Adam's mean gradients
 SQUARE_DECAY = cython.declare(cython.float, 0.999) # of Adam's mean squares
 TINY = cython.declare(cython.float, 1e-8)
@@ -201,9 +209,9 @@ class FloatNet:
         self, words: u64[::1], entry: cython.int, lane: cython.int, training: cython.bint
     ) -> cython.double:
         """Return the squared error of an entry of `shuffled`; if `training`, add its gradients."""
-        pieces = cython.declare(cython.int[104])       # twice MAX_PIECES
+        pieces = cython.declare(cython.int[BOTH_VIEWS])
         if not cython.compiled:
-            pieces = [0] * 104
+            pieces = [0] * BOTH_VIEWS
         record: cython.int = entry >> 1
         last: u64 = words[cython.cast(cython.longlong, record) * WORDS + 3]
         count: cython.int = read_pieces(words, record, entry & 1, self.threats > 1, pieces)
@@ -320,9 +328,9 @@ class FloatNet:
 
     def output_of(self, words: u64[::1], record: cython.int) -> float:
         """For tests: return the output for the side to move."""
-        pieces = cython.declare(cython.int[104])       # twice MAX_PIECES
+        pieces = cython.declare(cython.int[BOTH_VIEWS])
         if not cython.compiled:
-            pieces = [0] * 104
+            pieces = [0] * BOTH_VIEWS
         count: cython.int = read_pieces(words, record, False, self.threats > 1, pieces)
         bucket: cython.int = bucket_of(words, record, self.buckets)
         return self.forward(pieces, count, 0, black_to_move(words[WORDS * record + 3]), bucket)

@@ -29,12 +29,10 @@ from cython.cimports.engine.core.move import (
 from cython.cimports.engine.core.movegen import generate, is_legal
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import BISHOP, KIND_OF, KINDS, KNIGHT, PAWN, QUEEN, ROOK
-from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.position import STACK, Position
 from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.core.zobrist import PIECE_KEY
 from cython.cimports.engine.variants.variant_position import VariantPosition
-
-from engine.core.position import STACK
 
 
 @cython.cfunc

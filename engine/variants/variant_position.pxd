@@ -1,5 +1,5 @@
 from engine.core.bitboard cimport u64
-from engine.core.position cimport Position
+from engine.core.position cimport STACK, Position
 
 cdef extern from *:
     """
@@ -14,7 +14,7 @@ cdef enum:
 cdef class VariantPosition(Position):
     cdef u64 extra
     cdef u64 promoted
-    cdef u64 undo_variant[2048]
+    cdef u64 undo_variant[2 * STACK]
     cdef readonly bint has_fifty_move_rule
     cdef readonly bint allows_null_move
     cdef readonly bint has_plain_exchanges

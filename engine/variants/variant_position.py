@@ -19,11 +19,9 @@ from cython.cimports.engine.core.move import CAPTURE, QUIET, from_square, to_squ
 from cython.cimports.engine.core.movegen import generate, is_legal
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_SQUARE, PAWN
-from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.position import STACK, Position
 from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.core.zobrist import mix64
-
-from engine.core.position import STACK
 
 if not cython.compiled:
     DRAWN, UNDECIDED = 2, 3        # beside WHITE and BLACK: how a game stands
