@@ -10,7 +10,9 @@ cdef extern from *:
     #define ENGINE_RANKS_4_TO_6 0x0000FFFFFF000000ULL
     #define ENGINE_RANKS_3_TO_5 0x000000FFFFFF0000ULL
     #define ENGINE_END_RANKS 0xFF000000000000FFULL
+    #define ENGINE_RANK_8 0xFF00000000000000ULL
     #define ENGINE_DARK_SQUARES 0xAA55AA55AA55AA55ULL
+    #define ENGINE_CENTRAL_SQUARES 0x0000001818000000ULL
     #ifdef __POPCNT__
     static inline int engine_popcount(unsigned long long squares) { return __builtin_popcountll(squares); }
     #else       /* without the instruction gcc calls a function; this stays in line (Hacker's Delight, 5-1) */
@@ -45,7 +47,9 @@ cdef extern from *:
     const u64 RANKS_4_TO_6 "ENGINE_RANKS_4_TO_6"
     const u64 RANKS_3_TO_5 "ENGINE_RANKS_3_TO_5"
     const u64 END_RANKS "ENGINE_END_RANKS"
+    const u64 RANK_8 "ENGINE_RANK_8"
     const u64 DARK_SQUARES "ENGINE_DARK_SQUARES"
+    const u64 CENTRAL_SQUARES "ENGINE_CENTRAL_SQUARES"
     int popcount "engine_popcount"(u64 squares) noexcept nogil
     int lsb "engine_lsb"(u64 squares) noexcept nogil
     int msb "engine_msb"(u64 squares) noexcept nogil

@@ -17,7 +17,9 @@ if not cython.compiled:
     RANKS_4_TO_6 = 0x0000FFFFFF000000
     RANKS_3_TO_5 = 0x000000FFFFFF0000
     END_RANKS = 0xFF000000000000FF
+    RANK_8 = 0xFF00000000000000
     DARK_SQUARES = 0xAA55AA55AA55AA55
+    CENTRAL_SQUARES = 0x0000001818000000       # d4, e4, d5, e5
 
     def popcount(squares: int) -> int:
         """Return the number of squares in the set."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import cython
 from cython.cimports.engine.core.attacks import KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
-from cython.cimports.engine.core.bitboard import advance, beside, bit, files_of, lsb, popcount, u64
+from cython.cimports.engine.core.bitboard import CENTRAL_SQUARES, advance, beside, bit, files_of, lsb, popcount, u64
 from cython.cimports.engine.core.params import NETWORK_LIMIT, STYLE_BEHIND, STYLE_FAR_BEHIND, STYLE_LIMIT
 from cython.cimports.engine.core.pieces import BISHOP, KINDS, KING, KNIGHT, PAWN, QUEEN, ROOK
 from cython.cimports.engine.core.position import Position
@@ -37,7 +37,6 @@ CENTRE = cython.declare(cython.int, FEATURES.index("centre"))
 DEVELOPMENT = cython.declare(cython.int, FEATURES.index("development"))
 BLOCKED = cython.declare(cython.int, FEATURES.index("blocked"))
 
-CENTRAL_SQUARES = cython.declare(u64, 0x0000001818000000)      # d4, e4, d5, e5
 KNIGHTS_AT_HOME = cython.declare(u64, 0x42)                    # b1, g1
 BISHOPS_AT_HOME = cython.declare(u64, 0x24)                    # c1, f1
 CASTLED = cython.declare(u64, 0x47)                            # a1, b1, c1, g1

@@ -4,7 +4,16 @@
 from functools import cache
 
 import cython
-from cython.cimports.engine.core.bitboard import ALL_SQUARES, advance, beside, lsb, popcount, u64
+from cython.cimports.engine.core.bitboard import (
+    ALL_SQUARES,
+    CENTRAL_SQUARES,
+    RANK_8,
+    advance,
+    beside,
+    lsb,
+    popcount,
+    u64,
+)
 from cython.cimports.engine.core.pieces import BLACK, KINDS, KING, PAWN, QUEEN, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.evaluation.variant_evaluation import (
@@ -57,7 +66,7 @@ class KingOfTheHillEvaluation(VariantEvaluation):
     def own_terms(
         self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
-        steps: cython.int = steps_to(position, attacked_by, us, 0x0000001818000000)
+        steps: cython.int = steps_to(position, attacked_by, us, CENTRAL_SQUARES)
         score: cython.int = self.weights[OWN + steps]
         return score + self.weights[OWN + 10] if steps == 1 and position.side_to_move == us else score
 
@@ -174,11 +183,10 @@ class RacingKingsEvaluation(VariantEvaluation):
     def own_terms(
         self, position: Position, extra: u64, attacked_by: cython.p_ulonglong, us: cython.int
     ) -> cython.int:
-        goal: u64 = 0xFF00000000000000
-        steps: cython.int = steps_to(position, attacked_by, us, goal)
+        steps: cython.int = steps_to(position, attacked_by, us, RANK_8)
         score: cython.int = self.weights[OWN + steps]
         wins_at_once: cython.bint = steps == 1 and position.side_to_move == us
-        if wins_at_once and (us == BLACK or steps_to(position, attacked_by, BLACK, goal) > 1):
+        if wins_at_once and (us == BLACK or steps_to(position, attacked_by, BLACK, RANK_8) > 1):
             score += self.weights[OWN + 10]
         return score
 

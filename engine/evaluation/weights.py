@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import cython
+from cython.cimports.engine.core.pieces import KINDS, KING
 from cython.cimports.engine.core.position import PIECE_SQUARE
 from cython.cimports.engine.core.score import endgame_of, midgame_of, pack
 
@@ -140,13 +141,13 @@ def _fill_piece_squares() -> None:
     """Compute the table by which a position keeps the sum of its material and squares."""
     piece: cython.int
     square: cython.int
-    for piece in range(12):
-        kind = piece % 6
+    for piece in range(2 * KINDS):
+        kind: cython.int = piece % KINDS
         for square in range(64):
-            worth: cython.int = WEIGHTS[weight_of_square(kind, square if piece < 6 else square ^ 56)]
-            if kind < 5:
-                worth += WEIGHTS[MATERIAL + cython.cast(cython.int, kind)]
-            PIECE_SQUARE[piece * 64 + square] = worth if piece < 6 else -worth
+            worth: cython.int = WEIGHTS[weight_of_square(kind, square if piece < KINDS else square ^ 56)]
+            if kind != KING:
+                worth += WEIGHTS[MATERIAL + kind]
+            PIECE_SQUARE[piece * 64 + square] = worth if piece < KINDS else -worth
 
 
 def values() -> dict[str, tuple[tuple[int, int], ...]]:

@@ -8,7 +8,7 @@ stratzilla's chess-engine: behaviours from coefficients)
 
 import cython
 from cython.cimports.engine.core.attacks import PAWN_ATTACKS, piece_attacks
-from cython.cimports.engine.core.bitboard import bit, lsb, popcount, u64
+from cython.cimports.engine.core.bitboard import CENTRAL_SQUARES, bit, lsb, popcount, u64
 from cython.cimports.engine.core.pieces import BLACK, KINDS, KING, PAWN, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import LONGEST_MATE, mated_in
@@ -33,7 +33,6 @@ CASTLED_CP = cython.declare(cython.int, 40)         # a castled king: more than 
 CHECK_CP = cython.declare(cython.int, 25)
 PAWN_STEP_CP = cython.declare(cython.int, 5)        # a rank
 TEMPO_CP = cython.declare(cython.int, 10)
-CENTRE = cython.declare(u64, 0x0000001818000000)    # d4 e4 d5 e5
 CORNERS = cython.declare(u64, 0xC7000000000000C7)   # a, b, c, g and h on the first and last rank
 
 
@@ -67,8 +66,8 @@ def mobility(position: Position, us: cython.int) -> cython.int:
 
 def centre(position: Position, us: cython.int) -> cython.int:
     """Score our attacks on the four centre squares and our pieces there."""
-    total: cython.int = 2 * popcount(position.colours[us] & CENTRE)
-    left: u64 = CENTRE
+    total: cython.int = 2 * popcount(position.colours[us] & CENTRAL_SQUARES)
+    left: u64 = CENTRAL_SQUARES
     while left:
         total += popcount(position.attackers(lsb(left), us, position.occupied))
         left &= left - 1

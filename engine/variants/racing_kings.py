@@ -7,7 +7,7 @@ White moves first, so Black has one more move when White has arrived: if Black a
 from __future__ import annotations
 
 import cython
-from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.bitboard import RANK_8
 from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.move import from_square, to_square
 from cython.cimports.engine.core.movegen import generate, is_legal
@@ -37,8 +37,7 @@ class RacingKingsPosition(VariantPosition):
 
     def is_forced(self) -> cython.bint:
         """Return whether White has arrived and Black has one move left."""
-        goal: u64 = 0xFF00000000000000
-        return self.pieces[KING] & goal != 0
+        return self.pieces[KING] & RANK_8 != 0
 
     def is_forcing(self, move: cython.int) -> cython.bint:
         """Return whether the king comes nearer to the goal."""
@@ -48,12 +47,11 @@ class RacingKingsPosition(VariantPosition):
 
     def variant_result(self) -> cython.int:
         """Return who has won the race: White only once Black cannot arrive too."""
-        goal: u64 = 0xFF00000000000000
-        if self.pieces[KING] & goal:
-            if self.pieces[KINDS + KING] & goal:
+        if self.pieces[KING] & RANK_8:
+            if self.pieces[KINDS + KING] & RANK_8:
                 return DRAWN
             return UNDECIDED if self.side_to_move == BLACK and self.can_reach_goal() else WHITE
-        return BLACK if self.pieces[KINDS + KING] & goal else UNDECIDED
+        return BLACK if self.pieces[KINDS + KING] & RANK_8 else UNDECIDED
 
     def can_reach_goal(self) -> cython.bint:
         """Return whether the king of the side to move can step to the goal."""
