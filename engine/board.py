@@ -9,23 +9,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.core.bitboard import parse_square, square_name
-from engine.core.draws import is_insufficient_material, repetition_count
+from engine.core.draws import cannot_win, is_insufficient_material, repetition_count
 from engine.core.fen import STARTING_FEN, format_fen, parse_fen
-from engine.core.move import looks_like_uci, uci_text
+from engine.core.move import CAPTURE, CASTLING, looks_like_uci, uci_text
 from engine.core.movegen import legal_moves
 from engine.core.perft import portions
-from engine.core.pieces import PIECE_LETTERS
+from engine.core.pieces import KINDS, PIECE_LETTERS
 from engine.core.position import Position
 from engine.evaluation.evaluate import static_score
 from engine.evaluation.variant_terms import evaluation_of
 from engine.variants.variant import find_variant
 from engine.variants.variant_fen import checks_of, format_variant_fen, pocket_of
 from engine.variants.variant_fen import parse_fen as parse_variant_fen
-from engine.variants.variant_position import VariantPosition
+from engine.variants.variant_position import DRAWN, UNDECIDED, VariantPosition
 
 WHITE, BLACK = "white", "black"
-DARK_SQUARES = 0xAA55AA55AA55AA55
-CASTLING_FLAG = 2
 ENDS_MASK = 0xFFF
 # Of a move's first four letters: its origin and target as the engine packs them.
 ENDS = {square_name(ends & 63) + square_name(ends >> 6): ends for ends in range(ENDS_MASK + 1)}
@@ -34,7 +32,6 @@ FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP"
 # Algebraic notation as people write it: piece, origin in part or whole, dash or cross, target.
 SAN = re.compile(r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/(]?([QRBNKqrbnk])\)?)?(?: ?e\.?p\.?)?")
 DROP = re.compile(r"([QRBNP])?@([a-h][1-8])")
-DRAWN, UNDECIDED = 2, 3            # as `VariantPosition.result` numbers the results; 0 and 1 are won
 WINNERS = (WHITE, BLACK, None)     # [result] of a game that is decided
 FIFTY_MOVES_PLIES, FIVEFOLD = 100, 5
 
@@ -243,7 +240,7 @@ class Board:
     def spell(self, move: int) -> str:
         """Return the text of a packed move, which need not be legal here."""
         text = uci_text(move)
-        if move >> 12 == CASTLING_FLAG and not self.chess960 and text[0] == "e" and text[2] in "ah":
+        if move >> 12 == CASTLING and not self.chess960 and text[0] == "e" and text[2] in "ah":
             return text[:2] + ("g" if text[2] == "h" else "c") + text[3]
         return text
 
@@ -255,7 +252,7 @@ class Board:
             if (ends is None or move & ENDS_MASK == ends) and uci_text(move) == text:
                 return move
         for move in moves:
-            if move >> 12 == CASTLING_FLAG and _as_king_moves(move) == text:
+            if move >> 12 == CASTLING and _as_king_moves(move) == text:
                 return move
         return None
 
@@ -313,17 +310,7 @@ class Board:
         """Return whether this side ('white' or 'black') cannot win even with the opponent's help."""
         if self._rules is not None:
             return bool(self._rules.cannot_win(_side(side)))
-        pieces = self._position.state()["pieces"]
-        us, them = 6 * _side(side), 6 - 6 * _side(side)
-        pawns, knights, bishops, rooks, queens = pieces[us : us + 5]
-        if pawns or rooks or queens:
-            return False
-        their_others = pieces[them] | pieces[them + 1] | pieces[them + 2] | pieces[them + 3]
-        if knights:                # a knight mates only if own pieces block the king; a queen cannot block it
-            return knights.bit_count() == 1 and not bishops and not their_others
-        all_bishops = bishops | pieces[them + 2]
-        one_colour = not all_bishops & DARK_SQUARES or not all_bishops & ~DARK_SQUARES
-        return not bishops or (one_colour and not pieces[them] and not pieces[them + 1])
+        return bool(cannot_win(self._position, _side(side)))
 
     def repetition_count(self) -> int:
         """Return how often the position has occurred in this game, including now."""
@@ -367,7 +354,7 @@ class Board:
         moves = self.packed_moves()
         if wanted in CASTLING_WORDS:
             short = CASTLING_WORDS[wanted]
-            found = [m for m in moves if m >> 12 == CASTLING_FLAG and (m >> 6 & 63 > m & 63) == short]
+            found = [m for m in moves if m >> 12 == CASTLING and (m >> 6 & 63 > m & 63) == short]
         elif drop := DROP.fullmatch(wanted):
             found = [m for m in moves if uci_text(m) == f"{drop[1] or 'P'}@{drop[2]}"]
         else:
@@ -392,8 +379,8 @@ class Board:
             for move in moves
             if move >> 6 & 63 == square
             and not _is_drop(move)
-            and board[move & 63] % 6 == kind
-            and move >> 12 != CASTLING_FLAG
+            and board[move & 63] % KINDS == kind
+            and move >> 12 != CASTLING
             and (file is None or "abcdefgh"[move & 7] == file)
             and (rank is None or "12345678"[move >> 3 & 7] == rank)
             and uci_text(move)[4:] == (promoted or "").lower()
@@ -401,14 +388,14 @@ class Board:
 
     def _san_body(self, move: int, text: str) -> str:
         """Return the notation without the mark for check or mate."""
-        if move >> 12 == CASTLING_FLAG:
+        if move >> 12 == CASTLING:
             return "O-O" if move >> 6 & 63 > move & 63 else "O-O-O"
         if _is_drop(move):
             return uci_text(move)
         board = self._position.state()["board"]
-        kind = PIECE_LETTERS[board[move & 63] % 6]
+        kind = PIECE_LETTERS[board[move & 63] % KINDS]
         target = uci_text(move)[2:4]
-        takes = "x" if move & 0x4000 else ""
+        takes = "x" if move >> 12 & CAPTURE else ""
         if kind == "P":
             promoted = uci_text(move)[4:].upper()
             return (text[0] if takes else "") + takes + target + (f"={promoted}" if promoted else "")
@@ -420,7 +407,7 @@ class Board:
             if other >> 6 & 63 == move >> 6 & 63
             and not _is_drop(other)
             and other & 63 != move & 63
-            and other >> 12 != CASTLING_FLAG
+            and other >> 12 != CASTLING
             and board[other & 63] == board[move & 63]
         ]
         return kind + _distinguish(uci_text(move)[:2], rivals) + takes + target

@@ -7,10 +7,9 @@ rights. The keys of variants do not tell pockets and checks. The engine's own ke
 
 from engine.board import WHITE, Board
 from engine.core.bitboard import parse_square
-from engine.core.pieces import PIECE_LETTERS
+from engine.core.move import DOUBLE_PUSH
+from engine.core.pieces import KINDS, NO_PIECE
 
-KINDS = 6
-DOUBLE_PUSH = 1                    # flag of a packed move, see `move.py`
 CASTLING, EN_PASSANT, WHITE_TO_MOVE = 768, 772, 780        # index of the first number of each
 
 
@@ -24,7 +23,7 @@ def polyglot_key(board: Board) -> int:
     pieces: list[int] = state["board"]
     key = 0
     for square, piece in enumerate(pieces):
-        if piece < len(PIECE_LETTERS):
+        if piece != NO_PIECE:
             key ^= NUMBERS[64 * _polyglot_piece(piece) + square]
     for right in range(4):
         if state["castling_rights"] >> right & 1:

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Draws by repetition and by insufficient material."""
+"""Draws by repetition and by insufficient material; which material cannot win."""
 
 import cython
 from cython.cimports.engine.core.bitboard import DARK_SQUARES, popcount, u64
@@ -59,4 +59,22 @@ def is_insufficient_material(position: Position) -> cython.bint:
     bishops: u64 = position.pieces[BISHOP] | position.pieces[KINDS + BISHOP]
     if knights:
         return popcount(knights | bishops) == 1
+    return not bishops & DARK_SQUARES or not bishops & ~DARK_SQUARES
+
+
+def cannot_win(position: Position, colour: int) -> bool:
+    """Return whether the side cannot mate even with the opponent's help."""
+    us: cython.int = colour * KINDS
+    them: cython.int = KINDS - us
+    pieces = position.pieces
+    if pieces[us + PAWN] | pieces[us + ROOK] | pieces[us + QUEEN]:
+        return False
+    knights: u64 = pieces[us + KNIGHT]
+    bishops: u64 = pieces[us + BISHOP]
+    if knights:                    # a knight mates only if other pieces block the king; a queen cannot block it
+        blocking: u64 = pieces[them + PAWN] | pieces[them + KNIGHT] | pieces[them + BISHOP] | pieces[them + ROOK]
+        return popcount(knights) == 1 and not bishops and not blocking
+    if not bishops or pieces[them + PAWN] | pieces[them + KNIGHT]:
+        return not bishops
+    bishops |= pieces[them + BISHOP]
     return not bishops & DARK_SQUARES or not bishops & ~DARK_SQUARES

@@ -5,12 +5,10 @@ outermost rook, and file letters; it is written as KQkq unless an inner rook mus
 """
 
 from engine.core.bitboard import parse_square, square_name
-from engine.core.pieces import PIECE_LETTERS
+from engine.core.pieces import BLACK, KINDS, KING, NO_PIECE, NO_SQUARE, PAWN, PIECE_LETTERS, ROOK, WHITE
 from engine.core.position import Position
 
 STARTING_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-NO_PIECE = 12
-NO_SQUARE = 64
 SIDES = "wb"
 MOST_COUNTED = 999_999_999         # plies or moves; far beyond any game, and a C int takes as many again
 MOST_QUOTED = 120                  # characters of a bad FEN; the longest good ones are shorter
@@ -88,15 +86,15 @@ def parse_board(text: str) -> list[int]:
 
 def _check_piece_counts(board: list[int]) -> None:
     """Refuse more pieces than a game begins with, as Lichess does; this also bounds the number of legal moves."""
-    for first, name in ((0, "White"), (6, "Black")):
-        count = [board.count(first + kind) for kind in range(6)]
-        if count[5] != 1:
-            raise Problem(f"{name} has {count[5]} kings instead of 1")
-        if count[0] > 8:
-            raise Problem(f"{name} has {count[0]} pawns, more than 8")
+    for colour, name in ((WHITE, "White"), (BLACK, "Black")):
+        count = [board.count(colour * KINDS + kind) for kind in range(KINDS)]
+        if count[KING] != 1:
+            raise Problem(f"{name} has {count[KING]} kings instead of 1")
+        if count[PAWN] > 8:
+            raise Problem(f"{name} has {count[PAWN]} pawns, more than 8")
         if sum(count) > 16:
             raise Problem(f"{name} has {sum(count)} pieces and pawns, more than 16")
-        if any(board[square] == first for square in (*range(8), *range(56, 64))):
+        if any(board[square] == colour * KINDS + PAWN for square in (*range(8), *range(56, 64))):
             raise Problem(f"{name} has a pawn on the first or last rank")
 
 
@@ -108,12 +106,12 @@ def parse_castling(text: str, board: list[int]) -> list[int]:
     for letter in text:
         if letter not in "KQABCDEFGHkqabcdefgh":
             raise Problem(f"unknown castling right {letter!r}")
-        black = letter.islower()
-        rank = 56 if black else 0
-        if (11 if black else 5) not in board:
+        colour = BLACK if letter.islower() else WHITE
+        rank = 56 if colour == BLACK else 0
+        if colour * KINDS + KING not in board:
             raise Problem(f"castling right {letter!r} but no king")
-        king = board.index(11 if black else 5)
-        rook_piece = 9 if black else 3
+        king = board.index(colour * KINDS + KING)
+        rook_piece = colour * KINDS + ROOK
         if king & 56 != rank:
             raise Problem(f"castling right {letter!r} but the king is on {square_name(king)}")
         if letter.lower() in "kq":
@@ -123,7 +121,7 @@ def parse_castling(text: str, board: list[int]) -> list[int]:
             rook = rank + "abcdefgh".index(letter.lower())
         if rook == NO_SQUARE or board[rook] != rook_piece:
             raise Problem(f"castling right {letter!r} but no rook to castle with")
-        right = (2 if black else 0) + (0 if rook > king else 1)
+        right = 2 * colour + (0 if rook > king else 1)
         if rooks[right] != NO_SQUARE:
             raise Problem(f"two castling rights on one side of the king in {quoted(text)}")
         rooks[right] = rook
@@ -138,10 +136,10 @@ def parse_en_passant(text: str, board: list[int], us: int) -> int:
         target = parse_square(text)
     except ValueError:
         raise Problem(f"expected an en passant square or -, found {quoted(text)}") from None
-    if target >> 3 != (5 if us == 0 else 2):
+    if target >> 3 != (5 if us == WHITE else 2):
         raise Problem(f"en passant square {text} is on the wrong rank for the side to move")
-    pawn, passed, origin = target ^ 8, target, target + (8 if us == 0 else -8)
-    if board[pawn] != (6 if us == 0 else 0) or board[passed] != NO_PIECE or board[origin] != NO_PIECE:
+    pawn, passed, origin = target ^ 8, target, target + (8 if us == WHITE else -8)
+    if board[pawn] != (us ^ 1) * KINDS + PAWN or board[passed] != NO_PIECE or board[origin] != NO_PIECE:
         raise Problem(f"no pawn has just made a double step over {text}")
     return target
 
@@ -159,21 +157,21 @@ def _check_kings(position: Position, board: list[int], us: int) -> None:
     Some positions that no game can reach pass, such as two bishops checking along one diagonal: perft suites have
     such positions.
     """
-    their_king, our_king = board.index(5 if us else 11), board.index(11 if us else 5)
+    their_king, our_king = board.index((us ^ 1) * KINDS + KING), board.index(us * KINDS + KING)
     if position.attackers_of(their_king, us):
         raise Problem(f"the king on {square_name(their_king)} could be taken: the side not to move is in check")
-    if position.attackers_of(our_king, 1 - us).bit_count() > 2:
+    if position.attackers_of(our_king, us ^ 1).bit_count() > 2:
         raise Problem(f"the king on {square_name(our_king)} is in check by more than two pieces")
 
 
 def _check_double_step(board: list[int], us: int, passed: int) -> None:
     """Refuse a double step before which the king of the side now to move was in check."""
     before = list(board)
-    before[passed ^ 8], before[passed + (8 if us == 0 else -8)] = NO_PIECE, board[passed ^ 8]
+    before[passed ^ 8], before[passed + (8 if us == WHITE else -8)] = NO_PIECE, board[passed ^ 8]
     position = Position()
-    position.set_up(before, 1 - us, [NO_SQUARE] * 4, NO_SQUARE, 0)
-    king = board.index(11 if us else 5)
-    if position.attackers_of(king, 1 - us):
+    position.set_up(before, us ^ 1, [NO_SQUARE] * 4, NO_SQUARE, 0)
+    king = board.index(us * KINDS + KING)
+    if position.attackers_of(king, us ^ 1):
         raise Problem(
             f"no double step over {square_name(passed)}: before it the king on {square_name(king)} stood in check"
         )

@@ -1,14 +1,17 @@
+# `cpdef` shows these numbers also to plain Python files.
+cpdef enum:
+    NO_MOVE = 0
+    QUIET = 0
+    DOUBLE_PUSH = 1
+    CASTLING = 2
+    DROP = 3
+    KING_PROMOTION = 3
+    CAPTURE = 4
+    EN_PASSANT = 5
+    PROMOTION = 8
+
 cdef extern from *:
     """
-    #define ENGINE_NO_MOVE 0
-    #define ENGINE_QUIET 0
-    #define ENGINE_DOUBLE_PUSH 1
-    #define ENGINE_CASTLING 2
-    #define ENGINE_DROP 3
-    #define ENGINE_KING_PROMOTION 3
-    #define ENGINE_CAPTURE 4
-    #define ENGINE_EN_PASSANT 5
-    #define ENGINE_PROMOTION 8
     static inline int engine_from_square(int move) { return move & 63; }
     static inline int engine_to_square(int move) { return move >> 6 & 63; }
     static inline int engine_flag(int move) { return move >> 12; }
@@ -19,15 +22,6 @@ cdef extern from *:
     static inline int engine_is_drop(int move) { return (move & 0xF038) == 0x3000; }
     static inline int engine_is_king_promotion(int move) { return (move >> 12 & 11) == 3; }
     """
-    const int NO_MOVE "ENGINE_NO_MOVE"
-    const int QUIET "ENGINE_QUIET"
-    const int DOUBLE_PUSH "ENGINE_DOUBLE_PUSH"
-    const int CASTLING "ENGINE_CASTLING"
-    const int DROP "ENGINE_DROP"
-    const int KING_PROMOTION "ENGINE_KING_PROMOTION"
-    const int CAPTURE "ENGINE_CAPTURE"
-    const int EN_PASSANT "ENGINE_EN_PASSANT"
-    const int PROMOTION "ENGINE_PROMOTION"
     int from_square "engine_from_square"(int move) noexcept nogil
     int to_square "engine_to_square"(int move) noexcept nogil
     int flag_of "engine_flag"(int move) noexcept nogil

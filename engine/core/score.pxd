@@ -14,14 +14,15 @@ cdef extern from *:
     static inline int engine_from_tt(int s, int ply)
     { return s >= ENGINE_LONGEST_WIN ? s - ply : s <= -ENGINE_LONGEST_WIN ? s + ply : s; }
     """
-    enum: MAX_PLY "ENGINE_MAX_PLY"
-    const int DRAW "ENGINE_DRAW"
-    const int MATE "ENGINE_MATE"
-    const int INFINITE "ENGINE_INFINITE"
-    const int NO_SCORE "ENGINE_NO_SCORE"
-    const int LONGEST_MATE "ENGINE_LONGEST_MATE"
-    const int TABLEBASE_WIN "ENGINE_TABLEBASE_WIN"
-    const int LONGEST_WIN "ENGINE_LONGEST_WIN"
+    cpdef enum:                     # shown also to plain Python files
+        MAX_PLY "ENGINE_MAX_PLY"
+        DRAW "ENGINE_DRAW"
+        MATE "ENGINE_MATE"
+        INFINITE "ENGINE_INFINITE"
+        NO_SCORE "ENGINE_NO_SCORE"
+        LONGEST_MATE "ENGINE_LONGEST_MATE"
+        TABLEBASE_WIN "ENGINE_TABLEBASE_WIN"
+        LONGEST_WIN "ENGINE_LONGEST_WIN"
     int pack "engine_pack"(int midgame, int endgame) noexcept nogil
     int midgame_of "engine_midgame"(int packed) noexcept nogil
     int endgame_of "engine_endgame"(int packed) noexcept nogil

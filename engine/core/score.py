@@ -65,15 +65,3 @@ def mate_distance(score: int) -> int | None:
 def winner(score: int) -> int:
     """Return 1 if the side to move has a forced mate or a tablebase win, -1 if the other side has one, else 0."""
     return (score >= LONGEST_WIN) - (score <= -LONGEST_WIN)
-
-
-def scale() -> dict[str, int]:
-    """Return the constants by name; compiled code hides them from Python."""
-    return {
-        "DRAW": DRAW,
-        "TABLEBASE_WIN": TABLEBASE_WIN,
-        "MATE": MATE,
-        "INFINITE": INFINITE,
-        "NO_SCORE": NO_SCORE,
-        "MAX_PLY": MAX_PLY,
-    }

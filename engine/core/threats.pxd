@@ -1,11 +1,8 @@
 from engine.core.bitboard cimport u64
 
-cdef extern from *:
-    """
-    enum { ENGINE_THREATS = 8, ENGINE_THREAT_BITS = 3 };
-    """
-    const int THREATS "ENGINE_THREATS"
-    enum: THREAT_BITS "ENGINE_THREAT_BITS"
+cdef enum:
+    THREATS = 8
+    THREAT_BITS = 3
 
 cdef void set_threats(unsigned long long* pieces, u64 occupied, unsigned long long* bits, int first) noexcept nogil
 

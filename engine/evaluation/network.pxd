@@ -16,16 +16,16 @@ cdef extern from *:
     #else
     #define ENGINE_INSTRUCTIONS "no vectors"
     #endif
-    enum { ENGINE_CLAMP = 255, ENGINE_OUTPUT_UNIT = 64, ENGINE_SUMMABLE = 256, ENGINE_BLOCK = 16, ENGINE_FLIP_RANKS = 56 };
+    enum { ENGINE_CLAMP = 255 };
     """
     const short CLAMP "ENGINE_CLAMP"        # an int would widen the loops to 32 bits: twice as slow
-    const int OUTPUT_UNIT "ENGINE_OUTPUT_UNIT"
-    const int SUMMABLE "ENGINE_SUMMABLE"
-    enum: BLOCK "ENGINE_BLOCK"
-    const int FLIP_RANKS "ENGINE_FLIP_RANKS"
     const char *INSTRUCTIONS "ENGINE_INSTRUCTIONS"
 
 cdef enum:
+    OUTPUT_UNIT = 64
+    SUMMABLE = 256
+    BLOCK = 16
+    FLIP_RANKS = 56
     SLOTS = MAX_PLY + 4
 
 cdef class Network:

@@ -10,12 +10,11 @@ from functools import partial
 from threading import Event
 
 from engine.core import params
-from engine.core.score import mate_distance, scale
+from engine.core.score import INFINITE, MAX_PLY, mate_distance
 from engine.search.search import Search
 from engine.search.time_manager import Limits, TimeManager, soft_percent
 
-INFINITE = scale()["INFINITE"]
-MAX_DEPTH = scale()["MAX_PLY"] - 1
+MAX_DEPTH = MAX_PLY - 1
 REPORT_ROOT_MOVES_AFTER_MS = 3000          # of a search
 
 

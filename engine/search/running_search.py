@@ -10,7 +10,7 @@ from functools import partial
 from threading import Event, Thread
 
 from engine.board import Board
-from engine.core.score import mate_distance, scale
+from engine.core.score import TABLEBASE_WIN, mate_distance
 from engine.evaluation.network import Network
 from engine.evaluation.style_bonus import StyleBonus
 from engine.evaluation.variant_terms import evaluation_of
@@ -24,7 +24,7 @@ from engine.syzygy.tablebase import Tablebase, TableReport
 
 ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; tables in memory take up to 15 ms
 EARLY_STOP_NODES = 1000                 # most nodes of the search after an early stop; about 2 ms
-TABLEBASE_SCORES = {2: scale()["TABLEBASE_WIN"], -2: -scale()["TABLEBASE_WIN"]}        # by WDL; the rest is drawn
+TABLEBASE_SCORES = {2: TABLEBASE_WIN, -2: -TABLEBASE_WIN}      # by WDL; the rest is drawn
 
 
 @dataclass(frozen=True)

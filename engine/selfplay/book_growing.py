@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from engine.board import BLACK, WHITE
 from engine.book.book_statistics import PlayedGame
-from engine.core.score import scale
+from engine.core.score import MATE
 from engine.facade import Board, Bound, Engine, Limits, SearchReport
 from engine.selfplay.games import Adjudicator, game_result
 from engine.selfplay.records import InvalidRecord, Result, ShardPlan
@@ -30,7 +30,6 @@ BOOK_MARGIN_CP, OPPONENT_MARGIN_CP = 25, 60    # how much worse than the best a 
 BOOK_SCALE_CP, OPPONENT_SCALE_CP = 15, 40      # a move this much worse is chosen e times less often
 LONGER_PLIES = 4                   # most games share the first plies: they get 2 ** 4 times the nodes, then ever less
 RESULTS = {Result.WHITE_WON: "1-0", Result.DRAWN: "1/2-1/2", Result.BLACK_WON: "0-1"}
-MATE = scale()["MATE"]
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from engine.search.transposition import TranspositionTable
 from engine.selfplay.records import Result, Sample, snapshot
 from engine.selfplay.tree_records import tree_records
 from engine.variants.variant import VARIANTS
-from engine.variants.variant_fen import UNDECIDED, format_variant_fen
+from engine.variants.variant_fen import format_variant_fen
 from engine.variants.variant_fen import parse_fen as parse_variant_fen
-from engine.variants.variant_position import VariantPosition
+from engine.variants.variant_position import UNDECIDED, VariantPosition
 
 HASH_MB = 4
 OPENING_PLIES = (8, 9)             # so that either side moves first

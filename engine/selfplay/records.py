@@ -26,6 +26,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import ClassVar
 
+from engine.core.pieces import NO_PIECE, PAWN
 from engine.core.position import Position
 from engine.evaluation.eval_file import STANDARD
 from engine.variants.variant import VARIANTS
@@ -33,10 +34,7 @@ from engine.whole_file import write_whole
 
 RECORD = struct.Struct("<Q16shBBI")
 PATTERN = "*.shard"
-WHITE_PAWN, NO_PIECE = 0, 12
 NOTHING = 15
-KING = 5
-KINDS = 6
 CANNOT_CASTLE = 2                  # no castling right is left
 VARIANT_SHIFT = 2                  # of the side's byte: the bits above are the number of the variant
 RULES = (STANDARD, *VARIANTS)      # by number
@@ -79,7 +77,7 @@ class Sample:
         """Return whether a record can hold all the pieces."""
         count = len(self.board) - self.board.count(NO_PIECE) + len(self.beside)
         if self.variant == HORDE:
-            return count - self.board.count(WHITE_PAWN) <= BESIDE_THE_HORDE
+            return count - self.board.count(PAWN) <= BESIDE_THE_HORDE
         return count <= PIECES
 
 
@@ -124,7 +122,7 @@ def encode(sample: Sample) -> bytes:
         if piece == NO_PIECE:
             continue
         occupied |= 1 << square
-        if sample.variant == HORDE and piece == WHITE_PAWN:
+        if sample.variant == HORDE and piece == PAWN:
             pawns |= 1 << square
         else:
             packed |= piece << 4 * count

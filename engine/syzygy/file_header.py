@@ -17,8 +17,9 @@ from itertools import groupby
 from math import comb, prod
 from pathlib import Path
 
+from engine.core.pieces import KINDS
+
 MAX_PIECES = 7                     # of the largest endgame, kings included
-KINDS = 6
 LETTERS = "PNBRQK"                 # [kind]
 NAME = re.compile(r"(K[QRBNP]{0,5})v(K[QRBNP]{0,5})")
 

@@ -14,7 +14,9 @@ from pathlib import Path
 
 from engine.board import Board
 from engine.core.draws import has_repeated, repetition_count
+from engine.core.move import CAPTURE, EN_PASSANT
 from engine.core.movegen import legal_moves
+from engine.core.pieces import KINDS, PAWN
 from engine.core.position import Position
 from engine.syzygy.file_header import (
     LOSS_PLIES,
@@ -35,8 +37,6 @@ FIFTY_MOVES = 100                  # plies
 NEXT_PLY = {WIN: 1, CURSED_WIN: 101, DRAW: 0, BLESSED_LOSS: -101, LOSS: -1}    # DTZ if the next ply decides
 MAP_OF = {WIN: 0, LOSS: 1, CURSED_WIN: 2, BLESSED_LOSS: 3}                     # index of a section's map by WDL
 IN_PLIES = {WIN: WIN_PLIES, LOSS: LOSS_PLIES, CURSED_WIN: 0, BLESSED_LOSS: 0}  # the flag; without it DTZ is in moves
-PAWN, KINDS = 0, 6
-CAPTURE_BIT, EN_PASSANT_FLAG = 0x4000, 5
 DRAWING_REPETITIONS = 3
 OTHER_FILES = 256                  # that a process may need besides those of a tablebase
 
@@ -256,7 +256,7 @@ class _DtzProber:
         """
         dtz = self._dtz_without_en_passant(may_try_moves)
         moves = legal_moves(self._position)
-        captures = [move for move in moves if move >> 12 == EN_PASSANT_FLAG]
+        captures = [move for move in moves if move >> 12 == EN_PASSANT]
         if not captures:
             return dtz
         wdl = max(-self._after(move, self._wdl) for move in captures)
@@ -284,7 +284,7 @@ class _DtzProber:
         pawn_moves = [
             move
             for move in legal_moves(self._position)
-            if board[move & 63] % KINDS == PAWN and not move & CAPTURE_BIT
+            if board[move & 63] % KINDS == PAWN and not move >> 12 & CAPTURE
         ]
         return any(-self._after(move, self._wdl) == wdl for move in pawn_moves)
 
@@ -305,7 +305,7 @@ class _DtzProber:
         distances = []
         board = self._position.state()["board"]
         for move in legal_moves(self._position):
-            if not move & CAPTURE_BIT and board[move & 63] % KINDS != PAWN:
+            if not move >> 12 & CAPTURE and board[move & 63] % KINDS != PAWN:
                 dtz = self._after(move, self._dtz_of_winning_move)
                 if dtz > 0:
                     distances.append(dtz)

@@ -6,8 +6,6 @@ clocks (`1+3 0 1`).
 """
 
 from engine.core.fen import (
-    NO_PIECE,
-    NO_SQUARE,
     SIDES,
     InvalidFen,
     Problem,
@@ -18,12 +16,10 @@ from engine.core.fen import (
     parse_en_passant,
     quoted,
 )
-from engine.core.pieces import PIECE_LETTERS
+from engine.core.pieces import BLACK, KINDS, KING, NO_PIECE, NO_SQUARE, PAWN, PIECE_LETTERS, WHITE
 from engine.variants.variant import Variant
-from engine.variants.variant_position import VariantPosition
+from engine.variants.variant_position import UNDECIDED, VariantPosition
 
-PAWN, KING, KINDS = 0, 5, 6
-UNDECIDED = 3                      # as `VariantPosition.result` numbers it
 CHECKS_TO_WIN = 3
 POCKET_BITS = 5                    # of each count in `extra`
 MOST_PIECES = 32                      # in crazyhouse, with the pockets
@@ -85,13 +81,13 @@ def _parse(variant: Variant, fields: list[str]) -> tuple[VariantPosition, int]:
 
 def _check_piece_counts(variant: Variant, board: list[int]) -> None:
     """Refuse set-ups that the variant cannot have."""
-    for side, name in enumerate(("White", "Black")):
+    for side, name in ((WHITE, "White"), (BLACK, "Black")):
         kings = board.count(KINDS * side + KING)
         if kings not in variant.kings[side]:
             raise Problem(f"{name} has {kings} kings")
         pawn = KINDS * side + PAWN
-        first, last = (board[:8], board[56:]) if side == 0 else (board[56:], board[:8])
-        if pawn in last or (pawn in first and (variant.key, side) != ("horde", 0)):
+        first, last = (board[:8], board[56:]) if side == WHITE else (board[56:], board[:8])
+        if pawn in last or (pawn in first and (variant.key, side) != ("horde", WHITE)):
             raise Problem(f"{name} has a pawn on the first or last rank")
         if pawn in board and variant.key == "racingKings":
             raise Problem(f"{name} has a pawn")
@@ -145,7 +141,7 @@ def _format_pockets(extra: int) -> str:
 def pocket_of(position: VariantPosition, side: int) -> str:
     """Return the letters of a side's pieces in the pocket, from queen to pawn, for a position of crazyhouse."""
     pockets = _format_pockets(position.state()["extra"])
-    return "".join(letter for letter in reversed(pockets) if letter.isupper() == (side == 0))
+    return "".join(letter for letter in reversed(pockets) if letter.isupper() == (side == WHITE))
 
 
 def checks_of(position: VariantPosition, side: int) -> int:

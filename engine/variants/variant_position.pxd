@@ -1,12 +1,9 @@
 from engine.core.bitboard cimport u64
 from engine.core.position cimport STACK, Position
 
-cdef extern from *:
-    """
-    enum { ENGINE_DRAWN = 2, ENGINE_UNDECIDED };
-    """
-    const int DRAWN "ENGINE_DRAWN"
-    const int UNDECIDED "ENGINE_UNDECIDED"
+cpdef enum:
+    DRAWN = 2
+    UNDECIDED = 3
 
 cdef enum:
     MAX_VARIANT_MOVES = 1024

@@ -3,9 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.score import mate_distance, scale
-
-MATE = scale()["MATE"]
+from engine.core.score import MATE, mate_distance
 
 
 def test_mates_are_counted_in_full_moves() -> None:

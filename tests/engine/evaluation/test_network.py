@@ -16,10 +16,10 @@ import chess
 import pytest
 
 from engine.core.fen import parse_fen
-from engine.core.move import uci_text
+from engine.core.move import CAPTURE, CASTLING, EN_PASSANT, PROMOTION, uci_text
 from engine.core.movegen import legal_moves
 from engine.core.params import NETWORK_LIMIT, SCALE_BARE_BISHOPS, SCALE_NO_PAWNS, SCALE_NORMAL
-from engine.core.score import scale
+from engine.core.score import MATE, MAX_PLY
 from engine.evaluation.net_file import PLACES, Net, write
 from engine.evaluation.network import Accumulators, Network
 from engine.facade import STARTING_FEN, build_mode, describe_build
@@ -29,7 +29,6 @@ from tests.engine.positions import Start, random_games
 
 NET = random_net(seed=11, hidden=32, buckets=8, threats=8)
 PASS = 0
-CASTLING_FLAG, EN_PASSANT_FLAG = 2, 5
 LONGEST_LINE = 60                  # plies from the root of a walk
 
 
@@ -37,12 +36,12 @@ def kind_of(move: int) -> str:
     """What a move does to the pieces, with the packing of `move.py`."""
     if move == PASS:
         return "pass"
-    if move >> 12 == CASTLING_FLAG:
+    if move >> 12 == CASTLING:
         return "castling"
-    if move >> 12 == EN_PASSANT_FLAG:
+    if move >> 12 == EN_PASSANT:
         return "en passant"
-    taking = " with capture" if move & 0x4000 else ""
-    return f"promotion{taking}" if move & 0x8000 else f"move{taking}"
+    taking = " with capture" if move >> 12 & CAPTURE else ""
+    return f"promotion{taking}" if move >> 12 & PROMOTION else f"move{taking}"
 
 
 class Walk:
@@ -113,7 +112,7 @@ def test_the_sums_follow_to_the_deepest_ply() -> None:
     position, _ = parse_fen(STARTING_FEN)
     accumulators = Accumulators(Network(NET))
     there_and_back = ("g1f3", "g8f6", "f3g1", "f6g8")
-    for ply in range(scale()["MAX_PLY"]):
+    for ply in range(MAX_PLY):
         move = next(move for move in legal_moves(position) if uci_text(move) == there_and_back[ply % 4])
         accumulators.play(position, move, ply)
         score = accumulators.evaluate(position, ply + 1)
@@ -190,7 +189,7 @@ def test_of_a_drawish_ending_a_network_gets_a_part(fen: str, part: int) -> None:
 
 def test_no_score_comes_near_a_mate() -> None:
     queens = "QQQQQQQQ/Q7/8/8/8/8/K7/7k b - - 0 1"
-    assert scale()["MAX_PLY"] - scale()["MATE"] < network_score(parse_fen(queens)[0], Network(NET)) < -NETWORK_LIMIT
+    assert MAX_PLY - MATE < network_score(parse_fen(queens)[0], Network(NET)) < -NETWORK_LIMIT
 
 
 # A search with a network in a child process: its result depends on every evaluation.

@@ -9,7 +9,7 @@ import pytest
 
 from engine.board import Board
 from engine.core.fen import parse_fen
-from engine.core.score import scale
+from engine.core.score import MATE
 from engine.evaluation import net_file
 from engine.evaluation.evaluate import static_score, use_values
 from engine.evaluation.weights import Group, default_values
@@ -29,7 +29,6 @@ TERMS = {
     Group.THREATS: {"threats"},
     Group.TEMPO: {"tempo"},
 }
-MATE = scale()["MATE"]
 PIECE_POINTS = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9, "k": 0}
 
 

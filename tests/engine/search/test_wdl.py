@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.score import scale
+from engine.core.score import MATE
 from engine.search.wdl import OURS, Wdl, WdlModel, wdl_of
 from engine.selfplay.records import Result, Sample, encode
 from engine.training.data import Data
@@ -18,7 +18,6 @@ from engine.training.features import pack
 from engine.training.wdl_fit import WdlFit, calibration, count, cross_entropy, fit, picture
 from tests.engine.shards import random_samples, write_shards
 
-MATE = scale()["MATE"]
 TRUTH = WdlModel(200.0, -50.0, 120.0, 20.0, 900.0)
 
 
