@@ -1,4 +1,4 @@
-from engine.core.bitboard cimport u64
+from engine.core.bitboard cimport advance, beside, u64
 from engine.core.pieces cimport BISHOP, KING, KNIGHT, ROOK
 
 cdef struct Magic:
@@ -16,10 +16,12 @@ cdef u64 PAWN_ATTACKS[128]
 cdef u64 BETWEEN[4096]
 cdef u64 LINE[4096]
 
-cdef u64 pawn_attacks(unsigned long long* pieces, int first) noexcept nogil
 cdef u64 minor_attacks(unsigned long long* pieces, int first, u64 occupied) noexcept nogil
 cdef u64 major_attacks(unsigned long long* pieces, int first, u64 occupied) noexcept nogil
 cdef int distance(int a, int b) noexcept nogil
+
+cdef inline u64 pawn_attacks(u64 pawns, int colour) noexcept nogil:
+    return advance(beside(pawns), colour)
 
 cdef inline u64 bishop_attacks(int square, u64 occupied) noexcept nogil:
     return SLIDER_ATTACKS[BISHOP_MAGIC[square].offset + (

@@ -22,6 +22,10 @@ if not cython.compiled:
     BETWEEN = [0] * 4096           # [a * 64 + b]: the squares strictly between, if a and b share a line
     LINE = [0] * 4096              # [a * 64 + b]: the whole line through both, from edge to edge
 
+    def pawn_attacks(pawns: int, colour: int) -> int:
+        """Return all squares that the pawns of that colour attack."""
+        return advance(beside(pawns), colour)
+
     def bishop_attacks(square: int, occupied: int) -> int:
         """Return what a bishop attacks, up to and including the first piece in each direction."""
         magic = BISHOP_MAGIC[square]
@@ -191,17 +195,12 @@ _fill_sliders(False, ROOK_NUMBERS, _fill_sliders(True, BISHOP_NUMBERS, 0))
 _fill_lines()
 
 
-def pawn_attacks(pieces: cython.p_ulonglong, first: cython.int) -> u64:
-    """Return what the pawns of a side attack.
+def minor_attacks(pieces: cython.p_ulonglong, first: cython.int, occupied: u64) -> u64:
+    """Return what the knights and bishops of a side attack.
 
     `pieces` has the squares of each piece, White's pawns to king and then Black's; `first` is the number of the side's
     pawns.
     """
-    return advance(beside(pieces[first]), BLACK if first else WHITE)
-
-
-def minor_attacks(pieces: cython.p_ulonglong, first: cython.int, occupied: u64) -> u64:
-    """Return what the knights and bishops of a side attack."""
     attacked: u64 = 0
     left: u64 = pieces[first + KNIGHT]
     while left:

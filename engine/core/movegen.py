@@ -65,7 +65,7 @@ if not cython.compiled:
 def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
     """Return every square the side `by` attacks, given the occupied squares."""
     first: cython.int = by * KINDS
-    attacked: u64 = pawn_attacks(position.pieces, first)
+    attacked: u64 = pawn_attacks(position.pieces[first + PAWN], by)
     attacked |= minor_attacks(position.pieces, first, occupied)
     return attacked | major_attacks(position.pieces, first, occupied)
 

@@ -37,7 +37,7 @@ def set_threats(pieces: cython.p_ulonglong, occupied: u64, bits: cython.p_ulongl
         ours: u64 = pieces[pawn + PAWN] | pieces[pawn + KNIGHT] | pieces[pawn + BISHOP]
         ours |= pieces[pawn + ROOK] | pieces[pawn + QUEEN] | pieces[pawn + KING]
         theirs: u64 = occupied ^ ours
-        pawns: u64 = pawn_attacks(pieces, pawn)
+        pawns: u64 = pawn_attacks(pieces[pawn + PAWN], side)
         minors: u64 = minor_attacks(pieces, pawn, occupied)
         majors: u64 = major_attacks(pieces, pawn, occupied)
         by_pawn |= theirs & pawns

@@ -190,10 +190,6 @@ def are_opposite(ours: u64, theirs: u64) -> cython.bint:
     return popcount(ours) == 1 and popcount(theirs) == 1 and (ours & DARK_SQUARES == 0) != (theirs & DARK_SQUARES == 0)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def piece_material(position: Position, us: cython.int) -> cython.int:
     """Return the value of our pieces in pawns: minor pieces 3, rook 5, queen 9."""
     first: cython.int = us * KINDS

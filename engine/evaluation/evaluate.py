@@ -11,6 +11,7 @@ from cython.cimports.engine.core.attacks import (
     KING_ATTACKS,
     KNIGHT_ATTACKS,
     bishop_attacks,
+    pawn_attacks,
     piece_attacks,
     rook_attacks,
 )
@@ -42,7 +43,7 @@ from cython.cimports.engine.core.pieces import (
 from cython.cimports.engine.core.position import PIECE_SQUARE, Position
 from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
 from cython.cimports.engine.evaluation.endings import endgame_scale, known_result
-from cython.cimports.engine.evaluation.pawns import PASSED_PAWNS, pawn_attacks, pawns_and_kings, relative
+from cython.cimports.engine.evaluation.pawns import PASSED_PAWNS, pawns_and_kings, relative
 from cython.cimports.engine.evaluation.weights import MATERIAL, WEIGHTS
 
 from engine.evaluation import pawns, weights

@@ -13,5 +13,4 @@ cdef PawnEntry[SLOTS] TABLE
 cdef int PASSED_PAWNS
 
 cdef int relative(int square, int us) noexcept nogil
-cdef u64 pawn_attacks(u64 pawns, int colour) noexcept nogil
 cdef int pawns_and_kings(Position position, unsigned long long* attacked_by) noexcept nogil

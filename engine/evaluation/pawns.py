@@ -6,7 +6,7 @@ Pawn Hash Table, King Safety: Pawn Shield)
 """
 
 import cython
-from cython.cimports.engine.core.attacks import distance
+from cython.cimports.engine.core.attacks import distance, pawn_attacks
 from cython.cimports.engine.core.bitboard import (
     advance,
     ahead,
@@ -38,11 +38,6 @@ if not cython.compiled:
 
 PASSED_PAWNS = 16                  # where `pawns_and_kings` leaves them in `attacked_by`, see evaluate.py
 KINGS_MATTER = cython.declare(cython.int, 3)        # passed pawns from this rank on, counted from 0, draw the kings
-
-
-def pawn_attacks(pawns: u64, colour: cython.int) -> u64:
-    """Return all squares the pawns of that colour attack."""
-    return advance(beside(pawns), colour)
 
 
 @cython.cfunc

@@ -9,11 +9,12 @@ taste. `style.py` has the styles by name. Must not know the search.
 from collections.abc import Mapping
 
 import cython
-from cython.cimports.engine.core.attacks import KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
+from cython.cimports.engine.core.attacks import KING_ATTACKS, piece_attacks
 from cython.cimports.engine.core.bitboard import CENTRAL_SQUARES, advance, beside, bit, files_of, lsb, popcount, u64
 from cython.cimports.engine.core.params import NETWORK_LIMIT, STYLE_BEHIND, STYLE_FAR_BEHIND, STYLE_LIMIT
-from cython.cimports.engine.core.pieces import BISHOP, KINDS, KING, KNIGHT, PAWN, QUEEN, ROOK
+from cython.cimports.engine.core.pieces import BISHOP, KINDS, KING, KNIGHT, PAWN, QUEEN
 from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.evaluation.endings import piece_material
 
 # The features of our side, by the names of their weights.
 FEATURES = (
@@ -47,28 +48,15 @@ MOST_SACRIFICED = cython.declare(cython.int, 4)                # pawns
 
 def king_attackers(position: Position, us: cython.int) -> cython.int:
     """Return how many of our pieces, pawns and king left out, attack the enemy king or a square beside it."""
-    first: cython.int = us * KINDS
     king: cython.int = position.king_square(us ^ 1)
     zone: u64 = KING_ATTACKS[king] | bit(king)
-    occupied: u64 = position.occupied
     count: cython.int = 0
-    knights: u64 = position.pieces[first + KNIGHT]
-    while knights:
-        count += (KNIGHT_ATTACKS[lsb(knights)] & zone) != 0
-        knights &= knights - 1
-    diagonal: u64 = position.pieces[first + BISHOP]
-    while diagonal:
-        count += (bishop_attacks(lsb(diagonal), occupied) & zone) != 0
-        diagonal &= diagonal - 1
-    straight: u64 = position.pieces[first + ROOK]
-    while straight:
-        count += (rook_attacks(lsb(straight), occupied) & zone) != 0
-        straight &= straight - 1
-    queens: u64 = position.pieces[first + QUEEN]
-    while queens:
-        square: cython.int = lsb(queens)
-        count += ((bishop_attacks(square, occupied) | rook_attacks(square, occupied)) & zone) != 0
-        queens &= queens - 1
+    kind: cython.int
+    for kind in range(KNIGHT, KING):
+        pieces: u64 = position.pieces[us * KINDS + kind]
+        while pieces:
+            count += (piece_attacks(kind, lsb(pieces), position.occupied) & zone) != 0
+            pieces &= pieces - 1
     return count
 
 
@@ -89,13 +77,7 @@ def pawn_storm(position: Position, us: cython.int) -> cython.int:
 
 def material(position: Position, us: cython.int) -> cython.int:
     """Return our material in pawns: 1 for a pawn, 3 for a knight or bishop, 5 for a rook, 9 for a queen."""
-    first: cython.int = us * KINDS
-    return (
-        popcount(position.pieces[first + PAWN])
-        + 3 * popcount(position.pieces[first + KNIGHT] | position.pieces[first + BISHOP])
-        + 5 * popcount(position.pieces[first + ROOK])
-        + 9 * popcount(position.pieces[first + QUEEN])
-    )
+    return popcount(position.pieces[us * KINDS + PAWN]) + piece_material(position, us)
 
 
 @cython.cfunc

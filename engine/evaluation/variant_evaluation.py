@@ -9,14 +9,13 @@ once per side. `VariantNetwork` puts a network in the place of the terms.
 from collections.abc import Mapping, Sequence
 
 import cython
-from cython.cimports.engine.core.attacks import KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
+from cython.cimports.engine.core.attacks import KING_ATTACKS, pawn_attacks, piece_attacks
 from cython.cimports.engine.core.bitboard import advance, ahead, beside, bit, files_of, lsb, popcount, u64
 from cython.cimports.engine.core.params import PHASE_SHIFT
-from cython.cimports.engine.core.pieces import BISHOP, BLACK, KIND_OF, KINDS, KING, KNIGHT, PAWN, ROOK, WHITE
+from cython.cimports.engine.core.pieces import BISHOP, BLACK, KIND_OF, KINDS, KING, KNIGHT, PAWN, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import endgame_of, midgame_of, pack
 from cython.cimports.engine.evaluation.network import FLIP_RANKS, AccumulatorCache, Network
-from cython.cimports.engine.evaluation.pawns import pawn_attacks
 
 # The terms and how many weights each has. Squares are numbered as in `weights.py`: kind * 32 + rank * 4 + file, a to d.
 SIZES = {
@@ -207,16 +206,7 @@ class VariantEvaluation:
             kind: cython.int = KIND_OF[position.board[square]]
             score += self.weights[MATERIAL + kind] + self.weights[SQUARES + kind * 32 + self.place(square, us)]
             if kind != PAWN:
-                attacks: u64 = 0
-                if kind == KNIGHT:
-                    attacks = KNIGHT_ATTACKS[square]
-                elif kind == KING:
-                    attacks = KING_ATTACKS[square]
-                else:
-                    if kind != ROOK:
-                        attacks = bishop_attacks(square, position.occupied)
-                    if kind != BISHOP:
-                        attacks |= rook_attacks(square, position.occupied)
+                attacks: u64 = piece_attacks(kind, square, position.occupied)
                 if kind != KING:
                     score += popcount(attacks & safe) * self.weights[MOBILITY + kind]
                     if attacks & attacked_by[ZONE + (us ^ 1)]:
