@@ -21,6 +21,8 @@ cdef extern from *:
     static inline int engine_promoted_kind(int move) { return (move >> 12 & 3) + 1; }
     static inline int engine_is_drop(int move) { return (move & 0xF038) == 0x3000; }
     static inline int engine_is_king_promotion(int move) { return (move >> 12 & 11) == 3; }
+    static inline int engine_castled_king(int king, int rook) { return (king & 56) + (rook > king ? 6 : 2); }
+    static inline int engine_castled_rook(int king, int rook) { return (king & 56) + (rook > king ? 5 : 3); }
     """
     int from_square "engine_from_square"(int move) noexcept nogil
     int to_square "engine_to_square"(int move) noexcept nogil
@@ -31,3 +33,5 @@ cdef extern from *:
     int promoted_kind "engine_promoted_kind"(int move) noexcept nogil
     bint is_drop "engine_is_drop"(int move) noexcept nogil
     bint is_king_promotion "engine_is_king_promotion"(int move) noexcept nogil
+    int castled_king "engine_castled_king"(int king, int rook) noexcept nogil
+    int castled_rook "engine_castled_rook"(int king, int rook) noexcept nogil

@@ -63,6 +63,14 @@ if not cython.compiled:
         """Return whether a pawn becomes a king, in a variant without drops."""
         return move >> 12 & 11 == KING_PROMOTION
 
+    def castled_king(king: int, rook: int) -> int:
+        """Return where the king stands after castling with the rook on this square."""
+        return (king & 56) + (6 if rook > king else 2)
+
+    def castled_rook(king: int, rook: int) -> int:
+        """Return where the rook stands after castling."""
+        return (king & 56) + (5 if rook > king else 3)
+
 
 def captures_or_promotes(move: int) -> bool:
     """Return `is_tactical` to Python callers."""

@@ -15,6 +15,8 @@ from cython.cimports.engine.core.move import (
     CASTLING,
     DOUBLE_PUSH,
     EN_PASSANT,
+    castled_king,
+    castled_rook,
     flag_of,
     from_square,
     is_capture,
@@ -99,8 +101,8 @@ class Position:
     def _grant_castling(self, right: cython.int, rook: cython.int) -> None:
         """Grant one castling right; record which squares must be empty and which not attacked."""
         king: cython.int = self.king_square(right >> 1)
-        king_target: cython.int = (king & 56) + (6 if rook > king else 2)
-        rook_target: cython.int = king_target + (-1 if rook > king else 1)
+        king_target: cython.int = castled_king(king, rook)
+        rook_target: cython.int = castled_rook(king, rook)
         path: u64 = bit(king_target) | bit(rook_target)
         for square in range(min(king, rook, king_target, rook_target), max(king, rook, king_target, rook_target)):
             if min(king, king_target) < square < max(king, king_target) or min(rook, rook_target) < square < max(
@@ -242,9 +244,8 @@ class Position:
     @cython.final
     def castle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
         """Castle by the rules of Chess960."""
-        short: cython.bint = rook_origin > origin
-        king_target: cython.int = (origin & 56) + (6 if short else 2)
-        rook_target: cython.int = king_target - 1 if short else king_target + 1
+        king_target: cython.int = castled_king(origin, rook_origin)
+        rook_target: cython.int = castled_rook(origin, rook_origin)
         rook: cython.int = king - KING + ROOK
         self.remove(king, origin)
         self.remove(rook, rook_origin)
@@ -256,11 +257,9 @@ class Position:
     @cython.final
     def uncastle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
         """Undo `castle`."""
-        short: cython.bint = rook_origin > origin
-        king_target: cython.int = (origin & 56) + (6 if short else 2)
         rook: cython.int = king - KING + ROOK
-        self.remove(king, king_target)
-        self.remove(rook, king_target - 1 if short else king_target + 1)
+        self.remove(king, castled_king(origin, rook_origin))
+        self.remove(rook, castled_rook(origin, rook_origin))
         self.put(king, origin)
         self.put(rook, rook_origin)
 

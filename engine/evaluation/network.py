@@ -19,6 +19,8 @@ from cython.cimports.engine.core.move import (
     CASTLING,
     EN_PASSANT,
     NO_MOVE,
+    castled_king,
+    castled_rook,
     flag_of,
     from_square,
     is_capture,
@@ -241,11 +243,9 @@ class Accumulators:
         self.removed[2 * slot + 1] = self.added[2 * slot + 1] = NO_PLACE
         if flag_of(move) == CASTLING:
             rook: cython.int = (us * KINDS + ROOK) * 64
-            king_target: cython.int = (origin & 56) + (6 if target > origin else 2)
-            rook_target: cython.int = king_target - 1 if target > origin else king_target + 1
-            self.added[2 * slot] = piece * 64 + king_target
+            self.added[2 * slot] = piece * 64 + castled_king(origin, target)
             self.removed[2 * slot + 1] = rook + target
-            self.added[2 * slot + 1] = rook + rook_target
+            self.added[2 * slot + 1] = rook + castled_rook(origin, target)
             return
         if is_promotion(move):
             piece = us * KINDS + promoted_kind(move)

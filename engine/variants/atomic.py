@@ -9,7 +9,16 @@ from __future__ import annotations
 import cython
 from cython.cimports.engine.core.attacks import KING_ATTACKS
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, bit, lsb, msb, u64
-from cython.cimports.engine.core.move import CASTLING, EN_PASSANT, flag_of, from_square, is_capture, to_square
+from cython.cimports.engine.core.move import (
+    CASTLING,
+    EN_PASSANT,
+    castled_king,
+    castled_rook,
+    flag_of,
+    from_square,
+    is_capture,
+    to_square,
+)
 from cython.cimports.engine.core.movegen import add_castling, add_unpinned_moves, attacked_squares
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import BLACK, KIND_OF, KINDS, KING, NO_PIECE, PAWN, WHITE
@@ -58,8 +67,8 @@ class AtomicPosition(VariantPosition):
         if flag_of(move) == CASTLING:
             if self.is_blocked_by_attack(origin, target, occupied):
                 return False
-            king = (origin & 56) + (6 if target > origin else 2)
-            occupied = (occupied & ~bit(target)) | bit(king) | bit(king - 1 if target > origin else king + 1)
+            king = castled_king(origin, target)
+            occupied = (occupied & ~bit(target)) | bit(king) | bit(castled_rook(origin, target))
         elif is_capture(move):
             exploded = self.explosion(target)
             if exploded & bit(king):
@@ -80,7 +89,7 @@ class AtomicPosition(VariantPosition):
         """Return whether a square that the castling king leaves or passes is attacked, and does not touch a king."""
         us: cython.int = self.side_to_move
         way: u64 = self.castling_safe[2 * us + (0 if rook > king else 1)]
-        way &= ~bit((king & 56) + (6 if rook > king else 2))       # there the rook may shield it
+        way &= ~bit(castled_king(king, rook))      # there the rook may shield it
         return way & ~KING_ATTACKS[self.king_square(us ^ 1)] & attacked_squares(self, us ^ 1, occupied) != 0
 
     def explosion(self, square: cython.int) -> u64:
