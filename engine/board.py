@@ -16,7 +16,7 @@ from engine.core.movegen import legal_moves
 from engine.core.perft import portions
 from engine.core.pieces import KINDS, PIECE_LETTERS
 from engine.core.position import Position
-from engine.evaluation.evaluate import static_score
+from engine.evaluation.evaluate import evaluate
 from engine.evaluation.variant_terms import evaluation_of
 from engine.variants.variant import find_variant
 from engine.variants.variant_fen import checks_of, format_variant_fen, pocket_of
@@ -181,7 +181,7 @@ class Board:
         """Return the static evaluation in centipawns, White's view."""
         score: int
         if self._variant is None:
-            score = static_score(self._position)
+            score = evaluate(self._position)
         else:
             score = evaluation_of(self._variant.key).score(self._position, self._position.state()["extra"])
         return score if self.turn == WHITE else -score

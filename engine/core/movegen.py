@@ -55,8 +55,6 @@ from cython.cimports.engine.core.pieces import (
 )
 from cython.cimports.engine.core.position import Position
 
-from engine.core.move import uci_text
-
 if not cython.compiled:
     # No game position has more than 218 moves, and a test proves that none accepted by `fen.py` has more than 415.
     MAX_MOVES = 416
@@ -371,18 +369,8 @@ def is_legal(position: Position, move: cython.int) -> cython.bint:
     return not position.attackers(king, us ^ 1, occupied) & ~bit(target)
 
 
-def may_be_played(position: Position, move: int) -> bool:
-    """Return `is_legal` to Python callers."""
-    return is_legal(position, move)
-
-
 def legal_moves(position: Position) -> list[int]:
     """Return the legal moves, packed as in `move.py`."""
     moves = cython.declare(cython.int[MAX_MOVES])
     end: cython.int = generate(position, moves, 0, False)
     return [moves[index] for index in range(end)]
-
-
-def legal_move_texts(position: Position) -> list[str]:
-    """Return the legal moves as UCI text, castling as king takes rook."""
-    return [uci_text(move) for move in legal_moves(position)]

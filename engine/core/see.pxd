@@ -1,3 +1,3 @@
 from engine.core.position cimport Position
 
-cdef bint exchange_wins(Position position, int move, int threshold) noexcept nogil
+cpdef bint exchange_wins(Position position, int move, int threshold) noexcept nogil

@@ -114,13 +114,3 @@ def exchange_wins(position: Position, move: cython.int, threshold: cython.int) -
         if balance >= 0:
             return side == us
         side ^= 1
-
-
-def exchange_values() -> list[int]:
-    """Return the exchange value of each kind, pawn to king, in centipawns."""
-    return [EXCHANGE_VALUE[kind] for kind in range(KINDS)]
-
-
-def wins_exchange(position: Position, move: int, threshold: int) -> bool:
-    """Return `exchange_wins` to Python callers."""
-    return exchange_wins(position, move, threshold)

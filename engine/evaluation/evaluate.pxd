@@ -3,4 +3,4 @@ from engine.core.position cimport Position
 cdef int balance(Position position) noexcept nogil
 cdef int endgame_part(Position position, int score) noexcept nogil
 cdef int known_score(Position position) noexcept nogil
-cdef int evaluate(Position position) noexcept nogil
+cpdef int evaluate(Position position) noexcept nogil

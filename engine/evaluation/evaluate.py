@@ -379,11 +379,6 @@ def is_known(position: Position) -> bool:
     return known_result(position) != NO_SCORE
 
 
-def static_score(position: Position) -> int:
-    """Return `evaluate` to Python callers."""
-    return evaluate(position)
-
-
 def use_values(values: weights.Values) -> None:
     """Use these weights from now on. Positions set up before keep their old piece-square sum."""
     weights.set_values(values)

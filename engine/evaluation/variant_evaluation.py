@@ -44,24 +44,25 @@ ZONE = 4
 UNITS = 6
 
 
-def first(name: str) -> int:
+def first_weight(name: str) -> int:
     """Return where the weights of a term begin."""
-    return sum(size for _, size in zip(list(SIZES)[: list(SIZES).index(name)], SIZES.values(), strict=False))
+    names = list(SIZES)
+    return sum([SIZES[earlier] for earlier in names[: names.index(name)]])
 
 
-MATERIAL = cython.declare(cython.int, first("material"))
-SQUARES = cython.declare(cython.int, first("squares"))
-MOBILITY = cython.declare(cython.int, first("mobility"))
-PASSED = cython.declare(cython.int, first("passed"))
-ISOLATED = cython.declare(cython.int, first("isolated"))
-DOUBLED = cython.declare(cython.int, first("doubled"))
-SUPPORTED = cython.declare(cython.int, first("supported"))
-SHELTER = cython.declare(cython.int, first("shelter"))
-KING_ATTACK = cython.declare(cython.int, first("king_attack"))
-ATTACKED_BY_PAWN = cython.declare(cython.int, first("attacked_by_pawn"))
-HANGING = cython.declare(cython.int, first("hanging"))
-TEMPO = cython.declare(cython.int, first("tempo"))
-OWN = first("own")
+MATERIAL = cython.declare(cython.int, first_weight("material"))
+SQUARES = cython.declare(cython.int, first_weight("squares"))
+MOBILITY = cython.declare(cython.int, first_weight("mobility"))
+PASSED = cython.declare(cython.int, first_weight("passed"))
+ISOLATED = cython.declare(cython.int, first_weight("isolated"))
+DOUBLED = cython.declare(cython.int, first_weight("doubled"))
+SUPPORTED = cython.declare(cython.int, first_weight("supported"))
+SHELTER = cython.declare(cython.int, first_weight("shelter"))
+KING_ATTACK = cython.declare(cython.int, first_weight("king_attack"))
+ATTACKED_BY_PAWN = cython.declare(cython.int, first_weight("attacked_by_pawn"))
+HANGING = cython.declare(cython.int, first_weight("hanging"))
+TEMPO = cython.declare(cython.int, first_weight("tempo"))
+OWN = first_weight("own")
 COUNT = sum(SIZES.values())
 
 Values = Mapping[str, Sequence[tuple[int, int]]]
@@ -83,7 +84,7 @@ class VariantEvaluation:
         for index in range(COUNT):
             self.weights[index] = 0
         for name, pairs in values.items():
-            start = first(name)
+            start = first_weight(name)
             if len(pairs) > SIZES[name]:
                 raise ValueError(f"{name}: {len(pairs)} weights, expected at most {SIZES[name]}")
             for offset, (midgame, endgame) in enumerate(pairs):

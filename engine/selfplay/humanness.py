@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, partial
 
-from engine.core.see import wins_exchange
+from engine.core.see import exchange_wins
 from engine.facade import Board, Engine, Limits, SearchReport
 from engine.selfplay.ladder import MAX_PLIES, Player, make_player, opening
 from engine.selfplay.uci_client import EngineFailed
@@ -125,7 +125,7 @@ def observe(board: Board, move: str, judge: Judge, tally: Tally) -> None:
 
 def _wins_material(board: Board, move: str) -> bool:
     """Return whether the move is a capture that wins a piece by exchange."""
-    return board.piece_at(move[2:4]) is not None and wins_exchange(board.position, board.parse(move), TAKEN_CP)
+    return board.piece_at(move[2:4]) is not None and exchange_wins(board.position, board.parse(move), TAKEN_CP)
 
 
 def _observe_recapture(

@@ -17,7 +17,7 @@ from pathlib import Path
 from engine.board import Board
 from engine.core.move import captures_or_promotes
 from engine.evaluation.evaluate import phase_of
-from engine.evaluation.variant_evaluation import SIZES, VariantEvaluation, first
+from engine.evaluation.variant_evaluation import SIZES, VariantEvaluation, first_weight
 from engine.evaluation.variant_terms import evaluation_of
 from engine.evaluation.variant_weights import VALUES
 from engine.training.linear_samples import LinearSamples
@@ -64,7 +64,7 @@ def values_of(terms: Mapping[str, Pairs]) -> list[float]:
     """Return each weight's midgame value and then its endgame value; those not named are zero."""
     values = [0.0] * (2 * sum(SIZES.values()))
     for name, pairs in terms.items():
-        for index, pair in enumerate(pairs, first(name)):
+        for index, pair in enumerate(pairs, first_weight(name)):
             values[2 * index : 2 * index + 2] = pair
     return values
 
@@ -73,7 +73,7 @@ def terms_of(values: list[float]) -> dict[str, Pairs]:
     """Return the weights by term, rounded, without terms and ends of terms that are zero."""
     found = {}
     for name, size in SIZES.items():
-        weights = range(first(name), first(name) + size)
+        weights = range(first_weight(name), first_weight(name) + size)
         pairs = [(round(values[2 * index]), round(values[2 * index + 1])) for index in weights]
         while pairs and pairs[-1] == (0, 0):
             pairs.pop()

@@ -14,7 +14,7 @@ from engine.book.opening_book import Book, InvalidBook
 from engine.book.opening_names import named_moves
 from engine.core.score import mate_distance
 from engine.evaluation.endings import has_bare_king
-from engine.evaluation.evaluate import static_score
+from engine.evaluation.evaluate import evaluate
 from engine.evaluation.network import Network
 from engine.evaluation.style_bonus import StyleBonus
 from engine.search.history import History
@@ -129,7 +129,7 @@ class LevelPlayer:
     def _present_level(self, board: Board, time_us: int) -> Level:
         """Return how well the player sees and judges this position, with this time for it."""
         level = self._level.hurried(_hurry(time_us)).in_complexity(tension(board.position))
-        if static_score(board.position) <= LOSING_CP:
+        if evaluate(board.position) <= LOSING_CP:
             level = level.careful()
         if level.skill >= PRACTISED_FROM and has_bare_king(board.position):
             level = level.practised()

@@ -9,7 +9,8 @@ import pytest
 
 import engine
 from engine.core.fen import InvalidFen, parse_fen
-from engine.core.movegen import attacked_squares, legal_move_texts, legal_moves, may_be_played
+from engine.core.move import uci_text
+from engine.core.movegen import attacked_squares, is_legal, legal_moves
 from tests.engine.positions import Start, random_games
 
 ENGINE = Path(engine.__file__).parent
@@ -30,14 +31,14 @@ MOVE_LIST = re.compile(r"moves = cython\.declare\(cython\.int\[(\w+)\]\)")
     ],
 )
 def test_special_moves(fen: str, moves: tuple[str, ...], absent: tuple[str, ...]) -> None:
-    legal = legal_move_texts(parse_fen(fen)[0])
+    legal = [uci_text(move) for move in legal_moves(parse_fen(fen)[0])]
     assert set(moves) <= set(legal)
     assert not set(absent) & set(legal)
 
 
 def test_the_position_with_most_legal_moves_fits_the_list() -> None:
     position, _ = parse_fen("R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1")
-    assert len(legal_move_texts(position)) == 218
+    assert len(legal_moves(position)) == 218
 
 
 def most_on_lines(lengths: list[int], sliders: int) -> int:
@@ -65,7 +66,7 @@ def test_a_move_from_elsewhere_is_played_only_where_it_is_legal(start: Start) ->
     for index, board in enumerate(random_games(count=2, plies=100, start=start, seed=17)):
         if index % 12 == 0:
             position, _ = parse_fen(board.fen())
-            assert [move for move in range(65536) if may_be_played(position, move)] == sorted(legal_moves(position))
+            assert [move for move in range(65536) if is_legal(position, move)] == sorted(legal_moves(position))
 
 
 def test_no_accepted_position_can_overflow_a_move_list() -> None:
@@ -110,7 +111,7 @@ def count_moves(squares: list[int]) -> int:
         position, _ = parse_fen("/".join("".join(board[row : row + 8]) for row in range(56, -1, -8)) + " w - - 0 1")
     except InvalidFen:
         return 0
-    return len(legal_move_texts(position))
+    return len(legal_moves(position))
 
 
 def test_all_squares_attacked_are_those_that_some_piece_attacks(start: Start) -> None:

@@ -3,13 +3,14 @@
 import chess
 import pytest
 
+from engine.core import params
 from engine.core.fen import parse_fen
 from engine.core.move import uci_text
 from engine.core.movegen import legal_moves
-from engine.core.see import exchange_values, wins_exchange
+from engine.core.see import exchange_wins
 from tests.engine.positions import Start, random_games
 
-VALUE = dict(zip(chess.PIECE_TYPES, exchange_values(), strict=True))
+VALUE = dict(zip(chess.PIECE_TYPES, params.EXCHANGE_VALUE, strict=True))
 
 
 def recapture(board: chess.Board, target: chess.Square, side: chess.Color) -> int:
@@ -47,7 +48,7 @@ def test_exchanges_of_random_games_equal_playing_them_out(start: Start) -> None:
         position, _ = parse_fen(board.fen())
         for move in legal_moves(position):
             gain = exchange(board, board.parse_uci(uci_text(move)))
-            assert [wins_exchange(position, move, gain + more) for more in (-1, 0, 1)] == [True, True, False], (
+            assert [exchange_wins(position, move, gain + more) for more in (-1, 0, 1)] == [True, True, False], (
                 board.fen(), uci_text(move), gain
             )
 
@@ -67,5 +68,5 @@ def test_exchanges_of_random_games_equal_playing_them_out(start: Start) -> None:
 def test_well_known_exchanges(fen: str, move: str, gain: int) -> None:
     position, _ = parse_fen(fen)
     packed = next(legal for legal in legal_moves(position) if uci_text(legal) == move)
-    assert wins_exchange(position, packed, gain)
-    assert not wins_exchange(position, packed, gain + 1)
+    assert exchange_wins(position, packed, gain)
+    assert not exchange_wins(position, packed, gain + 1)

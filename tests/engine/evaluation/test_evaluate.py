@@ -5,7 +5,7 @@ import pytest
 
 from engine.core.fen import parse_fen
 from engine.evaluation import weights
-from engine.evaluation.evaluate import is_known, static_score, use_values
+from engine.evaluation.evaluate import evaluate, is_known, use_values
 from engine.evaluation.weights import Group, styled
 from engine.facade import STARTING_FEN, Board, evaluation
 from tests.engine.positions import Start, random_games
@@ -29,20 +29,20 @@ def test_a_mirrored_position_has_the_mirrored_score() -> None:
     for board in random_games(count=6, plies=160, start=Start.STANDARD, seed=61):
         position, _ = parse_fen(board.fen())
         mirrored, _ = parse_fen(board.mirror().fen())
-        assert static_score(position) == static_score(mirrored), board.fen()
+        assert evaluate(position) == evaluate(mirrored), board.fen()
 
 
 def test_positions_without_castling_rights_are_symmetric() -> None:
     for board in random_games(count=6, plies=160, start=Start.STANDARD, seed=63):
         board.castling_rights = chess.BB_EMPTY
         flipped = board.transform(chess.flip_horizontal)
-        assert static_score(parse_fen(board.fen())[0]) == static_score(parse_fen(flipped.fen())[0]), board.fen()
+        assert evaluate(parse_fen(board.fen())[0]) == evaluate(parse_fen(flipped.fen())[0]), board.fen()
 
 
 def test_the_same_position_always_has_the_same_score() -> None:
     boards = [board.fen() for board in random_games(count=5, plies=100, start=Start.CHESS960, seed=64)]
-    first = [static_score(parse_fen(fen)[0]) for fen in boards]
-    assert first == [static_score(parse_fen(fen)[0]) for fen in reversed(boards)][::-1]
+    first = [evaluate(parse_fen(fen)[0]) for fen in boards]
+    assert first == [evaluate(parse_fen(fen)[0]) for fen in reversed(boards)][::-1]
 
 
 def test_the_start_is_even_but_for_the_tempo() -> None:
@@ -50,8 +50,8 @@ def test_the_start_is_even_but_for_the_tempo() -> None:
     white, _ = parse_fen(board.fen())
     board.turn = chess.BLACK
     black, _ = parse_fen(board.fen())
-    assert static_score(white) == static_score(black)
-    assert 0 <= static_score(white) <= 60
+    assert evaluate(white) == evaluate(black)
+    assert 0 <= evaluate(white) <= 60
 
 
 def test_the_terms_add_up_to_the_score() -> None:

@@ -11,7 +11,7 @@ from engine.board import Board
 from engine.core.fen import parse_fen
 from engine.core.score import MATE
 from engine.evaluation import net_file
-from engine.evaluation.evaluate import static_score, use_values
+from engine.evaluation.evaluate import evaluate, use_values
 from engine.evaluation.weights import Group, default_values
 from engine.facade import STYLES, Engine, Limits, evaluation
 from tests.engine.nets import material_net
@@ -44,7 +44,7 @@ def boards(count: int) -> list[str]:
 
 
 def scores(fens: list[str]) -> list[int]:
-    return [static_score(parse_fen(fen)[0]) for fen in fens]
+    return [evaluate(parse_fen(fen)[0]) for fen in fens]
 
 
 @pytest.mark.parametrize("group", Group)
@@ -66,7 +66,7 @@ def test_a_styled_evaluation_is_symmetric(engine: Engine, group: Group, percent:
     for fen in boards(6):
         position, _ = parse_fen(fen)
         mirrored, _ = parse_fen(chess.Board(fen).mirror().fen())
-        assert static_score(position) == static_score(mirrored), fen
+        assert evaluate(position) == evaluate(mirrored), fen
 
 
 def test_a_removed_style_has_no_effect(engine: Engine) -> None:

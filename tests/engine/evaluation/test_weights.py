@@ -19,15 +19,15 @@ EDITS = {
 PROGRAM = """
 import json
 from engine.core.fen import STARTING_FEN, parse_fen
-from engine.evaluation.evaluate import static_score, use_values
+from engine.evaluation.evaluate import evaluate, use_values
 from engine.evaluation.weights import COUNT, default_values
 from engine.training.tuner import FitProgress, TunerSettings
 position = parse_fen(STARTING_FEN)[0]
-untuned = static_score(position)
+untuned = evaluate(position)
 values = default_values()
 begun = len(FitProgress.begin(TunerSettings(), 1.0, 1).start) - 2 * COUNT
 use_values({**values, "trapped": [(40, 40)]})
-print(json.dumps([values["trapped"], begun, static_score(position) - untuned]))
+print(json.dumps([values["trapped"], begun, evaluate(position) - untuned]))
 """
 
 

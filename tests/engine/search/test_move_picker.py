@@ -7,7 +7,7 @@ from engine.core.checks import gives_check
 from engine.core.fen import parse_fen
 from engine.core.move import uci_text
 from engine.core.movegen import legal_moves
-from engine.core.see import wins_exchange
+from engine.core.see import exchange_wins
 from engine.search.history import History
 from engine.search.move_picker import MovePicker
 from tests.engine.positions import Start, random_games
@@ -35,9 +35,9 @@ def test_winning_captures_come_first_and_losing_ones_last(start: Start) -> None:
     for board in random_games(count=4, plies=100, start=start, seed=83):
         position, _ = parse_fen(board.fen())
         order = MovePicker(position, History()).order(0)
-        stages = [1 if not is_tactical(move) else 0 if wins_exchange(position, move, 0) else 2 for move in order]
+        stages = [1 if not is_tactical(move) else 0 if exchange_wins(position, move, 0) else 2 for move in order]
         assert stages == sorted(stages)
-        winning = [move for move in legal_moves(position) if is_tactical(move) and wins_exchange(position, move, 0)]
+        winning = [move for move in legal_moves(position) if is_tactical(move) and exchange_wins(position, move, 0)]
         assert sorted(MovePicker(position, History()).order(0, tactical_only=True)) == sorted(winning)
 
 

@@ -9,7 +9,7 @@ import chess
 import pytest
 
 from engine.core.fen import parse_fen
-from engine.evaluation.evaluate import static_score
+from engine.evaluation.evaluate import evaluate
 from engine.selfplay.records import RECORD, Result, Sample, encode, snapshot
 from engine.training.features import (
     add_hindsight,
@@ -188,7 +188,7 @@ def test_the_hand_written_score_is_for_the_side_to_move() -> None:
 def test_the_hand_written_score_of_a_record_is_that_of_the_position() -> None:
     samples, scores = random_samples(8), []
     for board in random_games(count=8, plies=PLIES, start=Start.STANDARD, seed=5):
-        scores.append(static_score(parse_fen(board.fen())[0]))
+        scores.append(evaluate(parse_fen(board.fen())[0]))
     assert hand_written_scores(pack(b"".join(map(encode, samples)))).tolist() == scores
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.core.fen import parse_fen
 from engine.evaluation import tuned
-from engine.evaluation.evaluate import is_known, static_score
+from engine.evaluation.evaluate import evaluate, is_known
 from engine.evaluation.weights import COUNT, TERMS
 from engine.selfplay.records import InvalidRecord, Result, Sample, encode, snapshot
 from engine.training.samples import Samples
@@ -31,7 +31,7 @@ def records(count: int) -> tuple[list[bytes], list[int]]:
         if is_known(position):
             continue
         pieces, black, cannot_castle = snapshot(position)
-        score = static_score(position)
+        score = evaluate(position)
         scores.append(-score if black else score)
         white, black_count = (sum(piece // 6 == side for piece in pieces if piece < 12) for side in range(2))
         result = Result.DRAWN if white == black_count else Result(2 * (white > black_count))
@@ -73,7 +73,7 @@ def test_a_known_ending_is_skipped() -> None:
 def test_the_weights_are_restored(samples: Samples) -> None:
     assert len(samples) > 500
     position, _ = parse_fen("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
-    assert static_score(position) > 700
+    assert evaluate(position) > 700
 
 
 @pytest.mark.parametrize("name", ["material", "rook_mobility", "tempo"])

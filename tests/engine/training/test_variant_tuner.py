@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.board import Board
-from engine.evaluation.variant_evaluation import first
+from engine.evaluation.variant_evaluation import first_weight
 from engine.evaluation.variant_terms import evaluation_of
 from engine.evaluation.variant_weights import VALUES
 from engine.facade import evaluation
@@ -26,7 +26,7 @@ from engine.training.variant_tuner import (
 )
 from tests.engine.variants.games import VARIANTS, random_games
 
-QUEENS = first("material") + 4
+QUEENS = first_weight("material") + 4
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
