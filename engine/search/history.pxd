@@ -1,5 +1,5 @@
 from engine.core.bitboard cimport u64
-from engine.core.move cimport is_drop, to_square
+from engine.core.move cimport from_square, is_drop, to_square
 from engine.core.pieces cimport KINDS
 from engine.core.position cimport Position
 from engine.core.score cimport MAX_PLY
@@ -18,7 +18,8 @@ cdef enum:
     PARTS = 3
 
 cdef inline int step_of(Position position, int move) noexcept nogil:
-    cdef int piece = position.side_to_move * KINDS + (move & 63) if is_drop(move) else position.board[move & 63]
+    cdef int origin = from_square(move)
+    cdef int piece = position.side_to_move * KINDS + origin if is_drop(move) else position.board[origin]
     return piece * 64 + to_square(move)
 
 cdef int bonus(int depth) noexcept nogil
@@ -44,7 +45,8 @@ cdef class History:
     cdef void update_quiet(self, int side, int move, int step, int ply, int change) noexcept nogil
     cdef void update_butterfly(self, int side, int move, int ply, int change) noexcept nogil
     cdef void update_continuation(self, int earlier, int step, int change) noexcept nogil
-    cdef void update_capture(self, int step, int victim, int change) noexcept nogil
+    cdef int capture_score(self, Position position, int move) noexcept nogil
+    cdef void update_capture(self, Position position, int move, int change) noexcept nogil
     cdef void add_killer(self, int move, int ply) noexcept nogil
     cdef int correction(self, Position position) noexcept nogil
     cdef void update_correction(self, Position position, int error, int depth) noexcept nogil

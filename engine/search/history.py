@@ -15,7 +15,7 @@ Heuristic, Continuation History, Pawn History, Static Evaluation Correction Hist
 
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, u64
-from cython.cimports.engine.core.move import is_drop, to_square
+from cython.cimports.engine.core.move import from_square, is_drop, to_square
 from cython.cimports.engine.core.movegen import attacked_squares
 from cython.cimports.engine.core.params import (
     BUTTERFLY_WEIGHT,
@@ -34,7 +34,7 @@ from cython.cimports.engine.core.params import (
     PAWN_HISTORY_WEIGHT,
     PIECE_CORRECTION,
 )
-from cython.cimports.engine.core.pieces import KINDS, KING, KNIGHT
+from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, KNIGHT
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
 
@@ -51,7 +51,8 @@ if not cython.compiled:
 
     def step_of(position: Position, move: int) -> int:
         """Return the step of a move that has not been made yet."""
-        piece = position.side_to_move * KINDS + (move & 63) if is_drop(move) else position.board[move & 63]
+        origin = from_square(move)
+        piece = position.side_to_move * KINDS + origin if is_drop(move) else position.board[origin]
         return piece * 64 + to_square(move)
 
 MIX = cython.declare(u64, 0x9E3779B97F4A7C15)       # 2**64 divided by the golden ratio (Knuth: multiplicative hashing)
@@ -77,6 +78,17 @@ def gravity(value: cython.int, change: cython.int) -> cython.int:
     """Return the value plus `change`, reduced near HISTORY_LIMIT so that the value never exceeds it."""
     size: cython.int = change if change >= 0 else -change
     return value + change - value * size // HISTORY_LIMIT
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def capture_index(position: Position, move: cython.int) -> cython.int:
+    """Return the index of a capture or promotion: its step and its victim, a pawn if the target is empty."""
+    target: cython.int = to_square(move)
+    step: cython.int = position.board[from_square(move)] * 64 + target
+    return step * KINDS + KIND_OF[position.board[target]]
 
 
 def correction_index(position: Position, part: cython.int) -> cython.int:
@@ -151,7 +163,7 @@ class History:
     def butterfly_index(self, side: cython.int, move: cython.int, ply: cython.int) -> cython.int:
         """Return the index of a move in the butterfly table."""
         attacked: u64 = self.attacked[ply]
-        from_attacked: cython.int = cython.cast(cython.int, attacked >> (move & 63)) & 1
+        from_attacked: cython.int = cython.cast(cython.int, attacked >> from_square(move)) & 1
         to_attacked: cython.int = cython.cast(cython.int, attacked >> to_square(move)) & 1
         return ((side * 2 + from_attacked) * 2 + to_attacked) * 4096 + (move & 4095)
 
@@ -209,9 +221,13 @@ class History:
             index: cython.int = earlier + step
             self.continuations[index] = gravity(self.continuations[index], change)
 
-    def update_capture(self, step: cython.int, victim: cython.int, change: cython.int) -> cython.void:
-        """Change the score of a capture; `victim` is a kind of piece."""
-        index: cython.int = step * 6 + victim
+    def capture_score(self, position: Position, move: cython.int) -> cython.int:
+        """Return the history score of a capture or promotion."""
+        return self.capture_history[capture_index(position, move)]
+
+    def update_capture(self, position: Position, move: cython.int, change: cython.int) -> cython.void:
+        """Change the score of a capture or promotion."""
+        index: cython.int = capture_index(position, move)
         self.capture_history[index] = gravity(self.capture_history[index], change)
 
     def add_killer(self, move: cython.int, ply: cython.int) -> cython.void:

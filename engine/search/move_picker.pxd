@@ -40,7 +40,6 @@ cdef class MovePicker:
     cdef bint is_playable(self, int ply, int move) noexcept nogil
     cdef void generate_moves(self, int ply) noexcept nogil
     cdef int tactical_rank(self, int move) noexcept nogil
-    cdef int capture_history(self, int move) noexcept nogil
     cdef int next_good_tactical(self, int ply) noexcept nogil
     cdef void rank_quiets(self, int ply) noexcept nogil
     cdef int next_quiet(self, int ply) noexcept nogil

@@ -13,10 +13,9 @@ A ranked move is one number, `rank * 65536 + move` with a rank of 16 bits: the b
 from array import array
 
 import cython
-from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical, promoted_kind, to_square
+from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical, promoted_kind
 from cython.cimports.engine.core.movegen import MAX_MOVES
 from cython.cimports.engine.core.params import EXCHANGE_VALUE, GOOD_CAPTURE_HISTORY
-from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
 from cython.cimports.engine.search.history import History
@@ -204,16 +203,10 @@ class MovePicker:
 
         En passant and plain promotions have an empty target, which counts as a pawn.
         """
-        rank: cython.int = 8 * self.rules.gain(move) + (self.capture_history(move) >> 2)
+        rank: cython.int = 8 * self.rules.gain(move) + (self.history.capture_score(self.position, move) >> 2)
         if is_promotion(move):
             rank += 8 * EXCHANGE_VALUE[promoted_kind(move)]
         return rank if rank < 32767 else 32767     # a variant's largest gains would not fit into 16 bits
-
-    def capture_history(self, move: cython.int) -> cython.int:
-        """Return the history score of a capture or promotion."""
-        target: cython.int = to_square(move)
-        step: cython.int = self.position.board[move & 63] * 64 + target
-        return self.history.capture_history[step * 6 + KIND_OF[self.position.board[target]]]
 
     def next_good_tactical(self, ply: cython.int) -> cython.int:
         """Return the best remaining capture that wins its exchange; keep the losing ones for later.
@@ -228,7 +221,7 @@ class MovePicker:
                 continue
             least: cython.int = self.threshold[ply]
             if not self.tactical_only[ply]:
-                least -= self.capture_history(move) // GOOD_CAPTURE_HISTORY
+                least -= self.history.capture_score(self.position, move) // GOOD_CAPTURE_HISTORY
             if self.rules.exchange_wins(move, least):
                 return move
             self.moves[self.bad_end[ply]] = move

@@ -6,9 +6,8 @@ Updates the statistics in `history.py`. Must not know the recursion.
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
-from cython.cimports.engine.core.move import NO_MOVE, is_tactical, to_square
+from cython.cimports.engine.core.move import NO_MOVE, is_tactical
 from cython.cimports.engine.core.params import FIFTY_MOVES_FADING, HISTORY_RISE, HISTORY_RISE_LIMIT, NETWORK_LIMIT
-from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_tt, is_decided, to_tt
 from cython.cimports.engine.evaluation.endings import scaled_for_drawishness
@@ -275,20 +274,17 @@ class SearchStack:
         loss: cython.int = malus(depth)
         index: cython.int
         if is_tactical(move):
-            self.update_capture(move, weight)
+            self.history.update_capture(self.position, move, weight)
         else:
             self.history.add_killer(move, ply)
             self.update_quiet(move, ply, weight)
             for index in range(self.tried_quiet_count[ply]):
                 self.update_quiet(self.tried_quiets[ply * MAX_TRIED + index], ply, -loss)
         for index in range(self.tried_capture_count[ply]):
-            self.update_capture(self.tried_captures[ply * MAX_TRIED + index], -loss)
+            self.history.update_capture(self.position, self.tried_captures[ply * MAX_TRIED + index], -loss)
 
     def update_quiet(self, move: cython.int, ply: cython.int, change: cython.int) -> cython.void:
         self.history.update_quiet(self.position.side_to_move, move, step_of(self.position, move), ply, change)
-
-    def update_capture(self, move: cython.int, change: cython.int) -> cython.void:
-        self.history.update_capture(step_of(self.position, move), KIND_OF[self.position.board[to_square(move)]], change)
 
     def update_by_evaluation(self, ply: cython.int) -> cython.void:
         """Change the history of the last quiet move by how much it raised its side's static evaluation."""
