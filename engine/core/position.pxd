@@ -1,13 +1,14 @@
 cimport cython
 
 from engine.core.bitboard cimport u64
+from engine.core.pieces cimport NO_PIECE
 
 cdef enum:
     STACK = 1024
     GAME_STACK = 512
 
-cdef int PIECE_SQUARE[768]
-cdef int PHASE[12]
+cdef int PIECE_SQUARE[NO_PIECE * 64]
+cdef int PHASE[NO_PIECE]
 
 cdef class Position:
     cdef u64 pieces[12]

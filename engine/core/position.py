@@ -44,10 +44,10 @@ from engine.core import params
 if not cython.compiled:
     STACK = 1024                   # plies that can be unmade: the game's since its last irreversible move, and the
     GAME_STACK = 512               # search's on top; a game never fills more than this
-    PIECE_SQUARE = [0] * 768       # [piece * 64 + square], packed, negative for Black; the evaluation fills it
-    PHASE = [0] * 12               # [piece]
+    PIECE_SQUARE = [0] * (NO_PIECE * 64)    # [piece * 64 + square], packed, negative for Black; the evaluation fills it
+    PHASE = [0] * NO_PIECE         # [piece]
 
-for _piece in range(12):
+for _piece in range(NO_PIECE):
     PHASE[_piece] = params.PHASE_VALUE[_piece % KINDS]
 
 

@@ -1,4 +1,5 @@
 from engine.core.bitboard cimport u64
+from engine.core.pieces cimport NO_PIECE, NO_SQUARE
 
 cdef extern from *:
     """
@@ -10,7 +11,7 @@ cdef extern from *:
     """
     u64 mix64 "engine_mix64"(u64 number) noexcept nogil
 
-cdef u64 PIECE_KEY[832]
+cdef u64 PIECE_KEY[(NO_PIECE + 1) * 64]
 cdef u64 CASTLING_KEY[16]
-cdef u64 EN_PASSANT_KEY[65]
+cdef u64 EN_PASSANT_KEY[NO_SQUARE + 1]
 cdef u64 BLACK_KEY

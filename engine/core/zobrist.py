@@ -8,11 +8,12 @@ import random
 
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES
+from cython.cimports.engine.core.pieces import NO_PIECE, NO_SQUARE
 
 if not cython.compiled:
-    PIECE_KEY = [0] * 832          # [piece * 64 + square]; 0 for NO_PIECE, which is the last
+    PIECE_KEY = [0] * ((NO_PIECE + 1) * 64)    # [piece * 64 + square]; 0 for NO_PIECE, which is the last
     CASTLING_KEY = [0] * 16        # [castling rights]
-    EN_PASSANT_KEY = [0] * 65      # [en passant square]; the last, "none", is 0
+    EN_PASSANT_KEY = [0] * (NO_SQUARE + 1)     # [en passant square]; the last, "none", is 0
 
     def mix64(number: int) -> int:
         """Return a hash of 64 bits, 0 for 0. (the finalizer of splitmix64: Steele, Lea, Flood 2014)"""
@@ -25,11 +26,11 @@ NUMBERS = random.Random("lichessbot")
 
 def _fill() -> None:
     index: cython.int
-    for index in range(768):
+    for index in range(NO_PIECE * 64):
         PIECE_KEY[index] = NUMBERS.getrandbits(64)
     for index in range(1, 16):
         CASTLING_KEY[index] = NUMBERS.getrandbits(64)
-    for index in range(64):
+    for index in range(NO_SQUARE):
         EN_PASSANT_KEY[index] = NUMBERS.getrandbits(64)
 
 

@@ -1,15 +1,15 @@
 from engine.core.bitboard cimport u64
 from engine.core.move cimport from_square, is_drop, to_square
-from engine.core.pieces cimport KINDS
+from engine.core.pieces cimport KINDS, NO_PIECE
 from engine.core.position cimport Position
 from engine.core.score cimport MAX_PLY
 
 cdef enum:
     BUTTERFLY_SIZE = 32768
-    STEPS = 768
-    NO_STEP = 768
+    STEPS = NO_PIECE * 64
+    NO_STEP = STEPS
     PAWN_KEYS = 512
-    CAPTURES = 4608
+    CAPTURES = STEPS * KINDS
     KILLER = 29000
     CORRECTION_BITS = 14
     WHITE_PIECES = 0

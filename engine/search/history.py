@@ -34,16 +34,16 @@ from cython.cimports.engine.core.params import (
     PAWN_HISTORY_WEIGHT,
     PIECE_CORRECTION,
 )
-from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, KNIGHT
+from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, KNIGHT, NO_PIECE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
 
 if not cython.compiled:
     BUTTERFLY_SIZE = 32768         # side, origin attacked, target attacked, origin, target
-    STEPS = 768
-    NO_STEP = 768                  # a null move, or before the root
+    STEPS = NO_PIECE * 64
+    NO_STEP = STEPS                # a null move, or before the root
     PAWN_KEYS = 512                # the last bits of the pawn key
-    CAPTURES = 4608                # step, victim
+    CAPTURES = STEPS * KINDS       # step, victim
     KILLER = 29000                 # rank; above a quarter of the largest history score
     CORRECTION_BITS = 14           # of a key select a correction
     WHITE_PIECES, BLACK_PIECES, PAWNS = range(3)       # the parts of a position that have corrections

@@ -1,4 +1,5 @@
 from engine.core.bitboard cimport u64
+from engine.core.pieces cimport KINDS
 from engine.core.position cimport Position
 from engine.evaluation.style_bonus cimport StyleBonus
 
@@ -8,6 +9,6 @@ cdef class Judgement:
     cdef StyleBonus style
     cdef int us
     cdef u64 game
-    cdef int taste[384]
+    cdef int taste[KINDS * 64]
     cdef int score(self, Position position) noexcept nogil
     cdef int taste_of(self, Position position) noexcept nogil
