@@ -198,6 +198,7 @@ class Engine:
 
     def set_threads(self, threads: int) -> None:
         """Search with this many threads, 1 or more. A node limit counts the nodes of the first thread only."""
+        self._search = None                # with the memory of its threads
         self._histories = [History() for _ in range(threads)]
 
     def set_evaluation(self, choice: str) -> None:
@@ -363,5 +364,6 @@ class Engine:
 
     def stop(self) -> None:
         """End the search begun last; callable from any thread."""
-        if self._search is not None:
-            self._search.stop()
+        search = self._search              # another thread may forget it
+        if search is not None:
+            search.stop()

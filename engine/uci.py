@@ -338,6 +338,7 @@ class Uci:
             if self._search_thread.is_alive():
                 self._search_thread.join()
             self._search_thread = None
+        self._search = None
 
     def _stop_search(self, search: AnySearch) -> None:
         search.stop()

@@ -146,8 +146,9 @@ class IterativeDeepening:
 
     def _report(self, number: int, line: Line, depth: int) -> None:
         search = self._search
+        selective_depth = max(search.deepest(), depth)     # a depth that has just begun may have seen fewer plies
         self._on_iteration(
-            Iteration(number, line, depth, search.deepest(), search.node_count(), self._time_manager.elapsed_ms())
+            Iteration(number, line, depth, selective_depth, search.node_count(), self._time_manager.elapsed_ms())
         )
 
 

@@ -166,7 +166,7 @@ class RunningSearch:
                     break
                 threads.append(thread)
             all_started.set()
-            variation = deepening.run() or self._quick_variation() or self._task.moves[:1]
+            variation = deepening.run() or self._quick_variation() or self._best_at_a_glance()
         finally:
             for helper in self._helpers:
                 helper.stop()
@@ -184,6 +184,22 @@ class RunningSearch:
         search.prober.disable()        # it may be on a slow disk
         search.restrict_root(self._task.moves, self._task.complete)
         return search_line(search, 1, None, lambda line: None).variation
+
+    def _best_at_a_glance(self) -> tuple[int, ...]:
+        """Return a move that wins at once, else the one with the best static evaluation.
+
+        For limits so narrow that not even one move was searched, as captures and checks may go on for long.
+        """
+        def worth(move: int) -> tuple[int, int]:
+            after = self._board.copy(moves=False)
+            after.push(self._board.spell(move))
+            outcome = after.outcome()
+            if outcome is not None and outcome.winner is not None:
+                return 1 if outcome.winner == self._board.turn else -1, 0
+            score = after.evaluate() if outcome is None else 0
+            return 0, score if self._board.turn == "white" else -score
+
+        return (max(self._task.moves, key=worth),)
 
     def _probe_root(self) -> None:
         """Leave out the moves that lose the tablebase result.

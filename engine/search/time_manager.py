@@ -154,7 +154,7 @@ class NodeCounter:
     def reset(self) -> None:
         """Count from zero."""
         self.nodes = 0
-        self.next_check = CLOCK_PERIOD        # enough for the first depth, however short the time
+        self.next_check = CLOCK_PERIOD        # nearly always enough for the first depth, however short the time
         if self.next_check > self.node_limit:
             self.next_check = self.node_limit + 1
         self.stopped = False

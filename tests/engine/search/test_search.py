@@ -2,6 +2,7 @@
 
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -220,6 +221,21 @@ def test_stop_before_the_search_runs_still_takes_what_hangs(only: tuple[str, ...
     assert search.run().best_move == "c2e4"
 
 
+@pytest.mark.parametrize(
+    ("variant", "fen", "nodes", "mate"),
+    [
+        ("standard", "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", 1, "h5f7"),
+        ("crazyhouse", "r5R~1/p3pk1p/1pppb1pP/1b4P1/Pb1p1N1P/1Prn3R/2p1K2N/RNb~2B2[qq] b - - 0 46", 1000, "Q@d1"),
+    ],
+)
+def test_a_limit_that_ends_the_first_depth_still_leaves_the_mate(
+    variant: str, fen: str, nodes: int, mate: str
+) -> None:
+    engine = Engine(hash_mb=4)
+    engine.set_position(Board(fen, variant=variant))
+    assert engine.go(Limits(nodes=nodes)).best_move == mate
+
+
 def test_stop_before_the_search_runs_allows_no_more_nodes() -> None:
     engine = Engine(hash_mb=4)
     engine.set_position(Board("6k1/5ppp/8/8/4q3/8/2B2PPP/6K1 w - - 0 1"))
@@ -320,3 +336,11 @@ def test_the_interpreter_lock_is_free_during_a_search() -> None:
 
 def test_the_only_legal_move_is_played_at_once() -> None:
     assert report_of("7k/8/8/8/8/8/1r6/K7 w - - 0 1", white_time_ms=60_000).depth <= 2
+
+
+def test_fewer_threads_give_back_the_memory_of_the_others() -> None:
+    engine = Engine(hash_mb=4)
+    engine.set_threads(4)
+    last = weakref.ref(engine.begin(Limits(nodes=1000)))
+    engine.set_threads(1)
+    assert last() is None
