@@ -103,7 +103,10 @@ def level_at(skill: float) -> Level:
 
 
 def nodes_in_variants(level: Level) -> float:
-    """Return the nodes per move in a variant, where the full search plays at every skill: from one node up."""
+    """Return the nodes per move in a variant, where the full search plays at every skill.
+
+    Where these are too few for one ply, `LevelPlayer` searches one ply.
+    """
     if level.nodes:
         return level.nodes
     lowest = TABLE[0].skill

@@ -30,6 +30,8 @@ from engine.search.wdl import wdl_of
 from engine.syzygy.tablebase import Tablebase
 
 HASH_MB = 4
+PLY_NODES = 4                      # in variants: with fewer nodes for each candidate, just one ply is searched ...
+ONE_PLY_NODES = 5000               # ... with at most these nodes, which nearly always suffice
 OPENING_LINES = 4                  # in variants, for which there is no book: one of these good moves is played ...
 OPENING_LOSS_CP = 80               # ... if it is so little worse than the best
 LOSING_CP = -200                   # a player who thinks that it is losing takes care
@@ -95,13 +97,18 @@ class LevelPlayer:
     def _begin_variant(
         self, board: Board, task: Task, time_us: int, overhead_ms: int, tablebase: Tablebase
     ) -> "LimitedSearch":
-        """Begin a search in a variant: the full search, with fewer nodes and candidates the lower the level."""
+        """Begin a search in a variant: the full search, with fewer nodes and candidates the lower the level.
+
+        However low the level, it looks one ply ahead: else it would play the first move that comes along.
+        """
         level = self._level.hurried(_hurry(time_us))
         thought = hashed(self._game ^ board.key())
         vision = Vision(thought, round(level.blindness), round(level.capture_blindness), board.last_move)
-        seen = vision.seen_in_variant(task.moves)
+        seen = vision.seen_in_variant(board.position, task.moves)
         lines = OPENING_LINES if _plies(board) < level.book_plies else 1
         nodes = nodes_in_variants(level)
+        if nodes < PLY_NODES * len(seen):
+            nodes, task = ONE_PLY_NODES, replace(task, limits=replace(task.limits, depth=1))
         search = self._full_search(board, task, seen, nodes, overhead_ms, None, tablebase, None, lines)
         return LimitedSearch(search, task.limits, None, random.Random(thought))
 

@@ -46,6 +46,18 @@ def tension(position: Position) -> int:
     return popcount(by_white & position.colours[BLACK]) + popcount(by_black & position.colours[WHITE])
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def chance_by_victim(chance: cython.int, position: Position, move: cython.int) -> cython.int:
+    """Return the chance to overlook a capture: all of `chance` for a pawn, half of it for a rook, a third for a queen.
+
+    A promotion on an empty square counts as the capture of a pawn.
+    """
+    return chance * 400 // (300 + EXCHANGE_VALUE[KIND_OF[position.board[to_square(move)]]])
+
+
 @cython.final
 @cython.cclass
 class Vision:
@@ -88,8 +100,7 @@ class Vision:
                 chance >>= 2
             elif ply == 0:
                 chance >>= 1
-            # A pawn that could be taken is overlooked in all these cases, a rook in half, a queen in a third of them.
-            chance = chance * 400 // (300 + EXCHANGE_VALUE[KIND_OF[position.board[target]]])
+            chance = chance_by_victim(chance, position, move)
         elif not is_promotion(move):
             chance = self.blindness
             if gives_check(position, move):
@@ -114,14 +125,20 @@ class Vision:
         """Return the moves of the root that the player considers; all of them if it sees none."""
         return [move for move in moves if self.sees(position, move, previous, 0)] or moves
 
-    def seen_in_variant(self, moves: list) -> list[int]:
-        """Return the moves of the root that the player considers in a variant; captures are overlooked less often."""
+    def seen_in_variant(self, position: Position, moves: list) -> list[int]:
+        """Return the moves of the root that the player considers in a variant, where it sees all replies to them.
+
+        Therefore it overlooks more candidates than in standard chess. The capture of a pawn is overlooked at most as
+        often as a quiet move.
+        """
         found: list[int] = []
         move: cython.int
         for move in moves:
-            chance: cython.int = self.blindness * CANDIDATE_PERCENT // 100
+            chance: cython.int = self.blindness
             if is_tactical(move):
-                chance = self.capture_blindness >> 1
+                if chance > self.capture_blindness >> 1:
+                    chance = self.capture_blindness >> 1
+                chance = chance_by_victim(chance, position, move)
             if chance > MOST:
                 chance = MOST
             if mix64(self.thought ^ cython.cast(u64, move)) % 1000 >= cython.cast(u64, chance):

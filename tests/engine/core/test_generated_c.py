@@ -26,7 +26,7 @@ HARMLESS = {
     "engine.evaluation.style_bonus.StyleBonus.added_to": "divides by STYLE_FAR_BEHIND - STYLE_BEHIND, which is not 0",
     "engine.evaluation.network.Network.scaled": "divides by CLAMP and by OUTPUT_UNIT, which are not 0",
     "engine.search.move_picker.MovePicker.next_good_tactical": "divides by GOOD_CAPTURE_HISTORY, which is not 0",
-    "engine.search.levels.vision.Vision.chance_to_overlook": "divides by 300 and the value of a piece, which is not 0",
+    "engine.search.levels.vision.chance_by_victim": "divides by 300 and the value of a piece, which is not 0",
     "engine.search.pruning.fail_high_score": "divides by the depth and one, which is not 0",
     "engine.search.pruning.null_move_reduction": "divides by NULL_MOVE_SURPLUS, which is not 0",
     "engine.search.pruning.late_move_reduction": "divides by LATE_MOVE_HISTORY, which is not 0",

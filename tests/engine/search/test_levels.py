@@ -1,6 +1,7 @@
 """Limited strength: what the levels see, and how `Engine` and UCI obey them."""
 
 import os
+import random
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -249,8 +250,41 @@ def _nodes(session: Session, command: str) -> int:
 
 def test_the_nodes_in_variants_grow_with_the_skill() -> None:
     nodes = [nodes_in_variants(level_at(skill)) for skill in range(200, 3701, 100)]
-    assert nodes[0] == 1
     assert all(low < high for low, high in pairwise(nodes))
+
+
+HANGING_QUEENS = {
+    "crazyhouse": (HANGING_QUEEN.replace(" ", "/ ", 1), "f3d4"),
+    "kingOfTheHill": (HANGING_QUEEN, "f3d4"),
+    "threeCheck": (f"{HANGING_QUEEN} +0+0", "f3d4"),
+    "atomic": ("4k3/1pp4p/8/3q4/8/2N5/PPP5/4K3 w - - 0 30", "c3d5"),
+    "horde": ("rnb1kbnr/pppp1ppp/8/1PP1q1P1/PPPP1PPP/PPPPPPPP/PPPPPPPP/PPPPPPPP w kq - 0 3", "d4e5 f4e5"),
+    "racingKings": ("8/8/8/8/3q4/5N2/k6K/1r6 w - - 0 9", "f3d4"),
+}
+
+
+@pytest.mark.parametrize("variant", HANGING_QUEENS)
+def test_the_lowest_level_mostly_takes_a_hanging_queen_in_variants(variant: str) -> None:
+    fen, captures = HANGING_QUEENS[variant]
+    played = [choose(600, seed, Board(fen, variant=variant)) for seed in range(40)]
+    assert 24 <= sum(move in captures.split() for move in played) < 40
+
+
+@pytest.mark.skipif(build_mode() == "plain", reason="plain Python needs longer")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_lowest_level_beats_a_player_of_random_moves_in_variants(variant: str) -> None:
+    rng, won = random.Random(7), 0
+    for seed in range(4):
+        board, engine, colour = Board(variant=variant), Engine(1), ("white", "black")[seed % 2]
+        engine.set_position(board)
+        engine.limit_strength(600, seed)
+        while (outcome := board.outcome()) is None:
+            engine.set_position(board)
+            best = engine.go(Limits()).best_move if board.turn == colour else rng.choice(board.legal_moves())
+            board.push(best or "")
+        assert outcome.winner in (colour, None)
+        won += outcome.winner == colour
+    assert won >= 3
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
