@@ -192,18 +192,18 @@ class MovePruning:
         return plies if plies > 0 else 0
 
     def is_reverse_futile(
-        self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int
+        self, refined: cython.int, beta: cython.int, depth: cython.int, ply: cython.int
     ) -> cython.bint:
         """Return whether the evaluation is so far above beta that a few plies will not change that.
 
-        (chessprogramming wiki: Reverse Futility Pruning)
+        `refined` is what `SearchStack.refined_evaluation` returned. (chessprogramming wiki: Reverse Futility Pruning)
         """
-        if depth > REVERSE_FUTILITY_DEPTH or is_decided(static_eval):
+        if depth > REVERSE_FUTILITY_DEPTH or is_decided(refined):
             return False
         margin: cython.int = REVERSE_FUTILITY_MARGIN * depth
         if self.stack.improving[ply]:
             margin -= REVERSE_FUTILITY_IMPROVING
-        return static_eval - margin >= beta
+        return refined - margin >= beta
 
     def hindsight_reduction(self, depth: cython.int, ply: cython.int) -> cython.int:
         """Return 1 to reduce the answer to a reduced move of which the evaluation says that it was bad, else 0."""

@@ -37,8 +37,8 @@ cdef class Search:
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int null_window_node(self, int beta, int depth, int ply, bint cut_node) noexcept nogil
     cdef int tablebase_bounded(self, int tb_score, int score, int depth, int ply) noexcept nogil
-    cdef int prune(self, int static_eval, int beta, int depth, int ply) noexcept nogil
-    cdef int null_move(self, int static_eval, int beta, int depth, int ply) noexcept nogil
+    cdef int prune(self, int refined, int beta, int depth, int ply) noexcept nogil
+    cdef int null_move(self, int refined, int beta, int depth, int ply) noexcept nogil
     cdef int probcut(self, int beta, int depth, int ply) noexcept nogil
     cdef int search_moves(self, int alpha, int beta, int depth, int ply, u64 entry) noexcept nogil
     cdef int singular_extension(self, u64 entry, int beta, int depth, int ply) noexcept nogil

@@ -252,30 +252,33 @@ class Search:
 
     # --- Pruning of whole nodes ------------------------------------------------------------------------------------
 
-    def prune(self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """Return a score at least beta that needs no full search, or NO_SCORE."""
+    def prune(self, refined: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
+        """Return a score at least beta that needs no full search, or NO_SCORE.
+
+        `refined` is the evaluation, or the table's score if that is a closer bound.
+        """
         if is_decided(beta):
             return NO_SCORE
-        if self.pruning.is_reverse_futile(static_eval, beta, depth, ply):
-            return static_eval
-        score: cython.int = self.null_move(static_eval, beta, depth, ply)
+        if self.pruning.is_reverse_futile(refined, beta, depth, ply):
+            return refined
+        score: cython.int = self.null_move(refined, beta, depth, ply)
         if score == NO_SCORE:
             score = self.probcut(beta, depth, ply)
         return score
 
-    def null_move(self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
+    def null_move(self, refined: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
         """Return a score if even a null move fails high: a real move then fails high too.
 
         Zugzwang breaks this. So the side to move needs a piece and, at high depth or with one piece left, a search
         without null moves must confirm the score. (chessprogramming wiki: Null Move Pruning)
         """
-        if depth < NULL_MOVE_DEPTH or static_eval < beta or self.stack.step_before(ply, 1) == NO_STEP:
+        if depth < NULL_MOVE_DEPTH or refined < beta or self.stack.step_before(ply, 1) == NO_STEP:
             return NO_SCORE
         if self.stack.static_eval(ply) < beta + NULL_MOVE_EVALUATION - NULL_MOVE_SLOPE * depth:
             return NO_SCORE
         if ply < self.null_move_from or not self.rules.allows_null_move or not self.rules.is_zugzwang_unlikely():
             return NO_SCORE
-        reduced: cython.int = depth - 1 - null_move_reduction(depth, static_eval - beta)
+        reduced: cython.int = depth - 1 - null_move_reduction(depth, refined - beta)
         self.stack.make_null(ply)
         score: cython.int = -self.null_window_node(1 - beta, reduced, ply + 1, not self.stack.cut_node[ply])
         self.position.unmake_null()

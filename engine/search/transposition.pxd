@@ -36,4 +36,4 @@ cdef class TranspositionTable:
     cdef int age
     cdef void prefetch(self, u64 key) noexcept nogil
     cdef u64 probe(self, u64 key) noexcept nogil
-    cdef void store(self, u64 key, int move, int score, int depth, int bound, int static_eval, bint on_pv) noexcept nogil
+    cdef void store(self, u64 key, int move, int score, int depth, int bound, int raw_eval, bint on_pv) noexcept nogil

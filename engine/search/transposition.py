@@ -128,7 +128,7 @@ class TranspositionTable:
         score: cython.int,
         depth: cython.int,
         bound: cython.int,
-        static_eval: cython.int,
+        raw_eval: cython.int,
         on_pv: cython.bint,
     ) -> cython.void:
         """Store a result in place of the bucket's least valuable entry: a shallow, old one."""
@@ -152,7 +152,7 @@ class TranspositionTable:
                 least = value
                 chosen = slot
             slot += 2
-        evaluation: u64 = static_eval + 32768
+        evaluation: u64 = raw_eval + 32768
         if depth > MOST_DEPTH:
             depth = MOST_DEPTH
         high: u64 = depth | on_pv << 7 | bound << 8 | self.age << 10 | evaluation << 16

@@ -22,9 +22,9 @@ store, reduction, hindsight_reduction = (
 )
 
 
-def watched_store(table, key, move, score, depth, bound, static_eval, on_pv):
+def watched_store(table, key, move, score, depth, bound, raw_eval, on_pv):
     stores.append((was_on_pv.get(key, False), bool(on_pv)))
-    store(table, key, move, score, depth, bound, static_eval, on_pv)
+    store(table, key, move, score, depth, bound, raw_eval, on_pv)
     was_on_pv[key] = bool(entry_pv(table.probe(key)))
 
 
