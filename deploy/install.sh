@@ -113,6 +113,11 @@ write() { # FILE; from standard input, the whole text or nothing
 
 token() { head -n 1 "$etc/token"; }
 
+names_token() { # whether the configuration does, with or without quotes and a comment
+    file="[\"']?/run/credentials/$unit/token[\"']?"
+    grep -Eq "^token_file:[[:space:]]+$file([[:space:]]+#.*)?[[:space:]]*\$" "$etc/config.yml"
+}
+
 configure() {
     mkdir -p "$etc"
     if [ ! -e "$etc/config.yml" ]; then
@@ -120,7 +125,7 @@ configure() {
             -e "s|^state_dir: null|state_dir: /var/lib/$name|" \
             "$checkout/config.example.yml" | write "$etc/config.yml"
         say "wrote $etc/config.yml; edit it to change the defaults"
-    elif [ -z "$(version_at current)" ] && ! grep -q "^token_file: /run/credentials/$unit/token" "$etc/config.yml"; then
+    elif [ -z "$(version_at current)" ] && ! names_token; then
         fail "expected \`token_file: /run/credentials/$unit/token\` in $etc/config.yml: there the service gets its token"
     fi
     if [ ! -s "$etc/token" ]; then
@@ -188,6 +193,18 @@ prune() { # remove the versions that no bot uses
     done
 }
 
+instances() { ls "$prefix/bots" 2>/dev/null || true; }
+
+# Whether there is this bot, or what an interrupted run has left of it, or of the last one.
+is_installed() {
+    [ ! -d "$prefix" ] || [ -L "$prefix/current" ] || [ -n "$(instances)" ] || return 0
+    if [ -n "$instance" ]; then
+        [ -d "$links" ]
+    else
+        [ -L "$links/current" ] || [ -e "$links/started" ] || [ -e "$units/$unit_file" ]
+    fi
+}
+
 case $action in
     install)
         say "1/4 configuration in $etc"
@@ -226,16 +243,19 @@ case $action in
         say "$version is in use"
         ;;
     uninstall)
+        is_installed || fail "no bot is installed as $unit"
         lock
         "$systemctl" disable --quiet "$unit" 2>/dev/null || true
         "$systemctl" kill --signal=KILL "$unit" 2>/dev/null || true
         "$systemctl" stop "$unit" 2>/dev/null || true
         "$systemctl" reset-failed "$unit" 2>/dev/null || true
-        rm -f "$links/current" "$links/previous" "$links/started"
-        [ -z "$instance" ] || rm -rf "$links"
+        # In this order: an interrupted run leaves something by which the next one knows that the bot is installed.
+        [ -n "$instance" ] && instances | grep -qvxe "$instance" || rm -f "$units/$unit_file"
+        rm -f "$links/current" "$links/previous"
         prune
+        rm -f "$links/started"
+        [ -z "$instance" ] || rm -rf "$links"
         rmdir "$prefix/bots" 2>/dev/null || true
-        [ -n "$instance" ] && [ -d "$prefix/bots" ] || rm -f "$units/$unit_file"
         [ -e "$prefix/current" ] || [ -d "$prefix/bots" ] || rm -rf "$prefix"
         "$systemctl" daemon-reload
         say "removed; the configuration in $etc and the records in $state remain"

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "deploy" / "install.sh"
-TOKEN = "lip_secret0123456789"
+from tests.systemd.installation import SCRIPT, TOKEN, Installation, program, wheel
+
+CREDENTIAL = "/run/credentials/lichessbot.service/token"
 SOURCES = (
     "engine/search.py", "engine/search.pxd", "engine/data/2026.net", "lichessbot/game.py", "pyproject.toml",
     "config.example.yml", "lichessbot/config/personalities/coach.yml", "lichessbot/static/play/my page.html",
@@ -27,111 +28,6 @@ LEFT_BY_A_BUILD = (
     "engine/search.abi3.so", "engine/search.c", "lichessbot/__pycache__/game.cpython-311.pyc",
     "build/lib/engine/data/2025.net", "lichessbot_daemon.egg-info/SOURCES.txt",
 )  # fmt: skip
-# Says what it was asked, and passes its check unless it is a bad one.
-PROGRAM = """\
-#!/bin/sh
-echo "{version} $1 token=$LICHESS_BOT_TOKEN records=$STATE_DIRECTORY"
-exit {code}
-"""
-# `python -c` tells the release; `python -m venv --clear FOLDER` makes a pip that takes the program above for a wheel,
-# also in a checkout.
-PYTHON = """\
-#!/bin/sh
-[ "$1" != -c ] || { echo "$RELEASE"; exit; }
-rm -rf "$4" && mkdir -p "$4/bin"
-cat >"$4/bin/pip" <<"END"
-#!/bin/sh
-while [ $# -gt 1 ] && [ "$1" != --find-links ]; do shift; done
-find "${2:-$1}" -name 'lichessbot_daemon-*.whl' -exec cp {} "$(dirname "$0")/lichessbot" \\;
-(cd "$1" && find . -type f) >"$(dirname "$0")/built"
-nice >"$(dirname "$0")/niceness"
-END
-chmod +x "$4/bin/pip"
-"""
-# Notes which version the service started with.
-SYSTEMCTL = """\
-#!/bin/sh
-[ "$1" != restart ] || "{links}/current/bin/lichessbot" >>"{log}"
-"""
-# Stands for every program that the script calls. At one of them the power fails: the script and everything that it has
-# started are killed at once.
-PROGRAMS = ("mkdir", "sed", "mv", "cat", "cp", "chmod", "ln", "rm", "touch", "sync", "cmp", "readlink", "cksum")
-CUT = """\
-#!/bin/sh
-echo {name} >>"{calls}"
-[ "$(wc -l <"{calls}")" -lt {cut} ] || kill -KILL 0
-exec /bin/{name} "$@"
-"""
-
-
-def program(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
-
-
-def wheel(folder: Path, version: str, code: int = 0) -> Path:
-    """A folder with one version, whose `lichessbot check` ends with `code`."""
-    return program(folder / f"lichessbot_daemon-{version}.whl", PROGRAM.format(version=version, code=code)).parent
-
-
-class Installation:
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.script = SCRIPT
-        self.prefix = root / "opt" / "lichessbot"
-        self.starts = root.parent / "starts"
-        self.release = "3 11"
-        """Of Python."""
-        self.umask = 0o022
-
-    def environment(self, token: str | None = TOKEN) -> dict[str, str]:
-        environment = {name: value for name, value in os.environ.items() if name != "LICHESS_BOT_TOKEN"}
-        if token is not None:
-            environment["LICHESS_BOT_TOKEN"] = token
-        systemctl = SYSTEMCTL.format(links=self.prefix, log=self.starts)
-        environment["PYTHON"] = str(program(self.root.parent / "python", PYTHON))
-        environment["RELEASE"] = self.release
-        environment["SYSTEMCTL"] = str(program(self.root.parent / "systemctl", systemctl))
-        return environment
-
-    def install(self, *options: str | Path, token: str | None = TOKEN) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [self.script, "--root", self.root, *options],
-            env=self.environment(token), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
-            umask=self.umask,
-        )  # fmt: skip
-
-    def install_until(self, cut: int, *options: str | Path) -> bool:
-        """Kill the installer at the program with this number. Return whether it ended before."""
-        calls = self.root.parent / "calls"
-        calls.unlink(missing_ok=True)
-        for name in PROGRAMS:
-            program(self.root.parent / "cut" / name, CUT.format(calls=calls, cut=cut, name=name))
-        environment = self.environment()
-        environment["PATH"] = f"{self.root.parent / 'cut'}:{environment['PATH']}"
-        done = subprocess.run(
-            [self.script, "--root", self.root, *options],
-            env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
-            start_new_session=True,
-        )  # fmt: skip
-        assert done.returncode in (0, -signal.SIGKILL), done.stderr
-        return done.returncode == 0
-
-    def version(self, link: str = "current") -> str:
-        """What is in use."""
-        return subprocess.check_output([self.prefix / link / "bin" / "lichessbot"], text=True).split()[0]
-
-    def started(self) -> str:
-        """The version that runs."""
-        return self.starts.read_text().split("\n")[-2].split()[0]
-
-
-@pytest.fixture
-def installation(tmp_path: Path) -> Installation:
-    """In a folder whose name has spaces."""
-    return Installation(program(tmp_path / "of the bot" / "x", "").parent / "root")
 
 
 def test_a_life_of_installations(installation: Installation, tmp_path: Path) -> None:
@@ -231,14 +127,24 @@ def test_a_build_leaves_the_processor_to_the_games_that_run(installation: Instal
     assert (installation.prefix / "current" / "bin" / "niceness").read_text() == "19\n"
 
 
+@pytest.mark.parametrize("value", ["config.token", f"{CREDENTIAL}s", f"{CREDENTIAL}#1", f"# {CREDENTIAL}"])
 def test_a_configuration_that_does_not_name_the_token_of_the_service_is_not_installed(
-    installation: Installation, tmp_path: Path
+    installation: Installation, tmp_path: Path, value: str
 ) -> None:
     config = installation.root / "etc" / "lichessbot" / "config.yml"
-    program(config, "token_file: config.token\n")
+    program(config, f"token_file: {value}\n")
     done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
     assert (done.returncode, installation.prefix.exists()) == (1, False)
-    assert f"expected `token_file: /run/credentials/lichessbot.service/token` in {config}" in done.stderr
+    assert f"expected `token_file: {CREDENTIAL}` in {config}" in done.stderr
+
+
+@pytest.mark.parametrize("value", [f"'{CREDENTIAL}'", f'"{CREDENTIAL}"', f" {CREDENTIAL}  # ours", f"{CREDENTIAL}\r"])
+def test_a_configuration_may_name_the_token_in_quotes_and_with_a_comment(
+    installation: Installation, tmp_path: Path, value: str
+) -> None:
+    program(installation.root / "etc" / "lichessbot" / "config.yml", f"token_file: {value}\n")
+    done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
+    assert done.returncode == 0, done.stderr
 
 
 def test_without_a_token_nothing_is_built(installation: Installation, tmp_path: Path) -> None:
@@ -270,6 +176,42 @@ def test_a_rollback_without_an_earlier_version_is_refused(installation: Installa
     assert done.stderr == "install: there is no version to go back to\n"
 
 
+def test_a_bot_that_is_not_installed_is_not_removed(installation: Installation, tmp_path: Path) -> None:
+    def is_refused(*options: str) -> bool:
+        before = sorted(installation.root.rglob("*"))
+        done = installation.install(*options, "--uninstall")
+        unit = f"lichessbot@{options[1]}.service" if options else "lichessbot.service"
+        told = (done.returncode, done.stderr)
+        is_same = sorted(installation.root.rglob("*")) == before
+        return is_same and told == (1, f"install: no bot is installed as {unit}\n")
+
+    first, other = wheel(tmp_path / "first", "1.0"), ("--instance", "blitz")
+    assert is_refused()
+    assert is_refused(*other)
+    assert installation.install("--wheels", first).returncode == 0
+    assert is_refused(*other)
+    assert installation.install(*other, "--wheels", first).returncode == 0
+    assert is_refused("--instance", "bli")
+    assert installation.install("--uninstall").returncode == 0
+    assert is_refused()
+    assert installation.install(*other, "--uninstall").returncode == 0
+    assert is_refused(*other)
+
+
+def test_what_an_interrupted_removal_left_is_removed(installation: Installation, tmp_path: Path) -> None:
+    first, other = wheel(tmp_path / "first", "1.0"), ("--instance", "blitz")
+    for options in ((), other):
+        assert installation.install(*options, "--wheels", first).returncode == 0
+    (installation.root / "etc/systemd/system/lichessbot.service").unlink()
+    (installation.prefix / "current").unlink()
+    assert installation.install("--uninstall").returncode == 0
+    assert not (installation.prefix / "started").exists()
+    (installation.root / "etc/systemd/system/lichessbot@.service").unlink()
+    shutil.rmtree(installation.prefix / "bots" / "blitz")
+    assert installation.install(*other, "--uninstall").returncode == 0
+    assert not installation.prefix.exists()
+
+
 @pytest.mark.parametrize(
     "options", [("--roolback",), ("--wheels",), ("--instance", "", "--uninstall"), ("--wheels", "")]
 )
@@ -279,7 +221,7 @@ def test_wrong_options_are_answered_with_the_right_ones(installation: Installati
     assert "--rollback" in done.stderr
 
 
-LONG = [pytest.param(action, marks=pytest.mark.long) for action in ("install", "upgrade", "uninstall")]
+LONG = [pytest.param(action, marks=pytest.mark.long) for action in ("install", "upgrade", "uninstall", "last")]
 
 
 @pytest.mark.parametrize("cut_action", ["rollback", *LONG])
@@ -292,9 +234,13 @@ def test_an_interrupted_run_breaks_nothing_and_is_continued(
         "upgrade": ((first,), "2.0", ("--wheels", second)),
         "rollback": ((first, second), "1.0", ("--rollback",)),
         "uninstall": ((first, second), None, ("--uninstall",)),
+        "last": ((first, second), None, ("--instance", "blitz", "--uninstall")),
     }[cut_action]
     for wheels in before:
         assert installation.install("--wheels", wheels).returncode == 0
+    if cut_action == "last":
+        assert installation.install("--instance", "blitz", "--wheels", first).returncode == 0
+        assert installation.install("--uninstall").returncode == 0
     if before:
         shutil.copytree(installation.root, tmp_path / "before", symlinks=True)
     cut = 0
@@ -305,7 +251,7 @@ def test_an_interrupted_run_breaks_nothing_and_is_continued(
             shutil.copytree(tmp_path / "before", installation.root, symlinks=True)
         if installation.install_until(cut, *options):
             break
-        if before and cut_action != "uninstall":
+        if before and after is not None:
             assert installation.version() in ("1.0", "2.0"), "whatever is in use runs"
         for path in (installation.root / "etc").rglob("lichessbot/*"):
             complete = path.read_text().endswith("\n") and path.stat().st_size > 20
@@ -318,7 +264,7 @@ def test_an_interrupted_run_breaks_nothing_and_is_continued(
         else:
             assert installation.version() == installation.started() == after, f"after step {cut}"
     assert cut > 10, "the installer calls many programs"
-    assert cut_action == "uninstall" or installation.version() == after
+    assert after is None or installation.version() == after
 
 
 def test_several_bots_share_versions_and_nothing_else(installation: Installation, tmp_path: Path) -> None:
