@@ -28,6 +28,15 @@ NAME = '<img src=x onerror=alert(1)>"&amp;'
 CHAT = "<script>alert(1)</script> &lt;b&gt; \u202egnp.exe"
 MOVES = ".game .moves"
 WORDS_OF_LAST_MOVE = ".lpv [aria-live]"
+PIXELS_OF_THE_SECOND_RATING = """() => {
+    const [, mark] = document.querySelectorAll('#ratings-legend .mark');
+    const colour = getComputedStyle(mark).backgroundColor.match(/\\d+/g).map(Number);
+    const canvas = document.querySelector('#ratings canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4) count += colour.every((part, index) => data[at + index] === part);
+    return count;
+}"""
 # What leads to a view, and what it shows when it is complete.
 VIEWS = [
     ("#to-live", ".game cg-board piece"),
@@ -270,13 +279,63 @@ def test_a_running_game_is_listed_as_not_over_and_older_games_follow_the_last_on
         page.page.click("#list tr:first-child a")
         page.until_text("#game", "not over, or its end was missed")
         page.page.route("**/api/games?*", many)
-        page.page.go_back()
+        page.page.click("#to-history")
         page.page.click("#more")
         page.page.wait_for_selector("#list tr:nth-child(60)")
     last = parse_qs(asked[-1])
     assert (float(last["before"][0]), last["before_id"]) == (record["began_at"], ["game0029"])
     arena.server.call(lambda: session.resign(Color.WHITE))
     arena.until(lambda: session in arena.ended)
+
+
+def test_the_way_back_from_a_game_is_its_place_in_the_history(browser: "Browser", arena: Arena, address: str) -> None:
+    session = begin(arena, "Place")
+    end(arena, session)
+    await_record(address, "place")
+    (record,) = told(address, "games?opponent=place")["games"]
+    asked: list[str] = []
+
+    def many(route: "Route") -> None:
+        asked.append(route.request.url)
+        route.fulfill(json={"games": [record] * 30})
+
+    with visit(browser, f"http://{address}/") as page:
+        page.page.evaluate("history.scrollRestoration = 'manual'")      # browsers restore at different moments
+        page.page.route("**/api/games?*", many)
+        page.page.click("#to-history")
+        page.page.click("#more")
+        link = page.page.locator("#list tr:nth-child(55) a")
+        link.scroll_into_view_if_needed()
+        place = page.page.evaluate("scrollY")
+        assert place > 0
+        link.click()
+        page.until_text("#game h2", "Game against Place")
+        assert page.page.evaluate("scrollY") == 0
+        page.page.go_back()
+        page.page.wait_for_selector("#history:not([hidden])")
+        page.page.wait_for_function("place => scrollY === place", arg=place)
+        assert (page.page.locator("#list tr").count(), len(asked)) == (60, 2)
+        page.page.click("#to-live")
+        page.page.go_back()
+        page.page.wait_for_selector("#list:not(:has(tr:nth-child(31)))")
+        page.page.click("#list tr:first-child a")
+        page.until_text("#game h2", "Game against Place")
+        page.page.click("#to-history")
+        page.page.wait_for_selector("#history:not([hidden])")
+        assert len(asked) == 4, "games that are over by now would be missing"
+
+
+def test_moves_are_numbered_as_the_position_says(browser: "Browser", arena: Arena, address: str) -> None:
+    starts = {
+        "": "1. 1… 2.", "w - - 0 12": "12. 12… 13.", "b - - 5 40": "40… 41. 41…",
+        "w - - 3+3 0 7": "7. 7… 8.", "b KQkq e3 0 7 +0+0": "7… 8. 8…",
+    }  # fmt: skip
+    script = """async (rest) => {
+        const { numbered } = await import('/static/operator/words.js');
+        return [1, 2, 3].map((ply) => numbered({ ply, san: '' }, rest && `4k3/8/8/8/8/8/4P3/4K3 ${rest}`).trim());
+    }"""
+    with visit(browser, f"http://{address}/") as page:
+        assert {rest: " ".join(page.page.evaluate(script, rest)) for rest in starts} == starts
 
 
 def test_a_correspondence_game_is_replayed_without_clocks(browser: "Browser", arena: Arena, address: str) -> None:
@@ -338,7 +397,8 @@ def test_a_dropped_piece_that_was_a_mistake_is_drawn_and_not_spelled(
 def test_the_history_fits_a_phone_and_shows_no_ratings_without_rated_games(
     browser: "Browser", arena: Arena, address: str
 ) -> None:
-    score, ratings = {"won": 12, "drawn": 3, "lost": 7}, {"blitz": [[1e9, 1500], [1e9 + 9e4, 1540]]}
+    score = {"won": 12, "drawn": 3, "lost": 7}
+    ratings = {"blitz": [[1e9, 1500], [1e9 + 9e4, 1540]], "bullet": [[1e9 + 4e4, 1700]]}
     openings = {"Scandinavian Defense: Mieses-Kotrč Variation": score, "English Opening: Anglo-Grünfeld": score}
     told = {
         "score": score, "ratings": ratings, "results": [[1e9, "won"]],
@@ -351,6 +411,7 @@ def test_the_history_fits_a_phone_and_shows_no_ratings_without_rated_games(
         page.page.reload()
         page.until_text("#groups", "Mieses")
         assert page.page.locator("figure:visible").count() == 2
+        assert page.page.evaluate(PIXELS_OF_THE_SECOND_RATING) > 0, "a single rating is a point"
         assert page.page.locator("#groups tbody bdi").first.evaluate("it => it.getClientRects().length") == 1
         widths = page.page.locator("#groups tbody tr").nth(1).evaluate("it => [...it.cells].map(it => it.clientWidth)")
         assert widths[0] > widths[-1] * 1.5, "of the opening and of its bar"

@@ -39,6 +39,26 @@ NOTE_LOSS = """() => {
 }"""
 
 
+# The updates wait until `release()`; `answered` counts the answers that the page has dealt with.
+LATE_UPDATES = """
+    const held = [], fetched = window.fetch;
+    let holds = false;
+    window.hold = () => { holds = true; };
+    window.release = () => { holds = false; held.splice(0).forEach((tell) => tell()); };
+    window.answered = 0;
+    window.fetch = (...request) => {
+        const answer = fetched(...request);
+        answer.then(() => setTimeout(() => { window.answered += 1; }, 100));
+        return answer;
+    };
+    window.EventSource = class extends EventSource {
+        addEventListener(type, hear) {
+            super.addEventListener(type, (event) => (holds ? held.push(() => hear(event)) : hear(event)));
+        }
+    };
+"""
+
+
 class Generous(GreedyOpponent):
     """Gives White two pawns for the pocket, and then waits."""
 
@@ -169,6 +189,48 @@ def test_premoves_promotion_typed_moves_and_a_broken_stream(browser: "Browser", 
         assert pictures == [[f"{name} white", True, 58, 58] for name in ("queen", "rook", "bishop", "knight")]
         page.page.keyboard.press("r")
         until_moves(page, "a8=R")
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_move_stays_on_the_board_until_it_is_confirmed(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        page.page.add_init_script(LATE_UPDATES)
+        page.page.reload()
+        challenge(page)
+        page.page.wait_for_function("() => answered === 1")       # the challenge
+        page.page.evaluate("hold()")
+        click(page, "e2", "e4")
+        page.page.wait_for_function("() => answered === 2")
+        where = "[...document.querySelectorAll('#board piece.white.pawn:not(.ghost)')].map(it => it.cgKey)"
+        squares = page.page.evaluate(where)
+        assert ("e4" in squares, "e2" in squares) == (True, False)
+        page.page.evaluate("release()")
+        until_moves(page, "e4")
+        assert page.page.evaluate(where) == squares
+
+
+def test_what_is_typed_stays_until_the_server_takes_it(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.route("**/chat", lambda route: route.fulfill(status=400, json={"error": "Not now."}))
+        page.page.fill("#chat-text", "good luck")
+        page.page.press("#chat-text", "Enter")
+        page.until_text("#said", "Not now.")
+        assert page.page.input_value("#chat-text") == "good luck"
+        page.page.unroute("**/chat")
+        page.page.press("#chat-text", "Enter")
+        page.until_text("#chat", "good luck")
+        page.page.wait_for_function("() => document.getElementById('chat-text').value === ''")
+
+        page.page.fill("#move-text", "Nf9")
+        page.page.press("#move-text", "Enter")
+        page.until_text("#move-error", "'Nf9' is not a legal move here")
+        assert page.page.input_value("#move-text") == "Nf9"
+        click(page, "e2", "e4")
+        until_moves(page, "e4")
+        page.page.wait_for_selector("#move-error:empty", state="attached")
+        assert all("400 (Bad Request)" in it for it in page.complaints), page.complaints
+        page.complaints.clear()
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

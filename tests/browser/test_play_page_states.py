@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+PROMOTION = "8/P6k/8/8/8/8/8/K7 w - - 0 1"
+
 
 def test_a_list_keeps_the_focus_on_what_stays(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
@@ -103,6 +105,31 @@ def test_a_new_game_is_offered_after_a_game_of_others_too(browser: "Browser", sc
         page.page.locator("#skip").press("Enter")
         assert page.page.evaluate("document.activeElement.id") == "side"
         page.page.wait_for_selector("#leave:not([hidden])")
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+@pytest.mark.parametrize("dialog", ["sure", "promotion"])
+def test_a_question_ends_with_its_game(browser: "Browser", scene: Scene, dialog: str) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page, fen=PROMOTION)
+        other = scene.open()
+        game = other.wait("game", lambda it: it)
+        if dialog == "sure":
+            click(page, "a1", "a2")
+            Patient.may_move.release()
+            until_moves(page, r"Ka2\s*\S+")
+            page.page.click("#resign")
+        else:
+            click(page, "a7", "a8")
+        page.page.wait_for_selector(f"#{dialog}[open]")
+        other.do(f"game/{game['id']}/resign")
+        page.page.wait_for_selector(f"#{dialog}[open]", state="detached")
+        page.page.wait_for_selector(OVER)
+        page.page.evaluate(f"document.getElementById('{dialog}').showModal()")      # as if the end had been missed
+        again = other.start(variant="fromPosition", fen=PROMOTION)
+        page.page.wait_for_selector(f"#{dialog}[open]", state="detached")
+        played = scene.server.site.session(again["id"]).game
+        assert (list(played.moves), played.is_over) == ([], False)
 
 
 def test_a_question_that_is_closed_without_an_answer_resigns_nothing(browser: "Browser", scene: Scene) -> None:

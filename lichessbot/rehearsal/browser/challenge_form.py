@@ -38,7 +38,7 @@ def proposal(form: Form) -> Proposal:
     terms = Terms(variant, _clock(form), rated, color, _fen(form, variant))
     key = _choice(form, "strength", [it.key for it in STRENGTHS])
     strength = next(it for it in STRENGTHS if it.key == key)
-    if rated and strength.limits:
+    if rated and strength.engine_keys:
         raise Refused("rated games have one strength for everybody: choose casual, or the strength as configured")
     return Proposal(terms, strength)
 
@@ -96,4 +96,7 @@ def _number(form: Form, field: str, unit: str) -> float:
     value = form.get(field)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Refused(f"{field}: a number of {unit} is missing")
-    return value
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise Refused(f"{field}: the number of {unit} is too large") from error

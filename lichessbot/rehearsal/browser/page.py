@@ -138,7 +138,7 @@ class Page:
 
     async def _answer(self, request: Request) -> Response:
         form = await _form(request)
-        self._person.answer_challenge(accept=form.get("accept") is True)
+        await self._person.answer_challenge(accept=form.get("accept") is True)
         return _done()
 
     async def _move(self, request: Request) -> Response:
@@ -147,7 +147,8 @@ class Page:
         return _done()
 
     async def _command(self, request: Request) -> Response:
-        self._person.command(request.path_params["game_id"], request.path_params["command"], await _form(request))
+        form = await _form(request)
+        await self._person.command(request.path_params["game_id"], request.path_params["command"], form)
         return _done()
 
     async def _pgn(self, request: Request) -> Response:

@@ -11,7 +11,7 @@ from typing import Final
 from engine.facade import Board, InvalidMove
 from lichessbot.rehearsal.browser.analysis import Analysis
 from lichessbot.rehearsal.browser.challenge_form import proposal
-from lichessbot.rehearsal.browser.strengths import STRENGTHS, Bot, CannotLimit, Strength
+from lichessbot.rehearsal.browser.strengths import STRENGTHS, Bot, CannotSetStrength, Strength
 from lichessbot.rehearsal.browser.views import ANSWERS, Json, analysis_view, board_view, game_view
 from lichessbot.rehearsal.browser.words import clock_in_words
 from lichessbot.rehearsal.rules.accounts import Account
@@ -52,7 +52,7 @@ class Person:
         self._opponent = opponent
         self._bot = bot
         self._strength: Strength = STRENGTHS[0]
-        self._strengths: dict[str, str] = {}        # names of those chosen, by game
+        self._strengths: dict[str, Strength] = {}   # those chosen, by game
         self._number_of = number_of
         self._others: dict[str, GameSession] = {}
         self._challenge: Challenge | None = None
@@ -108,8 +108,9 @@ class Person:
         }
 
     def game(self, game_id: str, claim_in_s: int | None) -> Json:
-        game = self.session(game_id).game
-        return game_view(game, self.color_in(game), monotonic_ms(), claim_in_s, self._strengths.get(game_id, ""))
+        game, strength = self.session(game_id).game, self._strengths.get(game_id)
+        name = "" if strength is None else strength.name.lower()
+        return game_view(game, self.color_in(game), monotonic_ms(), claim_in_s, name)
 
     def boards(self) -> list[Json]:
         """Return the bot's games against others: those in progress, then the last that ended."""
@@ -133,14 +134,9 @@ class Person:
         self._refuse_second_game()
         if not self.site.is_online(self._opponent):
             raise Refused(f"{self._opponent.name} is not connected yet: try again in a moment")
-        self._notice, self._is_preparing = "", True
+        await self._take_over(proposed.strength)
+        self._challenge = self.site.challenge(self.account, self._opponent.name, proposed.terms)
         self._tell(LOBBY)
-        try:
-            await self._take_over(proposed.strength)
-            self._challenge = self.site.challenge(self.account, self._opponent.name, proposed.terms)
-        finally:
-            self._is_preparing = False
-            self._tell(LOBBY)
 
     def cancel_challenge(self) -> None:
         challenge = self._open_challenge()
@@ -148,25 +144,27 @@ class Person:
             raise Refused("there is no open challenge")
         self.site.cancel(challenge.id, self.account)
 
-    def answer_challenge(self, *, accept: bool) -> None:
-        """Accept or decline the bot's challenge."""
+    async def answer_challenge(self, *, accept: bool) -> None:
+        """Accept or decline the bot's challenge; a rematch is played with the strength of the game before."""
         challenge = self._incoming
         if challenge is None:
             raise Refused("there is no open challenge")
         if accept:
             self._refuse_second_game()
+            if challenge.rematch_of is not None:
+                await self._take_over(self._strength_of(challenge.rematch_of))
         (self.site.accept if accept else self.site.cancel)(challenge.id, self.account)
 
-    def offer_rematch(self, game_id: str) -> None:
-        """Offer a rematch, or accept the bot's."""
+    async def offer_rematch(self, game_id: str) -> None:
+        """Offer a rematch with the strength of that game, or accept the bot's."""
         session, _ = self._own(game_id)
         if not session.game.is_over:
             raise Refused("the game is not over")
         self._refuse_second_game()
         if self._incoming is not None and self._incoming.rematch_of == game_id:
-            self.answer_challenge(accept=True)
+            await self.answer_challenge(accept=True)
             return
-        self._notice = ""
+        await self._take_over(self._strength_of(game_id))
         self._challenge = self.site.offer_rematch(session.game, self.account)
         self._tell(LOBBY)
 
@@ -177,7 +175,7 @@ class Person:
             raise Refused("it is not your turn")
         session.play(color, read_move(session.game.board(), text))
 
-    def command(self, game_id: str, name: str, form: Mapping[str, object]) -> None:
+    async def command(self, game_id: str, name: str, form: Mapping[str, object]) -> None:
         """Do something in a game besides moving."""
         session, color = self._own(game_id)
         accept = form.get("accept") is not False
@@ -195,7 +193,7 @@ class Person:
             case "chat":
                 session.say(color, ChatMessage(ChatRoom.PLAYER, str(form.get("text", ""))))
             case "rematch":
-                self.offer_rematch(game_id)
+                await self.offer_rematch(game_id)
             case _:
                 raise NotFound("there is no such command")
         self._tell(GAME, game_id)
@@ -230,14 +228,24 @@ class Person:
         challenge = self._challenge
         return challenge if challenge is not None and challenge.is_active else None
 
+    def _strength_of(self, game_id: str) -> Strength:
+        return self._strengths.get(game_id, STRENGTHS[0])
+
     async def _take_over(self, strength: Strength) -> None:
+        """Let the bot play the next casual game with a strength. Meanwhile no other game is proposed."""
+        self._notice = ""
         if strength is self._strength:
             return
+        self._is_preparing = True
+        self._tell(LOBBY)
         try:
-            await asyncio.to_thread(self._bot.limit, strength.limits)
-        except CannotLimit as error:
+            await asyncio.to_thread(self._bot.set_strength, strength.engine_keys)
+            self._strength = strength
+        except CannotSetStrength as error:
             raise Refused(f"strength: {error}") from error
-        self._strength = strength
+        finally:
+            self._is_preparing = False
+            self._tell(LOBBY)
 
     def _on(self, happening: SiteEvent) -> None:
         match happening:
@@ -252,8 +260,8 @@ class Person:
                 self._end_analysis()
                 self.sessions.append(session)
                 self._notice = ""
-                if self._strength.limits:
-                    self._strengths[session.game.id] = self._strength.name.lower()
+                if self._strength.engine_keys and not session.game.setup.rated:
+                    self._strengths[session.game.id] = self._strength
                 self._tell(ANALYSIS)
                 self._tell(LOBBY)
                 self._tell(GAME, session.game.id)

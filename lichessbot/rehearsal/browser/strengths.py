@@ -10,11 +10,11 @@ from typing import Final, Protocol
 
 @dataclass(frozen=True)
 class Strength:
-    """A choice of the page. `limits`: keys of the section `engine` in the bot's configuration, for casual games."""
+    """A choice of the page. `engine_keys`: of the section `engine` in the bot's configuration, for casual games."""
 
     key: str
     name: str
-    limits: Mapping[str, int] = field(default_factory=dict)
+    engine_keys: Mapping[str, int] = field(default_factory=dict)
 
 
 STRENGTHS: Final = (
@@ -23,12 +23,12 @@ STRENGTHS: Final = (
 )
 
 
-class CannotLimit(Exception):
-    """The bot did not take over the limits."""
+class CannotSetStrength(Exception):
+    """The bot did not take over the strength."""
 
 
 class Bot(Protocol):
     """The bot under test, as far as its strength is concerned."""
 
-    def limit(self, limits: Mapping[str, int]) -> None:
-        """Play new games against the person with these limits; return once they are in use. Raises CannotLimit."""
+    def set_strength(self, keys: Mapping[str, int]) -> None:
+        """Play new games against the person with these keys; return once they are in use. Raises CannotSetStrength."""

@@ -88,7 +88,7 @@ def board_view(game: Game, number: int | None, below: Color, now_ms: int) -> Jso
     """Return a small board, with `below` at the bottom."""
     return {
         "id": game.id,
-        "title": f"Game {number}" if number is not None else "Your game",
+        "title": f"Game {number}" if number is not None else "Other game",
         "below": below,
         "players": {color: _player(game, color) for color in Color},
         "fen": game.fen(),

@@ -10,7 +10,7 @@ from lichessbot.rehearsal.rules.game import MAX_PLIES, Game
 _PIECES: Final = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight"}
 _CASTLING: Final = {"O-O": "castles short", "O-O-O": "castles long"}
 _VARIANT_ENDS: Final = {
-    Variant.ANTICHESS: "{winner} has no move left, which wins in antichess.",
+    Variant.ANTICHESS: "{winner} ran out of moves, which wins in antichess.",
     Variant.ATOMIC: "{losers} king exploded.",
     Variant.HORDE: "The horde was captured.",
     Variant.KING_OF_THE_HILL: "{winners} king reached the centre.",

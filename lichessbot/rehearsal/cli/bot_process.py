@@ -17,7 +17,7 @@ from pathlib import Path
 import yaml
 
 from lichessbot.rehearsal.browser.person import RATING
-from lichessbot.rehearsal.browser.strengths import CannotLimit
+from lichessbot.rehearsal.browser.strengths import CannotSetStrength
 from lichessbot.rehearsal.rules.clock import MAX_INCREMENT_S, MAX_LIMIT_S
 
 STOP_TIMEOUT_S = 15.0           # after the first signal: there are no games left to finish
@@ -85,28 +85,28 @@ class Daemon:
                 start_new_session=True,
             )
 
-    def limit(self, limits: Mapping[str, int]) -> None:
-        """Let new games against the person use these limits, as an operator would: edit the file and send SIGHUP.
+    def set_strength(self, keys: Mapping[str, int]) -> None:
+        """Let new games against the person use these keys, as an operator would: edit the file and send SIGHUP.
 
-        Returns once the bot has logged that it goes by them. Raises CannotLimit.
+        Returns once the bot has logged that it goes by them. Raises CannotSetStrength.
         """
         process = self._process
         if process is None or process.poll() is not None:
-            raise CannotLimit("the bot is not running")
+            raise CannotSetStrength("the bot is not running")
         lines_before = len(self.log_tail(None))
-        self._write(limits)
+        self._write(keys)
         process.send_signal(signal.SIGHUP)
         deadline = time.monotonic() + RELOAD_TIMEOUT_S
         while time.monotonic() < deadline and process.poll() is None:
             reloaded = False
             for line in self.log_tail(None)[lines_before:]:
                 if refused := _REFUSED.search(line):
-                    raise CannotLimit(f"the bot refused its new configuration: {refused[1]}")
+                    raise CannotSetStrength(f"the bot refused its new configuration: {refused[1]}")
                 reloaded = reloaded or _RELOADED.search(line) is not None
                 if reloaded and _IN_USE.search(line):
                     return
             time.sleep(RELOAD_LOOK_S)
-        raise CannotLimit(f"the bot did not take over its new configuration within {RELOAD_TIMEOUT_S:g} s")
+        raise CannotSetStrength(f"the bot did not take over its new configuration within {RELOAD_TIMEOUT_S:g} s")
 
     def exit_code(self) -> int | None:
         """Return the exit code; None before the start and while it runs."""
@@ -159,13 +159,13 @@ class Daemon:
         written = self.log_path.read_text(errors="replace").splitlines()
         return written if lines is None else written[-lines:]
 
-    def _write(self, limits: Mapping[str, int]) -> None:
-        """Write the configuration, with limits for games against the person in a last profile, which wins."""
+    def _write(self, keys: Mapping[str, int]) -> None:
+        """Write the configuration, with keys for games against the person in a last profile, which wins."""
         settings = dict(self._settings)
-        if limits:
+        if keys:
             profiles = settings.get("profiles")
             when = {"opponent": "human", "rating": [RATING, RATING], "rated": False}
-            profile = {"when": when, "engine": dict(limits)}
+            profile = {"when": when, "engine": dict(keys)}
             settings["profiles"] = [*(profiles if isinstance(profiles, list) else ()), profile]
         self._config_path.write_text(yaml.safe_dump(settings, sort_keys=False))
 

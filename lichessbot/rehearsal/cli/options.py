@@ -23,6 +23,7 @@ from lichessbot.rehearsal.rules.enums import Variant
 CLOCK = RealTime(30, 0, hurried=True)
 CLOCK_WITH_FAULTS = RealTime(180, 0, hurried=True)
 GAMES = 2
+PAGE_PORT = 8464                 # of the page, as a browser remembers by port what was chosen there
 DEPTH = 4
 ALL, LIST, AT = "all", "list", "@"
 _MAX_GAMES_OF_BOT = 64           # at once, in its configuration
@@ -61,7 +62,7 @@ class Options:
     seed: int = 0
     config: Path | None = None
     pgn: Path | None = None
-    port: int = 0
+    port: int | None = None
     serve: bool = False
     browser: bool = False
     no_open: bool = False
@@ -151,7 +152,10 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
             help="Serve a page on which you play against the bot, until Ctrl-C. With --games it also shows the bot's "
             "games against the opponents.",
         ),
-        click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port on loopback. Default: a free one."),
+        click.option(
+            "--port", type=click.IntRange(0, 65535),
+            help=f"Port on loopback. Default: a free one; with --browser {PAGE_PORT} if it is free.",
+        ),
         click.option("--pgn", type=_new_file, metavar="FILE", help="Write the games to this file."),
         click.option(
             "--config", type=click.Path(path_type=Path), metavar="FILE",

@@ -40,7 +40,14 @@ from lichessbot.rehearsal.cli.display import (
 )
 from lichessbot.rehearsal.cli.fault_report import show_catalogue, show_costs, write_fault_log
 from lichessbot.rehearsal.cli.match import Match, Outcome, Plan
-from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, own_config, refuse_contradictions
+from lichessbot.rehearsal.cli.options import (
+    PAGE_PORT,
+    Options,
+    fault_plan,
+    match_plan,
+    own_config,
+    refuse_contradictions,
+)
 from lichessbot.rehearsal.faults.connection_faults import Proxy
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
@@ -75,11 +82,9 @@ def run(options: Options, *, may_resign: bool = False) -> int:
     plan, faults = match_plan(options, config, may_resign=may_resign), fault_plan(options, config)
     try:
         timing = Timing().scaled(options.time_scale)
-        behind = 0 if faults.needs_a_proxy and not options.browser else options.port
-        # A person who asks for a random colour or start wants another one each time.
-        seed = None if options.browser else options.seed
-        with _interrupted_once(), RehearsalServer(behind, timing=timing, seed=seed) as server:
-            rehearsal = _Rehearsal(server, plan, faults, 0 if options.browser else options.port, console)
+        with _interrupted_once(), _server(options, faults, timing) as server:
+            port = 0 if options.browser else options.port or 0
+            rehearsal = _Rehearsal(server, plan, faults, port, console)
             try:
                 code = rehearsal.run(options, config)
             finally:
@@ -91,6 +96,18 @@ def run(options: Options, *, may_resign: bool = False) -> int:
     except KeyboardInterrupt:
         say(console, "interrupted")
         return EXIT_INTERRUPTED
+
+
+def _server(options: Options, faults: FaultPlan, timing: Timing) -> RehearsalServer:
+    """Return the embedded Lichess at its port. Raises ServerDidNotStart."""
+    if not options.browser:
+        behind = 0 if faults.needs_a_proxy else options.port or 0
+        return RehearsalServer(behind, timing=timing, seed=options.seed)
+    # A person who asks for a random colour or start wants another one each time: there is no seed.
+    if options.port is None:
+        with suppress(ServerDidNotStart):
+            return RehearsalServer(PAGE_PORT, timing=timing, seed=None)
+    return RehearsalServer(options.port or 0, timing=timing, seed=None)
 
 
 class _Rehearsal:

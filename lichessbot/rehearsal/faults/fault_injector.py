@@ -5,7 +5,7 @@ from functools import partial
 from lichessbot.rehearsal.faults.accounting import FaultAccounting
 from lichessbot.rehearsal.faults.event_faults import EventFaults
 from lichessbot.rehearsal.faults.http_faults import HttpFaults
-from lichessbot.rehearsal.faults.line_faults import tampered_writing
+from lichessbot.rehearsal.faults.line_faults import faulty_writing
 from lichessbot.rehearsal.faults.schedule import FaultPlan, FaultSchedule
 from lichessbot.rehearsal.rules.accounts import Account, Grant
 from lichessbot.rehearsal.server.site import Site
@@ -19,7 +19,7 @@ class FaultInjector:
         self.schedule = FaultSchedule(plan, self.accounting.record)
         self.http_faults = HttpFaults(site, bot, self.schedule, self.accounting)
         self.event_faults = EventFaults(site, bot, grant, self.schedule)
-        site.write_with(partial(tampered_writing, self.schedule))
+        site.write_with(partial(faulty_writing, self.schedule))
 
     @property
     def offences(self) -> list[str]:

@@ -25,7 +25,7 @@ _OPTIONAL = {
 }
 
 
-def tampered_writing(schedule: FaultSchedule, game_id: str | None) -> Writing:
+def faulty_writing(schedule: FaultSchedule, game_id: str | None) -> Writing:
     """Return how to write the stream of a game (None: the event stream) with faults."""
 
     def lines(payload: dict[str, Any]) -> list[bytes]:

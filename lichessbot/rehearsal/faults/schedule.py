@@ -65,7 +65,7 @@ class _Assigned:
 class FaultSchedule:
     """Decides at every opportunity whether a fault strikes, and calls `on_strike` with it."""
 
-    def __init__(self, plan: FaultPlan, on_strike: _Strike = lambda _card, _game_id: None) -> None:
+    def __init__(self, plan: FaultPlan, on_strike: _Strike = lambda _placed, _game_id: None) -> None:
         self.plan = plan
         self.on_strike = on_strike
         self._numbers: dict[str, int] = {}

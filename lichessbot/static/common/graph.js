@@ -14,9 +14,7 @@ export function winningChance(scoreCp, mateIn) {
 
 /** Return an evaluation as Lichess writes it: `+0.4`, `-2.1`, `#5`; empty if there is none. */
 export function evaluationText(scoreCp, mateIn) {
-  if (mateIn !== null) {
-    return `#${mateIn}`;
-  }
+  if (mateIn !== null) return `#${mateIn}`;
   const pawns = (Math.abs(scoreCp) / 100).toFixed(1);
   const sign = scoreCp < 0 ? '-' : '+';
   return scoreCp === null ? '' : `${pawns === '0.0' ? '' : sign}${pawns}`;

@@ -16,6 +16,7 @@ let opponents = new Map();
 let latest = null;
 let source = null;
 let renewal = null;
+let place = null; // in the history, for the way back from a game; null: the history is read anew
 
 /** Follow the daemon, also over its restarts. */
 function connect() {
@@ -78,17 +79,21 @@ function navigate() {
   ['live', 'history'].forEach((it) => setAttribute(byId(`to-${it}`), 'aria-current', view === it && 'page'));
   closeReplay();
   latest && showLive();
-  view === 'history' && showHistory();
+  view === 'history' && place === null && showHistory();
   view === 'game' && showReplay(byId('game'), id);
 }
 
 addEventListener('hashchange', () => {
   if (!location.hash || location.hash.startsWith('#/')) { // others are places within a view
+    if (!byId('history').hidden) place = location.hash.startsWith('#/game/') ? scrollY : null;
     navigate();
     byId('main').focus();
-    scrollTo(0, 0);
+    scrollTo(0, byId('history').hidden ? 0 : place);
   }
 });
-byId('to-history').addEventListener('click', () => byId('history').hidden || showHistory());
+byId('to-history').addEventListener('click', () => {
+  place = null;
+  byId('history').hidden || showHistory();
+});
 navigate();
 connect();

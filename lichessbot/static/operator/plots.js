@@ -6,14 +6,14 @@ import { TIME } from './words.js';
 
 const LINES = ['--accent', '--good', '--warn', '--bad', '--muted', '--strong'];
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-const DAY_S = 86400;
+const [HOUR_S, DAY_S] = [3600, 86400];
 
 /** Return the variable of the style sheet with the colour of a line. */
 export const lineColour = (index) => LINES[index % LINES.length];
 
 /** Return a graph of bars: `show([plies, seconds])`. */
 export function makeTimeGraph(element) {
-  const seconds = { size: 40, space: 20, values: (plot, ticks) => ticks.map((tick) => `${tick} s`) };
+  const seconds = { size: 48, space: 20, values: (plot, ticks) => ticks.map((tick) => `${tick} s`) };
   const bars = { width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.7, 8] }) };
   return makeGraph(element, () => ({
     padding: [6, 0, 6, 0],
@@ -28,11 +28,15 @@ export function makeTimeGraph(element) {
 export function makeLineGraph(element, lines) {
   const form = (ticks) => (ticks[1] - ticks[0] < DAY_S ? TIME : DAY);
   const days = { size: 26, space: 60, values: (plot, ticks) => ticks.map((tick) => form(ticks).format(tick * 1000)) };
-  const line = { width: 1.5, spanGaps: true, points: { show: false } };
+  const isAlone = (plot, series) => plot.data[series].filter((value) => value !== null).length === 1;
+  const line = { width: 1.5, spanGaps: true, points: { show: isAlone } };
   return makeGraph(element, () => ({
     padding: [8, 8, 0, 0],
     cursor: { drag: { x: false, y: false } },
-    scales: { y: { range: (plot, low, high) => uPlot.rangeNum(low - 4, high + 4, 0.1, true) } },
+    scales: {
+      x: { range: (plot, low, high) => [low, Math.max(high, low + HOUR_S)] }, // labels are minutes apart
+      y: { range: (plot, low, high) => uPlot.rangeNum(low - 4, high + 4, 0.1, true) },
+    },
     axes: [axis(days), axis({ size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500] })],
     series: [{}, ...Array.from({ length: lines }, (_, index) => ({ ...line, stroke: colour(lineColour(index)) }))],
   }));

@@ -38,7 +38,8 @@ export const terms = (clock, speed, { variant, rated }) =>
 /** Return a move with its number as chess players write it: `12. e4` for White, `12… e5` for Black. */
 export function numbered({ ply, san }, initialFen) {
   const half = ply + (initialFen.split(' ')[1] === 'b' ? 1 : 0);
-  return `${Math.ceil(half / 2)}${half % 2 ? '.' : '…'}\u00a0${san}`;
+  const first = / \d+ (\d+)/.exec(initialFen)?.[1] ?? 1;
+  return `${Math.ceil(half / 2) + Number(first) - 1}${half % 2 ? '.' : '…'}\u00a0${san}`;
 }
 
 /** Return title, name and rating of a player as an element. */
@@ -52,8 +53,6 @@ export function showFacts(list, entries) {
   const create = ([name]) => make('div', {}, make('dt', {}, name), make('dd'));
   showList(list, entries.filter(([, fact]) => fact), ([name]) => name, create, (element, [, fact]) => {
     const shown = fact instanceof Node ? fact : new Text(fact);
-    if (element.lastChild.textContent !== shown.textContent) {
-      element.lastChild.replaceChildren(shown);
-    }
+    if (element.lastChild.textContent !== shown.textContent) element.lastChild.replaceChildren(shown);
   });
 }

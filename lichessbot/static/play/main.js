@@ -31,6 +31,8 @@ function hear(topic, data) {
 /** Keep the latest position in view, unless the person looks at an earlier one; tell and sound what is new. */
 function followGame(before, game) {
   const isNew = before?.id !== game?.id;
+  if (isNew || game?.isOver) ['sure', 'promotion'].forEach((id) => byId(id).close());   // what they ask is past
+  if (before?.moves.length !== game?.moves.length || isNew) setText(byId('move-error'), '');
   if (isNew) {
     const wantsForm = !game || (view.wantsForm && game.isOver && !watched());
     Object.assign(view, { ply: game?.moves.length ?? 0, flipped: false, wantsForm });
@@ -106,11 +108,13 @@ const keys = { ArrowLeft: 'back', ArrowRight: 'forward', ArrowUp: 'first', Arrow
 
 const act = (command, form) => attempt(ask(`game/${told.game.id}/${command}`, form));
 
-/** Wait for a request; a refusal is told, and the board shows again what the server knows. */
-async function attempt(request) {
-  setText(byId('said'), '');
-  await request.catch((error) => setText(byId('said'), error.message));
-  show();
+/** Wait for a request; a refusal is told in an element, and the board shows again what the server knows. */
+async function attempt(request, place = 'said') {
+  setText(byId(place), '');
+  await request.catch((error) => {
+    setText(byId(place), error.message);
+    show();
+  });
 }
 
 /** Copy a text, or what a request for it brings. */
@@ -147,15 +151,10 @@ for (const [id, click] of Object.entries(clicks)) {
   byId(id).addEventListener('click', click);
 }
 byId('sure').addEventListener('click', (event) => event.target.value === 'yes' && act('resign'));
-byId('typing').addEventListener('submit', async (event) => {
-  event.preventDefault();
-  const field = byId('move-text');
-  setText(byId('move-error'), '');
-  const request = ask(`game/${told.game.id}/move`, { move: field.value });
-  await request.then(() => (field.value = ''), (error) => setText(byId('move-error'), error.message));
-});
-byId('chat-form').addEventListener('submit', (event) => {
-  event.preventDefault();
-  act('chat', { text: byId('chat-text').value });
-  byId('chat-text').value = '';
-});
+for (const [id, command, place] of [['typing', 'move', 'move-error'], ['chat-form', 'chat', 'said']]) {
+  byId(id).addEventListener('submit', (event) => {
+    event.preventDefault();
+    const request = ask(`game/${told.game.id}/${command}`, Object.fromEntries(new FormData(byId(id))));
+    attempt(request.then(() => byId(id).reset()), place);     // after a refusal the text stays
+  });
+}

@@ -11,9 +11,7 @@ let drawn = '';
 /** Show an analysis with the position of a ply; null hides it. `onPly` is asked to show another one. */
 export function showReview(game, analysis, ply, onPly) {
   byId('review').hidden = byId('verdict').hidden = !analysis;
-  if (!analysis) {
-    return;
-  }
+  if (!analysis) return;
   const { scores, positions, fault, mistakes } = analysis;
   const state = analysis.isOver ? '' : `${scores.length} of ${positions} positions`;
   setText(byId('progress'), fault ? `The analysis failed: ${fault}` : state);

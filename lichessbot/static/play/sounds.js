@@ -20,9 +20,7 @@ export function toggle() {
 
 /** Play a sound by its name. Browsers allow it once the person has touched the page. */
 export function play(name) {
-  if (!isOn() || !navigator.userActivation?.hasBeenActive) {
-    return;
-  }
+  if (!isOn() || !navigator.userActivation?.hasBeenActive) return;
   context ??= new AudioContext();
   for (const [frequency, delay, length] of TONES[name]) {
     const start = context.currentTime + delay;

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from lichessbot.rehearsal.browser.page import Page, is_page
 from lichessbot.rehearsal.browser.person import Person
-from lichessbot.rehearsal.browser.strengths import CannotLimit
+from lichessbot.rehearsal.browser.strengths import CannotSetStrength
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
 from lichessbot.rehearsal.players.opponents import GreedyOpponent, Opponent
 from lichessbot.rehearsal.rules.accounts import Account
@@ -19,17 +19,17 @@ from .page_client import PageClient
 NAME = "HouseBot"
 
 
-class NotedLimits:
-    """A bot that notes its limits, and refuses those that are named."""
+class NotedStrengths:
+    """A bot that notes the keys of its strengths, and can refuse them."""
 
     def __init__(self) -> None:
-        self.limits: list[Mapping[str, int]] = []
+        self.strengths: list[Mapping[str, int]] = []
         self.refuses = False
 
-    def limit(self, limits: Mapping[str, int]) -> None:
+    def set_strength(self, keys: Mapping[str, int]) -> None:
         if self.refuses:
-            raise CannotLimit("the bot refused its new configuration")
-        self.limits.append(limits)
+            raise CannotSetStrength("the bot refused its new configuration")
+        self.strengths.append(keys)
 
 
 class Scene:
@@ -39,7 +39,7 @@ class Scene:
         self, server: RehearsalServer, name: str = NAME, hiring: Callable[[str], Opponent] = GreedyOpponent
     ) -> None:
         self.server = server
-        self.bot = NotedLimits()
+        self.bot = NotedStrengths()
         self.hiring = hiring
         self.house = server.call(lambda: HouseBots(server.site))
         self.account = Account(name, wall_ms(), title="BOT")

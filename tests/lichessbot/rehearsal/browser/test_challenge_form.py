@@ -19,14 +19,14 @@ def test_a_form_becomes_the_terms_of_a_challenge() -> None:
     assert (proposed.terms.color, proposed.terms.variant, proposed.terms.rated) == (
         ColorChoice.BLACK, Variant.STANDARD, False,
     )
-    assert dict(proposed.strength.limits) == {"strength": 800}
+    assert dict(proposed.strength.engine_keys) == {"strength": 800}
 
 
 def test_a_short_form_means_the_configured_strength_and_any_colour() -> None:
     proposed = proposal({"unlimited": True})
     assert proposed.terms.time_control == Unlimited()
     assert proposed.terms.color is ColorChoice.RANDOM
-    assert (proposed.strength.name, dict(proposed.strength.limits)) == ("As configured", {})
+    assert (proposed.strength.name, dict(proposed.strength.engine_keys)) == ("As configured", {})
 
 
 def test_every_offered_clock_is_one_of_lichess() -> None:
@@ -45,6 +45,8 @@ def test_the_position_counts_only_for_games_from_a_position() -> None:
         ({"limit": 100}, "limit: 100 s is no clock of Lichess, .*; the nearest is 90"),
         ({"limit": 20000}, "the nearest is 10800"),
         ({"limit": float("nan")}, "limit: nan s is no clock"),
+        ({"limit": 10**400}, "limit: the number of seconds is too large"),
+        ({"increment": -(10**400)}, "increment: the number of seconds is too large"),
         ({"limit": "180"}, "limit: a number of seconds is missing"),
         ({"limit": None}, "limit: a number of seconds is missing"),
         ({"increment": True}, "increment: a number of seconds is missing"),

@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy
-from lichessbot.rehearsal.rules.enums import ChatRoom, Color, DeclineReason
+from lichessbot.rehearsal.rules.challenges import Terms
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color, DeclineReason, Variant
 from lichessbot.rehearsal.server.server import RehearsalServer
 
 from .page_client import PageClient
@@ -160,12 +162,47 @@ def test_the_bot_takes_over_a_strength_once_before_the_challenge(scene: Scene) -
         assert game["terms"].endswith(f"casual, Standard{shown}")
         page.do(f"game/{game['id']}/abort")
         page.wait("lobby", lambda it: it["playing"] is None)
-    assert [dict(limits) for limits in scene.bot.limits] == [{"strength": 800}, {}]
+    assert [dict(keys) for keys in scene.bot.strengths] == [{"strength": 800}, {}]
     scene.bot.refuses = True
     assert page.refusal("challenge", limit=60, increment=0, strength="level-1400") == (
         "Strength: the bot refused its new configuration."
     )
     assert not page.wait("lobby", lambda it: not it["isWaiting"])["notice"]
+
+
+def test_a_game_is_repeated_with_its_own_strength(scene: Scene) -> None:
+    def abort(game: dict[str, Any]) -> dict[str, Any]:
+        page.do(f"game/{game['id']}/abort")
+        page.wait("lobby", lambda it: it["playing"] is None)
+        return game
+
+    page, site = scene.open(), scene.server.site
+    weak, full = abort(page.start(strength="level-800")), abort(page.start(strength="full"))
+    page.do(f"game/{weak['id']}/rematch")
+    again = abort(page.wait("game", lambda it: it["id"] != full["id"]))
+    assert again["terms"] == "3+0, casual, Standard, level 800"
+    scene.server.call(lambda: site.offer_rematch(site.session(full["id"]).game, scene.account))
+    offer = page.wait("lobby", lambda it: it["offer"])["offer"]
+    page.do(offer["path"], accept=True)
+    assert page.wait("game", lambda it: it["id"] != again["id"])["terms"] == "3+0, casual, Standard"
+    assert [dict(keys) for keys in scene.bot.strengths] == [{"strength": 800}, {}, {"strength": 800}, {}]
+
+
+def test_a_rated_game_shows_no_strength_that_a_declined_challenge_has_left(scene: Scene) -> None:
+    page = scene.open()
+    rated = page.start(rated=True)
+    page.do(f"game/{rated['id']}/abort")
+    page.wait("lobby", lambda it: it["playing"] is None)
+    scene.server.call(lambda: scene.hire(AnswerPolicy(declines=DeclineReason.LATER)))
+    page.do("challenge", limit=60, increment=0, strength="level-800")
+    page.wait("lobby", lambda it: it["notice"])
+    scene.server.call(scene.hire)
+    terms = Terms(Variant.STANDARD, RealTime(180, 0), rated=True)
+    scene.server.call(lambda: scene.server.site.challenge(scene.account, "You", terms))
+    offer = page.wait("lobby", lambda it: it["offer"])["offer"]
+    page.do(offer["path"], accept=True)
+    game = page.wait("game", lambda it: it["id"] != rated["id"])
+    assert game["terms"] == "3+0, rated, Standard"
 
 
 def test_a_rematch_swaps_the_colours_and_ends_the_analysis(scene: Scene) -> None:

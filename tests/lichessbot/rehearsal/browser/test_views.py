@@ -8,7 +8,7 @@ import pytest
 
 from engine.facade import Board
 from lichessbot.rehearsal.browser.person import read_move
-from lichessbot.rehearsal.browser.views import game_view, legal_moves
+from lichessbot.rehearsal.browser.views import board_view, game_view, legal_moves
 from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.rules.errors import Refused
 
@@ -87,6 +87,11 @@ def test_a_running_game_shows_no_evaluation() -> None:
     text = str(game_view(a_game(), Color.WHITE, 0)).lower()
     assert "score" not in text
     assert "eval" not in text
+
+
+def test_a_small_board_outside_the_series_is_not_called_the_persons() -> None:
+    titles = [board_view(a_game(), number, Color.BLACK, 0)["title"] for number in (1, None)]
+    assert titles == ["Game 1", "Other game"]
 
 
 def test_offers_wait_for_the_other_side() -> None:

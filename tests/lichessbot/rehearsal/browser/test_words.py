@@ -102,7 +102,8 @@ def test_draws_say_which_rule_made_them() -> None:
 @pytest.mark.parametrize(
     ("variant", "fen", "move", "reason"),
     [
-        (Variant.ANTICHESS, "8/8/8/8/3p4/2P5/8/8 w - - 0 1", "c3d4", "Bot has no move left, which wins in antichess."),
+        (Variant.ANTICHESS, "8/8/8/8/3p4/2P5/8/8 w - - 0 1", "c3d4", "Bot ran out of moves, which wins in antichess."),
+        (Variant.ANTICHESS, "8/8/8/8/3p4/2P5/8/8 b - - 0 1", "d4c3", "You ran out of moves, which wins in antichess."),
         (Variant.ATOMIC, "4k3/3p4/8/8/8/8/8/3QK3 w - - 0 1", "d1d7", "Bot's king exploded."),
         (Variant.HORDE, "4k3/8/8/8/8/8/r7/P7 b - - 0 1", "a2a1", "The horde was captured."),
         (Variant.KING_OF_THE_HILL, "4k3/8/8/8/8/3K4/8/8 w - - 0 1", "d3d4", "Your king reached the centre."),

@@ -13,6 +13,9 @@ import pytest
 from lichessbot.cli.rehearse import command as rehearse_command
 from lichessbot.rehearsal.cli import rehearse
 from lichessbot.rehearsal.cli.options import Options
+from lichessbot.rehearsal.faults.schedule import FaultPlan
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import ServerDidNotStart
 from tests.fakes.ports import free_port
 from tests.lichessbot.rehearsal.browser.page_client import PageClient
 
@@ -85,6 +88,24 @@ def test_ctrl_c_in_a_game_and_beside_a_series_is_no_failure(
     assert own.headers["Black"] == "You"
     assert own.headers["Result"] == "*"
     assert own.end().ply() == 1, "all of it, not what spectators see"
+
+
+def test_the_page_has_the_same_port_every_time_while_it_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = free_port()
+    monkeypatch.setattr(rehearse, "PAGE_PORT", usual)
+    options = arguments("--browser")
+    first, second = (rehearse._server(options, FaultPlan(), Timing()) for _ in range(2))
+    with first, second:
+        assert first.site.url == f"http://127.0.0.1:{usual}"
+        assert second.site.url != first.site.url
+    with rehearse._server(options, FaultPlan(), Timing()) as again:
+        assert again.site.url == first.site.url
+        with pytest.raises(ServerDidNotStart):
+            rehearse._server(arguments("--browser", "--port", str(usual)), FaultPlan(), Timing())
+        with rehearse._server(arguments("--browser", "--port", "0"), FaultPlan(), Timing()) as free:
+            assert free.site.url != first.site.url
+    with rehearse._server(arguments(), FaultPlan(), Timing()) as other:
+        assert other.site.url != first.site.url
 
 
 def test_ctrl_c_while_the_daemon_starts_is_no_failure(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
