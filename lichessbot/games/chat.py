@@ -1,7 +1,7 @@
 """Chat in the two rooms of a game: greetings, and answers to commands such as `!help`.
 
 Pure. Text from the network is inserted, never used as a format, and no answer begins with `!`, so that two bots do not
-talk to each other for ever. Answers have a minimum spacing, and their number in a game is limited.
+talk to each other for ever. In each room answers have a minimum spacing, and commands are limited in number.
 """
 
 import re
@@ -22,7 +22,7 @@ from lichessbot.config import (
 )
 from lichessbot.games.actions import Action, ChooseLevel, PostponeAbort, RecordAction
 from lichessbot.inbox import Report
-from lichessbot.lichess.commands import Say
+from lichessbot.lichess.commands import CommandDone, ReadChat, Say
 from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus, Variant
 from lichessbot.lichess.models import ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
@@ -30,15 +30,16 @@ from lichessbot.storage.game_records import Result, Score, Scores
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary, centipawns
-from lichessbot.uci.strength import FULL, Suggestion, nearest_level, suggested_level
+from lichessbot.uci.strength import FULL, LevelSuggestion, nearest_level, suggested_level
 
 _SYSTEM: Final = "lichess"
-_MAX_ANSWERS: Final = 50
+_MAX_COMMANDS: Final = 50
 _MAX_WAITS: Final = 3
 _ABORTABLE_PLIES: Final = 2
 _MATE_FROM_CP: Final = 90_000
 _NOT_PLAYED: Final = (GameStatus.ABORTED, GameStatus.NO_START)
 _PLACEHOLDER: Final = re.compile(r"{(\w+)}")
+_COMMAND: Final = re.compile(r"!\s*([a-z]+)\s*[:=]?\s*(.*)", re.DOTALL)
 _LEVEL: Final = re.compile(r"\d{1,5}|full", re.ASCII)
 _SHORT_HELP: Final = "!name !motor !level !ping !variants !draw !takeback !queue !stats"
 _HELP: Final = {
@@ -68,8 +69,8 @@ class ChatFacts:
     """As configured for this game, at its level."""
     levels: Callable[[], tuple[int, int] | None]
     """The lowest and highest level; None if the engine has none, or still starts."""
-    level_results: Callable[[str], Sequence[tuple[int, Result]]]
-    """Our latest results at a level against the player with this id, oldest first."""
+    level_results: Callable[[str, str], Sequence[tuple[int, Result]]]
+    """Our latest results in casual games at a level against the player with this id in this variant, oldest first."""
 
 
 class Chat:
@@ -102,6 +103,7 @@ class Chat:
         self._scores = scores
         self._players: _Players | None = None
         self._is_rated = False
+        self._variant = ""
         self._was_watched = False
         """Whether the game was seen while it went on; else it may have ended long ago."""
         self._no_wait: str | None = None
@@ -111,24 +113,33 @@ class Chat:
         self._colour = Colour.WHITE
         self._plies = 0
         self._last_search = SearchSummary()
-        self._answers_left = _MAX_ANSWERS
+        self._commands_left = dict.fromkeys(ChatRoom, _MAX_COMMANDS)
         self._waits_left = _MAX_WAITS
         self._quiet_until: dict[ChatRoom, float] = {}
+        self._missed: Sequence[ChatLine] = ()
+        """What was said since our last line while the game's stream was closed; waits until the engine has started."""
 
     def handle(self, report: Report, now: float) -> Iterator[Action]:
         """Yield what to say after a report about this game."""
         match report:
             case StreamEvent(event=GameFull() as full):
                 self._read_full(full)
-                self._hello_waits = not full.state.status.is_over
+                self._hello_waits = goes_on = not full.state.status.is_over
+                if goes_on and full.clock is None and self._is_against_human:
+                    yield ReadChat(self._game_id)  # Lichess does not repeat what was said between two visits
             case StreamEvent(event=GameState(moves=moves)):
                 self._plies = len(moves.split())
             case StreamEvent(event=ChatLine() as line) if self._players is not None:
-                yield from self._answer(line, self._players, now)
+                yield from self._answer([line], self._players, now)
+            case CommandDone(command=ReadChat(), answer=tuple() as lines):
+                self._missed = self._since_our_last([line for line in lines if isinstance(line, ChatLine)])
             case BestMove(summary=summary) if summary.depth:
                 self._last_search = summary
         if self._hello_waits:
             yield from self._say_hello(self._greeting.hello, self._greeting.hello_spectators)
+        if self._missed and self._players is not None and self._engine_name():
+            missed, self._missed = self._missed, ()
+            yield from self._answer(missed, self._players, now)
         if self._proposal_waits and (levels := self._facts.levels()) is not None:
             self._proposal_waits = False
             yield from self._propose_level(levels)
@@ -148,18 +159,21 @@ class Chat:
     @property
     def review_wanted(self) -> bool:
         """Whether the opponent is to hear of the turning points of the game after its end."""
-        mode, opponent = self._greeting.review, self._players.opponent if self._players else None
-        is_human = opponent is not None and not opponent.is_bot and opponent.ai_level is None
+        mode = self._greeting.review
         asked = LimitedAction.REVIEW in self._done and mode is not ReviewMode.NEVER
-        return asked or (self._was_watched and is_human and mode is ReviewMode.HUMANS)
+        return asked or (self._was_watched and self._is_against_human and mode is ReviewMode.HUMANS)
+
+    @property
+    def _is_against_human(self) -> bool:
+        opponent = self._players.opponent if self._players else None
+        return opponent is not None and not opponent.is_bot and opponent.ai_level is None
 
     def _read_full(self, full: GameFull) -> None:
-        white_is_me = full.white.id == self._our_id
-        pair = (full.white, full.black) if white_is_me else (full.black, full.white)
-        self._players = _Players(*pair)
-        self._colour = Colour.WHITE if white_is_me else Colour.BLACK
+        self._colour = colour = full.colour_of(self._our_id) or Colour.BLACK
+        self._players = _Players(full.player(colour), full.player(colour.other))
         self._plies = len(full.state.moves.split())
-        self._is_rated = full.rated
+        self._is_rated, self._variant = full.rated, full.variant.key
+        self._missed = ()
         self._was_watched |= not full.state.status.is_over
         if full.tournament_id is not None:
             self._no_wait = "In an arena, Lichess decides how long it waits for the first move."
@@ -186,21 +200,34 @@ class Chat:
 
     # Commands
 
-    def _answer(self, line: ChatLine, players: _Players, now: float) -> Iterator[Action]:
-        words = line.text.split()
-        if not words or not words[0].startswith("!") or line.username == _SYSTEM:
-            return
+    def _since_our_last(self, lines: Sequence[ChatLine]) -> Sequence[ChatLine]:
+        ours = (number for number, line in enumerate(lines, 1) if _id(line.username) == self._our_id)
+        return lines[max(ours, default=0) :]
+
+    def _answer(self, lines: Sequence[ChatLine], players: _Players, now: float) -> Iterator[Action]:
+        """Do what lines of one room ask for, and answer the last command.
+
+        Too soon after another answer, a command takes effect without one.
+        """
         try:
-            room = ChatRoom(line.room)
+            room = ChatRoom(lines[0].room)
         except ValueError:
             return
-        if now < self._quiet_until.get(room, now) or self._answers_left == 0:
+        if not self._commands_left[room]:
             return
-        for action in self._run(words[0][1:].lower(), words[1:], room, _id(line.username), players):
-            if isinstance(action, Say):
-                self._answers_left -= 1
-                self._quiet_until[room] = now + self._spacing_s
-            yield action
+        latest = {type(action): action for line in lines for action in self._obey(line, room, players)}
+        if now < self._quiet_until.get(room, now):
+            latest.pop(Say, None)
+        if Say in latest:
+            self._quiet_until[room] = now + self._spacing_s
+        self._commands_left[room] -= bool(latest)
+        yield from latest.values()
+
+    def _obey(self, line: ChatLine, room: ChatRoom, players: _Players) -> Iterator[Action]:
+        """Yield what a line asks for, if it is a command; spellings such as `!level900` and `! level: 900` count."""
+        asked = _COMMAND.fullmatch(line.text.strip().lower())
+        if asked is not None and line.username != _SYSTEM:
+            yield from self._run(asked[1], asked[2].split(), room, _id(line.username), players)
 
     def _run(
         self, command: str, arguments: Sequence[str], room: ChatRoom, author: str, players: _Players
@@ -214,10 +241,10 @@ class Chat:
                 yield self._say(room, f"{players.me} runs lichessbot {__version__} with {engine}.")
             case "motor":
                 yield self._say(room, f"I play with {engine}.")
-            case "level" if arguments:
+            case "level" | "levels" | "lvl" if arguments:
                 may_choose = room is ChatRoom.PLAYER and author == players.opponent.id
-                yield from self._choose_level(arguments[0].lower(), room, may_choose=may_choose)
-            case "level":
+                yield from self._choose_level(arguments[0], room, may_choose=may_choose)
+            case "level" | "levels" | "lvl":
                 yield self._say(room, f"I play at {_level(self._facts.engine().level)}. {self._how_to_choose()}")
             case "ping":
                 ping_ms = self._facts.round_trip_ms()
@@ -291,7 +318,8 @@ class Chat:
         engine, players = self._facts.engine(), self._players
         if players is None or not (engine.propose_level and engine.level_in_chat):
             return
-        suggestion = suggested_level(self._facts.level_results(players.opponent.id or ""), engine.level, levels)
+        results = self._facts.level_results(players.opponent.id or "", self._variant)
+        suggestion = suggested_level(results, engine.level, levels)
         if suggestion is not None:
             yield from self._say_once(LimitedAction.LEVEL_PROPOSAL, _proposal(suggestion), None)
 
@@ -312,7 +340,7 @@ def _level(level: int | None) -> str:
     return f"level {level}" if level else "full strength"
 
 
-def _proposal(it: Suggestion) -> str:
+def _proposal(it: LevelSuggestion) -> str:
     """Return the proposal to play at another level, from the opponent's view."""
     numbers = ((it.score.lost, "win", "wins"), (it.score.drawn, "draw", "draws"), (it.score.won, "loss", "losses"))
     results = " and ".join(f"{number} {one if number == 1 else many}" for number, one, many in numbers if number)

@@ -5,7 +5,7 @@ does not continue the moves we know is believed only from a new connection, sinc
 never gets two different moves for one ply unless the stream was read in between.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from lichessbot.config import Config, EngineConfig
 from lichessbot.games.actions import Action, GameOver, RecordAction, ReopenStream
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
 from lichessbot.games.move_delivery import MoveDelivery
-from lichessbot.games.move_search import MoveSearch, Position
+from lichessbot.games.move_search import MoveSearch, TimedPosition
 from lichessbot.games.pace import Pace
 from lichessbot.games.stream_monitor import StreamMonitor
 from lichessbot.games.takeback_claim import Ending, OpponentAbsence, Takebacks
@@ -205,7 +205,7 @@ class Game:
                 if self._takebacks.held_until is not None:
                     yield from self._reread("a takeback was granted")
             case CommandDone() | CommandFailed() if self._delivery and self._clock:
-                yield from self._delivery.handle(report, self._clock, now)
+                yield from self._if_open(self._delivery.handle(report, self._clock, now))
 
     def tick(self, now: float) -> Iterator[Action]:
         """Yield the actions that are due; harmless at any moment."""
@@ -217,8 +217,8 @@ class Game:
             elif self._clock is not None:
                 yield from self._search.time_out(self._position, now)
         if self._delivery is not None:
-            yield from self._delivery.tick(now)
-        yield from self._ending.tick(now)
+            yield from self._if_open(self._delivery.tick(now))
+        yield from self._ending.tick(now, sees_game=self.monitor.is_read and not self._rereading)
         yield from self.monitor.tick(self._clock, now)
         if is_due(self._takebacks.held_until, now):
             yield from self._reread("the answer to a takeback got no reply")
@@ -239,8 +239,8 @@ class Game:
 
     def _our_colour(self, full: GameFull) -> Colour | None:
         """Return the side with our id, else the announced one if an id is missing; None if both are others."""
-        sides = {full.white.id: Colour.WHITE, full.black.id: Colour.BLACK}
-        return sides.get(self._our_id, self._colour if None in sides else None)
+        announced = self._colour if None in (full.white.id, full.black.id) else None
+        return full.colour_of(self._our_id) or announced
 
     def _read_state(
         self, full: GameFull, state: GameState, received_at: float, now: float, *, fresh: bool
@@ -330,7 +330,11 @@ class Game:
         self._takebacks.held_until = None
         if self._delivery is not None:
             self._delivery.hold()
-        yield ReopenStream(reason)
+        yield from self._if_open([ReopenStream(reason)])
+
+    def _if_open(self, actions: Iterable[Action]) -> Iterator[Action]:
+        """Pass actions on, but reopen no stream that waits to be opened, perhaps after a 429: it is read anyway."""
+        return (it for it in actions if self.monitor.is_open or not isinstance(it, ReopenStream))
 
     def _reject_state(self, reason: str, now: float, *, fresh: bool) -> Iterator[Action]:
         """Read again a state that our rules refuse; resign if it stays so, so that nobody waits for our move."""
@@ -357,9 +361,9 @@ class Game:
     # Our move
 
     @property
-    def _position(self) -> Position:
+    def _position(self) -> TimedPosition:
         assert self._clock is not None, "a search needs a state"
-        return Position(self._board, self._clock)
+        return TimedPosition(self._board, self._clock)
 
     def _take_source_answer(self, answer: SourceAnswer, now: float) -> Iterator[Action]:
         """Play the only move of the sources, or have the engine choose among several."""
@@ -406,7 +410,7 @@ class Game:
             case Decision.RESIGN if not holds_back:
                 yield from self._resign("the game is lost", now)
                 return
-        self._delivery = MoveDelivery(command, self._moves, self._timeouts)
+        self._delivery = MoveDelivery(command, self._board, self._timeouts)
         self._pause_s = pause_s = self._pace.pause_s(self._board, move, answer, clock, self._full.initial_s, now)
         if holds_back:
             self._delivery.hold()

@@ -21,10 +21,11 @@ from lichessbot.lichess.commands import (
     ClaimDraw,
     ClaimVictory,
     CommandFailed,
+    ReadChat,
     Resign,
     SendMove,
 )
-from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Variant
+from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import (
     ChatLine,
     GameFinish,
@@ -129,7 +130,7 @@ class GameLog:
             case CommandFailed(command=command, error=error):
                 # Lichess draws a third repetition a moment after it shows the move, and refuses ours in between.
                 is_drawn = isinstance(command, SendMove) and isinstance(error, Refused) and self._is_third_repetition
-                tell = self._log.debug if is_drawn else self._log.warning
+                tell = self._log.debug if is_drawn or isinstance(command, ReadChat) else self._log.warning
                 tell("command.failed", command=type(command).__name__, error=error)
             case EngineDied(reason=reason):
                 self._log.warning("engine.died", reason=reason)
@@ -224,8 +225,7 @@ class GameLog:
         is_first, self._full = self._full is None, full
         plies = len(full.state.moves.split())
         self._log.info("game.state", white=full.white, black=full.black, variant=full.variant.key, plies=plies)
-        by_id = {full.white.id: Colour.WHITE, full.black.id: Colour.BLACK}
-        self._colour = by_id.get(self._our_id) or self._announced_colour or Colour.WHITE
+        self._colour = full.colour_of(self._our_id) or self._announced_colour or Colour.WHITE
         is_new = plies <= _MOST_PLIES_OF_A_NEW_GAME
         if is_first and not full.state.status.is_over:
             self._log_start(full, None if is_new else plies)
@@ -424,7 +424,7 @@ def _common(known: list[str], moves: list[str]) -> int:
 def time_control(full: GameFull) -> str:
     """Return the time control in words: `3+2`, `2 days per move` or `without a clock`."""
     if full.clock is not None:
-        return str(ExactClock(full.clock.initial // 1000, full.clock.increment // 1000))
+        return str(full.clock.exact)
     return "without a clock" if full.days_per_turn is None else f"{counted(full.days_per_turn, 'day')} per move"
 
 

@@ -210,7 +210,7 @@ class GameManager:
                 opponent=info.opponent.username,
                 speed=info.speed,
                 rated=info.rated,
-                games=len(self._sessions) + 1,
+                games=len(self.games) + 1,
             )
         if info.is_correspondence:
             if not known:
@@ -308,8 +308,8 @@ class GameManager:
         if certain:
             self._failures.pop(session.game_id, None)
             self._ended_at[session.game_id] = time.monotonic()
-            if session.finished is not None:
-                self._reviewer.game_over(session.finished, self._shared, is_wanted=session.review_wanted)
+            if session.archived is not None:
+                self._reviewer.game_over(session.archived, self._shared, is_wanted=session.review_wanted)
             return
         self._failures[session.game_id] += 1
         self._inbox.put(PlayingWanted("a game was left without a known end"))

@@ -1,13 +1,15 @@
 """The delivery of one move: sent and repeated until the stream shows it or the game is over; and how long it took.
 
-Pure. If a request got no answer, only the stream tells whether the move was played. After a refusal nothing is sent
-until the stream was read again.
+Pure. If a request got no answer, only the stream tells whether the move was played. It is repeated all the same, as it
+is illegal after itself; but a king that castles in place could make the same move once more. After that, as after a
+refusal, nothing is sent until the stream was read again.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from engine.facade import Board
 from lichessbot.backoff import Backoff
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.games.actions import Action, ReopenStream
@@ -33,9 +35,11 @@ class _Stage(Enum):
 class MoveDelivery:
     """One move on its way to Lichess."""
 
-    def __init__(self, command: SendMove, moves_before: tuple[str, ...], timeouts: Timeouts) -> None:
+    def __init__(self, command: SendMove, board: Board, timeouts: Timeouts) -> None:
+        """`board`: the position before the move."""
         self._command = command
-        self._moves_before = moves_before
+        self._moves_before = tuple(board.moves)
+        self._castles_in_place = castles_in_place(board, command.move)
         self._timeouts = timeouts
         self._backoff = Backoff(timeouts.backoff_first, timeouts.game_backoff_ceiling)
         self._stage = _Stage.NEW
@@ -90,6 +94,9 @@ class MoveDelivery:
         elif isinstance(report.error, RateLimited):
             pause_s = clock.refused_move_pause_s(report.error.pause.total_seconds(), now)
             self._enter(_Stage.WAITING, now + pause_s)
+        elif self._castles_in_place:
+            self.hold()
+            yield ReopenStream("castling got no answer")
         else:
             yield from self._retry(clock, now)
 
@@ -112,6 +119,16 @@ class MoveDelivery:
     def _enter(self, stage: _Stage, due_at: float | None = None) -> None:
         self._stage = stage
         self.due_at = due_at
+
+
+def castles_in_place(board: Board, move: str) -> bool:
+    """Return whether castling moves only the rook, as Chess960 allows: `g1h1` is then legal again after a reply."""
+    origin = move[:2]
+    if "@" in origin or board.piece_at(origin) not in ("K", "k"):
+        return False
+    after = board.copy(moves=False)
+    after.push(move)
+    return after.piece_at(origin) == board.piece_at(origin)
 
 
 @dataclass

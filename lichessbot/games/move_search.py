@@ -27,8 +27,8 @@ from lichessbot.uci.search import BestMove, Search
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
-    """The position to search, and the clocks."""
+class TimedPosition:
+    """A board, and the clocks of its state."""
 
     board: Board
     clock: GameClock
@@ -159,7 +159,7 @@ class MoveSearch:
 
     # Asking
 
-    def ask_sources(self, position: Position, full: GameFull, now: float) -> AskSources:
+    def ask_sources(self, position: TimedPosition, full: GameFull, now: float) -> AskSources:
         """Ask the move sources."""
         self._last_id += 1
         clock = position.clock
@@ -170,7 +170,7 @@ class MoveSearch:
         self._pending = _Pending(question, now + limit_s)
         return AskSources(question)
 
-    def ask_engine(self, position: Position, now: float, only: tuple[str, ...] = ()) -> Iterator[Action]:
+    def ask_engine(self, position: TimedPosition, now: float, only: tuple[str, ...] = ()) -> Iterator[Action]:
         """Ask the engine for the best move, among `only` if given; a ponder search of this position goes on."""
         search = self._pondering.hit(position.moves)
         if search is not None and not only and position.clock.covers(search.limits, now):
@@ -189,7 +189,7 @@ class MoveSearch:
         else:
             yield self._start(position, now, only=only)[0]
 
-    def ponder(self, position: Position, move: str, reply: str | None, now: float) -> Iterator[Action]:
+    def ponder(self, position: TimedPosition, move: str, reply: str | None, now: float) -> Iterator[Action]:
         """Ponder on `reply` to our `move`."""
         if self.engine.ponder:
             limits = position.clock.limits_after_move(self.engine, now)
@@ -200,7 +200,7 @@ class MoveSearch:
 
     # No answer in time
 
-    def time_out(self, position: Position, now: float) -> Iterator[Action]:
+    def time_out(self, position: TimedPosition, now: float) -> Iterator[Action]:
         """Ask the engine instead of the sources, move without an engine that is starting, or stop the engine."""
         pending = self._pending
         assert pending is not None, "only a pending search times out"
@@ -220,7 +220,7 @@ class MoveSearch:
             pending.due_at = now + position.clock.stop_limit_s(now)
             yield StopSearch()
 
-    def replace_engine(self, position: Position, reason: str, now: float) -> Iterator[Action]:
+    def replace_engine(self, position: TimedPosition, reason: str, now: float) -> Iterator[Action]:
         """Kill the engine and try another once if the clock allows, else find a move in this process.
 
         With days left an engine that is only replaced or out of reach comes back: then later tries are worth the wait.
@@ -245,12 +245,12 @@ class MoveSearch:
         wait_s = max(clock.timeouts.visit.total_seconds(), now - self._postponed_since)
         return wait_s if clock.by_days and clock.retry_pause_s(wait_s, now) == wait_s else None
 
-    def _fall_back(self, pending: _Pending, search: Search, position: Position, now: float) -> Fallback:
+    def _fall_back(self, pending: _Pending, search: Search, position: TimedPosition, now: float) -> Fallback:
         pending.due_at, pending.awaits_start = None, False
         return Fallback(search.search_id, position.board.copy(), position.clock.fallback_limit_s(now))
 
     def _start(
-        self, position: Position, now: float, *, only: tuple[str, ...] = (), second_try: bool = False
+        self, position: TimedPosition, now: float, *, only: tuple[str, ...] = (), second_try: bool = False
     ) -> tuple[StartSearch, _Pending]:
         self._last_id += 1
         board, clock = position.board, position.clock

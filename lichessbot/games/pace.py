@@ -31,10 +31,13 @@ _LONGEST_FIRST_MOVE_S: Final = 3.0
 # score by so many centipawns, and each other move that is nearly as good.
 _DOUBT_PER_CHANGE, _DOUBT_BY_LAST_CHANGE, _FALL_OF_FULL_DOUBT_CP, _DOUBT_PER_RIVAL, _RIVAL_CP = 0.15, 0.3, 120, 0.15, 20
 _LATEST_DEPTHS: Final = 6
+# A search of fewer depths, as at a level below about 1650, says little: its move counts at least as an ordinary one.
+_FEWEST_DEPTHS: Final = 3
+_ORDINARY_DOUBT: Final = (1 - _EASY) / (_HARDEST - _EASY)
 
 
 def doubt(answer: BestMove) -> float:
-    """Return how hard it was to find a move, by its search: 0 to 1."""
+    """Return how hard it was to find a move, by its search: 0 to 1; at least ordinary if the search was too short."""
     latest = answer.iterations[-_LATEST_DEPTHS:]
     pairs = list(pairwise(latest))
     changes = [before.move != after.move for before, after in pairs]
@@ -44,13 +47,13 @@ def doubt(answer: BestMove) -> float:
     best = answer.lines[0].centipawns if answer.lines else None
     rivals = [it for it in answer.lines[1:] if it.centipawns is not None and best is not None]
     close = sum(best - (it.centipawns or 0) <= _RIVAL_CP for it in rivals if best is not None)
-    return min(
-        1.0,
+    found = (
         _DOUBT_PER_CHANGE * sum(changes)
         + _DOUBT_BY_LAST_CHANGE * (changes[-1:] == [True])
         + max(0, fall_cp) / _FALL_OF_FULL_DOUBT_CP
-        + _DOUBT_PER_RIVAL * close,
+        + _DOUBT_PER_RIVAL * close
     )
+    return min(1.0, max(found, _ORDINARY_DOUBT if len(latest) < _FEWEST_DEPTHS else 0.0))
 
 
 def human_factor(board: Board, move: str, answer: BestMove | SourceAnswer | None) -> float:

@@ -97,7 +97,7 @@ def _told(game_id: str, opponent: str, speed: str = "") -> GameInfo:
     return GameInfo(gameId=game_id, variant=variant, speed=speed, opponent=Opponent(username=opponent))
 
 
-class Reconciler:
+class ListSchedule:
     """Schedules requests for the list of games in progress."""
 
     def __init__(self, timeouts: Timeouts) -> None:
@@ -135,7 +135,7 @@ class Reconciler:
         self._due_at = min(self._due_at, now + pause_s)
 
 
-class GamesInProgress:
+class Reconciler:
     """Keeps our games and challenges in step with Lichess."""
 
     def __init__(
@@ -145,13 +145,13 @@ class GamesInProgress:
         self._lobby = lobby
         self._outbox = outbox
         self._log = EventLog()
-        self._reconciler = Reconciler(timeouts)
+        self._schedule = ListSchedule(timeouts)
         self._recovery = GameRecovery(store, url, timeouts)
 
     @property
     def wake_at(self) -> float | None:
         """When `tick` or `resume_remembered` has something to do."""
-        return earliest(self._reconciler.wake_at, self._recovery.wake_at)
+        return earliest(self._schedule.wake_at, self._recovery.wake_at)
 
     def introduce(self, account: Account) -> None:
         """Remember the account; leave the remembered games if they belong to another one."""
@@ -179,7 +179,7 @@ class GamesInProgress:
     def want(self, reason: str) -> None:
         """Read the list soon."""
         self._log.debug("doubt", reason=reason)
-        self._reconciler.want(time.monotonic())
+        self._schedule.want(time.monotonic())
 
     def tick(self, context: GameContext) -> None:
         """Read the list if it is due, and join games that no list shows.
@@ -192,7 +192,7 @@ class GamesInProgress:
             self._log.info("game.untold", game=info.game_id)
             self._lobby.game_started(info)
             self._games.join(info, context)
-        if self._reconciler.begin(time.monotonic()):
+        if self._schedule.begin(time.monotonic()):
             self._outbox.send(ReadPlaying())
 
     def account_failed(self) -> None:
@@ -202,14 +202,14 @@ class GamesInProgress:
     def list_failed(self, error: ApiError) -> None:
         """Take note that no list came; if Lichess refuses it, go on without one."""
         self._recovery.list_failed(time.monotonic())
-        self._reconciler.done(time.monotonic(), error)
+        self._schedule.done(time.monotonic(), error)
         if isinstance(error, Refused) and error.certain:
             self._lobby.list_refused()
             self._games.list_refused()
 
     def compare(self, listed: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
         """Compare our games with the list, requested at the monotonic second `asked_at`."""
-        self._reconciler.done(time.monotonic())
+        self._schedule.done(time.monotonic())
         self._lobby.compare(listed, asked_at)
         self._games.compare(listed, asked_at, context)
         for info in self._recovery.list_came(self._games):

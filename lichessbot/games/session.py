@@ -92,7 +92,7 @@ class GameSession:
         self.began_at = time.monotonic()
         self.over = False
         self.over_for_certain = False
-        self.finished: ArchivedGame | None = None
+        self.archived: ArchivedGame | None = None
         """The whole game, once it is over for certain."""
         self._context = context
         self._log = EventLog(game_id)
@@ -323,10 +323,10 @@ class GameSession:
         self._game_log.log_end(over)
         self.over = True
         self.over_for_certain = over.certain
-        finished = self._recorder.finish(over)
-        if finished is not None:
-            self.finished = finished
-            self._context.archive.put(finished, self._context.config)
+        archived = self._recorder.finish(over)
+        if archived is not None:
+            self.archived = archived
+            self._context.archive.put(archived, self._context.config)
         if over.certain:
             self._perform(self._chat.say_goodbye(over.status, over.winner))
             self._report_end(over)
@@ -340,9 +340,9 @@ class GameSession:
     def _choose_engine(self, full: GameFull) -> None:
         """Choose the engine again: the game's own stream knows more than its announcement."""
         context = self._context
-        if context.our_id not in (full.white.id, full.black.id):
+        colour = full.colour_of(context.our_id)
+        if colour is None:
             return
-        colour = Colour.WHITE if full.white.id == context.our_id else Colour.BLACK
         facts = replace(GameFacts.from_full(full, colour), chosen_level=context.store.chosen_level(self.game_id))
         engine = engine_for(facts, context.config, context.machine)
         self._game_log.level = engine.level

@@ -38,6 +38,7 @@ class StreamMonitor:
         self._end_told_at = math.inf
         self._looks = 0
         self._heard_at: float | None = None
+        """When the connection opened or last told the state; None while none is open."""
         self.opening_due_at: float | None = None
         """When another connection is tried; None while none is awaited."""
         self._state_due_at: float | None = None
@@ -48,6 +49,16 @@ class StreamMonitor:
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
         return earliest(self.opening_due_at, self._state_due_at, self._reopen_due_at, self._opponent_due_at)
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether a connection is open; else one is expected, whose first line will tell the state."""
+        return self._heard_at is not None
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether a connection is open and has told the state."""
+        return self.is_open and self._state_due_at is None
 
     # Reports
 
@@ -103,8 +114,8 @@ class StreamMonitor:
         self._opponent_due_at = None
 
     def lost(self, loss: StreamLost, clock: GameClock | None, now: float) -> None:
-        """Note that the connection is gone; the clock may not allow for its reader's pause."""
-        self._state_due_at = None
+        """Note that the connection is gone; the game may not allow for its reader's pause."""
+        self._heard_at = self._state_due_at = self._opponent_due_at = None
         if not loss.on_request:
             self._rejected_since = None
         retry_in_s = loss.retry_in.total_seconds()
@@ -120,7 +131,7 @@ class StreamMonitor:
         self._refused = True
         self._rejected_since = None
         self._refusals += refusal.certain and refusal.status != HTTPStatus.UNAUTHORIZED  # which is about our token
-        self.opening_due_at = self._state_due_at = self._opponent_due_at = None
+        self._heard_at = self.opening_due_at = self._state_due_at = self._opponent_due_at = None
         self.retry_later(now)
         yield PlayingWanted(f"{refusal.status}: {refusal.text}")
 
@@ -153,11 +164,9 @@ class StreamMonitor:
         if self._heard_at is None or listed.asked_at <= self._heard_at:
             return
         if listed.info is None:
-            self._heard_at = None  # no list is newer until the stream stands again
-            yield ReopenStream("the game is not among those in progress")
+            yield self._reopen("the game is not among those in progress")
         elif awaiting and listed.info.is_my_turn:
-            self._heard_at = None
-            yield ReopenStream("the opponent's move did not arrive")
+            yield self._reopen("the opponent's move did not arrive")
 
     def retry_later(self, now: float) -> None:
         """Read the state again after a growing delay."""
@@ -174,7 +183,7 @@ class StreamMonitor:
             yield ReopenStream("it does not open", hangs=True)
         if is_due(self._state_due_at, now):
             self._state_due_at = None
-            yield ReopenStream("its state did not come")
+            yield self._reopen("its state did not come")
         if is_due(self._reopen_due_at, now):
             self._reopen_due_at = None
             self.connecting(clock, now)
@@ -183,10 +192,15 @@ class StreamMonitor:
             self._wait_for_opponent(clock, now)
             if self._asked_in_vain:
                 # The list may be delayed by a rate limit that does not apply to the stream of a game.
-                yield ReopenStream("the opponent is silent, and the list of games did not come")
+                yield self._reopen("the opponent is silent, and the list of games did not come")
             else:
                 yield PlayingWanted("an opponent is silent")
             self._asked_in_vain = not self._asked_in_vain
+
+    def _reopen(self, reason: str) -> ReopenStream:
+        """Replace a connection that is open: no list of games is newer until the next one is."""
+        self._heard_at = None
+        return ReopenStream(reason)
 
     def _limited_s(self, planned: timedelta, clock: GameClock | None, now: float) -> float:
         planned_s = planned.total_seconds()

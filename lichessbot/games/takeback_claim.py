@@ -131,10 +131,15 @@ class Ending:
             yield from self._withdraw()
             self.due_at += pause_s
 
-    def tick(self, now: float) -> Iterator[Action]:
-        """Send the command if it is due."""
-        if self._command is not None and is_due(self.due_at, now):
-            self._is_sent, self.due_at = True, now + self._retry_s
+    def tick(self, now: float, *, sees_game: bool) -> Iterator[Action]:
+        """Send the command if it is due; no abort unless the stream would show that the opponent has moved."""
+        if self._command is None or not is_due(self.due_at, now):
+            return
+        self.due_at = now + self._retry_s
+        if isinstance(self._command, Abort) and not sees_game:
+            yield from self._withdraw()
+        else:
+            self._is_sent = True
             yield self._command
 
     def _withdraw(self) -> Iterator[Action]:

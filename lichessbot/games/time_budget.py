@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from engine.facade import Limits, longest_think_s
 from lichessbot.config import EngineConfig
-from lichessbot.lichess.enums import Colour
+from lichessbot.lichess.enums import Colour, Speed
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.timeouts import Timeouts
 
@@ -60,6 +60,8 @@ _LEAST_ANSWER_S: Final = 1.0
 # A clock that nobody tells is taken for this share of the initial time.
 _SHARE_OF_AN_UNKNOWN_CLOCK: Final = 1 / 20
 _LEAST_UNKNOWN_CLOCK_MS: Final = 1000
+# In slower games an opponent may claim the game only after this multiple of the absence in bullet and blitz.
+_ABSENCE_FACTORS: Final[dict[str, int]] = {Speed.RAPID: 2, Speed.CLASSICAL: 3}
 # The most that any other wait may cost.
 _SHARE_FOR_A_RETRY: Final = 1 / 8
 
@@ -77,6 +79,7 @@ class GameClock:
     by_days: bool = False
     """Whether there are days per move instead of a clock."""
     in_arena: bool = False
+    speed: str = ""
 
     @classmethod
     def read(
@@ -87,7 +90,7 @@ class GameClock:
         limited = full.days_per_turn is None and min(state.wtime, state.btime) < _UNLIMITED_MS
         by_days = full.days_per_turn is not None
         timed, in_arena = full.clock is not None or limited, full.tournament_id is not None
-        return cls(colour, timed, our_clock_runs, state, received_at, timeouts, by_days, in_arena)
+        return cls(colour, timed, our_clock_runs, state, received_at, timeouts, by_days, in_arena, full.speed)
 
     def remaining_s(self, now: float) -> float:
         """Return our remaining time; infinite without a clock, never negative."""
@@ -268,13 +271,15 @@ class GameClock:
         return max(spacing_s, remaining_s * _SHARE_FOR_A_REFUSED_MOVE)
 
     def reopen_pause_s(self, wished_s: float, now: float, *, as_asked: bool) -> float:
-        """Return how long to wait before a lost stream is opened again, as our clock may run unseen.
+        """Return how long to wait before a lost stream is opened again.
 
-        `as_asked`: Lichess asked for the pause, so that it is shortened less.
+        Our clock may run unseen, and without the stream we count as absent. `as_asked`: Lichess asked for the pause, so
+        that it is shortened less.
         """
         unseen = replace(self, our_clock_runs=True)
         pause_s = unseen.refused_move_pause_s if as_asked else unseen.retry_pause_s
-        return pause_s(wished_s, now)
+        absence_s = self.timeouts.absence.total_seconds() * _ABSENCE_FACTORS.get(self.speed, 1)
+        return min(pause_s(wished_s, now), absence_s if self.timed else math.inf)
 
 
 def with_known_clocks(full: GameFull, state: GameState, last: GameClock | None, now: float) -> GameState:

@@ -48,14 +48,14 @@ class GameHistory:
         return None
 
     def statistics(self, games: Sequence[GameRecord], wanted: GameFilter = _ALL) -> Statistics:
-        """Return the statistics of these games, which are those that the filter means."""
+        """Return the statistics of these games, which are those that the filter means; declines only of all games."""
         ids, values = f"SELECT id FROM games WHERE {wanted.condition}", wanted.values
         return aggregate(
             games,
             self._read(statistics.SELECT_USE.format(games=ids), *values),
             self._read(statistics.SELECT_DROPS.format(games=ids), *values, _DROPS),
-            self._read(statistics.SELECT_DECLINED_BY_OTHERS),
-            self._read(statistics.SELECT_DECLINED_BY_US),
+            self._read(statistics.SELECT_DECLINED_BY_OTHERS) if wanted == _ALL else (),
+            self._read(statistics.SELECT_DECLINED_BY_US) if wanted == _ALL else (),
         )
 
     def site(self) -> str:

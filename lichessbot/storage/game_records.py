@@ -135,7 +135,8 @@ MOVE_COLUMNS: Final = tuple(column.name for column in fields(MoveRecord))
 SELECT_MOVES: Final = f"SELECT {', '.join(MOVE_COLUMNS)} FROM moves WHERE game_id = ? ORDER BY ply"
 SELECT_CHAT: Final = "SELECT said_at, room, author, text FROM chat WHERE game_id = ? ORDER BY rowid"
 SELECT_LEVEL_RESULTS: Final = (
-    "SELECT opponent_id, level, result FROM games WHERE level IS NOT NULL AND result IS NOT NULL ORDER BY ended_at"
+    "SELECT opponent_id, variant, level, result FROM games "
+    "WHERE level IS NOT NULL AND result IS NOT NULL AND NOT rated ORDER BY ended_at"
 )
 SELECT_CHOSEN_LEVELS: Final = "SELECT id, chosen_level FROM games WHERE chosen_level IS NOT NULL AND status = ''"
 SELECT_SCORES: Final = "SELECT opponent_id, result, count(*) FROM games WHERE result IS NOT NULL GROUP BY 1, 2"
@@ -201,21 +202,29 @@ class Scores:
 
 
 class LevelResults:
-    """Our latest results against each opponent, by id, in games at a level."""
+    """Our latest results against each opponent, by id, in casual games at a level; each variant by itself.
 
-    def __init__(self, rows: Iterable[tuple[str, int, str]] = ()) -> None:
+    Chess960 and games from a position count as standard chess.
+    """
+
+    def __init__(self, rows: Iterable[tuple[str, str, int, str]] = ()) -> None:
         """`rows`: oldest first."""
-        self._by_opponent: dict[str, deque[tuple[int, Result]]] = {}
-        for opponent_id, level, result in rows:
-            self.add(opponent_id, level, Result(result))
+        self._results: dict[tuple[str, str], deque[tuple[int, Result]]] = {}
+        for opponent_id, variant, level, result in rows:
+            self.add(opponent_id, variant, level, Result(result))
 
-    def add(self, opponent_id: str, level: int, result: Result) -> None:
+    def add(self, opponent_id: str, variant: str, level: int, result: Result) -> None:
         if opponent_id:
-            self._by_opponent.setdefault(opponent_id, deque(maxlen=LEVEL_RESULTS_KEPT)).append((level, result))
+            key = opponent_id, _rules(variant)
+            self._results.setdefault(key, deque(maxlen=LEVEL_RESULTS_KEPT)).append((level, result))
 
-    def against(self, opponent_id: str) -> Sequence[tuple[int, Result]]:
+    def against(self, opponent_id: str, variant: str) -> Sequence[tuple[int, Result]]:
         """Return the levels and results of the latest games, oldest first."""
-        return tuple(self._by_opponent.get(opponent_id, ()))
+        return tuple(self._results.get((opponent_id, _rules(variant)), ()))
+
+
+def _rules(variant: str) -> str:
+    return "standard" if variant in ("chess960", "fromPosition") else variant
 
 
 @dataclass(frozen=True, slots=True)

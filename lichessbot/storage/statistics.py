@@ -12,9 +12,11 @@ _DECIDED_CP: Final = 1000
 MOVES_A_PHASE: Final = 10
 
 SELECT_DECLINED_BY_OTHERS: Final = "SELECT reason, count(*) FROM declines GROUP BY reason ORDER BY 2 DESC, 1"
-SELECT_DECLINED_BY_US: Final = (
-    "SELECT reason, count(*) FROM challenges WHERE answer = 'declined' GROUP BY reason ORDER BY 2 DESC, 1"
-)
+# Those that another program declined have no reason.
+SELECT_DECLINED_BY_US: Final = """
+    SELECT coalesce(nullif(reason, ''), because), count(*) FROM challenges WHERE answer = 'declined'
+    GROUP BY 1 ORDER BY 2 DESC, 1
+"""
 # Of our moves, by source and ten moves. An average of averages would be wrong, so this has sums, with what they count.
 SELECT_USE: Final = f"""
     SELECT source, (ply - 1) / {2 * MOVES_A_PHASE}, count(*), sum(search_ms), count(search_ms), sum(clock_ms),
@@ -138,7 +140,7 @@ class Statistics:
     phases: Sequence[PhaseUse]
     drops: Sequence[Drop]
     declined_by_others: Mapping[str, int]
-    """How many challenges of ours were declined or not answered, by reason."""
+    """How many challenges of ours were declined or not answered, by reason; empty if only some games are counted."""
     declined_by_us: Mapping[str, int]
 
 

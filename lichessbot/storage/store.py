@@ -24,6 +24,7 @@ from lichessbot.storage.game_records import (
     SELECT_LEVEL_RESULTS,
     SELECT_MOVES,
     SELECT_SCORES,
+    GameRecord,
     LevelResults,
     MoveRecord,
     Result,
@@ -189,11 +190,11 @@ class Store:
         """Record that the game is over or that we left it."""
         self._put("UPDATE games SET left_at = ? WHERE id = ?", time.time(), game_id)
 
-    def note_result(self, opponent_id: str, result: Result, level: int | None = None) -> None:
+    def note_result(self, game: GameRecord, result: Result) -> None:
         """Count a game that has ended, in memory only: `record` writes it."""
-        self.scores.add(opponent_id, result)
-        if level is not None:
-            self.level_results.add(opponent_id, level, result)
+        self.scores.add(game.opponent_id, result)
+        if game.level is not None and not game.rated:
+            self.level_results.add(game.opponent_id, game.variant, game.level, result)
 
     def chosen_level(self, game_id: str) -> int | None:
         """Return the level that the opponent chose in this game, 0 for full strength; None if none was chosen."""

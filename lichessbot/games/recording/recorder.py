@@ -97,15 +97,16 @@ class GameRecorder:
             won = over.winner is not None and over.winner == record.colour
             result = Result.DRAWN if over.winner is None else Result.WON if won else Result.LOST
             record = replace(record, result=result)
-            self._store.note_result(record.opponent_id, result, record.level)
+            self._store.note_result(record, result)
         self._write(game_records.ended(record))
         sent = self._sent.get(len(self._moves) + 1)
         return ArchivedGame(record, tuple(self._moves.values()), self._end, None if sent is None else sent.facts)
 
     def _open(self, full: GameFull) -> None:
         is_first, self._full = self._full is None, full
-        if is_first and self._our_id in (full.white.id, full.black.id):
-            self._record = _record(full, self._our_id)
+        colour = full.colour_of(self._our_id)
+        if is_first and colour is not None:
+            self._record = _record(full, colour)
             # Moves may have been taken back while no process of ours was there.
             taken_back = game_records.taken_back(full.id, len(full.state.moves.split()))
             self._store.record(game_records.begun(self._record), taken_back)
@@ -166,10 +167,9 @@ def _facts(command: SendMove, answer: BestMove | SourceAnswer | None, reaction_m
     )
 
 
-def _record(full: GameFull, our_id: str) -> GameRecord:
-    colour = Colour.WHITE if full.white.id == our_id else Colour.BLACK
+def _record(full: GameFull, colour: Colour) -> GameRecord:
     us, them = full.player(colour), full.player(colour.other)
-    clock = full.clock
+    clock = None if full.clock is None else full.clock.exact
     return GameRecord(
         id=full.id,
         joined_at=time.time(),
@@ -186,8 +186,8 @@ def _record(full: GameFull, our_id: str) -> GameRecord:
         rated=full.rated,
         colour=colour,
         initial_fen="" if full.initial_fen == STANDARD_START else full.initial_fen,
-        base_s=None if clock is None else clock.initial // 1000,
-        increment_s=None if clock is None else clock.increment // 1000,
+        base_s=None if clock is None else clock.base_s,
+        increment_s=None if clock is None else clock.increment_s,
         days_per_turn=full.days_per_turn,
         tournament_id=full.tournament_id or "",
         started_at=full.created_at_ms / 1000 or None,

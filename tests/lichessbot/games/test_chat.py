@@ -69,7 +69,7 @@ class ChatBench:
                 board=lambda: self.board,
                 engine=lambda: self.engine,
                 levels=lambda: self.levels,
-                level_results=lambda opponent_id: self.level_results if opponent_id == "ferdinand" else [],
+                level_results=lambda *of: self.level_results if of == ("ferdinand", "standard") else [],
             ),
             self.scores,
         )
@@ -185,9 +185,7 @@ def test_a_line_is_cut_after_the_names_were_put_in_at_a_whole_word() -> None:
 
 def test_a_greeting_knows_our_rating_and_leaves_out_what_is_unknown() -> None:
     bench = ChatBench({"hello": "{me} ({rating}) {cpu}plays {opponent} with {engine}"})
-    full = {"id": GAME, "variant": {"key": "standard"}, "white": {"id": US, "name": "TestBot", "rating": 2150}}
-    state = {"moves": "", "wtime": 1, "btime": 1, "status": "started"}
-    _, said = bench.hear(GameFull.model_validate({**full, "black": FERDINAND, "state": state}))
+    _, said = bench.meet(white={"id": US, "name": "TestBot", "rating": 2150}, black=FERDINAND)
     assert said == Say(GAME, PLAYER, "TestBot (2150) plays Ferdinand with Aleph 1.0")
 
 
@@ -423,6 +421,21 @@ def test_answers_never_look_like_commands() -> None:
             assert not isinstance(action, Say) or not action.text.startswith("!")
 
 
+def test_a_command_too_soon_after_an_answer_takes_effect_without_one() -> None:
+    bench = ChatBench()
+    bench.meet()
+    bench.answer("!help")
+    wait, review = (ChatLine(room="player", username="Ferdinand", text=text) for text in ("!wait", "!review"))
+    assert [bench.hear(wait), bench.hear(review)] == [[PostponeAbort()], [RecordAction(LimitedAction.REVIEW)]]
+
+
+def test_spectators_take_no_answer_from_the_opponent() -> None:
+    bench = ChatBench()
+    bench.meet()
+    assert sum(len(bench.line("!help", "spectator", f"Somebody{number}")) for number in range(60)) == 50
+    assert len(bench.line("!wait")) == 2
+
+
 def test_answers_are_spaced_and_limited_in_each_room() -> None:
     bench = ChatBench()
     bench.meet()
@@ -431,4 +444,4 @@ def test_answers_are_spaced_and_limited_in_each_room() -> None:
     assert len(bench.hear(ChatLine(room="spectator", username="Somebody", text="!name"))) == 1
     bench.now += timedelta(seconds=SPACING_S).total_seconds()
     assert len(bench.hear(line)) == 1
-    assert sum(len(bench.line("!name")) for _ in range(200)) == 47
+    assert sum(len(bench.line("!name")) for _ in range(200)) == 48

@@ -4,7 +4,8 @@ import pytest
 
 from lichessbot.config import LONGEST_CHAT_LINE, EngineConfig
 from lichessbot.games.actions import ChooseLevel, RecordAction
-from lichessbot.lichess.commands import Say
+from lichessbot.lichess.commands import CommandDone, ReadChat, Say
+from lichessbot.lichess.models import ChatLine
 from lichessbot.storage.game_records import Result
 from lichessbot.storage.records import LimitedAction
 from lichessbot.uci.search import EngineReady
@@ -26,7 +27,7 @@ def bench(engine: EngineConfig = LEVEL_1500, *, rated: bool = False) -> ChatBenc
 def test_everybody_hears_which_level_plays() -> None:
     assert bench().answer("!level") == f"I play at level 1500. {HOW}"
     assert bench(EngineConfig()).answer("!level", "spectator", "Karl") == f"I play at full strength. {HOW}"
-    assert bench(rated=True).answer("!level") == f"I play at level 1500. {RATED}"
+    assert bench(rated=True).answer("!levels") == f"I play at level 1500. {RATED}"
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,12 @@ def test_everybody_hears_which_level_plays() -> None:
         ("!LEVEL 600", 600, "From my next move on I play at level 600."),
         ("!level full", 0, "From my next move on I play at full strength."),
         ("!level Full please", 0, "From my next move on I play at full strength."),
+        ("!level900", 900, "From my next move on I play at level 900."),
+        ("!level: 900", 900, "From my next move on I play at level 900."),
+        ("!level = 900", 900, "From my next move on I play at level 900."),
+        ("! Level 900", 900, "From my next move on I play at level 900."),
+        ("!levels 900", 900, "From my next move on I play at level 900."),
+        ("!lvl 900", 900, "From my next move on I play at level 900."),
     ],
 )
 def test_the_opponent_chooses_a_level(text: str, level: int, answer: str) -> None:
@@ -82,6 +89,63 @@ def test_every_answer_fits_into_a_line() -> None:
             chat.line(text)
 
 
+def test_a_level_chosen_too_soon_after_an_answer_plays_without_one() -> None:
+    chat = bench()
+    chat.answer("!help")
+    line = ChatLine(room="player", username="Ferdinand", text="!level 900")
+    assert chat.hear(line) == [ChooseLevel(900)]
+    for _ in range(100):
+        chat.hear(line)
+    assert chat.line("!level 900") == [], "a flood of choices has an end"
+
+
+# Correspondence games: between two visits nobody hears the chat
+
+
+FERDINAND, KARL_BOT = ("Ferdinand", ""), ("Karl", "BOT")
+BY_DAYS = {"clock": None, "daysPerTurn": 2}
+
+
+def visited(*said: tuple[str, str], engine_name: str = "Aleph 1.0") -> tuple[ChatBench, list[object]]:
+    """Return a bench at a visit during which the chat turns out to have these lines, and what the bot does then."""
+    chat = ChatBench(engine_name=engine_name)
+    chat.engine = LEVEL_1500
+    assert chat.meet(**BY_DAYS) == [ReadChat(GAME)]
+    lines = tuple(ChatLine(room="player", username=name, text=text) for name, text in said)
+    return chat, list(chat.chat.handle(CommandDone(ReadChat(GAME), lines), chat.now))
+
+
+@pytest.mark.parametrize("last", [("Ferdinand", "please"), ("lichess", "Takeback sent")])
+def test_what_the_opponent_chose_while_we_were_away_plays(last: tuple[str, str]) -> None:
+    ours = ("BOT TestBot", "From my next move on I play at level 800.")
+    choices = [("Ferdinand", f"!level {level}") for level in (800, 1200, 900)]
+    _, actions = visited(choices[0], ours, *choices[1:], last)
+    assert actions == [ChooseLevel(900), Say(GAME, PLAYER, "From my next move on I play at level 900.")]
+
+
+def test_what_was_answered_is_not_answered_again() -> None:
+    _, actions = visited(("Ferdinand", "!level 900"), ("TestBot", "From my next move on I play at level 900."))
+    assert actions == []
+
+
+def test_a_choice_waits_for_the_engine_and_is_read_again_at_the_next_visit() -> None:
+    chat, actions = visited(("Ferdinand", "!level 900"), engine_name="")
+    assert actions == []
+    assert chat.meet(**BY_DAYS) == [ReadChat(GAME)]
+    chat.engine_name = "Aleph 1.0"
+    assert list(chat.chat.handle(EngineReady(GAME), chat.now)) == []
+    chat, _ = visited(("Ferdinand", "!level 900"), engine_name="")
+    chat.engine_name = "Aleph 1.0"
+    assert len(list(chat.chat.handle(EngineReady(GAME), chat.now))) == 2
+    assert list(chat.chat.handle(EngineReady(GAME), chat.now)) == []
+
+
+def test_the_chat_is_read_only_where_a_human_may_have_been_missed() -> None:
+    assert ChatBench().meet() == [], "a game with a clock"
+    assert ChatBench().meet(status="resign", **BY_DAYS) == []
+    assert ChatBench().meet({"id": "karl", "name": "Karl", "title": "BOT"}, **BY_DAYS) == []
+
+
 # Proposals
 
 
@@ -122,6 +186,7 @@ def test_nothing_is_proposed_without_reason() -> None:
     assert proposing(*lopsided).meet(moves="e2e4 e7e5") == []
     assert proposing(*lopsided).meet({"id": "ferdinand", "name": "Ferdinand", "title": "BOT"}) == []
     assert proposing(*lopsided).meet({"id": "karl", "name": "Karl"}) == []
+    assert proposing(*lopsided).meet(variant={"key": "atomic"}) == []
     assert proposing(*lopsided, propose_level=False).meet() == []
     assert proposing(*lopsided, level_in_chat=False).meet() == []
     assert proposing(*lopsided, strength="full").meet() == []

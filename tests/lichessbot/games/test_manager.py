@@ -15,8 +15,8 @@ from lichessbot.games.session import GameContext, GameSession
 from lichessbot.inbox import Inbox, ListedGame, Report
 from lichessbot.lichess.models import GameInfo, Opponent
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import UNKNOWN_MACHINE
 from lichessbot.uci.search import NO_GAME, EngineDied
+from tests.lichessbot.machines import UNKNOWN_MACHINE
 
 INFO = GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}, "speed": "blitz"})
 
@@ -51,6 +51,17 @@ def test_a_game_that_programs_may_not_play_is_left_alone_also_when_the_list_show
 def test_an_engine_that_dies_between_two_games_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     GameManager(SimpleQueue(), Timeouts()).tell(NO_GAME, EngineDied(NO_GAME, None, "killed by SIGKILL"))
     assert "engine.died" in caplog.text
+
+
+def test_a_join_counts_all_games_in_progress_also_correspondence_games(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    manager = GameManager(SimpleQueue(), Timeouts())
+    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
+    context = cast(GameContext, SimpleNamespace(config=Config(), store=store))
+    for number in (1, 2, 3):
+        facts = {"game_id": f"game{number:04}", "speed": "correspondence", "opponent": Opponent(username="Karl")}
+        manager.join(INFO.model_copy(update=facts), context)
+    assert [it.partition(" games=")[2] for it in caplog.messages if it.startswith("game.join")] == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize("theirs", [0, 1, 50])

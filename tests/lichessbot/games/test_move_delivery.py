@@ -1,18 +1,23 @@
 """The delivery of a move: repeated until the stream shows it, and delayed if configured so."""
 
+from datetime import timedelta
+from itertools import combinations
 
+import chess
 import pytest
 
+from engine.facade import Board
 from lichessbot.games.actions import (
     GameOver,
     RecordAction,
     ReopenStream,
     StartSearch,
 )
+from lichessbot.games.move_delivery import castles_in_place
 from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, SendMove
 from lichessbot.lichess.enums import GameStatus
 from lichessbot.lichess.models import GameFull
-from lichessbot.lichess.streams import StreamEvent
+from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
 from lichessbot.storage.records import LimitedAction
 from lichessbot.uci.search import BestMove
 from tests.lichessbot.games.bench import GAME, REFUSED, TIMEOUTS, UNREACHABLE, Bench, limited, only, state
@@ -177,6 +182,71 @@ def test_an_acknowledged_move_is_not_sent_again_by_a_reconnection() -> None:
     bench.hear(CommandDone(sent))
     assert bench.full() == []
     assert bench.full("e2e4") == []
+
+
+@pytest.mark.parametrize("outcome", ["acknowledged", "not answered", "refused"])
+def test_a_move_that_may_be_lost_does_not_reopen_a_stream_that_waits_after_a_429(outcome: str) -> None:
+    bench = Bench()
+    found = bench.full("e2e4 e7e5", time_ms=300_000)
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
+    sent = only(bench.find(found, "g1f3"), SendMove)
+    if outcome == "acknowledged":
+        assert bench.hear(CommandDone(sent)) == []
+    elif outcome == "refused":
+        assert bench.hear(CommandFailed(sent, REFUSED)) == []
+    for _ in range(79):
+        assert bench.wait(0.25) == []
+    assert only(bench.wait(0.25), ReopenStream).reason == "the game cannot wait"
+    bench.hear(StreamOpened(GAME))
+    assert bench.full("e2e4 e7e5", time_ms=280_000) == [sent]
+
+
+# Castling in place, which may be legal twice
+
+IN_PLACE = "bqnrnbkr/pppppppp/8/8/8/8/PPPPPPPP/BQNRNBKR w HDhd - 0 1"
+BEFORE_CASTLING = "g2g3 g7g6 e1f3 e8f6 f1g2 f8g7"
+
+
+def test_castling_in_place_without_an_answer_is_sent_again_only_after_reading() -> None:
+    bench = Bench(variant="chess960", fen=IN_PLACE)
+    sent = only(bench.find(bench.full(BEFORE_CASTLING), "g1h1"), SendMove)
+    only(bench.hear(CommandFailed(sent, UNREACHABLE)), ReopenStream)
+    assert bench.wait(60) == []
+    assert bench.full(BEFORE_CASTLING) == [sent]
+    only(bench.hear(CommandFailed(sent, UNREACHABLE)), ReopenStream)
+    only(bench.full(f"{BEFORE_CASTLING} g1h1 a7a6"), StartSearch)
+
+
+def test_other_castling_without_an_answer_is_sent_again_at_once() -> None:
+    bench = Bench()
+    sent = only(bench.find(bench.full("e2e4 e7e5 g1f3 b8c6 f1c4 g8f6"), "e1g1"), SendMove)
+    assert bench.hear(CommandFailed(sent, UNREACHABLE)) == [sent]
+
+
+@pytest.mark.parametrize("files", list(combinations(range(8), 3)))
+def test_only_castling_in_place_is_legal_again_after_a_reply(files: tuple[int, ...]) -> None:
+    rank = chess.BaseBoard.empty()
+    for file, letter in zip(files, "RKR", strict=True):
+        rank.set_piece_at(file, chess.Piece.from_symbol(letter))
+    fen = f"4k3/pppppppp/8/8/8/8/PPPPPPPP/{rank.board_fen().rsplit('/')[-1]} w KQ - 0 1"
+    before = chess.Board(fen, chess960=True)
+    twice = set()
+    for move in before.legal_moves:
+        after = before.copy()
+        after.push(move)
+        after.push_uci("a7a6")
+        if move in after.legal_moves:
+            twice.add(move.uci())
+    ours = Board(fen, chess960=True)
+    in_place = {move for move in ours.legal_moves() if castles_in_place(ours, move)}
+    assert twice <= in_place <= {"g1h1", "c1b1", "c1a1"}
+
+
+def test_a_drop_is_no_castling() -> None:
+    board = Board(variant="crazyhouse")
+    for move in ("e2e4", "d7d5", "e4d5", "d8d5"):
+        board.push(move)
+    assert not castles_in_place(board, "P@e4")
 
 
 # Optional pauses

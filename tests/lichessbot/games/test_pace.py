@@ -128,7 +128,19 @@ def test_nobody_waits_in_the_last_seconds_or_without_a_clock() -> None:
 
 def test_a_search_that_never_changed_its_mind_has_no_doubt() -> None:
     assert doubt(answer(*((depth, "e2e4", 30 - depth) for depth in range(1, 9)))) < 0.1
-    assert doubt(answer()) == 0.0
+    assert doubt(answer((1, "e2e4", 30), (2, "e2e4", 30), (3, "e2e4", 30))) == 0.0
+
+
+def test_a_search_too_short_to_change_its_mind_is_no_sign_of_an_easy_move() -> None:
+    """At levels of 800 to 1200 the engine reports one depth or two; most moves took half the ordinary time."""
+    board = Board()
+    for move in ["g1f3", "g8f6", "f3g1", "f6g8"] * 6:
+        board.push(move)
+    for short in (answer((1, "e2e4", 30)), answer((1, "e2e4", 30), (2, "e2e4", 25))):
+        assert human_factor(board, "e2e4", short) == pytest.approx(1.0)
+    assert human_factor(board, "e2e4", answer((1, "d2d4", 30), (2, "e2e4", 25))) > 1.2
+    lines = tuple(iteration(1, move, 30) for move in ("e2e4", "d2d4", "g1f3", "b1c3"))
+    assert human_factor(board, "e2e4", answer((1, "e2e4", 30), lines=lines)) > 1.2
 
 
 def test_doubt_grows_with_changes_falls_and_rivals() -> None:
@@ -148,7 +160,7 @@ def test_what_is_known_forced_or_taken_back_goes_quickly() -> None:
     moves = "e2e4 d7d5 a2a3 a7a6 b2b3 b7b6 c2c3 c7c6 h2h3 h7h6 g2g3 g7g6 f2f3 f7f6 d2d3 e7e6 b3b4 b6b5 c1e3 d5e4"
     for move in moves.split():
         board.push(move)
-    easy = human_factor(board, "d1d2", answer((1, "d1d2", 0)))
+    easy = human_factor(board, "d1d2", answer(*((depth, "d1d2", 0) for depth in (1, 2, 3))))
     assert human_factor(board, "d3e4", answer((1, "d3e4", 0))) == pytest.approx(easy / 2)
     assert human_factor(board, "d1d2", SourceAnswer(GAME, 1, ("d1d2",), "own_book")) < easy
     assert human_factor(board, "d1d2", answer()) < easy

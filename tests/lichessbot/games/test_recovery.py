@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.errors import ApiError, Refused, Unreachable
-from lichessbot.games.recovery import GameRecovery, Reconciler
+from lichessbot.games.recovery import GameRecovery, ListSchedule
 from lichessbot.lichess.models import Account
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
@@ -128,51 +128,51 @@ HEARTBEAT_S = TIMEOUTS.heartbeat.total_seconds()
 
 
 def test_no_list_is_requested_without_a_reason() -> None:
-    reconciler = Reconciler(TIMEOUTS)
-    assert reconciler.wake_at is None
-    assert not reconciler.begin(NOW)
+    schedule = ListSchedule(TIMEOUTS)
+    assert schedule.wake_at is None
+    assert not schedule.begin(NOW)
 
 
 def test_many_reasons_make_one_request() -> None:
-    reconciler = Reconciler(TIMEOUTS)
+    schedule = ListSchedule(TIMEOUTS)
     for _ in range(20):
-        reconciler.want(NOW)
-    assert reconciler.begin(NOW)
-    assert not reconciler.begin(NOW)
-    reconciler.done(NOW + 1)
-    assert not reconciler.begin(NOW + SPACING_S)
+        schedule.want(NOW)
+    assert schedule.begin(NOW)
+    assert not schedule.begin(NOW)
+    schedule.done(NOW + 1)
+    assert not schedule.begin(NOW + SPACING_S)
 
 
 def test_a_reason_during_a_request_needs_another_one() -> None:
-    reconciler = Reconciler(TIMEOUTS)
-    reconciler.want(NOW)
-    reconciler.begin(NOW)
-    reconciler.want(NOW + 0.1)
-    assert not reconciler.begin(NOW + 60), "one at a time"
-    reconciler.done(NOW + 0.2)
-    assert not reconciler.begin(NOW + 1), "and some seconds apart"
-    assert reconciler.wake_at == NOW + SPACING_S
-    assert reconciler.begin(NOW + SPACING_S)
+    schedule = ListSchedule(TIMEOUTS)
+    schedule.want(NOW)
+    schedule.begin(NOW)
+    schedule.want(NOW + 0.1)
+    assert not schedule.begin(NOW + 60), "one at a time"
+    schedule.done(NOW + 0.2)
+    assert not schedule.begin(NOW + 1), "and some seconds apart"
+    assert schedule.wake_at == NOW + SPACING_S
+    assert schedule.begin(NOW + SPACING_S)
 
 
 def test_a_failed_request_is_repeated() -> None:
-    reconciler = Reconciler(TIMEOUTS)
-    reconciler.want(NOW)
-    reconciler.begin(NOW)
-    reconciler.done(NOW + 15, Unreachable("gone"))
-    assert reconciler.begin(NOW + 15 + SPACING_S)
+    schedule = ListSchedule(TIMEOUTS)
+    schedule.want(NOW)
+    schedule.begin(NOW)
+    schedule.done(NOW + 15, Unreachable("gone"))
+    assert schedule.begin(NOW + 15 + SPACING_S)
 
 
 def pauses(error: ApiError) -> list[float]:
     """Return the pauses after requests that all fail so."""
-    reconciler, now, found = Reconciler(TIMEOUTS), NOW, []
-    reconciler.want(now)
+    schedule, now, found = ListSchedule(TIMEOUTS), NOW, []
+    schedule.want(now)
     for _ in range(12):
-        assert reconciler.begin(now)
-        reconciler.done(now, error)
-        assert reconciler.wake_at is not None
-        found.append(reconciler.wake_at - now)
-        now = reconciler.wake_at
+        assert schedule.begin(now)
+        schedule.done(now, error)
+        assert schedule.wake_at is not None
+        found.append(schedule.wake_at - now)
+        now = schedule.wake_at
     return found
 
 
@@ -188,9 +188,9 @@ def test_a_refused_list_is_requested_as_rarely_as_when_nothing_is_wrong() -> Non
 
 
 def test_the_list_is_requested_regularly() -> None:
-    reconciler = Reconciler(TIMEOUTS)
-    reconciler.want(NOW)
-    reconciler.begin(NOW)
-    reconciler.done(NOW)
-    assert not reconciler.begin(NOW + HEARTBEAT_S - 1)
-    assert reconciler.begin(NOW + HEARTBEAT_S)
+    schedule = ListSchedule(TIMEOUTS)
+    schedule.want(NOW)
+    schedule.begin(NOW)
+    schedule.done(NOW)
+    assert not schedule.begin(NOW + HEARTBEAT_S - 1)
+    assert schedule.begin(NOW + HEARTBEAT_S)

@@ -14,11 +14,12 @@ from pydantic import SecretStr
 
 from lichessbot.config import Config, EngineConfig
 from lichessbot.control.counters import Counters
+from lichessbot.errors import Refused
 from lichessbot.games.actions import RecordAction, ReopenStream
 from lichessbot.games.recording.archive import GameArchive
 from lichessbot.games.session import GameSession
 from lichessbot.lichess.client import Access
-from lichessbot.lichess.commands import CommandDone, Say, SendMove
+from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadChat, Say, SendMove
 from lichessbot.lichess.enums import ChatRoom, Speed
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.outbox import Outbox
@@ -28,9 +29,9 @@ from lichessbot.move_sources import Hosts
 from lichessbot.storage.game_records import LevelResults, Scores
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import UNKNOWN_MACHINE
 from lichessbot.uci.restarting_engine import IdleEngines
 from lichessbot.uci.search import BestMove, EngineDied, SearchSummary
+from tests.lichessbot.machines import UNKNOWN_MACHINE
 
 GAME = "abcd1234"
 
@@ -175,6 +176,16 @@ def test_a_correspondence_engine_is_closed_after_each_move_and_its_successor_get
     assert pending.awaits_start
 
 
+def test_a_chat_that_cannot_be_read_costs_nothing(session: GameSession, caplog: pytest.LogCaptureFixture) -> None:
+    sent: list[Any] = []
+    context: Any = session._context
+    context.outbox.send = lambda command, recorded: sent.append(command)
+    opened(session, black=True, clock=None, daysPerTurn=2)
+    session.handle(CommandFailed(ReadChat(GAME), Refused(403, "not yours")))
+    assert sent == [ReadChat(GAME)]
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
 def test_a_stream_whose_thread_cannot_be_started_is_read_a_little_later(
     session: GameSession, no_thread_once: None
 ) -> None:
@@ -217,7 +228,7 @@ def answer(session: GameSession, move: str, summary: SearchSummary) -> None:
 def test_the_end_of_a_game_is_told_though_its_archive_gets_no_thread(
     session: GameSession, no_thread_once: None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    session._context.store.note_result = lambda opponent, result, level: None
+    session._context.store.note_result = lambda game, result: None
     session._context.archive = GameArchive(session._context.store)
     players = {"white": {"id": "testbot"}, "black": {"id": "ferdinand"}, "clock": {"initial": 60_000, "increment": 0}}
     over = {**state("e2e4 e7e5 g1f3"), "status": "resign", "winner": "black"}
@@ -232,7 +243,7 @@ def test_the_end_of_a_game_is_told_though_its_archive_gets_no_thread(
 def test_the_end_says_whether_the_game_was_watched(session: GameSession, watched: bool) -> None:
     """Our last move may cross the end: the stream is opened again then, and its first state is the last one."""
     context: Any = session._context
-    context.store.note_result = lambda opponent, result, level: None
+    context.store.note_result = lambda game, result: None
     context.archive = SimpleNamespace(put=lambda game, config: None)
     if watched:
         opened(session, black=True)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from lichessbot.games.actions import (
+    Action,
     GameOver,
     ReopenStream,
     StartSearch,
@@ -209,7 +210,7 @@ def test_a_missing_first_state_is_noticed_sooner_on_a_short_clock() -> None:
 
 @pytest.mark.parametrize(
     ("time_ms", "retry_s", "as_asked", "reopened_s"),
-    [(20_000, 60, True, 10), (4_000, 4, False, 0.5), (90_000, 60, True, None)],
+    [(20_000, 60, True, 10), (4_000, 4, False, 0.5), (90_000, 18, True, None)],
     ids=["asked for by Lichess", "planned by the reader", "affordable"],
 )
 def test_a_pause_longer_than_the_clock_affords_is_cut_short(
@@ -222,6 +223,61 @@ def test_a_pause_longer_than_the_clock_affords_is_cut_short(
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(waited_s))
     if reopened_s is not None:
         assert any(isinstance(action, ReopenStream) for action in bench.wait(0.2))
+
+
+def done_in(bench: Bench, seconds: float) -> list[tuple[float, Action]]:
+    """Let time pass in small steps; return what is done, requests for the list of games included, and when."""
+    began, done = bench.now, []
+    while bench.now < began + seconds:
+        bench.now += 0.25
+        done += [(bench.now - began, action) for action in bench.game.tick(bench.now)]
+    return done
+
+
+@pytest.mark.parametrize(
+    ("about", "pause_s"),
+    [
+        ({"speed": "blitz"}, 20),
+        ({"speed": ""}, 20),
+        ({"speed": "rapid"}, 40),
+        ({"speed": "classical"}, 60),
+        ({"speed": "correspondence", "clock": None, "daysPerTurn": 2}, 90),
+    ],
+    ids=["blitz", "unknown", "rapid", "classical", "correspondence"],
+)
+@pytest.mark.parametrize("moves", ["e2e4 e7e5", "e2e4 e7e5 g1f3"], ids=["our turn", "their turn"])
+def test_a_pause_after_a_429_lasts_until_the_opponent_could_soon_claim_the_game(
+    about: dict[str, Any], pause_s: float, moves: str
+) -> None:
+    bench = Bench()
+    bench._full |= about
+    bench.full(moves, time_ms=600_000)
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=90), as_asked=True))
+    done = [(at_s, it) for at_s, it in done_in(bench, 90) if isinstance(it, ReopenStream | PlayingWanted)]
+    if pause_s == 90:
+        assert done == []
+    else:
+        assert done[0] == (pause_s, ReopenStream("the game cannot wait"))
+
+
+def test_an_opponent_is_not_checked_for_silence_before_the_stream_is_read_again() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=15), as_asked=True))
+    assert done_in(bench, 15) == []
+    bench.hear(StreamOpened(GAME))
+    bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
+    assert not bench.list_requested_after(9.9)
+    assert bench.list_requested_after(0.1)
+
+
+@pytest.mark.parametrize("our_turn", [True, None])
+def test_no_list_of_games_cuts_a_pause_short(our_turn: bool | None) -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
+    bench.wait(5)
+    assert bench.standing(our_turn=our_turn) == []
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from lichessbot.lichess.commands import (
     CommandFailed,
     SendMove,
 )
+from lichessbot.lichess.streams import StreamLost, StreamOpened
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
 from lichessbot.uci.search import SearchSummary
@@ -130,6 +131,14 @@ def test_a_failed_grant_is_repeated_once_and_counted_once() -> None:
     for expected in ([GRANT], []):
         bench.hear(CommandFailed(GRANT, Refused(400, "no")))
         assert bench.full("e2e4 e7e5", "btakeback") == expected
+
+
+def test_a_grant_does_not_reopen_a_stream_that_waits_after_a_429() -> None:
+    bench = Bench(max_takebacks_accepted=1)
+    bench.full("e2e4 e7e5")
+    assert bench.state("e2e4 e7e5", "btakeback") == [COUNTED, GRANT]
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=10), as_asked=True))
+    assert bench.hear(CommandDone(GRANT)) == []
 
 
 def test_an_unanswered_grant_holds_our_move_only_for_a_share_of_the_clock() -> None:
@@ -315,11 +324,37 @@ def test_an_abort_that_may_still_wait_to_be_sent_is_withdrawn_once_the_opponent_
     assert list(bench.game.postpone_abort(timedelta(seconds=60))) == [Withdraw(abort)]
     assert list(bench.game.postpone_abort(timedelta(seconds=60))) == []
     assert abort not in bench.wait(129)
+    bench.full()
     assert abort in bench.wait(1)
     withdrawn, search = bench.state("e2e4")
     assert withdrawn == Withdraw(abort)
     assert isinstance(search, StartSearch)
     assert abort not in bench.wait(3600)
+
+
+def test_no_game_is_aborted_while_its_stream_cannot_show_the_opponents_move() -> None:
+    abort = Abort(GAME, "the opponent does not move")
+    retry_s = TIMEOUTS.abort_retry.total_seconds()
+    bench = Bench(white=False)
+    bench.full()
+    bench.wait(25)
+    bench.hear(StreamLost(GAME, "reset", timedelta()))
+    for _ in range(40):
+        assert abort not in bench.wait(1)
+        assert (bench.game.wake_at or 0.0) > bench.now, "the main loop must not spin"
+    bench.hear(StreamOpened(GAME))
+    assert abort not in bench.wait(0.9)
+    bench.full()
+    assert abort in bench.wait(retry_s)
+
+
+def test_an_abort_that_may_still_wait_to_be_sent_is_withdrawn_once_the_stream_is_lost() -> None:
+    abort = Abort(GAME, "the opponent does not move")
+    bench = Bench(white=False)
+    bench.full()
+    assert bench.wait(30) == [abort]
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
+    assert Withdraw(abort) in bench.wait(TIMEOUTS.abort_retry.total_seconds())
 
 
 def test_an_abort_is_withdrawn_though_the_opponents_move_was_read_with_our_reply() -> None:

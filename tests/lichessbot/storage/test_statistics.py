@@ -4,12 +4,17 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from lichessbot.storage import game_records
+from lichessbot.storage.database import Database
+from lichessbot.storage.game_filter import GameFilter
+from lichessbot.storage.game_history import GameHistory
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, Score
 from lichessbot.storage.migrations import MIGRATIONS
+from lichessbot.storage.records import INSERT, Answer, ChallengeRecord
 from lichessbot.storage.statistics import SELECT_DROPS, SELECT_USE, Statistics, aggregate, falls
 
 GAME = GameRecord("", 0.0, "", variant="standard", speed="blitz", rated=True, colour="white", started_at=1.0)
@@ -123,3 +128,23 @@ def test_drops_are_between_two_evaluations_and_count_within_what_decides(statist
 def test_falls_are_sorted_by_size() -> None:
     assert falls([(1, 20), (3, -30), (5, 100), (7, -2000), (9, -5000)]) == [(5, 1100), (1, 50)]
     assert falls([(1, 20)]) == falls([]) == []
+
+
+# Declines
+
+
+def test_declines_are_counted_for_all_games_only_and_each_has_a_reason(tmp_path: Path) -> None:
+    terms = ("karl", False, None, None, "standard", "blitz", "3+2 casual", True)
+    declined = [
+        ChallengeRecord("wxyz0001", 1.0, *terms, Answer.DECLINED, "later", "challenge.concurrency = 1", "no slot"),
+        ChallengeRecord("wxyz0002", 2.0, *terms, Answer.DECLINED, "", "", "by another program"),
+    ]
+    with closing(Database(tmp_path)) as file:
+        file.write([(INSERT, [entry.row for entry in declined])])
+        file.write([("INSERT INTO declines VALUES (?, ?, ?, ?)", [("other", "3+2 rated standard", "noBot", 1.0)])])
+    history = GameHistory(tmp_path)
+    found = history.statistics([], GameFilter.parse(()))
+    assert found.declined_by_others == {"noBot": 1}
+    assert found.declined_by_us == {"by another program": 1, "later": 1}
+    some = history.statistics([], GameFilter.parse(["opponent=maia1", "since=1h"]))
+    assert (some.declined_by_others, some.declined_by_us) == ({}, {})

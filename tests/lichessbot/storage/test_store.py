@@ -16,7 +16,7 @@ import pytest
 from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
 from lichessbot.storage.database import FILE_NAME, Database
-from lichessbot.storage.game_records import MoveRecord, Result, Retention, played
+from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, Retention, played
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.records import Answer, ChallengeRecord, LimitedAction, ListFetched, SlotHolder
 from lichessbot.storage.store import ROUND_TRIPS_KEPT, Store, Table
@@ -269,8 +269,8 @@ def test_rematches_in_a_row_are_counted_once_and_up_to_a_limit(tmp_path: Path) -
 
 def test_results_are_counted_in_memory(tmp_path: Path) -> None:
     with closing(Store(Database(tmp_path))) as store:
-        store.note_result("ada", Result.WON)
-        store.note_result("ada", Result.LOST)
+        for result in (Result.WON, Result.LOST):
+            store.note_result(GameRecord("game1", 1.0, "Ada", opponent_id="ada"), result)
         assert (store.scores.against("ada").won, store.scores.against("ada").lost, store.scores.total.won) == (1, 1, 1)
     with closing(Store(Database(tmp_path))) as store:
         assert store.scores.total.won == 0, "`record` writes them"

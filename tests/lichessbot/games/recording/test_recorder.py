@@ -195,7 +195,7 @@ def test_the_level_that_played_last_is_recorded_and_named_in_the_pgn() -> None:
     headers = recording.read().headers
     assert headers["WhiteLevel"] == "1650"
     assert "BlackLevel" not in headers
-    assert recording.store.level_results.against("ferdinand") == ((1650, Result.WON),)
+    assert recording.store.level_results.against("ferdinand", "standard") == ((1650, Result.WON),)
 
 
 def test_full_strength_has_no_level() -> None:
@@ -204,4 +204,4 @@ def test_full_strength_has_no_level() -> None:
     recording.recorder.note_level(None)
     recording.state("e2e4")
     assert "WhiteLevel" not in recording.read().headers
-    assert recording.store.level_results.against("ferdinand") == ()
+    assert recording.store.level_results.against("ferdinand", "standard") == ()
