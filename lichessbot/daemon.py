@@ -6,7 +6,7 @@ The main thread owns all state. Every other thread reads or writes one thing and
     moves-ID                     one per game: sends its moves. `Outbox.close_game` and `close` put a mark in its queue.
     commands, chat               send and retry all other commands, and chat. `Outbox.close` notifies them.
     engine-ID, engine-errors-ID  two per engine: read its pipes, and end with them when `UciEngine.close` kills it.
-    sources-ID                   asks a book or server for a move. Not stopped: a late answer is ignored.
+    sources-ID                   up to three per game: ask for a move. `MoveResolver.close` puts a mark in their queues.
     list-ADDRESS                 one per shared block list: fetches it. `PlayerLists.close` sets an event.
     store                        writes the records. `Store.close` puts a mark in its queue and joins it.
     notifier                     runs the operator's program. `Notifier.close` puts a mark in its queue and joins it.
@@ -39,14 +39,14 @@ from lichessbot.config.reload import Settings, with_engines_of
 from lichessbot.connection import Connection
 from lichessbot.control.commands import ControlRequest
 from lichessbot.control.counters import Counters
-from lichessbot.control.desk import Desk
+from lichessbot.control.handler import ControlHandler
 from lichessbot.control.server import ControlServer
 from lichessbot.control.shutdown import Shutdown
 from lichessbot.control.web.server import WebServer
 from lichessbot.errors import ApiError, ExitCode
 from lichessbot.games.manager import GameManager
 from lichessbot.games.recording.archive import GameArchive
-from lichessbot.games.recovery import GamesInProgress
+from lichessbot.games.recovery import Reconciler
 from lichessbot.games.session import GameContext
 from lichessbot.games.time_budget import ROUND_TRIPS_USED, MoveOverhead
 from lichessbot.inbox import Inbox, ReloadRequested, Report, ReviewDone, StopRequested, ThreadDied, count_fault
@@ -58,9 +58,10 @@ from lichessbot.lichess.commands import (
     CommandFailed,
     DeclineChallenge,
     GameCommand,
-    OutgoingCommand,
+    MatchCommand,
     ReadAccount,
     ReadPlaying,
+    TournamentCommand,
 )
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import (
@@ -125,10 +126,10 @@ class Daemon:
         self._lobby = Lobby(
             self._config, self._outbox, self._inbox.put, store, timeouts, access.proxy, lambda: self._games.games
         )
-        self._in_progress = GamesInProgress(self._games, self._lobby, self._outbox, store, access.url, timeouts)
-        self._counters = Counters()
+        self._reconciler = Reconciler(self._games, self._lobby, self._outbox, store, access.url, timeouts)
+        self._counters = counters = Counters()
         self._shutdown = Shutdown(self._games, self._lobby, manager, timeouts)
-        self._desk = Desk(self._connection, self._games, self._lobby, self._shutdown, self._counters)
+        self._control_handler = ControlHandler(self._connection, self._games, self._lobby, self._shutdown, counters)
         self._control = ControlServer(settings.loaded.state_dir, self._inbox.put)
         self._web = web
         self._startup_check: startup_check.StartupCheck | None = None
@@ -188,22 +189,22 @@ class Daemon:
         """Do what is due anywhere, and find out when something will be due again."""
         self._ticked_at, self._tick_at = now, now + _LONGEST_WAIT_S
         context = self._context
-        self._guarded(lambda: self._in_progress.resume_remembered(lambda our_id: context or self._game_context(our_id)))
+        self._guarded(lambda: self._reconciler.resume_remembered(lambda our_id: context or self._game_context(our_id)))
         self._guarded(self._games.tick)
         self._guarded(self._connection.tick)
         if context is not None:
             self._guarded(self._lobby.tick)
-            self._guarded(lambda: self._in_progress.tick(context))
+            self._guarded(lambda: self._reconciler.tick(context))
         talking = self._outbox.is_talking and not self._outbox.pause_s
         self._shutdown.tick(is_connected=self._connection.is_open, is_talking=talking)
         self._guarded(self._report_status)
         lobby_at = None if context is None else self._lobby.wake_at
-        moments = (lobby_at, self._in_progress.wake_at, self._outbox.wake_at, self._manager.feed_due_at)
+        moments = (lobby_at, self._reconciler.wake_at, self._outbox.wake_at, self._manager.feed_due_at)
         self._tick_at = earliest(self._tick_at, self._shutdown.leave_at, *moments) or self._tick_at
 
     def _report_status(self) -> None:
         """Tell the service manager what goes on, and that all is well."""
-        self._manager.status(self._desk.line)
+        self._manager.status(self._control_handler.line)
         # Lichess may be unreachable for hours: its streams are then retried on schedule, and all is well.
         self._manager.feed(well=not self._games.overdue)
 
@@ -221,7 +222,7 @@ class Daemon:
             case ReloadRequested():
                 self._reload()
             case ControlRequest():
-                self._desk.handle(report, self._config.leave_after)
+                self._control_handler.handle(report, self._config.leave_after)
             case ThreadDied(thread_name, error):
                 # Without one of its threads the daemon may miss events or send nothing without noticing.
                 self._log.crash("thread.died", error, thread=thread_name)
@@ -287,7 +288,7 @@ class Daemon:
         if check is None or not check.is_meant(report):
             return
         if not (faults := check.judge(report)):
-            self._in_progress.engine_is_good()
+            self._reconciler.engine_is_good()
         if faults or check.over:
             self._end_engine_check()
         if faults:
@@ -301,15 +302,13 @@ class Daemon:
 
     def _refuse_engine(self, faults: Sequence[startup_check.Fault]) -> None:
         if self._engine_is_good:
-            for fault in faults:
-                self._log.warning("reload.refused", problem=fault.text)
-            self._settings.keep_engines(self._given)
+            self._settings.keep_engines(self._given, self._log, [fault.text for fault in faults])
         else:
             for fault in faults:
                 self._log.error("engine.unfit", reason=fault.text)
             if not self._shutdown.engine_failed(startup_check.exit_code(faults), len(self._store.left_over)):
                 return
-            self._in_progress.engine_is_good()  # our own engine replaces one that fails
+            self._reconciler.engine_is_good()  # our own engine replaces one that fails
             self._manager.reached(Milestone.ENGINE_GOOD)
         self._begin_if_ready()
 
@@ -320,29 +319,28 @@ class Daemon:
             self._command_failed(command, report.error)
         if isinstance(command, LobbyCommand):
             self._lobby.command_answered(command, report)
-            return
         match command, report:
             case ReadAccount(), CommandDone(answer=Account() as account):
                 self._manager.reached(Milestone.CONNECTION_TRIED)
                 self._connection.account_answered(account)
                 self._begin_if_ready()
             case ReadPlaying(), CommandDone(answer=tuple() as games, sent_at=sent_at) if self._context is not None:
-                self._in_progress.compare(games, sent_at, self._context)
+                self._reconciler.compare(games, sent_at, self._context)
                 self._shutdown.games_known(self._config.leave_after)
                 self._connection.listen()
 
     def _command_failed(self, command: Command, error: ApiError) -> None:
         # Failures of our own challenges and tournaments are logged where they are handled.
-        say = self._log.debug if isinstance(command, OutgoingCommand) else self._log.warning
+        say = self._log.debug if isinstance(command, MatchCommand | TournamentCommand) else self._log.warning
         say("command.failed", command=command, error=error)
         self._connection.note_missing_scope(error)
         match command:
             case ReadAccount():
                 self._manager.reached(Milestone.CONNECTION_TRIED)
-                self._in_progress.account_failed()
+                self._reconciler.account_failed()
                 self._connection.account_failed(error)
             case ReadPlaying():
-                self._in_progress.list_failed(error)
+                self._reconciler.list_failed(error)
                 if self._shutdown.exit_code is None:
                     self._connection.listen()
             case AcceptChallenge() | DeclineChallenge():
@@ -359,7 +357,7 @@ class Daemon:
         if not account.is_bot:
             self._refused(f"{account.username} is not a BOT account; `lichessbot upgrade` makes it one")
             return
-        self._in_progress.introduce(account)
+        self._reconciler.introduce(account)
         # Games that go on keep their sessions, which do not say our name.
         self._connection.introduce(account, renew_sessions=not len(self._games))
         self._context = self._game_context(account.id)
@@ -406,7 +404,7 @@ class Daemon:
     def _want_playing(self, reason: str) -> None:
         """Read the list of games in progress soon."""
         if self._context is not None:
-            self._in_progress.want(reason)
+            self._reconciler.want(reason)
 
     # Reloading
 

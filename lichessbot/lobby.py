@@ -22,7 +22,6 @@ from lichessbot.lichess.commands import (
     CommandFailed,
     DeclineChallenge,
     MatchCommand,
-    OutgoingCommand,
     TournamentCommand,
 )
 from lichessbot.lichess.enums import Variant
@@ -44,7 +43,7 @@ from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts, earliest
 from lichessbot.tournaments import Tournaments
 
-LobbyCommand = AcceptChallenge | DeclineChallenge | OutgoingCommand
+LobbyCommand = AcceptChallenge | DeclineChallenge | MatchCommand | TournamentCommand
 
 
 class Lobby:

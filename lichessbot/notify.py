@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from queue import Full, Queue
+from queue import Empty, Full, Queue
 from typing import Final
 
 from lichessbot import __version__
@@ -38,7 +38,7 @@ from lichessbot.uci.search import NO_GAME, EngineDied
 
 PREFIX: Final = "LICHESSBOT_"
 _MOST_WAITING: Final = 20
-_CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=5)
+_CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=30)  # less than the watchdog of the service
 _LONGEST_OUTPUT_BYTES: Final = 2000
 _FIRST_PLIES: Final = 2
 _MOST_REMEMBERED: Final = 1000
@@ -115,7 +115,7 @@ class Notifier:
                 self._tell_once(NotifyEvent.ENGINE_DIED, text, game_id, {"reason": reason})
 
     def close(self, exit_code: ExitCode | None) -> None:
-        """Tell the end of the daemon, and wait a moment for the program. `exit_code`: None after an exception."""
+        """Tell the end of the daemon, and wait some seconds for the program. `exit_code`: None after an exception."""
         code = ExitCode.FAILED if exit_code is None else exit_code
         if code is ExitCode.REFUSED:
             self._tell(NotifyEvent.TOKEN_REFUSED, "Lichess denied the token, or the account is not a BOT account", {})
@@ -159,10 +159,9 @@ class Notifier:
     # Games
 
     def _game_opened(self, full: GameFull) -> None:
-        account = self._account
-        if account is None or full.state.status.is_over or len(full.state.moves.split()) >= _FIRST_PLIES:
+        colour = None if self._account is None else full.colour_of(self._account.id)
+        if colour is None or full.state.status.is_over or len(full.state.moves.split()) >= _FIRST_PLIES:
             return
-        colour = Colour.WHITE if full.white.id == account.id else Colour.BLACK
         text = f"game {full.id} started: {colour} against {_named(full.player(colour.other))}"
         self._tell_once(NotifyEvent.GAME_STARTED, text, full.id, self._game_facts(full, colour))
 
@@ -178,7 +177,7 @@ class Notifier:
 
     def _game_facts(self, full: GameFull, colour: Colour) -> Facts:
         us, them = full.player(colour), full.player(colour.other)
-        clock = None if full.clock is None else f"{full.clock.initial / 60_000:g}+{full.clock.increment // 1000}"
+        clock = None if full.clock is None else str(full.clock.exact)
         return {
             "url": f"{self._settings.config.url}/{full.id}",
             "opponent": str(them),
@@ -245,10 +244,18 @@ class _Worker(threading.Thread):
                 self._log.warning("notify.dropped", notice=notice.event, waiting=_MOST_WAITING)
 
     def close(self) -> None:
-        """End after the notices that wait; wait for that no longer than a moment."""
+        """End after the notices that wait; drop those for which the program was not started in time."""
+        wait_s = _CLOSE_WAITS_AT_MOST.total_seconds()
+        until = time.monotonic() + wait_s
         with suppress(Full):
-            self._notices.put_nowait(None)
-            self.join(_CLOSE_WAITS_AT_MOST.total_seconds())
+            self._notices.put(None, timeout=wait_s)
+        self.join(max(0.0, until - time.monotonic()))
+        with suppress(Empty):
+            while True:
+                if (task := self._notices.get_nowait()) is not None:
+                    reason = f"the daemon ends, and waits for the events before it no longer than {wait_s:g} s"
+                    self._log.warning("notify.dropped", notice=task[1].event, reason=reason)
+        self._notices.put_nowait(None)
 
     def run(self) -> None:
         while (task := self._notices.get()) is not None:

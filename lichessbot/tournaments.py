@@ -140,7 +140,7 @@ class Tournaments:
     def stop(self) -> None:
         """Leave every tournament. The next start joins them again."""
         self._stopping = True
-        for entry in self._entries.values():
+        for entry in list(self._entries.values()):
             self._leave(entry)
 
     def resume(self, configured: Iterable[TournamentConfig]) -> None:
@@ -241,7 +241,7 @@ class Tournaments:
         command = report.command
         assert isinstance(command, JoinTournament | LeaveTournament | ReadTournament)
         entry = self._entries.get(command.tournament_id)
-        if entry is None:
+        if entry is None or entry.command != command:
             return
         entry.command = None
         now = time.monotonic()
@@ -361,16 +361,22 @@ class Tournaments:
 
     def _leave(self, entry: _Entry) -> None:
         entry.again = None
-        if entry.stage is not _Stage.LEAVING:
-            entry.stage = _Stage.LEAVING
-            entry.due_at = time.monotonic()
-            if entry.command is not None and self._outbox.withdraw(entry.command):     # held back by a rate limit
-                entry.command = None
+        if entry.stage is _Stage.LEAVING:
+            return
+        if entry.command is not None and self._outbox.withdraw(entry.command):     # held back by a rate limit
+            entry.command = None
+        if entry.stage is _Stage.UNREAD:   # not joined yet
+            self._forget(entry)
+        else:
+            entry.stage, entry.due_at = _Stage.LEAVING, time.monotonic()
+
+    def _forget(self, entry: _Entry) -> None:
+        del self._entries[entry.wish.tournament_id]
+        self._left.add(entry.wish.tournament_id)     # its last game may go on, and is no find
 
     def _be_out(self, entry: _Entry) -> None:
-        del self._entries[entry.wish.tournament_id]
+        self._forget(entry)
         self._log.info("tournament.left", tournament=entry.wish.tournament_id)
-        self._left.add(entry.wish.tournament_id)
         if entry.again is not None and not self._stopping:
             self._enter(entry.again)
 
@@ -379,13 +385,11 @@ class Tournaments:
         self._outbox.send(command)
 
     def _end(self, entry: _Entry, *, is_over: bool = True) -> None:
-        """Forget a tournament: it is over or cannot be joined, and will not be joined again."""
-        tournament_id = entry.wish.tournament_id
-        del self._entries[tournament_id]
-        self._left.add(tournament_id)          # its last game may go on, and is no find
+        """Forget a tournament for good: it is over or cannot be joined, and will not be joined again."""
+        self._forget(entry)
         if is_over:
-            self._log.info("tournament.over", tournament=tournament_id)
-        self._store.put("DELETE FROM tournaments WHERE id = ?", tournament_id)
+            self._log.info("tournament.over", tournament=entry.wish.tournament_id)
+        self._store.put("DELETE FROM tournaments WHERE id = ?", entry.wish.tournament_id)
 
 
 def _needs_slot(entry: _Entry, soon: float) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 from engine.facade import InvalidFen
 from lichessbot.challenges.slots import Occupancy, slots_for
 from lichessbot.config import ChallengeConfig, Config, Rules
-from lichessbot.lichess.enums import DeclineReason, ExactClock, Mode, Speed, Variant
+from lichessbot.lichess.enums import DeclineReason, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
 from lichessbot.lichess.positions import start_board
@@ -40,7 +40,7 @@ class Snapshot:
     paused: bool = False
     """No new games, by `lichessbot pause`."""
     human_expected_until: float = -math.inf
-    """Until when (monotonic seconds) the next free slot is kept for a human; infinity while one waits for it."""
+    """Until when (monotonic seconds) the next slot is kept for a human; infinity while any challenge waits for one."""
     playable: tuple[Variant, ...] = tuple(Variant)
     """The variants that the engines play."""
     humans_first: bool = False
@@ -217,7 +217,7 @@ def _duration(case: _Case) -> Decline | None:
     clock, longest = case.challenge.time_control.clock, case.rules.max_estimated_game_duration
     if longest is None or clock is None:
         return None
-    estimate = timedelta(seconds=ExactClock(clock.base_s, clock.increment_s).expected_s)
+    estimate = timedelta(seconds=clock.expected_s)
     if estimate <= timedelta(minutes=longest):
         return None
     because = f"such a game lasts about {estimate / timedelta(minutes=1):.1f} minutes"

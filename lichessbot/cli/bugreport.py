@@ -27,7 +27,7 @@ from lichessbot.cli.check import Check
 from lichessbot.cli.options import config_option, records_folder
 from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.config.credentials import HIDDEN, TOKEN_VARIABLE, without_password
-from lichessbot.config.effective import dumped
+from lichessbot.config.effective import dumped, every_key
 from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.log import inert, silenced
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
@@ -228,7 +228,7 @@ def _config(loaded: LoadedConfig | None, problems: Sequence[str], redact: "Redac
     if loaded is None:
         return f"{text}# The configuration cannot be loaded, and is left out: it may hold secrets.\n"
     text += "".join(f"# warning: {warning}\n" for warning in loaded.warnings)
-    values = loaded.config.model_dump(mode="json")
+    values = every_key(loaded.config) | {"state_dir": str(loaded.state_dir)}
     if loaded.config.notify.command is not None:
         program, *arguments = loaded.config.notify.command
         values["notify"]["command"] = [program, *(HIDDEN for _ in arguments)]

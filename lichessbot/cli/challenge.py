@@ -18,7 +18,7 @@ from click.core import ParameterSource
 from lichessbot.challenges.player_lists import listed_on
 from lichessbot.cli.options import Parsed, access_to, config_option, exact_clock, load, player_name
 from lichessbot.config import Config, LoadedConfig
-from lichessbot.config.matchmaking import offered_base, offered_days
+from lichessbot.config.matchmaking import offered_base, offered_days, too_fast
 from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.client import Access, LichessClient
@@ -52,6 +52,8 @@ def _clock(text: str) -> ExactClock:
         offered_base(clock.base_s)
     except ValueError as error:
         raise ValueError(f"{text}: {str(error).replace('Input', 'the base')}") from error
+    if (problem := too_fast(clock.base_s, clock.increment_s)) is not None:
+        raise ValueError(f"{text}: {problem}")
     return clock
 
 
@@ -102,6 +104,8 @@ def command(
         raise ConfigError(["--clock and --days exclude each other"])
     if days is not None and games > 1:
         raise ConfigError(["--days: one game at a time, as a second challenge to the same player replaces the first"])
+    if days is not None and rated and variant != Variant.STANDARD:
+        raise ConfigError(["--rated: without a clock, Lichess rates games of standard chess only"])
     settings, timeouts = load(config_file)
     _refuse_blocked(opponent, settings.loaded)
     refuse_unplayable("--variant", variant, settings.config, timeouts)

@@ -265,8 +265,8 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
     elif engine.ponder and machine.cores is not None:
         games = f"{counted(challenge.concurrency, 'game')} of {counted(engine.threads, 'thread')}"
         yield f"would not ponder: {counted(machine.cores, 'processor core')} for {games}"
-    if config.profiles:
-        yield f"would change that in some games, by {counted(len(config.profiles), 'profile')}"
+    if used := sum(profile.when.can_be_met for profile in config.profiles):
+        yield f"would change that in some games, by {counted(used, 'profile')}"
     yield (
         f"would play correspondence games {config.correspondence.concurrency} at a time, with "
         f"{config.correspondence.move_time} s for each move"
@@ -279,9 +279,10 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
 def _own_games(config: Config) -> Iterator[str]:
     """Say how the bot finds games of its own."""
     match = config.matchmaking
-    if match.allow_matchmaking:
+    if match.allow_matchmaking and not config.matchmaking_obstacle:
         kinds = ", ".join(name for name, kind in match.types() if kind.weight)
-        when = "also during games" if match.allow_during_games else "when idle"
+        during_games = match.allow_during_games and config.challenge.concurrency > 1
+        when = "also during games" if during_games else "when idle"
         yield f"would challenge bots after {match.challenge_timeout} min, {when}; kinds of games: {kinds}"
     if match.bot_games_per_day is not None:
         yield f"would play at most {counted(match.bot_games_per_day, 'game')} against bots in 24 hours"

@@ -10,7 +10,7 @@ import click
 
 from lichessbot.cli.options import Parsed, config_option, player_name, records_folder
 from lichessbot.control.client import NoAnswer, NoDaemon, ask
-from lichessbot.control.commands import Command, ControlAnswer
+from lichessbot.control.commands import ControlAnswer, ControlCommand
 from lichessbot.errors import ExitCode
 from lichessbot.log import inert
 from lichessbot.storage.database import owner
@@ -18,7 +18,7 @@ from lichessbot.storage.database import owner
 _player = click.argument("player", type=Parsed(player_name), metavar="NAME")
 
 
-def ask_daemon(config_file: Path | None, command: Command, argument: str = "") -> ControlAnswer:
+def ask_daemon(config_file: Path | None, command: ControlCommand, argument: str = "") -> ControlAnswer:
     """Return the answer of the daemon with this configuration; one that could not be had says why."""
     folder = records_folder(config_file)
     try:
@@ -32,7 +32,7 @@ def ask_daemon(config_file: Path | None, command: Command, argument: str = "") -
         return ControlAnswer(ok=False, text=str(error))
 
 
-def _tell(config_file: Path | None, command: Command, argument: str = "") -> int:
+def _tell(config_file: Path | None, command: ControlCommand, argument: str = "") -> int:
     """Send a command and print the answer in one line."""
     answer = ask_daemon(config_file, command, argument)
     (sys.stdout if answer.ok else sys.stderr).write(f"{inert(answer.text)}\n")
@@ -47,28 +47,28 @@ def pause_command(config_file: Path | None) -> int:
     Until then the bot declines challenges with `later`, sends none, and stays out of arenas. SIGHUP does not end the
     pause; a restart does.
     """
-    return _tell(config_file, Command.PAUSE)
+    return _tell(config_file, ControlCommand.PAUSE)
 
 
 @click.command("resume")
 @config_option
 def resume_command(config_file: Path | None) -> int:
     """Take new games again after `pause`."""
-    return _tell(config_file, Command.RESUME)
+    return _tell(config_file, ControlCommand.RESUME)
 
 
 @click.command("finish")
 @config_option
 def finish_command(config_file: Path | None) -> int:
     """Take no new games, finish the running ones, and end. The same as the first SIGTERM."""
-    return _tell(config_file, Command.FINISH)
+    return _tell(config_file, ControlCommand.FINISH)
 
 
 @click.command("quit")
 @config_option
 def quit_command(config_file: Path | None) -> int:
     """End at once. The same as the second SIGTERM: games that were left continue at the next start if time is left."""
-    return _tell(config_file, Command.QUIT)
+    return _tell(config_file, ControlCommand.QUIT)
 
 
 @click.command("block")
@@ -79,7 +79,7 @@ def block_command(config_file: Path | None, player: str) -> int:
 
     A running game with this player goes on.
     """
-    return _tell(config_file, Command.BLOCK, player)
+    return _tell(config_file, ControlCommand.BLOCK, player)
 
 
 @click.command("unblock")
@@ -87,7 +87,7 @@ def block_command(config_file: Path | None, player: str) -> int:
 @_player
 def unblock_command(config_file: Path | None, player: str) -> int:
     """Undo `block` for the player NAME. Block lists in the configuration and on the web still apply."""
-    return _tell(config_file, Command.UNBLOCK, player)
+    return _tell(config_file, ControlCommand.UNBLOCK, player)
 
 
 @click.command("matchmaking")
@@ -95,7 +95,7 @@ def unblock_command(config_file: Path | None, player: str) -> int:
 @click.argument("switch", type=click.Choice(["on", "off"]))
 def matchmaking_command(config_file: Path | None, switch: str) -> int:
     """Switch matchmaking on or off until the next restart, whatever `matchmaking.allow_matchmaking` says."""
-    return _tell(config_file, Command.MATCHMAKING, switch)
+    return _tell(config_file, ControlCommand.MATCHMAKING, switch)
 
 
 @click.command("rechallenge")
@@ -106,4 +106,4 @@ def rechallenge_command(config_file: Path | None, received: bool) -> int:
 
     Challenges by `lichessbot challenge` and by hand count too, if they were sent while the daemon ran.
     """
-    return _tell(config_file, Command.RECHALLENGE, "received" if received else "sent")
+    return _tell(config_file, ControlCommand.RECHALLENGE, "received" if received else "sent")

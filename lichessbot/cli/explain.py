@@ -15,12 +15,13 @@ from typing import IO, Any, Final
 
 import click
 
+from engine.facade import STARTING_FEN
 from lichessbot.challenges.player_lists import listed_on
 from lichessbot.challenges.policy import Accept, ChallengerHistory, Decision, Decline, Ignore, Snapshot, Wait, decide
 from lichessbot.cli.options import Parsed, config_option, exact_clock, player_name
 from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.control.client import NoAnswer, NoDaemon, ask
-from lichessbot.control.commands import Command
+from lichessbot.control.commands import ControlCommand
 from lichessbot.control.status import Activity
 from lichessbot.errors import ExitCode
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
@@ -106,7 +107,7 @@ class Inquiry:
 def _activity(folder: Path) -> Activity | None:
     """Return what the running daemon does about new games; None if it does not answer."""
     with suppress(NoDaemon, NoAnswer):
-        status = ask(folder, Command.STATUS, patience_s=_PATIENCE_S).status
+        status = ask(folder, ControlCommand.STATUS, patience_s=_PATIENCE_S).status
         return None if status is None else status.activity
     return None
 
@@ -198,7 +199,7 @@ def _challenger(text: str) -> Challenger:
 @click.option("--unlimited", is_flag=True, help="No time limit.")
 @click.option("--rated", is_flag=True, help="Rated. Default: casual.")
 @click.option("--variant", type=click.Choice(_VARIANTS), default="standard", show_default=True)
-@click.option("--fen", help="Start position.")
+@click.option("--fen", help="Start position; with --variant standard the game is fromPosition.")
 @click.option(
     "--profile",
     type=Parsed(player_name),
@@ -240,6 +241,12 @@ def command(
         known = _explain_past(loaded.state_dir, challenge, Timeouts(), sys.stdout)
         return ExitCode.OK if known else ExitCode.FAILED
     who = replace(challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=name or "")
+    if who.name and who.is_anonymous:
+        raise click.UsageError("--name: an anonymous player has no name")
+    if fen and fen != STARTING_FEN and variant == Variant.STANDARD:
+        variant = Variant.FROM_POSITION  # as Lichess does
+    if rated and variant == Variant.FROM_POSITION:
+        raise click.UsageError("--rated: Lichess does not rate fromPosition games")
     inquiry = Inquiry(who, clock, days, Mode.RATED if rated else Mode.CASUAL, variant, fen)
     _explain_inquiry(loaded, inquiry, Timeouts(), sys.stdout)
     return ExitCode.OK

@@ -92,7 +92,7 @@ def _configured_folder(config_file: Path | None) -> Path:
     try:
         values = yaml.load(config_file.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         configured = (values or {}).get("state_dir")
-        folder = None if configured is None else Path(configured).expanduser()
+        folder = None if configured in (None, "") else Path(configured).expanduser()
         return state_folder(folder, config_file, os.environ)
     except (OSError, ValueError, TypeError, AttributeError, RuntimeError, yaml.YAMLError):
         # The complete reading says what is wrong with the file, and in which line.

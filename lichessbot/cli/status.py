@@ -20,7 +20,7 @@ from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant
 from engine.terminal.board_view import BoardView, Theme, draw
 from lichessbot.cli.control import ask_daemon
 from lichessbot.cli.options import config_option
-from lichessbot.control.commands import Command, ControlAnswer, status_json
+from lichessbot.control.commands import ControlAnswer, ControlCommand, status_json
 from lichessbot.control.status import (
     EngineStatus,
     Evaluation,
@@ -58,7 +58,7 @@ def command(config_file: Path | None, watch: bool, as_json: bool) -> int:
         with suppress(KeyboardInterrupt):
             _watch(config_file, None if as_json else console)
         return ExitCode.OK
-    answer = ask_daemon(config_file, Command.STATUS)
+    answer = ask_daemon(config_file, ControlCommand.STATUS)
     if answer.status is None:
         sys.stderr.write(f"{inert(answer.text)}\n")
         return ExitCode.FAILED
@@ -87,12 +87,12 @@ def _watch(config_file: Path | None, console: Console | None) -> None:
 
 
 def _answers(config_file: Path | None) -> Iterator[ControlAnswer]:
-    answer = ask_daemon(config_file, Command.STATUS)
+    answer = ask_daemon(config_file, ControlCommand.STATUS)
     while True:
         yield answer
         time.sleep(_REFRESH_EVERY_S)
         try:
-            answer = ask_daemon(config_file, Command.STATUS)
+            answer = ask_daemon(config_file, ControlCommand.STATUS)
         except ConfigError as error:  # an editor may be saving the file
             answer = ControlAnswer(ok=False, text=str(error))
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
@@ -48,7 +49,7 @@ class Section(BaseModel):
                 yield low, f"expected at most {high} = {largest}, found {smallest}"
 
     def notes(self) -> Iterator[tuple[str, str]]:
-        """Yield each key with something that the operator should know, though the value is valid."""
+        """Yield each key (dotted if inside a section) with what the operator should know, though the value is valid."""
         return iter(())
 
 
@@ -97,6 +98,14 @@ class Before:
 
 def or_null(described: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [described, {"type": "null"}]}
+
+
+def _none_if_empty(value: Any) -> Any:
+    """Return None for an empty text, as in lichess-bot."""
+    return None if value == "" else value
+
+
+EMPTY_AS_NONE: Final = BeforeValidator(_none_if_empty)
 
 
 def _one_or_many(value: Any) -> Any:

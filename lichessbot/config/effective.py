@@ -70,6 +70,17 @@ def _origin_of_token(loaded: LoadedConfig, path: Path | None, environment: Mappi
     return _DEFAULT
 
 
+def every_key(section: Section) -> dict[str, Any]:
+    """Return every key of a section with its value as a file holds it. Secrets are hidden.
+
+    Profiles and overrides have only the keys that are set: naming another one there with its default sets it.
+    """
+    return {
+        name: every_key(value) if isinstance(value, Section) and not value.as_one else _plain(value)
+        for name, value in section
+    }
+
+
 class _Dumper(yaml.SafeDumper):
     """Escapes every line break in texts: YAML would read some as spaces."""
 

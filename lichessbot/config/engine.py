@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from lichessbot.config.base import ONE_OR_MANY, Before, Flag, Number, Section, Text, distinct, merged
+from lichessbot.config.base import EMPTY_AS_NONE, ONE_OR_MANY, Before, Flag, Number, Section, Text, distinct, merged
 from lichessbot.config.sources import (
     EVERY_VARIANT,
     STANDARD_RULES,
@@ -156,11 +156,6 @@ class DrawOrResignConfig(Section):
     opponent_flag_time: Annotated[Number, Field(ge=0, le=3600)] = 30
 
 
-def _named(value: Any) -> Any:
-    """Return None for an empty name, as in lichess-bot."""
-    return None if value == "" else value
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, list | dict):
         raise ValueError("Input should be a single value")
@@ -181,7 +176,7 @@ class EngineKeys(Section):
     """
 
     command: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
-    working_dir: Annotated[Path | None, BeforeValidator(_named)] = None
+    working_dir: Annotated[Path | None, EMPTY_AS_NONE] = None
     silence_stderr: Flag = False
     uci_options: dict[str, Annotated[Any, AfterValidator(_plain)]] = Field(default_factory=dict)
     strength: Annotated[Strength | Number, BeforeValidator(_strength)] = Strength.FULL
@@ -344,6 +339,22 @@ class Conditions(Section):
         yield from super().problems()
         if self.rating is not None and self.rating[0] > self.rating[1]:
             yield "rating", f"expected the lower rating first, found {list(self.rating)}"
+
+    @property
+    def can_be_met(self) -> bool:
+        """Whether there can be games with such a clock and speed."""
+        return not self.clock or any(self._is_possible(clock) for clock in self.clock)
+
+    def notes(self) -> Iterator[tuple[str, str]]:
+        yield from super().notes()
+        for clock in self.clock:
+            if not self._is_possible(clock):
+                speed = Speed.of_clock(clock.base_s, clock.increment_s)
+                why = "it is too fast for bots" if speed is None else f"its speed is {speed}, which is not in speed"
+                yield "clock", f"no game with {clock} meets the conditions, as {why}"
+
+    def _is_possible(self, clock: ExactClock) -> bool:
+        return Speed.of_clock(clock.base_s, clock.increment_s) in (self.speed or tuple(Speed))
 
 
 class Profile(Section):

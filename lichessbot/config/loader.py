@@ -334,7 +334,8 @@ class _Source(YamlFile):
         for key, problem in section.problems():
             self.problem((*path, *path_of(key)), problem)
         for key, note in section.notes():
-            self.warn(f"{self.place((*path, key), self.line_of((*path, key)))}: {note}")
+            here = (*path, *path_of(key))
+            self.warn(f"{self.place(here, self.line_of(here))}: {note}")
         for key, value in section:
             if isinstance(value, Section):
                 self._check(value, (*path, key))

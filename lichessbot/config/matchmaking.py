@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import product
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field
@@ -98,6 +99,13 @@ def offered_base(seconds: int) -> int:
     return seconds
 
 
+def too_fast(base_s: int, increment_s: int) -> str | None:
+    """Return what Lichess expects of a bot's clock instead of this one; None if it accepts this one."""
+    if base_s + 40 * increment_s >= _FASTEST_S:
+        return None
+    return f"expected {_FASTEST_S} s or more for base + 40 increments, found {base_s} + 40 * {increment_s}"
+
+
 def offered_days(days: int) -> int:
     """Check the days for a move. Raises ValueError if Lichess does not offer them."""
     if days not in _OFFERED_DAYS:
@@ -139,15 +147,16 @@ class MatchType(Section):
         if most is not None and least > most:
             key = "opponent_min_rating_difference"
             yield key, f"expected at most opponent_rating_difference = {most}, found {least}"
-        if not self.challenge_days and not (self.challenge_initial_time and self.challenge_increment):
+        has_clock = self.challenge_initial_time and self.challenge_increment
+        if not self.challenge_days and not has_clock:
             yield "challenge_initial_time", "expected a clock (challenge_increment as well) or challenge_days"
-        fastest = [(base, inc) for base in self.challenge_initial_time for inc in self.challenge_increment]
-        for base, increment in fastest:
-            if base + 40 * increment < _FASTEST_S:
-                yield (
-                    "challenge_initial_time",
-                    f"expected {_FASTEST_S} s or more for base + 40 increments, found {base} + 40 * {increment}",
-                )
+        is_variant = self.challenge_variant not in (VariantChoice.RANDOM, VariantChoice.STANDARD)
+        if self.challenge_days and not has_clock and is_variant and self.challenge_mode is ModeChoice.RATED:
+            reason = f"as Lichess rates no {self.challenge_variant} without a clock"
+            yield "challenge_mode", f"expected casual, {reason}, found rated"
+        for base, increment in product(self.challenge_initial_time, self.challenge_increment):
+            if (problem := too_fast(base, increment)) is not None:
+                yield "challenge_initial_time", problem
 
 
 class MatchOverride(Section):
@@ -208,10 +217,25 @@ class MatchmakingConfig(MatchType):
 
     def problems(self) -> Iterator[tuple[str, str]]:
         yield from super().problems()
+        if DEFAULT_TYPE in self.overrides:
+            yield f"overrides.{DEFAULT_TYPE}", "expected another name, as the games of the section itself have this one"
         for name, kind in self.types()[1:]:
             yield from ((f"overrides.{name}.{key}", problem) for key, problem in kind.problems())
         if all(kind.weight == 0 for _, kind in self.types()):
             yield "weight", "expected a weight above 0 here or in one of the overrides"
+
+    def notes(self) -> Iterator[tuple[str, str]]:
+        yield from super().notes()
+        if not self.allow_matchmaking:
+            return
+        layers = (("", self), *((f"overrides.{name}.", override) for name, override in self.overrides.items()))
+        for (place, layer), (_, kind) in zip(layers, self.types(), strict=True):
+            most, written = kind.opponent_rating_difference, layer.model_fields_set
+            if most is None or "opponent_rating_difference" in written:
+                continue
+            for key in ("opponent_min_rating", "opponent_max_rating"):
+                if key in written and getattr(kind, key) != MatchType.model_fields[key].default:
+                    yield f"{place}{key}", f"has no effect unless opponent_rating_difference is null; it is {most}"
 
 
 class RematchConfig(Section):

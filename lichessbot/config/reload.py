@@ -1,6 +1,6 @@
 """The configuration in use, and when each key of a changed file takes effect. An invalid file changes nothing."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -118,8 +118,11 @@ class Settings:
         if not self._is_refused:
             log.info("reload.in_use", engines="old" if old_engines else None)
 
-    def keep_engines(self, config: Config) -> None:
+    def keep_engines(self, config: Config, log: EventLog, problems: Iterable[str]) -> None:
         """Keep the engines of `config` in use, because those of the file do not work or lack a variant it names."""
+        kept = ", ".join(_kept_with_engines(self.config, config))
+        for problem in problems:
+            log.warning("reload.engines_refused", kept=kept, problem=problem)
         self.config = with_engines_of(self.config, config)
 
     def reload(self) -> Reloaded:
@@ -136,10 +139,13 @@ class Settings:
 
 def with_engines_of(config: Config, other: Config) -> Config:
     """Return `config` with the engines and profiles of `other`, and with its games if other variants are named."""
-    kept = ["engine", "profiles"]
-    if config.named_variants != other.named_variants:
-        kept += ["challenge", "matchmaking"]
-    return config.model_copy(update={key: getattr(other, key) for key in kept})
+    return config.model_copy(update={key: getattr(other, key) for key in _kept_with_engines(config, other)})
+
+
+def _kept_with_engines(config: Config, other: Config) -> Sequence[str]:
+    """Return the sections that are kept together with the engines of `other`."""
+    engines = ("engine", "profiles")
+    return engines if config.named_variants == other.named_variants else (*engines, "challenge", "matchmaking")
 
 
 def _changes(old: Config, new: Config) -> list[Change]:

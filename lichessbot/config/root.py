@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, get_args
 from pydantic import AfterValidator, Field, SecretStr
 
 from lichessbot.config.base import (
+    EMPTY_AS_NONE,
     Flag,
     Number,
     Section,
@@ -32,6 +33,9 @@ LONGEST_CHAT_LINE: Final = 140
 LONGEST_NAME: Final = 40
 PLACEHOLDERS: Final = ("me", "opponent", "engine", "rating", "crosstable", "name")
 _PLACEHOLDER: Final = re.compile(r"{([A-Za-z_]\w*)}")
+# What Lichess makes a link of in a chat line.
+_LINK: Final = re.compile(r"\bhttps?://\w|(?<![\w/@.-])[a-z]\w+(?:\.\w+)*\.(?:com|org|edu)\b", re.ASCII | re.IGNORECASE)
+LINKS_ARE_DROPPED: Final = "Lichess drops chat lines of bots that contain links"
 
 
 class CorrespondenceConfig(Section):
@@ -62,6 +66,10 @@ def _chat_text(text: str) -> str:
     if re.search(r"[{}]", _PLACEHOLDER.sub("", line)):
         raise ValueError(f"Input should be a line without braces but {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)}")
     return line
+
+
+def has_link(text: str) -> bool:
+    return _LINK.search(text) is not None
 
 
 _ChatText = Annotated[Text, AfterValidator(_chat_text)]
@@ -96,6 +104,8 @@ class GreetingConfig(Section):
             for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
                 if name not in PLACEHOLDERS:
                     yield key, f"{{{name}}} is left out; known are {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)}"
+            if has_link(text):
+                yield key, LINKS_ARE_DROPPED
 
 
 def arena_id(text: str) -> str:
@@ -154,6 +164,9 @@ def _folder(path: Path) -> Path:
         return path.expanduser()
     except RuntimeError as error:
         raise ValueError("Input should be a folder below the home of a user who exists") from error
+
+
+_Folder = Annotated[Annotated[Path, AfterValidator(_folder)] | None, EMPTY_AS_NONE]
 
 
 def _tables_without_folders(engine: EngineConfig, named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
@@ -242,13 +255,18 @@ def _strengths_by_rating_in_rated_games(config: "Config") -> Iterator[tuple[str,
     for number, profile in enumerate(config.profiles, 1):
         if "strength" in profile.engine.model_fields_set:
             layers.append((f"profiles #{number}.engine", profile.when, profile.engine.strength))
+    strengths = {strength for _, _, strength in layers}
+    if len(strengths) == 1 and Strength.MATCH_OPPONENT not in strengths:
+        return
     depends = [strength is Strength.MATCH_OPPONENT or when.rating is not None for _, when, strength in layers]
     for number, (key, when, strength) in enumerate(layers):
         later = [it for it, other in zip(layers, depends, strict=True) if not other and it in layers[number + 1 :]]
         for way in _ways_to_rated_games(config) if depends[number] else ():
             if way.reach(when) and not any(way.all_meet(other, when) for _, other, _ in later):
                 cure = "add rated: false to its when" if number else f"{way.cure}, or add {_FULL_WHEN_RATED}"
-                reason = f"{strength} is for casual games only: {way.why}, and those have one strength for everybody"
+                by_rating = strength is not Strength.MATCH_OPPONENT
+                what = "a strength that depends on the opponent's rating" if by_rating else strength
+                reason = f"{what} is for casual games only: {way.why}, and those have one strength for everybody"
                 yield f"{key}.strength", f"{reason}; {cure}"
                 break
 
@@ -260,14 +278,14 @@ class Config(Section):
     token_file: Path | None = None
     url: Annotated[Text, AfterValidator(server_address)] = "https://lichess.org"
     proxy: Annotated[Text, AfterValidator(server_address)] | None = None
-    state_dir: Annotated[Path, AfterValidator(_folder)] | None = None
+    state_dir: _Folder = None
     personality: Annotated[Text, Field(min_length=1)] | None = None
     log_format: LogFormat = LogFormat.AUTO
     abort_time: Annotated[Number, Field(ge=1, le=600)] = 30
     stop_grace: Annotated[Number, Field(ge=0, le=86400)] = 7200
     max_takebacks_accepted: Annotated[Number, Field(ge=0, le=1000)] = 0
     takebacks_from_bots: Flag = True
-    pgn_directory: Annotated[Path, AfterValidator(_folder)] | None = None
+    pgn_directory: _Folder = None
     pgn_file_grouping: PgnGrouping = PgnGrouping.GAME
     fake_think_time: Flag = False
     humanlike_time: Flag = False
@@ -296,6 +314,27 @@ class Config(Section):
             yield "fake_think_time", "expected false, as humanlike_time sets the rhythm of the moves"
         yield from _strengths_set_twice(self.engine, self.profiles)
         yield from _strengths_by_rating_in_rated_games(self)
+
+    def notes(self) -> Iterator[tuple[str, str]]:
+        yield from super().notes()
+        if not self.matchmaking.allow_matchmaking:
+            return
+        if obstacle := self.matchmaking_obstacle:
+            yield "matchmaking.allow_matchmaking", f"has no effect, as {obstacle}"
+        if self.matchmaking.allow_during_games and self.challenge.concurrency == 1:
+            yield "matchmaking.allow_during_games", "has no effect while challenge.concurrency is 1"
+
+    @property
+    def matchmaking_obstacle(self) -> str:
+        """What keeps matchmaking from ever challenging a bot; empty if nothing does."""
+        most, others = self.matchmaking.bot_games_per_day, self.matchmaking.bot_games_for_challengers
+        if most == 0:
+            return "matchmaking.bot_games_per_day is 0"
+        if most is not None and others is not None and others >= most:
+            return f"matchmaking.bot_games_for_challengers leaves none of the {most} bot games a day"
+        if self.challenge.games_reserved_for_humans == self.challenge.concurrency:
+            return "challenge.games_reserved_for_humans reserves all slots for humans"
+        return ""
 
     @property
     def named_variants(self) -> Mapping[str, tuple[Variant, ...]]:

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from lichessbot.control.commands import Command, ControlAnswer, read_answer, request_line
+from lichessbot.control.commands import ControlAnswer, ControlCommand, read_answer, request_line
 from lichessbot.control.sockets import read_line, short_address
 from lichessbot.errors import LichessBotError, UnreadableLine
 
@@ -22,7 +22,7 @@ class NoAnswer(LichessBotError):
     """The daemon did not answer, or with something unreadable."""
 
 
-def ask(folder: Path, command: Command, argument: str = "", patience_s: float = _PATIENCE_S) -> ControlAnswer:
+def ask(folder: Path, command: ControlCommand, argument: str = "", patience_s: float = _PATIENCE_S) -> ControlAnswer:
     """Send a command to the daemon that uses this state folder. Raises NoDaemon or NoAnswer."""
     deadline = time.monotonic() + patience_s
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

@@ -21,7 +21,7 @@ from lichessbot.errors import LichessBotError, UnreadableLine
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
 
 
-class Command(StrEnum):
+class ControlCommand(StrEnum):
     STATUS = "status"
     PAUSE = "pause"
     RESUME = "resume"
@@ -34,11 +34,11 @@ class Command(StrEnum):
 
 
 # What an argument must be, and whether one is; all other commands take none.
-_ARGUMENTS: Final[Mapping[Command, tuple[str, Callable[[str], object]]]] = {
-    Command.BLOCK: ("the name of a player", _NAME.fullmatch),
-    Command.UNBLOCK: ("the name of a player", _NAME.fullmatch),
-    Command.MATCHMAKING: ("on or off", ("on", "off").__contains__),
-    Command.RECHALLENGE: ("sent or received", ("sent", "received").__contains__),
+_ARGUMENTS: Final[Mapping[ControlCommand, tuple[str, Callable[[str], object]]]] = {
+    ControlCommand.BLOCK: ("the name of a player", _NAME.fullmatch),
+    ControlCommand.UNBLOCK: ("the name of a player", _NAME.fullmatch),
+    ControlCommand.MATCHMAKING: ("on or off", ("on", "off").__contains__),
+    ControlCommand.RECHALLENGE: ("sent or received", ("sent", "received").__contains__),
 }
 _NO_ARGUMENT: Final[tuple[str, Callable[[str], object]]] = ("no argument", "".__eq__)
 
@@ -60,7 +60,7 @@ class ControlAnswer:
 class ControlRequest:
     """The operator wants this; the main thread puts its answer into `answers`."""
 
-    command: Command
+    command: ControlCommand
     argument: str = ""
     answers: SimpleQueue[ControlAnswer] = field(default_factory=SimpleQueue, compare=False, repr=False)
 
@@ -69,15 +69,15 @@ def read_request(line: bytes) -> ControlRequest:
     """Return the request in a line. Raises UnreadableLine."""
     message = _object(line)
     name, argument = message.get("command"), message.get("argument", "")
-    if not isinstance(name, str) or name not in tuple(Command):
-        raise UnreadableLine(f"command: expected one of {', '.join(Command)}, found {_quoted(name)}")
-    expected, is_good = _ARGUMENTS.get(Command(name), _NO_ARGUMENT)
+    if not isinstance(name, str) or name not in tuple(ControlCommand):
+        raise UnreadableLine(f"command: expected one of {', '.join(ControlCommand)}, found {_quoted(name)}")
+    expected, is_good = _ARGUMENTS.get(ControlCommand(name), _NO_ARGUMENT)
     if not isinstance(argument, str) or not is_good(argument):
         raise UnreadableLine(f"{name}: expected {expected}, found {_quoted(argument)}")
-    return ControlRequest(Command(name), argument)
+    return ControlRequest(ControlCommand(name), argument)
 
 
-def request_line(command: Command, argument: str = "") -> bytes:
+def request_line(command: ControlCommand, argument: str = "") -> bytes:
     return _line({"command": command.value, "argument": argument})
 
 

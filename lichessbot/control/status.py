@@ -197,7 +197,7 @@ class ChallengeDecision:
     rating: int | None
     terms: str
     decision: str
-    """`accepted`, `declined`, `waiting`, `canceled`, `replaced` or `no game`."""
+    """`accepted`, `declined`, `waiting`, `canceled`, `missed`, `replaced` or `no game`."""
     rule: str
     """The key of the configuration that decided, with its value."""
     reason: str

@@ -380,7 +380,6 @@ class Statuses:
     users: tuple[UserStatus, ...]
 
 
-OutgoingCommand = MatchCommand | TournamentCommand
 Chat = tuple[ChatLine, ...]
 CommandResult = (
     Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | TokenInfo | Chat | None

@@ -26,29 +26,17 @@ _LONGEST_WAIT_S: Final = timedelta(days=366).total_seconds()
 # Lichess sends this for "no limit"; only times are larger.
 _LARGEST: Final = 2**31 - 1
 
-
-def _sensible(number: int) -> int:
-    return max(-_LARGEST, min(_LARGEST, number))
-
-
-Number = Annotated[int, AfterValidator(_sensible)]
+Number = Annotated[int, AfterValidator(lambda number: max(-_LARGEST, min(_LARGEST, number)))]
 
 # Ids become parts of addresses, so nothing else may pass as one.
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 
-
 # Exported games name their arena in another way since June 2026, and streams may follow.
 _ARENA: Final = AliasChoices("tournamentId", AliasPath("arenaTour", "id"))
 
-_LONGEST_TEXT: Final = 300
-
-
-def _shown(text: str) -> str:
-    return inert(text[:_LONGEST_TEXT])
-
-
 # What people typed may be shown on terminals and in files.
-Shown = Annotated[str, AfterValidator(_shown)]
+_LONGEST_TEXT: Final = 300
+Shown = Annotated[str, AfterValidator(lambda text: inert(text[:_LONGEST_TEXT]))]
 
 
 class Payload(BaseModel):
@@ -252,6 +240,10 @@ class Clock(Payload):
     initial: Number
     increment: Number
 
+    @property
+    def exact(self) -> ExactClock:
+        """The same in whole seconds."""
+        return ExactClock(self.initial // 1000, self.increment // 1000)
 
 class Player(Payload):
     """A player in the game stream; an AI has only `aiLevel`, an anonymous player nothing."""
@@ -319,6 +311,9 @@ class GameFull(Payload):
     def player(self, colour: Colour) -> Player:
         return self.white if colour is Colour.WHITE else self.black
 
+    def colour_of(self, user_id: str) -> Colour | None:
+        """Return the side that this user plays; None in a game of others."""
+        return next((colour for colour in Colour if self.player(colour).id == user_id), None)
     @property
     def initial_s(self) -> float | None:
         """The initial time of each player in seconds; None without clocks."""

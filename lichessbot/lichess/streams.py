@@ -75,7 +75,7 @@ Emit = Callable[[StreamReport], None]
 _EARLY_ENDS_OF_AN_EVICTION = 2
 
 
-class Connection(Protocol):
+class Closable(Protocol):
     """The HTTP session that a reader closes at its end."""
 
     def close(self) -> None: ...
@@ -86,7 +86,7 @@ class StreamEndpoint:
     """How to open and parse a stream; `game_id` is None for the event stream."""
 
     game_id: str | None
-    connection: Connection
+    client: Closable
     open: Callable[[], LineStream]
     parse: Callable[[bytes], StreamLine]
 
@@ -177,7 +177,7 @@ class StreamReader(threading.Thread):
                     self._chose_wait = False
                     self._wakeup.clear()
         finally:
-            self._source.connection.close()
+            self._source.client.close()
 
     def _read_until_lost(self) -> timedelta | None:
         """Open and read the stream once; return the pause before the next time, None to wait for `reopen`."""

@@ -6,7 +6,7 @@ seconds since the epoch, because they outlive the process.
 
 import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from operator import attrgetter
@@ -19,8 +19,8 @@ from lichessbot.lichess.enums import Colour, DeclineReason
 from lichessbot.storage.store import Store, Table
 
 
-class Silence(StrEnum):
-    """Why a challenge failed without a reason given by the opponent."""
+class Failure(StrEnum):
+    """Why a challenge failed without a decline."""
 
     UNANSWERED = "unanswered"
     REFUSED = "refused"
@@ -56,8 +56,8 @@ _RULES: Final = {
     DeclineReason.VARIANT: _Rule(_Scope.VARIANT, _DAY),
     DeclineReason.NO_BOT: _Rule(_Scope.ANYTHING, timedelta(days=2)),
     DeclineReason.ONLY_BOT: _Rule(_Scope.ANYTHING, timedelta(days=2)),
-    Silence.UNANSWERED: _Rule(_Scope.ANYTHING, timedelta(hours=1)),
-    Silence.REFUSED: _Rule(_Scope.ANYTHING, _DAY),
+    Failure.UNANSWERED: _Rule(_Scope.ANYTHING, timedelta(hours=1)),
+    Failure.REFUSED: _Rule(_Scope.ANYTHING, _DAY),
 }
 
 
@@ -69,7 +69,7 @@ class _Rest:
     times: int
 
 
-class Opponents:
+class Declines:
     """Which challenges each bot declined, and until when they are not repeated. For the main thread."""
 
     def __init__(self, store: Store) -> None:
@@ -80,7 +80,7 @@ class Opponents:
         }
 
     def declined(
-        self, opponent: str, terms: Terms, reason: DeclineReason | Silence, rule: ChallengeFilter, now: float
+        self, opponent: str, terms: Terms, reason: DeclineReason | Failure, rule: ChallengeFilter, now: float
     ) -> float:
         """Remember a failed challenge; return until when it is not repeated, or `now` if it may be at once."""
         sql = "INSERT INTO declines (opponent, terms, reason, declined_at) VALUES (?, ?, ?, ?)"
@@ -95,10 +95,10 @@ class Opponents:
         rest = doubled(it.rest, times, _LONGEST)
         return self._set(opponent, subject, _Rest(now + rest.total_seconds(), times + 1))
 
-    def capped(self, opponent: str, until: float) -> None:
-        """Remember that the bot's own quota is used up, which is not a decline."""
+    def capped(self, opponent: str, until: float) -> float:
+        """Remember that the bot's own quota is used up, which is not a decline; return until when the bot rests."""
         subject = _Scope.ANYTHING.value
-        self._set(opponent, subject, _Rest(until, self._times(opponent, subject)))
+        return self._set(opponent, subject, _Rest(until, self._times(opponent, subject)))
 
     def agreed(self, opponent: str, terms: Terms) -> None:
         """Remember that a game came of it: the next decline counts as the first."""
@@ -116,7 +116,9 @@ class Opponents:
         return 0 if rest is None else rest.times
 
     def _set(self, opponent: str, subject: str, rest: _Rest) -> float:
-        self._rests[opponent, subject] = rest
+        """Begin a rest, or go on with an earlier one that is longer; return its end."""
+        earlier = self._rests.get((opponent, subject), rest)
+        self._rests[opponent, subject] = rest = replace(rest, until=max(rest.until, earlier.until))
         self._store.put(
             "INSERT OR REPLACE INTO rests (opponent, subject, until, times) VALUES (?, ?, ?, ?)",
             opponent,

@@ -35,10 +35,18 @@ from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import BOT_TITLE, Account, BotUser, Challenge, GameFull
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
-from lichessbot.matchmaking.known_bots import BotGame, BotGames, Opponents, Silence
+from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines, Failure
 from lichessbot.matchmaking.next_step import Waits, next_step
 from lichessbot.matchmaking.objections import Objections
-from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Outcome, Withdrawn
+from lichessbot.matchmaking.outgoing_challenge import (
+    Accepted,
+    Declined,
+    LeftOpen,
+    NotSent,
+    OpenChallenge,
+    Outcome,
+    Withdrawn,
+)
 from lichessbot.matchmaking.quota import Quota
 from lichessbot.matchmaking.rematch import RematchOffers, rematch_of
 from lichessbot.matchmaking.selection import Knowledge, Proposal, proposals
@@ -68,7 +76,7 @@ class Matchmaker:
         self._log = EventLog()
         self._random = Random()
         self._bot_games = BotGames(store)
-        self._opponents = Opponents(store)
+        self._declines = Declines(store)
         self._quota = Quota(self._bot_games, store, timeouts)
         self._us: Account | None = None
         self._ratings_until = -math.inf
@@ -80,7 +88,7 @@ class Matchmaker:
         self._rematches = RematchOffers(timeouts)
         self._half_pair: tuple[Proposal, float] | None = None
         """The last game of a pair that we began as White, and when, in seconds since the epoch."""
-        self._objections = Objections(self._quota, lists, self._opponents)
+        self._objections = Objections(self._quota, lists, self._declines)
         self._last_kind = ""
         self._failures = 0
         self._idle_since = time.monotonic()
@@ -168,7 +176,7 @@ class Matchmaker:
         known = Knowledge(
             us=self._us,
             bots=bots,
-            opponents=self._opponents,
+            declines=self._declines,
             bot_games=self._bot_games,
             now=time.time(),
             pair_break_s=self._pair_break_s(snapshot.config),
@@ -269,7 +277,7 @@ class Matchmaker:
         target = challenge.destination
         self._quota.note_challenge(challenge.id, time.time(), to_a_bot=target is not None and target.is_bot)
         if self._open is not None:
-            self._send(self._open.echo(challenge, time.monotonic()))
+            self._follow(self._open.echo(challenge, now := time.monotonic()), now)
 
     def challenge_settled(self, challenge: Challenge, *, is_declined: bool) -> None:
         """Go on with a challenge that was declined, or else withdrawn."""
@@ -302,19 +310,23 @@ class Matchmaker:
                 self._outbox.withdraw(CancelChallenge(challenge_id))   # it would abort the game
                 self._ours.add(challenge_id)
                 self._idle_since = now     # a correspondence game counts too
-                self._opponents.agreed(it.proposal.opponent, it.proposal.terms)
+                self._declines.agreed(it.proposal.opponent, it.proposal.terms)
                 self._note_agreement(it.proposal, challenge_id)
                 if not announced:
                     self._look_for_game(it, now)
             case Declined(reason):
-                self._remember(it.proposal, reason, **fields)
+                rests_until = self._remember(it.proposal, reason)
+                self._log.info("match.declined", **fields, reason=reason, rests_until=rests_until)
             case Withdrawn(unanswered, certain, out_of_reach):
                 if unanswered:
-                    self._remember(it.proposal, Silence.UNANSWERED, **fields)
+                    rests_until = self._remember(it.proposal, Failure.UNANSWERED)
+                    self._log.info("match.unanswered", **fields, rests_until=rests_until)
                 else:
                     self._log.info("match.withdrawn", **fields)
                 if not certain and not (out_of_reach and self._stopping):
                     self._look_for_game(it, now)
+            case LeftOpen():
+                self._log.info("match.left_open", **fields)
             case NotSent(None, out_of_reach):
                 self._log.info("match.lost", **fields)
                 if not (out_of_reach and self._stopping):
@@ -322,7 +334,7 @@ class Matchmaker:
             case NotSent(error):
                 self._remember_refusal(it.proposal, error, **fields)
         if not it.proposal.rematch_of:
-            self._pause(now, in_vain=not isinstance(outcome, Accepted))
+            self._pause(now, in_vain=not isinstance(outcome, Accepted | LeftOpen))
 
     def _note_agreement(self, proposal: Proposal, game_id: str) -> None:
         """Remember of which game this one is the rematch, or that it is half of a pair."""
@@ -344,29 +356,26 @@ class Matchmaker:
         challenge_id = challenge.challenge_id or f"to {challenge.proposal.opponent}"
         self._slots.keep(challenge_id, challenge.proposal.slot_holder, look_at=now)
 
-    def _remember(self, proposal: Proposal, reason: DeclineReason | Silence, **fields: str | None) -> None:
+    def _remember(self, proposal: Proposal, reason: DeclineReason | Failure) -> str | None:
+        """Remember a challenge that failed; return until when such challenges are not repeated, if they are not."""
         if not proposal.is_bot:
-            self._log.info("match.declined", **fields, reason=reason)
-            return
-        rule = self._snapshot().config.matchmaking.challenge_filter
-        until = self._opponents.declined(proposal.opponent, proposal.terms, reason, rule, time.time())
-        self._log.info("match.declined", **fields, reason=reason, rests_until=clock_time(until, time.time()))
+            return None
+        rule, now = self._snapshot().config.matchmaking.challenge_filter, time.time()
+        until = self._declines.declined(proposal.opponent, proposal.terms, reason, rule, now)
+        return clock_time(until, now) if until > now else None
 
     def _remember_refusal(self, proposal: Proposal, error: Exception | None, **fields: str | None) -> None:
         match error:
             case RateLimited():
                 self.rate_limited(error, self._snapshot().config)
-            case Refused() if error.denies_token:
+            case Refused(denies_token=True) | Unreachable():
                 self._log.info("match.none", reason=error)  # which is not the opponent's fault
             case Refused(pause=None):
-                self._log.info("match.refused", **fields, text=error.text)
-                self._remember(proposal, Silence.REFUSED, **fields)
+                rests_until = self._remember(proposal, Failure.REFUSED)
+                self._log.info("match.refused", **fields, text=error.text, rests_until=rests_until)
             case Refused(pause=pause) if pause is not None:
-                until = time.time() + pause.total_seconds()
-                self._opponents.capped(proposal.opponent, until)
+                until = self._declines.capped(proposal.opponent, time.time() + pause.total_seconds())
                 self._log.info("match.capped", **fields, rests_until=clock_time(until, time.time()))
-            case Unreachable():
-                self._log.info("match.none", reason=error)
 
     # Slots and quotas
 
@@ -380,10 +389,8 @@ class Matchmaker:
 
         `starting`: accepted games against bots that have not begun.
         """
-        if self._quota.bot_game_at(config.matchmaking, now := time.time(), starting + len(self)) <= now:
-            return None
-        most = self._quota.most_bot_games(config.matchmaking, now)
-        return Decline(DeclineReason.LATER, f"matchmaking.bot_games_per_day = {most}", self.status(config))
+        expected = starting + (self._open is not None and self._open.proposal.is_bot)
+        return self._objections.to_bots(config.matchmaking, time.time(), expected)
 
     def stop(self) -> None:
         """Begin nothing new and withdraw the open challenge."""
@@ -399,11 +406,10 @@ class Matchmaker:
 
     def note_game(self, full: GameFull) -> None:
         """Count a game of ours if its stream says that it is between bots."""
-        us = self._us
-        if us is None:
+        colour = None if self._us is None else full.colour_of(self._us.id)
+        if colour is None:
             return
-        colour = Colour.WHITE if full.white.id == us.id else Colour.BLACK
-        them = full.player(Colour.BLACK if colour is Colour.WHITE else Colour.WHITE)
+        them = full.player(colour.other)
         if them.title != BOT_TITLE or them.id is None:
             return
         began_at = min(time.time(), full.created_at_ms / 1000 or math.inf)

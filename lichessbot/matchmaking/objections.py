@@ -1,21 +1,23 @@
 """Why a single challenge that is wanted now is not sent: slots, quotas, block lists, earlier declines.
 
-For rematches, and for challenges that the operator wants. Decides nothing else; the time is passed in.
+For rematches, and for challenges that the operator wants; also why bots that challenge us are declined. Decides nothing
+else; the time is passed in.
 """
 
 from lichessbot.challenges.player_lists import PlayerLists
-from lichessbot.challenges.policy import Snapshot
+from lichessbot.challenges.policy import Decline, Snapshot
 from lichessbot.config import ChallengeConfig, Config, MatchmakingConfig
-from lichessbot.matchmaking.known_bots import Opponents
+from lichessbot.lichess.enums import DeclineReason
+from lichessbot.matchmaking.known_bots import Declines
 from lichessbot.matchmaking.quota import Quota
 from lichessbot.matchmaking.selection import Proposal
 
 
 class Objections:
-    def __init__(self, quota: Quota, lists: PlayerLists, opponents: Opponents) -> None:
+    def __init__(self, quota: Quota, lists: PlayerLists, declines: Declines) -> None:
         self._quota = quota
         self._lists = lists
-        self._opponents = opponents
+        self._declines = declines
 
     def is_blocked(self, config: Config, user_id: str) -> bool:
         """Return whether matchmaking leaves a bot alone, by command or by a list."""
@@ -32,6 +34,17 @@ class Objections:
         names, lists = section.block_list, self._lists
         return user_id in lists.blocked or user_id in names or lists.naming(user_id, section.block_lists) is not None
 
+    def to_bots(self, config: MatchmakingConfig, wall: float, expected: int) -> Decline | None:
+        """Return the answer to every bot that challenges us now, or None if a game against a bot is left today.
+
+        `expected`: games against bots that are about to begin.
+        """
+        if self._quota.bot_game_at(config, wall, expected) <= wall:
+            return None
+        is_used_up = self._quota.bot_game_at(config, wall) > wall
+        because = self._quota.in_words(config, wall) if is_used_up else "the games left today are about to begin"
+        return Decline(DeclineReason.LATER, self._quota.bot_games_rule(config, wall), because)
+
     def to_rematch(self, it: Proposal, snapshot: Snapshot, now: float, wall: float) -> str | None:
         """Return why a rematch is not offered; `now`: monotonic seconds, `wall`: seconds since the epoch."""
         config = snapshot.config
@@ -47,7 +60,7 @@ class Objections:
             return "a quota of Lichess or of matchmaking is used up"
         if self._is_barred(it, config):
             return "the opponent is on a block list"
-        if it.is_bot and self._opponents.rests_until(it.opponent, it.terms) > wall:
+        if it.is_bot and self._declines.rests_until(it.opponent, it.terms) > wall:
             return "the bot declined such a challenge"
         return None
 

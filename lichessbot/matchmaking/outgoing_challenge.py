@@ -2,7 +2,8 @@
 
 Pure: `now` is monotonic seconds, passed in. Lichess tells of an acceptance or a decline once, and of a
 challenge that expired not at all; an answer may be lost, too. So after a while the challenge is looked
-at, and withdrawn if it is still there, so that it ends even if messages are lost.
+at, and withdrawn if it is still there, so that it ends even if messages are lost. Only a correspondence challenge to
+a human stays open.
 """
 
 from dataclasses import dataclass, replace
@@ -65,7 +66,12 @@ class NotSent:
     out_of_reach: bool = False
 
 
-Outcome = Accepted | Declined | Withdrawn | NotSent
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """The challenge has no clock and is to a human, who may answer it in days."""
+
+
+Outcome = Accepted | Declined | Withdrawn | NotSent | LeftOpen
 
 
 class _Stage(Enum):
@@ -119,7 +125,7 @@ class OpenChallenge:
         self._unwanted = True
         return self._cancel() if self._stage in (_Stage.OPEN, _Stage.LOOKING) else None
 
-    def echo(self, challenge: Challenge, now: float) -> MatchCommand | None:
+    def echo(self, challenge: Challenge, now: float) -> MatchCommand | Outcome | None:
         """Recognise this challenge in one that the event stream shows."""
         target = challenge.destination
         if self.challenge_id is not None or target is None or target.id != self.proposal.opponent:
@@ -176,11 +182,18 @@ class OpenChallenge:
 
     # What follows
 
-    def _found(self, challenge_id: str, now: float) -> MatchCommand | None:
+    def _found(self, challenge_id: str, now: float) -> MatchCommand | Outcome | None:
         self.challenge_id = challenge_id
+        if self._stays_open:
+            return LeftOpen()
         self._stage = _Stage.OPEN
         self._due_at = now + self._open_s
         return self._cancel() if self._unwanted else None
+
+    @property
+    def _stays_open(self) -> bool:
+        """Whether the challenge is not withdrawn: a human may need days to answer it."""
+        return not (self.proposal.terms.has_clock or self.proposal.is_bot or self._unwanted)
 
     def _creation_failed(self, report: CommandFailed, now: float) -> Outcome | None:
         if self.challenge_id is not None:
@@ -209,7 +222,7 @@ class OpenChallenge:
         if found is None:
             return NotSent(None)
         self.challenge_id = found.id
-        return self._cancel()
+        return LeftOpen() if self._stays_open else self._cancel()
 
     def _read(self, challenge: Challenge) -> MatchCommand | Outcome:
         match challenge.status:

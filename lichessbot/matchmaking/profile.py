@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lichessbot.lichess.enums import DeclineReason
-from lichessbot.matchmaking.known_bots import Silence
+from lichessbot.matchmaking.known_bots import Failure
 
 # What a reason says of the bot. `{controls}` and `{variants}` are those of the challenges that it answered so.
 _MEANINGS: Final[Mapping[str, str]] = {
@@ -24,8 +24,8 @@ _MEANINGS: Final[Mapping[str, str]] = {
     DeclineReason.ONLY_BOT: "plays bots only, though we are one",
     DeclineReason.LATER: "had no time",
     DeclineReason.GENERIC: "gave no reason",
-    Silence.UNANSWERED: "did not answer",
-    Silence.REFUSED: "Lichess refused the challenge: blocked, friends only, ratings too far apart and so on",
+    Failure.UNANSWERED: "did not answer",
+    Failure.REFUSED: "Lichess refused the challenge: blocked, friends only, ratings too far apart and so on",
 }
 _LONGEST_LIST: Final = 6
 

@@ -102,6 +102,13 @@ class Quota:
         allowed = _BOT_GAMES_REPORTED if told is None else told
         return allowed if config.bot_games_per_day is None else min(allowed, config.bot_games_per_day)
 
+    def bot_games_rule(self, config: MatchmakingConfig, now: float) -> str:
+        """Return what decides how many bot games are allowed: the key, or Lichess's own limit."""
+        most, until = config.bot_games_per_day, self._limit_of(BOT_GAMES).until
+        if most is None or until > now or most > self.most_bot_games(config, now):
+            return "Lichess's limit of bot games"
+        return f"matchmaking.bot_games_per_day = {most}"
+
     def bot_games_used(self, now: float) -> int:
         return len(self._bot_games.since(now - self._day_s))
 

@@ -18,28 +18,33 @@ class LastChallenges:
     """What `lichessbot rechallenge` makes again."""
 
     def __init__(self) -> None:
-        self._sent: Proposal | None = None
-        self._received: Proposal | None = None
+        self._sent: Challenge | None = None
+        self._received: Challenge | None = None
+        self._our_id = ""
 
     @property
     def opponent(self) -> str | None:
         """Whom we challenged last, by whatever program."""
-        return None if self._sent is None else self._sent.opponent
+        them = None if self._sent is None else self._sent.destination
+        return None if them is None else them.id
 
     def note(self, challenge: Challenge, our_id: str) -> None:
         """Note a challenge of which the event stream tells."""
-        proposal = proposal_of(challenge, our_id)
-        if proposal is not None and _is_ours(challenge, our_id):
-            self._sent = proposal
-        elif proposal is not None:
-            self._received = proposal
+        self._our_id = our_id
+        if _is_ours(challenge, our_id):
+            self._sent = challenge
+        else:
+            self._received = challenge
 
     def again(self, *, received: bool) -> Proposal:
         """Return the challenge to make: our latest again, or the return of the latest to us. Raises CannotDo."""
-        proposal = self._received if received else self._sent
-        if proposal is None:
+        challenge = self._received if received else self._sent
+        if challenge is None:
             nothing = "no challenge was received" if received else "nobody was challenged"
             raise CannotDo(f"{nothing} since the start of the daemon")
+        proposal = proposal_of(challenge, self._our_id)
+        if proposal is None:
+            raise CannotDo("the last challenge was one that the bot never makes, such as From Position or unlimited")
         return proposal
 
 

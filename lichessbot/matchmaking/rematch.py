@@ -38,7 +38,7 @@ def rematch_of(game: FinishedGame, config: RematchConfig, played: int) -> Propos
         return None
     if them.id is None or full.tournament_id is not None:
         return None
-    clock = _offered_clock(full.clock.initial, full.clock.increment) if full.clock else None
+    clock = _offered_clock(full.clock.exact) if full.clock else None
     variant = next((it for it in PROPOSABLE_VARIANTS if it == full.variant.key), None)
     if clock is None or variant is None:
         return None
@@ -46,15 +46,14 @@ def rematch_of(game: FinishedGame, config: RematchConfig, played: int) -> Propos
     return Proposal(them.id, terms, KIND, is_bot=them.is_bot, rematch_of=full.id)
 
 
-def _offered_clock(initial_ms: int, increment_ms: int) -> ExactClock | None:
+def _offered_clock(clock: ExactClock) -> ExactClock | None:
     """Return the clock if Lichess offers it in challenges of bots."""
-    base_s, increment_s = initial_ms // 1000, increment_ms // 1000
     try:
-        offered_base(base_s)
+        offered_base(clock.base_s)
     except ValueError:
         return None
-    slow_enough = Speed.of_clock(base_s, increment_s) is not None and increment_s <= LONGEST_INCREMENT_S
-    return ExactClock(base_s, increment_s) if slow_enough else None
+    is_too_fast = Speed.of_clock(clock.base_s, clock.increment_s) is None
+    return None if is_too_fast or clock.increment_s > LONGEST_INCREMENT_S else clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from lichessbot.config.matchmaking import ColourChoice, MatchType, ModeChoice, R
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, Variant
 from lichessbot.lichess.models import Account, BotUser
-from lichessbot.matchmaking.known_bots import BotGame, BotGames, Opponents
+from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines
 from lichessbot.storage.records import SlotHolder
 
 _Item = TypeVar("_Item", bound=Hashable)
@@ -49,7 +49,7 @@ class Knowledge:
 
     us: Account
     bots: Sequence[BotUser]
-    opponents: Opponents
+    declines: Declines
     bot_games: BotGames
     now: float
     """Seconds since the epoch."""
@@ -178,7 +178,7 @@ def _suits(bot: BotUser, kind: MatchType, terms: Terms, config: Config, known: K
     return (
         low <= rating <= high
         and abs(rating - _rating(known.us, terms.rating_category)) >= kind.opponent_min_rating_difference
-        and known.opponents.rests_until(bot.id, terms) <= known.now
+        and known.declines.rests_until(bot.id, terms) <= known.now
         and _rests_until(bot.id, kind, terms, config, known) <= known.now
     )
 

@@ -50,7 +50,6 @@ class SourceAnswer:
     summary: SearchSummary = field(default_factory=SearchSummary)
     wdl: int | None = None
     took_s: float = field(default=0.0, compare=False)
-    reply: str | None = None
 
 
 Model = TypeVar("Model", bound=BaseModel)

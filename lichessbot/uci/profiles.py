@@ -70,7 +70,7 @@ class GameFacts:
             full.rated,
             full.tournament_id is not None,
             colour,
-            None if full.clock is None else ExactClock(full.clock.initial // 1000, full.clock.increment // 1000),
+            None if full.clock is None else full.clock.exact,
             gives_pieces=gives_pieces(full.initial_fen, colour),
         )
 
@@ -119,9 +119,6 @@ def _cpu_quotas(root: Path) -> Iterator[float]:
             yield quota / period
         if folder == base:
             break
-
-
-UNKNOWN_MACHINE: Final = Machine(None, None)
 
 
 def matching(facts: GameFacts, config: Config) -> list[tuple[int, Profile]]:

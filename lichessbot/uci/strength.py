@@ -75,7 +75,7 @@ def nearest_level(wanted: int, levels: tuple[int, int]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
+class LevelSuggestion:
     """Another level for an opponent, after these results of ours against one level."""
 
     level: int
@@ -85,7 +85,7 @@ class Suggestion:
 
 def suggested_level(
     results: Sequence[tuple[int, Result]], level: int | None, levels: tuple[int, int]
-) -> Suggestion | None:
+) -> LevelSuggestion | None:
     """Return the level to propose at the start of a game at `level`; None if it fits, or if too little is known.
 
     `results`: our casual games against the opponent at a level, oldest first. Those against the latest level count. The
@@ -107,4 +107,4 @@ def suggested_level(
     difference = _ELO_SCALE * math.log10(expected / (1 - expected)) / 2
     wanted = nearest_level(played + _STEP * round(difference / _STEP), levels)
     is_new = wanted > max(level, played) if difference > 0 else wanted < min(level, played)
-    return Suggestion(wanted, played, score) if is_new else None
+    return LevelSuggestion(wanted, played, score) if is_new else None

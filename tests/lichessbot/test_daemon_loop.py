@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.control.client import ask
-from lichessbot.control.commands import Command
+from lichessbot.control.commands import ControlCommand
 from lichessbot.errors import ExitCode
 from lichessbot.games.recovery import GameRecovery
 from lichessbot.lichess.models import Account
@@ -59,7 +59,8 @@ def test_an_account_that_answers_while_engines_are_checked_is_not_forgotten_if_t
     daemon._process.send_signal(signal.SIGHUP)
     assert daemon.logged("reload.in_use engines=old")
     lichess.answer("/api/account", Reply(body=ACCOUNT))
-    daemon.until(lambda: (status := ask(tmp_path / "state", Command.STATUS).status) and status.connection.account)
+    state = tmp_path / "state"
+    daemon.until(lambda: (status := ask(state, ControlCommand.STATUS).status) and status.connection.account)
     config.write_text(before)
     daemon._process.send_signal(signal.SIGHUP)
     daemon.until_asked(EVENTS)
@@ -329,7 +330,7 @@ def test_a_book_on_a_disk_that_hangs_stops_no_daemon(lichess: ScriptedLichess, d
     daemon._process.send_signal(signal.SIGHUP)
     assert daemon.logged("engine.polyglot.enabled")
     assert daemon.logged("engine.good", 2)
-    assert ask(tmp_path / "state", Command.STATUS).ok
+    assert ask(tmp_path / "state", ControlCommand.STATUS).ok
 
 
 def test_a_signal_ends_a_daemon_that_never_reached_lichess(lichess: ScriptedLichess, daemon: Daemon) -> None:

@@ -366,4 +366,77 @@ def test_a_denied_token_says_nothing_of_the_bot_we_challenged(store: Store, erro
     created = hall.outbox.sent[-1]
     assert isinstance(created, CreateChallenge)
     hall.lobby.command_answered(created, CommandFailed(created, error))
-    assert bool(hall.lobby._matchmaker._opponents.rests_until("rival", created.terms)) is rests
+    assert bool(hall.lobby._matchmaker._declines.rests_until("rival", created.terms)) is rests
+
+
+# What a bot that challenges us hears when the day's games are used up
+
+
+def test_the_limit_of_lichess_is_not_said_to_be_a_key_of_the_config(store: Store) -> None:
+    lobby = lobby_of(store, Outbox(), [], Config())
+    accept = AcceptChallenge("wxyz9876")
+    error = RateLimited(timedelta(hours=1), "You played 100 games against other bots", quota="bot.vsBot.day")
+    lobby.command_answered(accept, CommandFailed(accept, error))
+    objection = lobby.snapshot().objection_to_bots
+    assert objection is not None
+    assert objection.rule == "Lichess's limit of bot games"
+    assert objection.because.startswith("0 of 100 bot games, resumes ")
+
+
+def test_the_last_game_of_the_day_is_kept_for_the_bot_that_we_challenge(store: Store) -> None:
+    hall = Hall(store)
+    keys = {"allow_matchmaking": True, "bot_games_per_day": 1, "bot_games_for_challengers": 0}
+    hall.lobby.reload(Config.model_validate({"matchmaking": keys}))
+    assert hall.lobby.snapshot().objection_to_bots is None
+    hall.find_a_rival()
+    assert isinstance(hall.outbox.sent[-1], CreateChallenge)
+    objection = hall.lobby.snapshot().objection_to_bots
+    assert objection is not None
+    assert objection.rule == "matchmaking.bot_games_per_day = 1"
+    assert objection.because == "the games left today are about to begin"
+
+
+def test_an_open_challenge_to_a_human_takes_no_game_of_a_bot(store: Store) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [], Config.model_validate({"matchmaking": {"bot_games_per_day": 1}}))
+    lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
+    lobby.game_started(game_of_a_human().model_copy(update={"game_id": "wxyz9876"}))
+    lobby.rechallenge(received=True)
+    assert isinstance(outbox.sent[-1], CreateChallenge)
+    assert lobby.snapshot().objection_to_bots is None
+
+
+# What the log says of challenges that fail
+
+
+@pytest.mark.parametrize(("filter_", "is_told"), [("none", False), ("fine", True)])
+@pytest.mark.parametrize(
+    ("event", "error"),
+    [
+        ("match.refused", Refused(400, "Rival does not accept challenges")),
+        ("match.unanswered", None),
+        ("match.declined", None),
+    ],
+)
+def test_a_rest_is_logged_only_if_there_is_one(
+    store: Store, caplog: pytest.LogCaptureFixture, filter_: str, is_told: bool, event: str, error: Refused | None
+) -> None:
+    caplog.set_level("INFO")
+    hall = Hall(store)
+    hall.lobby.reload(Config.model_validate({"matchmaking": {"allow_matchmaking": True, "challenge_filter": filter_}}))
+    hall.find_a_rival()
+    created = hall.outbox.sent[-1]
+    assert isinstance(created, CreateChallenge)
+    told = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
+    if error is not None:
+        hall.lobby.command_answered(created, CommandFailed(created, error))
+    else:
+        hall.lobby.command_answered(created, CommandDone(created, told))
+    if event == "match.unanswered":
+        canceled = CancelChallenge(told.id)
+        hall.lobby.command_answered(canceled, CommandDone(canceled))
+    elif event == "match.declined":
+        hall.lobby.challenge_event(ChallengeDeclined(challenge=told), time.monotonic())
+    lines = [line for line in caplog.messages if line.split()[0].startswith(("match.declined", "match.refused", event))]
+    assert [line.split()[0] for line in lines] == [event]
+    assert ("rests_until=" in lines[0]) is is_told

@@ -287,9 +287,31 @@ def test_our_colour_is_kept_when_we_challenge_again(store: Store) -> None:
     [{"variant": {"key": "duck"}}, {"variant": {"key": "fromPosition"}}, {"timeControl": {"type": "unlimited"}}],
 )
 def test_a_challenge_that_we_never_make_is_not_repeated(store: Store, changes: dict[str, Any]) -> None:
-    lobby = lobby_of(store, Outbox(), [], Config())
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [], Config())
     come(lobby, echoed("friend"), echoed("other", **changes))
-    assert lobby.describe().matchmaking.last_opponent == "friend"
+    assert lobby.describe().matchmaking.last_opponent == "other"
+    with pytest.raises(CannotDo, match="the last challenge was one that the bot never makes"):
+        lobby.rechallenge(received=False)
+    by_other = echoed(US.id, challenger={"id": "other"}, **changes)
+    come(lobby, echoed(US.id, challenger={"id": "ann"}), by_other)
+    with pytest.raises(CannotDo, match="the last challenge was one that the bot never makes"):
+        lobby.rechallenge(received=True)
+    assert not any(isinstance(command, CreateChallenge) for command in outbox.sent)
+
+
+def test_a_correspondence_challenge_that_is_made_again_stays_open(store: Store) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [], Config(), AT_ONCE)
+    by_days = echoed("friend", timeControl={"type": "correspondence", "daysPerTurn": 2}, speed="correspondence")
+    come(lobby, by_days)
+    lobby.rechallenge(received=False)
+    (created,) = outbox.sent
+    assert isinstance(created, CreateChallenge)
+    lobby.command_answered(created, CommandDone(created, by_days.challenge))
+    lobby.tick()
+    assert outbox.sent == [created]
+    assert lobby.describe().matchmaking.open_challenge is None
 
 
 def test_no_challenge_is_repeated_in_a_variant_that_the_engine_does_not_play(store: Store) -> None:

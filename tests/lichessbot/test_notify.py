@@ -141,7 +141,8 @@ def test_the_start_of_a_game_is_told_once_with_its_facts() -> None:
     bench = Bench()
     assert bench.note(StreamEvent(GAME, full(), 0.0)) == []     # who we are is unknown
     opened = StreamEvent(GAME, full("e2e4"), 0.0)
-    assert bench.note(account(), opened, opened) == ["game_started"]
+    strangers = StreamEvent("abcd9999", full("e2e4", id="abcd9999", white={"id": "somebody"}), 0.0)
+    assert bench.note(account(), opened, opened, strangers) == ["game_started"]
     (notice,) = bench.notices
     assert notice.text == f"game {GAME} started: white against BOT maia1 (1600)"
     assert notice.facts == {
@@ -371,19 +372,26 @@ def test_events_are_dropped_when_too_many_wait(worker: _Worker, caplog: pytest.L
     worker.start()
 
 
-def test_the_end_waits_for_a_hanging_program_only_for_a_moment(
-    worker: _Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("waiting", [0, 2, 20])
+def test_the_end_waits_for_a_hanging_program_for_a_limited_time_and_names_what_was_not_told(
+    worker: _Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture, waiting: int
 ) -> None:
     monkeypatch.setattr("lichessbot.notify._CLOSE_WAITS_AT_MOST", timedelta(seconds=0.1))
     worker.start()
     let_go = tmp_path / "let go"
     worker.tell(NotifyConfig(command=("sh", "-c", f"until test -e '{let_go}'; do sleep 0.1; done"), timeout=60), TOLD)
+    while worker._notices.qsize():     # until the program is started
+        time.sleep(0.01)
+    for _ in range(waiting):
+        worker.tell(NotifyConfig(command=("touch", f"{tmp_path}/told")), TOLD)
     worker.close()
     assert worker.is_alive()
     assert worker.daemon
+    assert caplog.text.count("notify.dropped") == waiting
     let_go.touch()
     worker.join(60)
     assert not worker.is_alive()
+    assert not (tmp_path / "told").exists()
 
 
 # The whole daemon

@@ -6,6 +6,7 @@ import pytest
 
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import (
+    CommandDone,
     CommandFailed,
     JoinTournament,
     LeaveTournament,
@@ -47,6 +48,39 @@ def test_a_request_that_a_rate_limit_holds_back_is_withdrawn_before_we_leave(des
     desk.tick()
     assert desk.sent[-1] == LeaveTournament(ARENA)
     assert desk.held_back == []
+
+
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_an_arena_that_was_not_joined_yet_is_not_left(
+    desk: Desk, is_sent: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    desk.wishes = [(ARENA, None, None)]
+    desk.tournaments.want(())
+    desk.tick()
+    desk.held_back = [] if is_sent else desk.sent[-1:]
+    desk.tournaments.stop()
+    assert not desk.tournaments.leaving
+    assert desk.held_back == []
+    desk.tick()
+    assert desk.sent == [ReadTournament(ARENA)]
+    assert "tournament.left" not in caplog.text
+
+
+def test_the_answer_to_a_read_before_a_pause_does_not_hide_that_a_join_is_under_way(desk: Desk) -> None:
+    desk.wishes = [(ARENA, None, None)]
+    desk.tournaments.want(())
+    desk.tick()
+    desk.tournaments.stop()
+    desk.tournaments.resume(())
+    desk.tick()
+    info = ArenaInfo(id=ARENA, secondsToFinish=600)
+    first, second = desk.sent
+    desk.tournaments.handle(CommandDone(first, info))
+    desk.tick()
+    desk.tournaments.handle(CommandDone(second, info))
+    desk.tick()
+    assert desk.sent == [*[ReadTournament(ARENA)] * 2, JoinTournament(ARENA, None, None, pair=True)]
 
 
 def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: Desk) -> None:

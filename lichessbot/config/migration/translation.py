@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from lichessbot.config.root import PLACEHOLDERS
+from lichessbot.config.root import LINKS_ARE_DROPPED, PLACEHOLDERS, has_link
 from lichessbot.config.sources import BookFiles
 from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted
 
@@ -91,9 +91,11 @@ class Translation:
         return value
 
     def move_greeting(self, old: str, new: str) -> None:
-        """Take a chat line and set ours; note the words in braces that are unknown here."""
+        """Take a chat line and set ours; note the words in braces that are unknown here. Leave out one with a link."""
         text = self.peek(*old.split("."))
-        if isinstance(text, str) and (line := without_unknown_words(text)) != " ".join(text.split()):
+        if isinstance(text, str) and has_link(text):
+            self.leave(old, LINKS_ARE_DROPPED)
+        elif isinstance(text, str) and (line := without_unknown_words(text)) != " ".join(text.split()):
             self.note(tuple(old.split(".")), f"only {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)} are filled in here")
             self.move(old, new, lambda _: line)
         else:

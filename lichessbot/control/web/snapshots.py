@@ -12,7 +12,7 @@ from functools import cached_property
 from queue import SimpleQueue
 from typing import Final
 
-from lichessbot.control.commands import Command, ControlAnswer, ControlRequest, status_json
+from lichessbot.control.commands import ControlAnswer, ControlCommand, ControlRequest, status_json
 from lichessbot.control.status import PlayerStatus, RunningGame, Status, StreamStatus
 from lichessbot.errors import LichessBotError
 from lichessbot.log import EventLog
@@ -114,7 +114,7 @@ class Snapshots:
     async def _ask(self) -> Status:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[ControlAnswer] = loop.create_future()
-        self._emit(ControlRequest(Command.STATUS, answers=_Answers(loop, answer)))
+        self._emit(ControlRequest(ControlCommand.STATUS, answers=_Answers(loop, answer)))
         try:
             async with asyncio.timeout(PATIENCE_S):
                 status = (await answer).status

@@ -1,5 +1,6 @@
 """`lichessbot bugreport`: what is in the archive, and what is not."""
 
+import os
 import re
 import stat
 import zipfile
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from lichessbot.cli.main import main
+from lichessbot.config import dotted_values, load_config
+from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.matchmaking.known_bots import BotGame, BotGames
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.storage.database import FILE_NAME, Database
@@ -100,6 +103,26 @@ def test_no_secret_is_in_the_archive(folder: Path) -> None:
     assert "found 'http://[hidden]@proxy:3128'; see https://a.b/?[hidden]\"\n" in everything
     assert "~/state" in everything or "folder: state" in everything
     assert "- curl\n  - '[hidden]'\n" in everything
+
+
+def test_the_configuration_in_the_report_is_the_one_in_force(folder: Path) -> None:
+    rules = "variants: [standard, atomic], time_controls: [bullet, 3+2], max_days: .inf, human: {min_base: 60}"
+    matchmaking = "bot_games_per_day: 20, overrides: {slow: {challenge_days: 2, challenge_initial_time: null}}"
+    profile = "{when: {clock: 3+2, rating: [0, 1500]}, engine: {depth: 4, style: gambler"
+    engine = "engine: {command: [bin/fish, -x], uci_options: {Hash: 16, Skill: 3}, depth: 9}"
+    environment, reports = {**os.environ, TOKEN_VARIABLE: TOKEN}, []
+    for more in ("", ", hash_mb: 64, command: null", ", strength: full"):
+        text = f"challenge: {{{rules}}}\nmatchmaking: {{{matchmaking}}}\n{engine}\nprofiles: [{profile}{more}}}}}]\n"
+        ours, theirs = folder / "config.yml", folder / "theirs.yml"
+        ours.write_text(text)
+        reports.append(report(folder, "--force")["config.yml"])
+        theirs.write_text(reports[-1])
+        here, there = (load_config(it, environment) for it in (ours, theirs))
+        assert there.state_dir == here.state_dir
+        assert there.config.profiles[0].engine.model_fields_set == here.config.profiles[0].engine.model_fields_set
+        assert dotted_values(there.config) == dotted_values(here.config) | {"state_dir": here.state_dir}
+    assert len(set(reports)) == 3
+    assert "\nstate_dir: ~/" in reports[0]
 
 
 def test_other_players_are_shown_only_on_demand(folder: Path) -> None:

@@ -8,10 +8,11 @@ import pytest
 
 from lichessbot.cli.check import intentions
 from lichessbot.cli.main import main
-from lichessbot.config import Config
+from lichessbot.config import Config, load_config
 from lichessbot.storage.database import FILE_NAME, LOCK_NAME
-from lichessbot.uci.profiles import UNKNOWN_MACHINE, Machine
+from lichessbot.uci.profiles import Machine
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
+from tests.lichessbot.machines import UNKNOWN_MACHINE
 
 NOTHING = "would neither agree to draws or takebacks nor resign"
 ALL: dict[str, Any] = {
@@ -84,6 +85,62 @@ def test_check_reports_matchmaking() -> None:
     assert "would offer humans a rematch after a game, 2 in a row" in told
     untold = list(intentions(Config(), UNKNOWN_MACHINE))
     assert not [line for line in untold if any(it in line for it in ("challenge bots", "tournament", "rematch"))]
+
+
+@pytest.mark.parametrize(
+    ("matchmaking", "challenge", "key", "note"),
+    [
+        ("bot_games_per_day: 0", "", "allow_matchmaking", "has no effect, as matchmaking.bot_games_per_day is 0"),
+        (
+            "bot_games_per_day: 20, bot_games_for_challengers: 20", "", "allow_matchmaking",
+            "has no effect, as matchmaking.bot_games_for_challengers leaves none of the 20 bot games a day",
+        ),
+        (
+            "", "games_reserved_for_humans: 1", "allow_matchmaking",
+            "has no effect, as challenge.games_reserved_for_humans reserves all slots for humans",
+        ),
+        ("allow_during_games: true", "", "allow_during_games", "has no effect while challenge.concurrency is 1"),
+    ],
+)  # fmt: skip
+def test_matchmaking_that_challenges_nobody_is_noted_and_not_planned(
+    tmp_path: Path, matchmaking: str, challenge: str, key: str, note: str
+) -> None:
+    file = tmp_path / "config.yml"
+    text = f"challenge: {{{challenge}}}\nmatchmaking:\n  allow_matchmaking: true\n  {matchmaking}\n"
+    file.write_text(text.replace(", ", "\n  "))
+    loaded = load_config(file, {}, needs_token=False)
+    line = next(number for number, it in enumerate(file.read_text().splitlines(), 1) if f"  {key}:" in it)
+    assert loaded.warnings == (f"{file}:{line}: matchmaking.{key}: {note}",)
+    told = [line for line in intentions(loaded.config, UNKNOWN_MACHINE) if "would challenge bots" in line]
+    when_idle = ["would challenge bots after 30 min, when idle; kinds of games: default"]
+    assert told == (when_idle if key == "allow_during_games" else [])
+
+
+def test_matchmaking_that_may_challenge_somebody_is_planned(tmp_path: Path) -> None:
+    file = tmp_path / "config.yml"
+    match = "allow_matchmaking: true, allow_during_games: true, bot_games_per_day: 20, bot_games_for_challengers: 19"
+    file.write_text(f"challenge: {{concurrency: 2, games_reserved_for_humans: 1}}\nmatchmaking: {{{match}}}\n")
+    loaded = load_config(file, {}, needs_token=False)
+    assert loaded.warnings == ()
+    told = list(intentions(loaded.config, UNKNOWN_MACHINE))
+    assert "would challenge bots after 30 min, also during games; kinds of games: default" in told
+    file.write_text("matchmaking: {bot_games_per_day: 0, allow_during_games: true}\n")
+    assert load_config(file, {}, needs_token=False).warnings == ()
+
+
+def test_a_profile_that_no_game_can_match_is_noted_and_not_counted(tmp_path: Path) -> None:
+    file = tmp_path / "config.yml"
+    conditions = ("speed: bullet, clock: 3+2", "clock: 0.25+0", "speed: [blitz, rapid], clock: [1+0, 3+2]")
+    file.write_text("profiles:\n" + "".join(f"- {{when: {{{it}}}, engine: {{depth: 4}}}}\n" for it in conditions))
+    loaded = load_config(file, {}, needs_token=False)
+    assert loaded.warnings == (
+        f"{file}:2: profiles #1.when.clock: no game with 3+2 meets the conditions, as its speed is blitz, which is not "
+        "in speed",
+        f"{file}:3: profiles #2.when.clock: no game with 0.25+0 meets the conditions, as it is too fast for bots",
+        f"{file}:4: profiles #3.when.clock: no game with 1+0 meets the conditions, as its speed is bullet, which is "
+        "not in speed",
+    )
+    assert "would change that in some games, by 1 profile" in list(intentions(loaded.config, UNKNOWN_MACHINE))
 
 
 def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.facade import STARTING_FEN
 from lichessbot.cli.challenge import refuse_unplayable
 from lichessbot.cli.main import main
 from lichessbot.config import load_config
@@ -14,7 +15,7 @@ from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.errors import ConfigError
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
-from lichessbot.matchmaking.known_bots import BotGame, BotGames, Opponents
+from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines
 from lichessbot.storage.database import FILE_NAME, Database, read_only
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.records import Answer, ChallengeRecord, ListFetched
@@ -343,6 +344,29 @@ def test_questions_without_sense_are_exit_code_two(ask: Asked, words: str) -> No
     assert ask.complaint.count("\n") == 1
 
 
+def test_standard_chess_from_another_position_is_from_position(ask: Asked, tmp_path: Path) -> None:
+    configure(tmp_path, "variants: [standard]")
+    odds = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR w KQkq - 0 1"
+    told = ask("--clock", "3+0", "--fen", odds)
+    assert told["challenge"].startswith("casual 3+0 (blitz) fromPosition, from ")
+    assert told["answer"] == "would be declined: standard"
+    told = ask("--clock", "3+0", "--rated", "--fen", STARTING_FEN)
+    assert told["challenge"].startswith("rated 3+0 (blitz) standard, from ")
+    assert told["answer"] == "would be accepted"
+    start = "rkbnnrqb/pppppppp/8/8/8/8/PPPPPPPP/RKBNNRQB w KQkq - 0 1"
+    assert " chess960, from" in ask("--clock", "3+0", "--rated", "--variant", "chess960", "--fen", start)["challenge"]
+    for variant in ("standard", "fromPosition"):
+        ask("--clock", "3+0", "--rated", "--variant", variant, "--fen", odds)
+        assert ask.code == 2
+        assert ask.complaint.startswith("lichessbot explain: --rated: Lichess does not rate fromPosition games (see")
+
+
+def test_an_anonymous_player_has_no_name(ask: Asked) -> None:
+    ask("--clock", "3+0", "--from", "anonymous", "--name", "Ada")
+    assert ask.code == 2
+    assert ask.complaint.startswith("lichessbot explain: --name: an anonymous player has no name (see")
+
+
 def test_two_lengths_of_one_game_are_named(ask: Asked) -> None:
     ask("--clock", "3+2", "--days", "2")
     assert ask.code == 2
@@ -363,7 +387,7 @@ def test_invalid_words_are_exit_code_two(words: str) -> None:
 def test_a_profile_tells_what_a_bot_accepts_and_declines(ask: Asked, tmp_path: Path, store: Store) -> None:
     terms = Terms(Variant.STANDARD, ExactClock(60, 1), rated=False)
     now = time.time()
-    Opponents(store).declined("rival", terms, DeclineReason.TOO_FAST, ChallengeFilter.FINE, now)
+    Declines(store).declined("rival", terms, DeclineReason.TOO_FAST, ChallengeFilter.FINE, now)
     BotGames(store).note(BotGame("game0001", "rival", "blitz", Colour.WHITE, ours=True, began_at=now))
     BotGames(store).note(BotGame("game0002", "rival", "rapid", Colour.WHITE, ours=False, began_at=now))
     written(store, tmp_path)

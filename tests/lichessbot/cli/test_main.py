@@ -68,6 +68,26 @@ def test_a_challenge_has_a_clock_or_days(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
+        (("--clock", "0+0"), "0+0: expected 30 s or more for base + 40 increments, found 0 + 40 * 0"),
+        (("--clock", "0.25+0"), "0.25+0: expected 30 s or more for base + 40 increments, found 15 + 40 * 0"),
+        (("--days", "2", "--variant", "atomic", "--rated"), "--rated: without a clock, Lichess rates games of stand"),
+        (("--days", "2", "--variant", "chess960", "--rated"), "--rated: without a clock, Lichess rates games of stand"),
+        (("--clock", "0+1"), "missing.yml: cannot be read"),
+        (("--days", "2", "--rated"), "missing.yml: cannot be read"),
+        (("--days", "2", "--variant", "atomic"), "missing.yml: cannot be read"),
+    ],
+)
+def test_a_challenge_that_lichess_never_accepts_is_not_sent(
+    words: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["challenge", "somebody", *words, "--config", "missing.yml"]) == 2
+    told = capsys.readouterr().err
+    assert complaint in told
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
         (("matchmaking",), "Missing argument '{on|off}'. Choose from: on, off"),
         (("games", "--json", "--csv"), "--json and --csv exclude each other"),
         (("run", "--fast"), "No such option '--fast'."),

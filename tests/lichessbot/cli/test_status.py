@@ -22,7 +22,7 @@ from rich.console import Console
 from engine.terminal.board_view import Theme
 from lichessbot.cli.main import main
 from lichessbot.cli.status import _answers, render
-from lichessbot.control.commands import Command, ControlAnswer
+from lichessbot.control.commands import ControlAnswer, ControlCommand
 from lichessbot.control.status import (
     Activity,
     Evaluation,
@@ -194,7 +194,8 @@ def test_the_last_line_says_how_many_games_are_not_shown() -> None:
 def answered(office: Office, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Office:
     """A daemon with the state folder that `lichessbot` finds by itself."""
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
-    office.answer = lambda request: ControlAnswer(True, status=STATUS) if request.command is Command.STATUS else None
+    status = ControlAnswer(True, status=STATUS)
+    office.answer = lambda request: status if request.command is ControlCommand.STATUS else None
     return office
 
 

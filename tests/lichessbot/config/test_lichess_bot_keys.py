@@ -200,6 +200,13 @@ def test_an_engine_is_started_as_lichess_bot_starts_it(file: Path) -> None:
     assert ours.uci_options == {"MultiPV": 4}
 
 
+def test_an_empty_folder_is_none(file: Path) -> None:
+    """In lichess-bot, an empty `pgn_directory` writes no games."""
+    loaded = load(file, "pgn_directory: ''\nstate_dir: ''\n")
+    assert loaded.config.pgn_directory is None
+    assert loaded.state_dir == load(file, "").state_dir != file.parent
+
+
 def test_the_keys_of_lichess_bot_for_draws_and_greetings_are_understood(file: Path) -> None:
     config = load(
         file,

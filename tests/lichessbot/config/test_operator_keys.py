@@ -17,6 +17,22 @@ def test_an_unknown_name_in_the_braces_of_a_greeting_is_named(file: Path) -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    "link", ["http://a.b", "HTTPS://example.de/x", "see lichess.org!", "www.chess.com/me", "(My.Page.edu)"]
+)
+def test_a_greeting_with_a_link_is_noted_as_lichess_drops_it(file: Path, link: str) -> None:
+    loaded = load(file, f"greeting:\n  hello: 'Hi {{opponent}} {link}'\n  goodbye_spectators: {link}\n")
+    assert [note.removeprefix(f"{file}:") for note in loaded.warnings] == [
+        "2: greeting.hello: Lichess drops chat lines of bots that contain links",
+        "3: greeting.goodbye_spectators: Lichess drops chat lines of bots that contain links",
+    ]
+
+
+@pytest.mark.parametrize("text", ["Hi! .com on", "I run on github.io", "mail me@lichess.org", "e4... organ.", "http://"])
+def test_a_greeting_without_a_link_is_not_noted(file: Path, text: str) -> None:
+    assert load(file, f"greeting: {{hello: '{text}'}}\n").warnings == ()
+
+
 def test_a_notifier_beside_the_config_gets_its_whole_path(file: Path) -> None:
     text = "notify: {command: [bin/tell, --urgent], on: [game_lost]}\n"
     assert load(file, text).config.notify.command == (str(file.parent / "bin/tell"), "--urgent")

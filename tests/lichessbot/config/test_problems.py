@@ -316,6 +316,15 @@ def test_values_out_of_range_are_problems(file: Path, text: str, problem: str) -
             "1: matchmaking.challenge_initial_time: expected a clock (challenge_increment as well) or challenge_days",
         ),
         (
+            "matchmaking: {challenge_variant: atomic, challenge_days: [1], challenge_mode: rated, "
+            "challenge_increment: []}\n",
+            "1: matchmaking.challenge_mode: expected casual, as Lichess rates no atomic without a clock, found rated",
+        ),
+        (
+            "matchmaking:\n  overrides:\n    default: {weight: 2}\n",
+            "3: matchmaking.overrides.default: expected another name, as the games of the section itself have this one",
+        ),
+        (
             "matchmaking: {weight: 0}\n",
             "1: matchmaking.weight: expected a weight above 0 here or in one of the overrides",
         ),
@@ -332,6 +341,22 @@ def test_values_out_of_range_are_problems(file: Path, text: str, problem: str) -
 )
 def test_a_problem_in_a_matchmaking_override_names_its_line(file: Path, text: str, problem: str) -> None:
     assert problems(file, text) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("keys", "noted"),
+    [
+        ("opponent_min_rating: 2000", ["opponent_min_rating"]),
+        ("opponent_min_rating: 2000, opponent_rating_difference: null", []),
+        ("opponent_min_rating: 600, opponent_max_rating: 4000", []),
+        ("overrides: {easy: {opponent_max_rating: 1500}}", ["overrides.easy.opponent_max_rating"]),
+        ("overrides: {easy: {opponent_max_rating: 1500, opponent_rating_difference: null}}", []),
+    ],
+)
+def test_bounds_of_ratings_that_a_difference_overrules_are_noted(file: Path, keys: str, noted: list[str]) -> None:
+    found = load(file, f"matchmaking: {{allow_matchmaking: true, {keys}}}\n").warnings
+    effect = "has no effect unless opponent_rating_difference is null; it is 300"
+    assert [it.removeprefix(f"{file}:1: ") for it in found] == [f"matchmaking.{key}: {effect}" for key in noted]
 
 
 def test_an_arena_may_be_named_by_its_address(file: Path) -> None:

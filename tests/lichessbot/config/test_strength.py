@@ -126,6 +126,8 @@ def test_every_way_to_rated_games_counts(file: Path, rest: str, why: str) -> Non
             "{when: {speed: [bullet, blitz, rapid], rated: true}, engine: {strength: 2000}}",
         ),
         profiles("{when: {speed: bullet}, engine: {strength: 1800}}"),
+        profiles("{when: {rating: [2000, 4000]}, engine: {strength: full, depth: 9}}"),
+        "engine: {strength: 1800}\n" + profiles("{when: {rating: [2000, 4000]}, engine: {strength: 1800}}"),
     ],
 )
 def test_one_strength_for_everybody_in_rated_games_is_accepted(file: Path, text: str) -> None:
@@ -136,7 +138,9 @@ def test_a_level_for_a_range_of_ratings_is_for_casual_games_too(file: Path) -> N
     text = profiles("{when: {rating: [0, 1500]}, engine: {strength: 1200}}")
     (found,) = problems(file, text)
     assert found == (
-        "2: profiles #1.engine.strength: 1200 is for casual games only: challenge.modes accepts rated games, and those "
-        "have one strength for everybody; add rated: false to its when"
+        "2: profiles #1.engine.strength: a strength that depends on the opponent's rating is for casual games only: "
+        "challenge.modes accepts rated games, and those have one strength for everybody; add rated: false to its when"
     )
     load(file, text.replace("rating:", "rated: false, rating:"))
+    (found,) = problems(file, "engine: {strength: 1500}\n" + text.replace("1200", "full"))
+    assert found.startswith("3: profiles #1.engine.strength: a strength that depends on the opponent's rating is for ")

@@ -19,7 +19,7 @@ import pytest
 
 from lichessbot.control import client
 from lichessbot.control.client import NoAnswer, NoDaemon
-from lichessbot.control.commands import Command, ControlAnswer
+from lichessbot.control.commands import ControlAnswer, ControlCommand
 from lichessbot.control.server import ControlServer
 from lichessbot.control.sockets import SOCKET_NAME
 from tests.lichessbot.control.conftest import PATIENT, Office
@@ -47,8 +47,8 @@ def told(folder: Path, sent: bytes) -> dict[str, object]:
 
 
 def test_a_command_is_done_and_answered(office: Office, tmp_path: Path) -> None:
-    assert ask(tmp_path, Command.BLOCK, "Somebody") == ControlAnswer(ok=True, text="did block")
-    assert [(request.command, request.argument) for request in office.seen] == [(Command.BLOCK, "Somebody")]
+    assert ask(tmp_path, ControlCommand.BLOCK, "Somebody") == ControlAnswer(ok=True, text="did block")
+    assert [(request.command, request.argument) for request in office.seen] == [(ControlCommand.BLOCK, "Somebody")]
 
 
 def test_the_socket_is_for_its_owner_alone(office: Office, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_silent_and_slow_clients_are_sent_away_and_delay_nobody_for_long(tmp_pat
         began = time.monotonic()
         silent = [connected(tmp_path) for _ in range(30)]
         # They hold every place, twice over. A client may itself be slow to ask: another one follows.
-        assert any(ask(tmp_path, Command.PAUSE).ok for _ in range(5))
+        assert any(ask(tmp_path, ControlCommand.PAUSE).ok for _ in range(5))
         assert time.monotonic() - began < len(silent) * SHORT_S, "not one after the other"
         for connection in silent:
             assert b"no request came within" in connection.recv(4096)
@@ -127,14 +127,14 @@ def test_a_request_byte_by_byte_has_no_more_time_than_another(tmp_path: Path) ->
 
 def test_many_clients_at_once_are_all_answered(office: Office, tmp_path: Path) -> None:
     with ThreadPoolExecutor(40) as pool:
-        answers = list(pool.map(lambda number: ask(tmp_path, Command.BLOCK, f"player{number}"), range(40)))
+        answers = list(pool.map(lambda number: ask(tmp_path, ControlCommand.BLOCK, f"player{number}"), range(40)))
     assert all(answer.ok for answer in answers)
     assert {request.argument for request in office.seen} == {f"player{number}" for number in range(40)}
 
 
 def test_a_long_answer_arrives_whole(office: Office, tmp_path: Path) -> None:
     office.answer = lambda request: ControlAnswer(True, "long " * 1_000_000)
-    assert len(ask(tmp_path, Command.RESUME).text) == 5_000_000
+    assert len(ask(tmp_path, ControlCommand.RESUME).text) == 5_000_000
 
 
 def test_a_client_that_goes_or_does_not_read_costs_only_its_answer(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_client_that_goes_or_does_not_read_costs_only_its_answer(tmp_path: Pat
             connected(tmp_path).close()
         deaf = connected(tmp_path)
         deaf.sendall(b'{"command": "block", "argument": "Somebody"}\n')
-        assert ask(tmp_path, Command.RESUME).ok
+        assert ask(tmp_path, ControlCommand.RESUME).ok
         deadline = time.monotonic() + PATIENCE_S
         while any(it.name == "control-client" for it in threading.enumerate()):
             assert time.monotonic() < deadline, "the client that does not read keeps its thread"
@@ -155,7 +155,7 @@ def test_a_client_that_goes_or_does_not_read_costs_only_its_answer(tmp_path: Pat
 def test_a_main_thread_that_is_busy_is_not_waited_for_for_ever(tmp_path: Path) -> None:
     with closing(Office(tmp_path, replace(PATIENT, main_thread_s=SHORT_S))) as office:
         office.answer = lambda request: None
-        answer = ask(tmp_path, Command.PAUSE)
+        answer = ask(tmp_path, ControlCommand.PAUSE)
     assert not answer.ok
     assert "did not answer" in answer.text
 
@@ -165,7 +165,7 @@ def test_a_client_gives_up_after_its_patience(tmp_path: Path) -> None:
         mute.bind(str(tmp_path / SOCKET_NAME))
         mute.listen()
         with pytest.raises(NoAnswer, match=r"did not answer within 0\.2 s"):
-            ask(tmp_path, Command.STATUS, patience_s=0.2)
+            ask(tmp_path, ControlCommand.STATUS, patience_s=0.2)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_an_answer_that_cannot_be_read_is_told_as_such(tmp_path: Path, sent: byt
         with ThreadPoolExecutor(1) as pool:
             done = pool.submit(answer)
             with pytest.raises(NoAnswer, match=reason):
-                ask(tmp_path, Command.STATUS)
+                ask(tmp_path, ControlCommand.STATUS)
             done.result()
 
 
@@ -197,27 +197,27 @@ def test_a_folder_too_deep_for_a_socket_address_is_served_all_the_same(tmp_path:
     folder = tmp_path / ("deep" * 20) / ("deeper" * 20)
     folder.mkdir(parents=True)
     office = Office(folder)
-    assert ask(folder, Command.PAUSE).ok
+    assert ask(folder, ControlCommand.PAUSE).ok
     assert stat.S_IMODE((folder / SOCKET_NAME).stat().st_mode) == 0o600
     descriptors = len(os.listdir("/proc/self/fd"))
     for _ in range(5):
-        assert ask(folder, Command.PAUSE).ok
+        assert ask(folder, ControlCommand.PAUSE).ok
     deadline = time.monotonic() + PATIENCE_S
     while len(os.listdir("/proc/self/fd")) > descriptors:  # the server closes its end after the client has the answer
         assert time.monotonic() < deadline
         time.sleep(0.01)
     office.close()
     with pytest.raises(NoDaemon):
-        ask(folder, Command.PAUSE)
+        ask(folder, ControlCommand.PAUSE)
 
 
 def test_the_socket_of_a_daemon_that_was_killed_is_replaced(tmp_path: Path) -> None:
     path = str(tmp_path / SOCKET_NAME)
     subprocess.run([sys.executable, "-c", f"import socket; socket.socket(socket.AF_UNIX).bind({path!r})"], check=True)
     with pytest.raises(NoDaemon):
-        ask(tmp_path, Command.PAUSE)
+        ask(tmp_path, ControlCommand.PAUSE)
     office = Office(tmp_path)
-    assert ask(tmp_path, Command.PAUSE).ok
+    assert ask(tmp_path, ControlCommand.PAUSE).ok
     office.close()
 
 
@@ -225,7 +225,7 @@ def test_the_end_of_one_daemon_leaves_the_socket_of_the_next(tmp_path: Path) -> 
     first = Office(tmp_path)
     second = Office(tmp_path)
     first.close()
-    assert ask(tmp_path, Command.PAUSE).ok
+    assert ask(tmp_path, ControlCommand.PAUSE).ok
     second.close()
     assert not (tmp_path / SOCKET_NAME).exists()
 
@@ -255,10 +255,10 @@ def test_an_answer_given_just_before_the_end_still_arrives(office: Office, tmp_p
         return ControlAnswer(ok=True, text="the daemon ends")
 
     office.answer = leave
-    assert ask(tmp_path, Command.QUIT).text == "the daemon ends"
+    assert ask(tmp_path, ControlCommand.QUIT).text == "the daemon ends"
     closing.join()
     with pytest.raises(NoDaemon):
-        ask(tmp_path, Command.STATUS)
+        ask(tmp_path, ControlCommand.STATUS)
 
 
 def test_a_folder_that_is_deleted_and_made_again_gets_its_socket_again(
@@ -274,7 +274,7 @@ def test_a_folder_that_is_deleted_and_made_again_gets_its_socket_again(
         while answer is None:
             assert time.monotonic() < deadline
             with suppress(NoDaemon):
-                answer = ask(folder, Command.PAUSE)
+                answer = ask(folder, ControlCommand.PAUSE)
         assert answer == ControlAnswer(ok=True, text="did pause")
         assert stat.S_IMODE((folder / SOCKET_NAME).stat().st_mode) == 0o600
     assert not (folder / SOCKET_NAME).exists()

@@ -9,7 +9,7 @@ import pytest
 from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
-from lichessbot.matchmaking.known_bots import BotGame, BotGames, Opponents, Silence
+from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines, Failure
 from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.store import Store
 
@@ -29,14 +29,14 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def opponents(store: Store) -> Opponents:
-    return Opponents(store)
+def declines(store: Store) -> Declines:
+    return Declines(store)
 
 
 def declined(
-    opponents: Opponents, reason: DeclineReason | Silence, rule: ChallengeFilter = ChallengeFilter.FINE, at: float = NOW
+    declines: Declines, reason: DeclineReason | Failure, rule: ChallengeFilter = ChallengeFilter.FINE, at: float = NOW
 ) -> None:
-    opponents.declined("rival", BLITZ, reason, rule, at)
+    declines.declined("rival", BLITZ, reason, rule, at)
 
 
 @pytest.mark.parametrize(
@@ -53,79 +53,86 @@ def declined(
         (DeclineReason.RATED, (CASUAL,), 24),
         (DeclineReason.VARIANT, (CHESS960,), 24),
         (DeclineReason.STANDARD, (CHESS960,), 24),
-        (Silence.UNANSWERED, (), 1),
-        (Silence.REFUSED, (), 24),
+        (Failure.UNANSWERED, (), 1),
+        (Failure.REFUSED, (), 24),
     ],
 )
 def test_each_decline_reason_has_its_scope_and_duration(
-    opponents: Opponents, reason: DeclineReason | Silence, spared: tuple[Terms, ...], hours: int
+    declines: Declines, reason: DeclineReason | Failure, spared: tuple[Terms, ...], hours: int
 ) -> None:
-    declined(opponents, reason)
+    declined(declines, reason)
     for terms in (BLITZ, BULLET, CASUAL, CHESS960):
         expected = 0.0 if terms in spared else NOW + hours * HOUR_S
-        assert opponents.rests_until("rival", terms) == expected
-    assert opponents.rests_until("other", BLITZ) == 0.0
+        assert declines.rests_until("rival", terms) == expected
+    assert declines.rests_until("other", BLITZ) == 0.0
 
 
-def test_every_decline_in_a_row_doubles_the_rest_up_to_a_month(opponents: Opponents) -> None:
+def test_every_decline_in_a_row_doubles_the_rest_up_to_a_month(declines: Declines) -> None:
     rests = []
     for _ in range(12):
-        declined(opponents, DeclineReason.LATER)
-        rests.append((opponents.rests_until("rival", BLITZ) - NOW) / HOUR_S)
+        declined(declines, DeclineReason.LATER)
+        rests.append((declines.rests_until("rival", BLITZ) - NOW) / HOUR_S)
     assert rests[:4] == [1, 2, 4, 8]
     assert rests[-1] == 30 * 24
 
 
-def test_a_game_makes_the_next_decline_the_first_again(opponents: Opponents) -> None:
-    declined(opponents, DeclineReason.LATER)
-    declined(opponents, DeclineReason.LATER)
-    opponents.agreed("rival", BLITZ)
-    assert opponents.rests_until("rival", BLITZ) == 0.0
-    declined(opponents, DeclineReason.LATER)
-    assert opponents.rests_until("rival", BLITZ) == NOW + HOUR_S
+def test_a_game_makes_the_next_decline_the_first_again(declines: Declines) -> None:
+    declined(declines, DeclineReason.LATER)
+    declined(declines, DeclineReason.LATER)
+    declines.agreed("rival", BLITZ)
+    assert declines.rests_until("rival", BLITZ) == 0.0
+    declined(declines, DeclineReason.LATER)
+    assert declines.rests_until("rival", BLITZ) == NOW + HOUR_S
 
 
-def test_a_capped_bot_rests_until_its_quota_is_free_and_that_is_no_decline(opponents: Opponents) -> None:
-    opponents.capped("rival", NOW + 5 * HOUR_S)
-    assert opponents.rests_until("rival", BULLET) == NOW + 5 * HOUR_S
-    declined(opponents, DeclineReason.LATER, at=NOW + 6 * HOUR_S)
-    assert opponents.rests_until("rival", BLITZ) == NOW + 7 * HOUR_S
+def test_a_capped_bot_rests_until_its_quota_is_free_and_that_is_no_decline(declines: Declines) -> None:
+    declines.capped("rival", NOW + 5 * HOUR_S)
+    assert declines.rests_until("rival", BULLET) == NOW + 5 * HOUR_S
+    declined(declines, DeclineReason.LATER, at=NOW + 6 * HOUR_S)
+    assert declines.rests_until("rival", BLITZ) == NOW + 7 * HOUR_S
 
 
-def test_coarse_leaves_the_bot_alone_for_a_day_and_none_remembers_nothing(opponents: Opponents) -> None:
-    declined(opponents, DeclineReason.TOO_FAST, ChallengeFilter.NONE)
-    assert opponents.rests_until("rival", BLITZ) == 0.0
-    declined(opponents, DeclineReason.TOO_FAST, ChallengeFilter.COARSE)
-    assert opponents.rests_until("rival", BULLET) == NOW + DAY_S
+def test_a_later_answer_never_shortens_a_rest(declines: Declines) -> None:
+    declined(declines, DeclineReason.NO_BOT)
+    assert declines.capped("rival", NOW + HOUR_S) == NOW + 2 * DAY_S
+    until = declines.declined("rival", BLITZ, DeclineReason.LATER, ChallengeFilter.FINE, NOW)
+    assert (until, declines.rests_until("rival", BLITZ)) == (NOW + 2 * DAY_S, NOW + 2 * DAY_S)
 
 
-def test_rests_and_their_number_survive_a_restart(tmp_path: Path, store: Store, opponents: Opponents) -> None:
-    declined(opponents, DeclineReason.TOO_FAST)
-    opponents.capped("busy", NOW)
+def test_coarse_leaves_the_bot_alone_for_a_day_and_none_remembers_nothing(declines: Declines) -> None:
+    declined(declines, DeclineReason.TOO_FAST, ChallengeFilter.NONE)
+    assert declines.rests_until("rival", BLITZ) == 0.0
+    declined(declines, DeclineReason.TOO_FAST, ChallengeFilter.COARSE)
+    assert declines.rests_until("rival", BULLET) == NOW + DAY_S
+
+
+def test_rests_and_their_number_survive_a_restart(tmp_path: Path, store: Store, declines: Declines) -> None:
+    declined(declines, DeclineReason.TOO_FAST)
+    declines.capped("busy", NOW)
     store.close()
     again = Store(Database(tmp_path))
-    restarted = Opponents(again)
+    restarted = Declines(again)
     assert restarted.rests_until("rival", BLITZ) == NOW + DAY_S
     declined(restarted, DeclineReason.TOO_FAST)
     assert restarted.rests_until("rival", BLITZ) == NOW + timedelta(days=2).total_seconds()
     restarted.agreed("rival", BLITZ)
     again.close()
     third = Store(Database(tmp_path))
-    assert Opponents(third).rests_until("rival", BLITZ) == 0.0
+    assert Declines(third).rests_until("rival", BLITZ) == 0.0
     third.close()
 
 
-def test_every_reason_lichess_may_send_is_known(opponents: Opponents) -> None:
+def test_every_reason_lichess_may_send_is_known(declines: Declines) -> None:
     for reason in DeclineReason:
         assert DeclineReason.received(reason.value.lower()) is reason
-        declined(opponents, reason)
+        declined(declines, reason)
     assert DeclineReason.received("somethingNew") is DeclineReason.GENERIC
 
 
 def test_every_decline_is_recorded_even_if_it_is_not_minded(tmp_path: Path, store: Store) -> None:
-    opponents = Opponents(store)
-    declined(opponents, DeclineReason.LATER)
-    declined(opponents, Silence.UNANSWERED, ChallengeFilter.NONE, NOW + 1)
+    declines = Declines(store)
+    declined(declines, DeclineReason.LATER)
+    declined(declines, Failure.UNANSWERED, ChallengeFilter.NONE, NOW + 1)
     store.close()
     query = "SELECT opponent, terms, reason, declined_at FROM declines ORDER BY declined_at"
     assert read_only(tmp_path, query) == [

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
-from lichessbot.lichess.challenge_terms import Terms
+from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.commands import (
     CancelChallenge,
     CommandDone,
@@ -18,7 +18,7 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import DeclineReason, ExactClock, Variant
 from lichessbot.lichess.models import Challenge
-from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Withdrawn
+from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, LeftOpen, NotSent, OpenChallenge, Withdrawn
 from lichessbot.matchmaking.selection import Proposal
 from lichessbot.timeouts import Timeouts
 
@@ -50,6 +50,10 @@ def created(now: float = 0.0) -> OpenChallenge:
     it = fresh()
     assert it.handle(CommandDone(it.creation, challenge()), now) is None
     return it
+
+
+def by_days(*, is_bot: bool) -> OpenChallenge:
+    return OpenChallenge(Proposal("rival", Terms(Variant.STANDARD, Days(2), False), "rechallenge", is_bot), TIMEOUTS)
 
 
 def failed(command: MatchCommand, error: ApiError) -> CommandFailed:
@@ -219,3 +223,25 @@ def test_a_queued_challenge_does_not_wait_for_a_lost_one_for_ever() -> None:
         assert it.handle(failed(ReadOutgoing(), NO_ANSWER), now) is None
     assert it.tick(now + RETRY_S) == ReadOutgoing()
     assert it.handle(failed(ReadOutgoing(), NO_ANSWER), now + RETRY_S) == NotSent(None, out_of_reach=True)
+
+
+# Correspondence
+
+
+def test_a_human_may_take_days_to_answer_a_correspondence_challenge() -> None:
+    it = by_days(is_bot=False)
+    assert it.handle(CommandDone(it.creation, challenge()), 0.0) == LeftOpen()
+    assert by_days(is_bot=False).echo(challenge(), 0.0) == LeftOpen()
+    lost = by_days(is_bot=False)
+    lost.handle(failed(lost.creation, NO_ANSWER), 0.0)
+    assert lost.tick(RETRY_S) == ReadOutgoing()
+    assert lost.handle(CommandDone(ReadOutgoing(), Outgoing((challenge(),))), RETRY_S) == LeftOpen()
+
+
+def test_a_correspondence_challenge_is_withdrawn_from_a_bot_and_where_it_is_unwanted() -> None:
+    bot = by_days(is_bot=True)
+    assert bot.handle(CommandDone(bot.creation, challenge()), 0.0) is None
+    assert bot.tick(OPEN_S) == LOOK
+    unwanted = by_days(is_bot=False)
+    assert unwanted.withdraw() is None
+    assert unwanted.handle(CommandDone(unwanted.creation, challenge()), 0.0) == CANCEL

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from lichessbot.lichess.enums import DeclineReason
-from lichessbot.matchmaking.known_bots import Silence
+from lichessbot.matchmaking.known_bots import Failure
 from lichessbot.matchmaking.profile import PastDecline, PastGame, Rest, describe_bot
 
 NOON = time.mktime((2026, 11, 20, 12, 0, 0, 0, 0, -1))
@@ -43,7 +43,7 @@ def test_a_reason_is_put_in_words_with_the_terms_it_answered(reason: str, terms:
 
 
 def test_every_reason_has_its_words() -> None:
-    for reason in (*DeclineReason, *Silence):
+    for reason in (*DeclineReason, *Failure):
         ((_, text),) = describe_bot([], declined(reason, "3+2 rated standard"), [], NOON)
         assert "unknown" not in text
         assert "{" not in text

@@ -14,7 +14,7 @@ from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
 from lichessbot.lichess.models import Account, BotUser
-from lichessbot.matchmaking.known_bots import BotGame, BotGames, Opponents
+from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines
 from lichessbot.matchmaking.selection import SHORTLIST, Knowledge, Proposal, proposals
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
@@ -41,7 +41,7 @@ class Memory:
 
     def __init__(self, folder: Path) -> None:
         self.store = Store(Database(folder))
-        self.opponents = Opponents(self.store)
+        self.declines = Declines(self.store)
         self.bot_games = BotGames(self.store)
         self.has_room_for_days = True
         self.half_pair: Proposal | None = None
@@ -51,7 +51,7 @@ class Memory:
         blocked = {"blocked"}.__contains__
         room = self.has_room_for_days
         known = Knowledge(
-            self.us, bots, self.opponents, self.bot_games, NOW, 3600.0, blocked, room, self.half_pair
+            self.us, bots, self.declines, self.bot_games, NOW, 3600.0, blocked, room, self.half_pair
         )
         return list(proposals(settings, known, last_kind, Random(seed)))
 
@@ -120,7 +120,7 @@ def test_unsuitable_and_blocked_bots_are_left_out(memory: Memory) -> None:
 
 def test_what_a_bot_declined_is_not_proposed_to_it(memory: Memory) -> None:
     terms = Terms(Variant.STANDARD, ExactClock(180, 0), True)
-    memory.opponents.declined("rival", terms, DeclineReason.TOO_SLOW, ChallengeFilter.FINE, NOW)
+    memory.declines.declined("rival", terms, DeclineReason.TOO_SLOW, ChallengeFilter.FINE, NOW)
     settings = config(**BLITZ)
     assert memory.propose(settings, bot("rival")) == []
     bullet = config(challenge_variant="standard", challenge_initial_time=[60], challenge_increment=[0])

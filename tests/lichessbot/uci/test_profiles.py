@@ -10,7 +10,6 @@ from lichessbot.config import Config, EngineConfig
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Variant
 from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.uci.profiles import (
-    UNKNOWN_MACHINE,
     GameFacts,
     Machine,
     configured_engines,
@@ -19,6 +18,7 @@ from lichessbot.uci.profiles import (
     matching,
     memory_warnings,
 )
+from tests.lichessbot.machines import UNKNOWN_MACHINE
 
 BLITZ_BY_A_HUMAN = GameFacts(
     speed="blitz",

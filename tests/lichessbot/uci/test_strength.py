@@ -8,8 +8,9 @@ import pytest
 from lichessbot.config import Config, EngineConfig, Strength
 from lichessbot.lichess.enums import Colour, OpponentKind
 from lichessbot.storage.game_records import Result, Score
-from lichessbot.uci.profiles import UNKNOWN_MACHINE, GameFacts, describe_engine, engine_for
-from lichessbot.uci.strength import FULL, Suggestion, at_level, level_for, nearest_level, suggested_level
+from lichessbot.uci.profiles import GameFacts, describe_engine, engine_for
+from lichessbot.uci.strength import FULL, LevelSuggestion, at_level, level_for, nearest_level, suggested_level
+from tests.lichessbot.machines import UNKNOWN_MACHINE
 
 LEVELS = (600, 2850)
 WON, DRAWN, LOST = Result.WON, Result.DRAWN, Result.LOST
@@ -125,7 +126,7 @@ def test_only_the_games_against_the_latest_level_count() -> None:
     results = [(1200, LOST), (1200, LOST), (1500, LOST), (1500, LOST)]
     assert suggested_level(results, 1500, LEVELS) is None
     found = suggested_level([*results, (1500, LOST)], 1500, LEVELS)
-    assert found == Suggestion(1650, 1500, Score(lost=3))
+    assert found == LevelSuggestion(1650, 1500, Score(lost=3))
 
 
 @pytest.mark.parametrize(

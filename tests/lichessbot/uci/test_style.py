@@ -17,8 +17,9 @@ from lichessbot.lichess.enums import Colour, OpponentKind
 from lichessbot.lichess.models import GameFull
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.profiles import UNKNOWN_MACHINE, GameFacts, describe_engine, engine_for, gives_pieces
+from lichessbot.uci.profiles import GameFacts, describe_engine, engine_for, gives_pieces
 from lichessbot.uci.search import BestMove, Search
+from tests.lichessbot.machines import UNKNOWN_MACHINE
 from tests.lichessbot.uci.helpers import heard
 
 HUMAN = GameFacts("blitz", "standard", OpponentKind.HUMAN, 1500, True, False, Colour.WHITE)

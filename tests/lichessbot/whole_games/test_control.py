@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lichessbot.control.client import ask
-from lichessbot.control.commands import Command
+from lichessbot.control.commands import ControlCommand
 from lichessbot.control.sockets import SOCKET_NAME
 from lichessbot.control.status import Activity, Status
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, DeclineReason
@@ -34,7 +34,7 @@ def told(arena: Arena, *words: str, code: int = 0) -> str:
 
 def status(arena: Arena) -> Status:
     """The status as another client of the socket gets it, which takes no process of its own."""
-    found = ask(arena.folder / "state", Command.STATUS).status
+    found = ask(arena.folder / "state", ControlCommand.STATUS).status
     assert found is not None
     return found
 

@@ -9,9 +9,10 @@ import pytest
 
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, TimeControl, Unlimited
-from lichessbot.rehearsal.rules.enums import Color, ColorChoice, Status, Variant
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, Status, Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.game_session import GameSession
+from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import BOT, PATIENCE_S, Arena
 
@@ -164,6 +165,25 @@ def test_the_game_with_the_least_time_is_played_first(arena: Arena) -> None:
     arena.until(lambda: all(our_plies(session) for session in sessions))
     played = sorted(sessions, key=lambda session: session.game.last_change_ms)
     assert [sessions.index(session) for session in played] == [4, 1, 3, 0, 2]
+    assert arena.stop() == 0
+
+
+def test_a_level_chosen_between_two_visits_plays(arena: Arena) -> None:
+    configure(arena, disconnect_time=600, engine="strength: 1500")
+    session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
+    arena.start()
+    arena.until(lambda: our_plies(session) == 1)
+    assert arena.stop() == 0
+
+    def choose_and_move() -> None:
+        session.say(Color.BLACK, ChatMessage(ChatRoom.PLAYER, "!level 900"))
+        session.play(Color.BLACK, "e7e5")
+
+    arena.server.call(choose_and_move)
+    arena.start()
+    arena.until(lambda: our_plies(session) == 2 and session.game.chat[-1].username == BOT)
+    assert session.game.chat[-1].text == "From my next move on I play at level 900."
+    assert arena.logged("game.level", times=1)
     assert arena.stop() == 0
 
 

@@ -111,8 +111,9 @@ def test_a_reload_takes_only_engines_that_answer(arena: Arena) -> None:
     arena.start()
     arena.configure(engine="command: [no-such-engine]", abort_time=20)
     arena.signal(signal.SIGHUP)
-    problem = 'reload.refused problem="engine: the engine does not start: no program no-such-engine'
+    problem = 'reload.engines_refused kept="engine, profiles" problem="engine: the engine does not start: no program'
     arena.until(lambda: problem in arena.log())
+    assert "key=abort_time old=30 new=20" in arena.log(), "the other changes are in use"
     first = arena.challenge(arena.player("First"))
     arena.until_ended(1)
     arena.configure(depth=2, engine="threads: 2")

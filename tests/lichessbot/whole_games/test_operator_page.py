@@ -13,7 +13,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from lichessbot.control.client import ask
-from lichessbot.control.commands import Command
+from lichessbot.control.commands import ControlCommand
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.params import ChatMessage
@@ -126,7 +126,7 @@ def test_a_page_follows_a_game_over_a_restart_and_finds_it_in_the_history(arena:
         before = [it["san"] for it in game["played"][:2]]
         assert browser.get("/api/games/" + game_id)[0] == 200
         began = time.monotonic()
-        assert ask(arena.folder / "state", Command.QUIT).ok
+        assert ask(arena.folder / "state", ControlCommand.QUIT).ok
         assert arena.wait_for_exit() == 4
         assert time.monotonic() - began < 60, "a game of twenty minutes was left"
         assert {it["process_id"] for it in events} <= {arena.process.pid}

@@ -125,7 +125,8 @@ def test_by_default_the_bot_accepts_what_its_engine_announces_now(arena: Arena) 
     arena.until_ended(1)
     arena.configure(rules="variants: [standard, racingKings]", engine=ENGINE.format(manner="few"))
     arena.signal(signal.SIGHUP)
-    arena.until(lambda: "reload.refused" in arena.log())
+    kept = "engine, profiles, challenge, matchmaking"
+    arena.until(lambda: f'reload.engines_refused kept="{kept}"' in arena.log())
     arena.challenge(arena.player("Third"), variant=Variant.ATOMIC)
     arena.until_ended(2)
     why = arena.tell("explain", "--clock", "3+2", "--variant", "racingKings").stdout

@@ -110,6 +110,14 @@ def test_a_challenge_timeout_below_a_minute_is_a_minute(translated: Translator, 
     assert "matchmaking.challenge_timeout" not in those_that_matter(found)
 
 
+def test_a_greeting_that_lichess_would_drop_is_left_out(translated: Translator) -> None:
+    found, loaded = translated("greeting:\n  hello: 'Hi! See https://lichess.org/@/me'\n  goodbye: GG\n")
+    (left_out,) = found.left_out
+    assert (left_out.key, left_out.line, left_out.matters) == ("greeting.hello", 2, True)
+    assert left_out.reason == "Lichess drops chat lines of bots that contain links"
+    assert (loaded.config.greeting.hello, loaded.config.greeting.goodbye) == (None, "GG")
+
+
 def test_each_key_that_is_left_out_has_its_line_and_reason(translated: Translator) -> None:
     found, _ = translated(LICHESS_BOT)
     by_key = {it.key: it for it in found.left_out}

@@ -13,8 +13,8 @@ import pytest
 
 from lichessbot.control.commands import (
     CannotDo,
-    Command,
     ControlAnswer,
+    ControlCommand,
     ControlRequest,
     answer_line,
     read_answer,
@@ -22,7 +22,7 @@ from lichessbot.control.commands import (
     request_line,
 )
 from lichessbot.control.counters import Counters
-from lichessbot.control.desk import Desk
+from lichessbot.control.handler import ControlHandler
 from lichessbot.control.shutdown import Shutdown
 from lichessbot.control.status import Activity, Faults, Limit, StreamStatus, clock_time
 from lichessbot.errors import ExitCode, Refused, Unreachable, UnreadableLine
@@ -80,7 +80,7 @@ class Lobby:
 
 
 class Room:
-    """A desk with a lobby, two games and a connection."""
+    """A handler with a lobby, two games and a connection."""
 
     def __init__(self) -> None:
         self.lobby, self.counters = Lobby(), Counters()
@@ -89,11 +89,11 @@ class Room:
         games = SimpleNamespace(status="2 games", describe=lambda: STATUS.games)
         games.correspondence_games, games.engine_processes = 3, [os.getpid()]
         self.shutdown = Shutdown(self.games, self.lobby, ServiceManager({}), Timeouts())
-        self.desk = Desk(self.connection, games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
+        self.handler = ControlHandler(self.connection, games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
 
-    def ask(self, command: Command, argument: str = "") -> ControlAnswer:
+    def ask(self, command: ControlCommand, argument: str = "") -> ControlAnswer:
         request = ControlRequest(command, argument)
-        self.desk.handle(request, GRACE)
+        self.handler.handle(request, GRACE)
         return request.answers.get_nowait()
 
 
@@ -105,14 +105,14 @@ def room(monkeypatch: pytest.MonkeyPatch) -> Room:
 
 
 def test_the_start_is_the_same_in_each_status(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = room.desk.status()
+    first = room.handler.status()
     assert first.began_epoch_s > 0
-    monkeypatch.setattr("lichessbot.control.desk.time.time", lambda: first.at_epoch_s + 3600)
-    assert room.desk.status().began_epoch_s == first.began_epoch_s
+    monkeypatch.setattr("lichessbot.control.handler.time.time", lambda: first.at_epoch_s + 3600)
+    assert room.handler.status().began_epoch_s == first.began_epoch_s
 
 
 def test_the_status_is_what_the_parts_say_of_themselves(room: Room) -> None:
-    status = room.ask(Command.STATUS).status
+    status = room.ask(ControlCommand.STATUS).status
     assert status is not None
     assert (status.games, status.lobby, status.connection) == (STATUS.games, STATUS.lobby, STATUS.connection)
     assert (status.correspondence_games, status.activity, status.ends_in_s) == (3, Activity.PLAYING, None)
@@ -121,48 +121,57 @@ def test_the_status_is_what_the_parts_say_of_themselves(room: Room) -> None:
 
 def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
     room.lobby.is_open = False
-    assert room.desk.status().activity is Activity.STARTING
-    assert room.desk.line == "listening; 2 games"
-    room.ask(Command.PAUSE)
-    assert room.desk.status().activity is Activity.PAUSED
-    assert room.desk.line == "listening; 2 games; paused, takes no new games"
-    room.ask(Command.RESUME)
+    assert room.handler.status().activity is Activity.STARTING
+    assert room.handler.line == "listening; 2 games"
+    room.ask(ControlCommand.PAUSE)
+    assert room.handler.status().activity is Activity.PAUSED
+    assert room.handler.line == "listening; 2 games; paused, takes no new games"
+    room.ask(ControlCommand.RESUME)
     assert not room.lobby.is_paused
-    answer = room.ask(Command.FINISH)
+    answer = room.ask(ControlCommand.FINISH)
     assert answer.text.endswith("the running ones (3)")
-    status = room.desk.status()
+    status = room.handler.status()
     assert status.activity is Activity.FINISHING
     assert status.ends_in_s == pytest.approx(GRACE.total_seconds(), abs=60)
-    assert room.desk.line == "listening; 2 games; finishing, takes no new games"
+    assert room.handler.line == "listening; 2 games; finishing, takes no new games"
 
 
 @pytest.mark.parametrize(
     ("command", "argument", "ok", "text"),
     [
-        (Command.BLOCK, "New", True, "New is blocked: challenges are declined, and matchmaking sends none"),
-        (Command.BLOCK, "Known", True, "Known was blocked already"),
-        (Command.UNBLOCK, "Known", True, "Known is no longer blocked"),
+        (ControlCommand.BLOCK, "New", True, "New is blocked: challenges are declined, and matchmaking sends none"),
+        (ControlCommand.BLOCK, "Known", True, "Known was blocked already"),
+        (ControlCommand.UNBLOCK, "Known", True, "Known is no longer blocked"),
         (
-            Command.UNBLOCK,
+            ControlCommand.UNBLOCK,
             "New",
             False,
             "New was not blocked by command; names in `block_list` are removed in the configuration",
         ),
-        (Command.MATCHMAKING, "on", True, "matchmaking True"),
-        (Command.MATCHMAKING, "off", True, "matchmaking False"),
-        (Command.RECHALLENGE, "sent", True, "challenged, received: False"),
-        (Command.RECHALLENGE, "received", True, "challenged, received: True"),
+        (ControlCommand.MATCHMAKING, "on", True, "matchmaking True"),
+        (ControlCommand.MATCHMAKING, "off", True, "matchmaking False"),
+        (ControlCommand.RECHALLENGE, "sent", True, "challenged, received: False"),
+        (ControlCommand.RECHALLENGE, "received", True, "challenged, received: True"),
     ],
 )
-def test_each_command_is_done_and_answered(room: Room, command: Command, argument: str, ok: bool, text: str) -> None:
+def test_each_command_is_done_and_answered(
+    room: Room, command: ControlCommand, argument: str, ok: bool, text: str
+) -> None:
     assert room.ask(command, argument) == ControlAnswer(ok, text)
 
 
 @pytest.mark.parametrize(
-    "command", [Command.PAUSE, Command.RESUME, Command.FINISH, Command.MATCHMAKING, Command.RECHALLENGE]
+    "command",
+    [
+        ControlCommand.PAUSE,
+        ControlCommand.RESUME,
+        ControlCommand.FINISH,
+        ControlCommand.MATCHMAKING,
+        ControlCommand.RECHALLENGE,
+    ],
 )
-def test_a_daemon_that_finishes_changes_its_mind_no_more(room: Room, command: Command) -> None:
-    room.ask(Command.FINISH)
+def test_a_daemon_that_finishes_changes_its_mind_no_more(room: Room, command: ControlCommand) -> None:
+    room.ask(ControlCommand.FINISH)
     answer = room.ask(command, "on")
     assert not answer.ok
     assert answer.text.startswith("the daemon is finishing")
@@ -171,25 +180,25 @@ def test_a_daemon_that_finishes_changes_its_mind_no_more(room: Room, command: Co
 
 def test_what_cannot_be_done_is_answered_with_the_reason(room: Room) -> None:
     room.lobby.failure = CannotDo("every slot is taken")
-    assert room.ask(Command.RECHALLENGE) == ControlAnswer(ok=False, text="every slot is taken")
+    assert room.ask(ControlCommand.RECHALLENGE) == ControlAnswer(ok=False, text="every slot is taken")
 
 
 def test_nobody_is_challenged_again_while_lichess_is_out_of_reach(room: Room) -> None:
     room.connection.is_open = False
-    answer = room.ask(Command.RECHALLENGE)
+    answer = room.ask(ControlCommand.RECHALLENGE)
     assert answer == ControlAnswer(False, "Lichess cannot be reached now: try again when it answers")
 
 
 def test_a_bug_is_answered_too(room: Room) -> None:
     room.lobby.failure = ZeroDivisionError()
-    request = ControlRequest(Command.RECHALLENGE)
+    request = ControlRequest(ControlCommand.RECHALLENGE)
     with pytest.raises(ZeroDivisionError):
-        room.desk.handle(request, GRACE)
+        room.handler.handle(request, GRACE)
     assert request.answers.get_nowait() == ControlAnswer(ok=False, text="internal error: see the log")
 
 
 def test_quitting_leaves_the_games(room: Room) -> None:
-    assert room.ask(Command.QUIT).ok
+    assert room.ask(ControlCommand.QUIT).ok
     assert room.shutdown.exit_code is ExitCode.ABANDONED
 
 
@@ -199,7 +208,7 @@ def test_quitting_leaves_the_games(room: Room) -> None:
 def test_the_process_ends_after_its_games_and_what_may_become_one(room: Room) -> None:
     shutdown = room.shutdown
     shutdown.tick(is_connected=True, is_talking=False)
-    room.ask(Command.FINISH)
+    room.ask(ControlCommand.FINISH)
     for games, is_clear, is_talking in ((1, True, False), (0, False, False), (0, True, True)):
         room.games[:] = [GAME] * games
         room.lobby.is_clear = is_clear
@@ -273,7 +282,7 @@ def test_a_limit_says_when_it_resumes() -> None:
 
 
 def test_a_request_and_an_answer_arrive_as_they_were_sent() -> None:
-    assert read_request(request_line(Command.BLOCK, "Ann")) == ControlRequest(Command.BLOCK, "Ann")
+    assert read_request(request_line(ControlCommand.BLOCK, "Ann")) == ControlRequest(ControlCommand.BLOCK, "Ann")
     answer = ControlAnswer(ok=True, text="\ud800 \x1b[2J", status=STATUS)
     line = answer_line(answer)
     assert line.isascii()
@@ -296,6 +305,6 @@ def test_the_internal_errors_are_those_of_the_log() -> None:
     try:
         raise KeyError("a bug of the test")
     except KeyError as error:
-        room.desk._log.crash("test.crashed", error)
+        room.handler._log.crash("test.crashed", error)
     assert room.counters.faults == replace(room.counters.counted, internal_errors=before + 1)
-    assert f"internal errors: {before + 1}, see the log" in room.desk.line
+    assert f"internal errors: {before + 1}, see the log" in room.handler.line

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from lichessbot import __version__
-from lichessbot.control.commands import CannotDo, Command, ControlAnswer, ControlRequest
+from lichessbot.control.commands import CannotDo, ControlAnswer, ControlCommand, ControlRequest
 from lichessbot.control.counters import Counters
 from lichessbot.control.shutdown import Shutdown
 from lichessbot.control.status import Activity, ConnectionStatus, LobbyStatus, RunningGame, Status
@@ -69,7 +69,7 @@ class Lobby(Protocol):
     def rechallenge(self, *, received: bool) -> str: ...
 
 
-class Desk:
+class ControlHandler:
     """Answers the operator, and says in one line what goes on. For the main thread."""
 
     def __init__(
@@ -133,21 +133,21 @@ class Desk:
         except CannotDo as error:
             answer = ControlAnswer(ok=False, text=str(error))
         finally:
-            if request.command is not Command.STATUS:
+            if request.command is not ControlCommand.STATUS:
                 argument = request.argument or None
                 self._log.info("control", command=request.command, argument=argument, answer=answer.text)
             request.answers.put(answer)
 
     def _answer(self, request: ControlRequest, grace: timedelta) -> ControlAnswer:
         match request.command:
-            case Command.STATUS:
+            case ControlCommand.STATUS:
                 return ControlAnswer(ok=True, status=self.status())
-            case Command.QUIT:
+            case ControlCommand.QUIT:
                 self._shutdown.leave("the command quit")
                 return ControlAnswer(ok=True, text="the daemon ends now; games with time left go on at its next start")
-            case Command.BLOCK:
+            case ControlCommand.BLOCK:
                 return ControlAnswer(ok=True, text=self._block(request.argument))
-            case Command.UNBLOCK:
+            case ControlCommand.UNBLOCK:
                 return ControlAnswer(ok=True, text=self._unblock(request.argument))
         if self._shutdown.leave_at is not None:
             raise CannotDo("the daemon is finishing: it takes no new games, and ends after the running ones")
@@ -156,16 +156,16 @@ class Desk:
     def _change(self, request: ControlRequest, grace: timedelta) -> str:
         """Change how new games come about; return what was done."""
         match request.command:
-            case Command.PAUSE:
+            case ControlCommand.PAUSE:
                 self._lobby.pause()
                 return "paused: no new games until `lichessbot resume` or a restart; running games go on"
-            case Command.RESUME:
+            case ControlCommand.RESUME:
                 self._lobby.resume()
                 return "resumed: new games are taken again"
-            case Command.FINISH:
+            case ControlCommand.FINISH:
                 games = self._shutdown.finish("the command finish", grace)
                 return f"finishing: no new games; the daemon ends after the running ones ({games})"
-            case Command.MATCHMAKING:
+            case ControlCommand.MATCHMAKING:
                 return self._lobby.switch_matchmaking(on=request.argument == "on")
         if not self._connection.is_open:
             raise CannotDo("Lichess cannot be reached now: try again when it answers")
