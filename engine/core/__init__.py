@@ -1,7 +1,7 @@
 """Knows the rules of chess: squares, moves, positions, FEN, legal moves, exchanges and draws; also the scale of scores.
 
 Must not know: what a position is worth, how it is searched, and every file format.
-Offers each module. `params` holds every tunable number.
+Offers each module. `params` holds the tunable numbers of evaluation, search and clock.
 """
 
 __all__ = [

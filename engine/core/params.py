@@ -1,6 +1,7 @@
-"""Every tunable number of the engine, with unit and sane range. Nothing is computed here.
+"""The tunable numbers of evaluation, search and clock, with unit and sane range. Nothing is computed here.
 
-A value is a guess unless its line names a tuning run or games.
+The weights of the evaluation are in `weights.py`, the numbers of limited strength in `levels/level.py`. A value is a
+guess unless its line names a tuning run or games.
 """
 
 # --- Evaluation: what is not a weight (see weights.py) ---------------------------------------------
@@ -26,6 +27,10 @@ SCALE_PER_PAWN = 5                 # ... less for each pawn short of four; sane 
 ENDGAME_PIECES = 16                # with more pieces and pawns a network's score counts in full; sane 10..20
 
 NETWORK_LIMIT = 4000               # cp: limit of a network's score; a known win scores more; sane 2000..10000
+
+VARIANT_LIMIT = 9000               # cp: limit of the terms' score in variants, far from a mate; sane 4000..12000
+VARIANT_DECIDED = 1200             # cp of a variant's network: beyond it the terms show the way to win; sane 500..3000
+VARIANT_ATTACK_UNITS = [0, 2, 2, 3, 3, 0]          # ATTACK_UNITS in variants; sane 1..6
 
 STYLE_LIMIT = 300                  # cp: the most that a named style adds to a score; sane 100..500
 STYLE_BEHIND = 0                   # cp: a style takes a side that is this much worse for behind; sane 0..100
@@ -60,11 +65,15 @@ NULL_MOVE_SLOPE = 24               # ... less this for each ply of depth; sane 1
 
 PROBCUT_DEPTH = 5                  # plies: not tried below; sane 4..7
 PROBCUT_MARGIN = 203               # cp above beta; sane 100..250
+PROBCUT_REDUCTION = 4              # plies by which the search that confirms a capture is shallower; sane 3..5
 
 SINGULAR_DEPTH = 7                 # plies: not tried below; sane 5..9
 SINGULAR_MARGIN = 32               # 1/16 cp per ply of depth that all other moves must stay below; sane 10..80
+SINGULAR_TABLE_DEPTH = 3           # plies by which the table's score may be shallower than the node; sane 2..5
 NEGATIVE_EXTENSION = 2             # plies for a table move above beta that is not singular; sane 1..3
+EXTENSION_LIMIT = 2                # times the root's depth: no move is extended from this ply on; sane 1..4
 
+HINDSIGHT_REDUCTION = 2            # plies: a move that was reduced by less has no reduced answer; sane 1..4
 HINDSIGHT_MARGIN = 190             # cp of evaluation that a reduced move lost, for a reduced answer; sane 100..300
 
 LATE_MOVE_DEPTH = 2                # plies: no move is reduced below; sane 2..4
@@ -92,6 +101,8 @@ EXCHANGE_PRUNING_DEPTH = 8         # plies; sane 6..10
 QUIET_EXCHANGE_MARGIN = 80         # cp per ply that a quiet move may lose by exchange; sane 30..150
 CAPTURE_EXCHANGE_MARGIN = 96       # cp per ply that a capture may lose; sane 60..150
 
+TABLE_CUTOFF_CLOCK = 90            # half-moves without progress: from here on the table ends no node; sane 80..98
+REPLACEMENT_AGE = 4                # plies of depth that one search of age costs a table entry; sane 1..8
 PROBE_DEPTH = 2                    # plies left: nearer to the leaves the search probes no tablebase; guess, sane 1..6
 
 DELTA_MARGIN = 203                 # cp: a capture that stays this far below alpha is not tried; sane 100..300
@@ -114,7 +125,8 @@ CORRECTION_LIMIT = 62              # cp: none of the three corrections is larger
 PAWN_CORRECTION = 48               # 1/64: weight of the correction by pawns; sane 20..128
 PIECE_CORRECTION = 60              # ... of those by each side's pieces; sane 20..128
 CORRECTION_SCALE = 256             # corrections are kept in parts of a centipawn, this many to one
-CORRECTION_WEIGHT = 294            # a correction moves by error * min(depth + 1, 16) / this; sane 128..512
+CORRECTION_DEPTH_LIMIT = 16        # plies: deeper searches weigh no more; sane 8..24
+CORRECTION_WEIGHT = 294            # a correction moves by error * min(depth + 1, that limit) / this; sane 128..512
 
 # --- WDL: how search scores turn into wins, draws and losses, see wdl.py ------------------------------
 # Fitted on 2026-11-23 by `lichessbot-engine records --wdl` to 11,790,939 positions of 205,844 of our games, 1,000

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import cython
 from cython.cimports.engine.core.attacks import KING_ATTACKS, pawn_attacks, piece_attacks
 from cython.cimports.engine.core.bitboard import advance, ahead, beside, bit, files_of, lsb, popcount, u64
-from cython.cimports.engine.core.params import PHASE_SHIFT
-from cython.cimports.engine.core.pieces import BISHOP, BLACK, KIND_OF, KINDS, KING, KNIGHT, PAWN, WHITE
+from cython.cimports.engine.core.params import PHASE_SHIFT, VARIANT_ATTACK_UNITS, VARIANT_DECIDED, VARIANT_LIMIT
+from cython.cimports.engine.core.pieces import BLACK, KIND_OF, KINDS, KING, PAWN, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import endgame_of, midgame_of, pack
 from cython.cimports.engine.evaluation.network import FLIP_RANKS, AccumulatorCache, Network
@@ -33,8 +33,6 @@ SIZES = {
     "tempo": 1,
     "own": 64,                     # the variant's own terms
 }
-LIMIT = cython.declare(cython.int, 9000)            # cp of any evaluation, far from a mate
-DECIDED = cython.declare(cython.int, 1200)          # cp of a network: beyond, only the way to win is of interest
 
 # `attacked_by`: [+ colour] what a side's pawns attack, all it attacks, the squares around its king; how strongly it
 # attacks the enemy's king.
@@ -102,7 +100,7 @@ class VariantEvaluation:
         full: cython.int = 1 << PHASE_SHIFT
         phase: cython.int = position.phase if position.phase < full else full
         score = (midgame_of(score) * phase + endgame_of(score) * (full - phase)) >> PHASE_SHIFT
-        return LIMIT if score > LIMIT else -LIMIT if score < -LIMIT else score
+        return VARIANT_LIMIT if score > VARIANT_LIMIT else -VARIANT_LIMIT if score < -VARIANT_LIMIT else score
 
     def pieces_beside(self, extra: int) -> tuple[int, ...]:
         """Return the pieces that `count_beside` counts."""
@@ -211,7 +209,7 @@ class VariantEvaluation:
                 if kind != KING:
                     score += popcount(attacks & safe) * self.weights[MOBILITY + kind]
                     if attacks & attacked_by[ZONE + (us ^ 1)]:
-                        attacked_by[UNITS + us] += 2 if kind in (KNIGHT, BISHOP) else 3
+                        attacked_by[UNITS + us] += VARIANT_ATTACK_UNITS[kind]
                 attacked_by[ATTACKED + us] |= attacks
             left &= left - 1
         return score
@@ -266,7 +264,7 @@ class VariantEvaluation:
 class VariantNetwork(VariantEvaluation):
     """The evaluation of one variant by a network, for one thread.
 
-    A network tells who is winning, but not how to end a game that is won: beyond DECIDED the terms do.
+    A network tells who is winning, but not how to end a game that is won: beyond VARIANT_DECIDED the terms do.
     """
 
     def __init__(self, terms: VariantEvaluation, network: Network) -> None:
@@ -280,12 +278,12 @@ class VariantNetwork(VariantEvaluation):
         """Return the static score in centipawns for the side to move; `extra` is that of the variant's position."""
         self.terms.count_beside(extra, self.beside)
         score: cython.int = self.accumulators.score(position, self.beside)
-        if -DECIDED <= score <= DECIDED:
+        if -VARIANT_DECIDED <= score <= VARIANT_DECIDED:
             return score
         by_terms: cython.int = self.terms.evaluate(position, extra) // 2
         if score > 0:
-            return DECIDED + by_terms if by_terms > 0 else DECIDED
-        return by_terms - DECIDED if by_terms < 0 else -DECIDED
+            return VARIANT_DECIDED + by_terms if by_terms > 0 else VARIANT_DECIDED
+        return by_terms - VARIANT_DECIDED if by_terms < 0 else -VARIANT_DECIDED
 
     def count_beside(self, extra: u64, counts: cython.p_int) -> cython.void:
         """Count as the terms' evaluation does."""

@@ -22,6 +22,7 @@ from cython.cimports.engine.core.params import (
     CONTINUATION_1_WEIGHT,
     CONTINUATION_2_WEIGHT,
     CONTINUATION_4_WEIGHT,
+    CORRECTION_DEPTH_LIMIT,
     CORRECTION_LIMIT,
     CORRECTION_SCALE,
     CORRECTION_WEIGHT,
@@ -249,7 +250,7 @@ class History:
 
         Deeper searches weigh more. Each part takes the whole error; the parts soon share it.
         """
-        weight: cython.int = depth + 1 if depth < 15 else 16
+        weight: cython.int = depth + 1 if depth + 1 < CORRECTION_DEPTH_LIMIT else CORRECTION_DEPTH_LIMIT
         change: cython.int = error * weight * CORRECTION_SCALE // CORRECTION_WEIGHT
         most: cython.int = CORRECTION_LIMIT * CORRECTION_SCALE
         part: cython.int

@@ -16,6 +16,7 @@ from cython.cimports.engine.core.params import (
     FUTILITY_DEPTH,
     FUTILITY_MARGIN,
     HINDSIGHT_MARGIN,
+    HINDSIGHT_REDUCTION,
     INTERNAL_REDUCTION_DEPTH,
     LATE_MOVE_BASE,
     LATE_MOVE_COUNT,
@@ -207,7 +208,7 @@ class MovePruning:
 
     def hindsight_reduction(self, depth: cython.int, ply: cython.int) -> cython.int:
         """Return 1 to reduce the answer to a reduced move of which the evaluation says that it was bad, else 0."""
-        if ply == 0 or depth < 2 or self.stack.reductions[ply - 1] < 2:
+        if ply == 0 or depth < 2 or self.stack.reductions[ply - 1] < HINDSIGHT_REDUCTION:
             return 0
         before: cython.int = self.stack.static_eval(ply - 1)
         return before != NO_SCORE and before + self.stack.static_eval(ply) > HINDSIGHT_MARGIN

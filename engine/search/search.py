@@ -11,6 +11,7 @@ from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.core.move import NO_MOVE, is_tactical
 from cython.cimports.engine.core.params import (
     DEEPER_MARGIN,
+    EXTENSION_LIMIT,
     NEGATIVE_EXTENSION,
     NULL_MOVE_DEPTH,
     NULL_MOVE_EVALUATION,
@@ -18,17 +19,12 @@ from cython.cimports.engine.core.params import (
     NULL_MOVE_VERIFICATION_DEPTH,
     PROBCUT_DEPTH,
     PROBCUT_MARGIN,
+    PROBCUT_REDUCTION,
     SINGULAR_DEPTH,
+    SINGULAR_TABLE_DEPTH,
 )
 from cython.cimports.engine.core.position import Position
-from cython.cimports.engine.core.score import (
-    DRAW,
-    INFINITE,
-    LONGEST_WIN,
-    NO_SCORE,
-    from_tt,
-    is_decided,
-)
+from cython.cimports.engine.core.score import DRAW, INFINITE, LONGEST_WIN, NO_SCORE, from_tt, is_decided
 from cython.cimports.engine.evaluation.network import Network
 from cython.cimports.engine.evaluation.style_bonus import StyleBonus
 from cython.cimports.engine.evaluation.variant_evaluation import VariantEvaluation
@@ -302,8 +298,9 @@ class Search:
         if depth < PROBCUT_DEPTH or not self.stack.cut_node[ply]:
             return NO_SCORE
         probcut_beta: cython.int = beta + PROBCUT_MARGIN
+        reduced: cython.int = depth - PROBCUT_REDUCTION
         entry: u64 = self.table.probe(self.position.key)
-        if entry and entry_depth(entry) >= depth - 3 and from_tt(entry_score(entry), ply) < probcut_beta:
+        if entry and entry_depth(entry) > reduced and from_tt(entry_score(entry), ply) < probcut_beta:
             return NO_SCORE
         score: cython.int
         self.picker.begin_tactical(ply, tactical_move(entry), probcut_beta - self.stack.static_eval(ply))
@@ -313,12 +310,12 @@ class Search:
             self.stack.make(move, ply)
             score = -self.quiescence.search(-probcut_beta, 1 - probcut_beta, ply + 1)
             if score >= probcut_beta:
-                score = -self.null_window_node(1 - probcut_beta, depth - 4, ply + 1, False)
+                score = -self.null_window_node(1 - probcut_beta, reduced, ply + 1, False)
             self.position.unmake(move)
             if self.counter.stopped:
                 return DRAW
             if score >= probcut_beta:
-                self.stack.store(move, score, depth - 3, LOWER_BOUND, ply)
+                self.stack.store(move, score, reduced + 1, LOWER_BOUND, ply)
                 return score
             move = self.picker.next(ply)
         return NO_SCORE
@@ -395,12 +392,14 @@ class Search:
         If a reduced search finds all other moves clearly worse, the table's move is extended; if it finds another one
         above beta, the node is cut. (chessprogramming wiki: Singular Extensions, Multi-Cut)
         """
-        if ply == 0 or depth < SINGULAR_DEPTH or entry == 0 or self.stack.excluded[ply] or ply >= 2 * self.root_depth:
+        if ply == 0 or depth < SINGULAR_DEPTH or entry == 0 or self.stack.excluded[ply]:
+            return 0
+        if ply >= EXTENSION_LIMIT * self.root_depth:
             return 0
         score: cython.int = from_tt(entry_score(entry), ply)
-        if entry_depth(entry) < depth - 3 or not entry_bound(entry) & LOWER_BOUND or is_decided(score):
+        if entry_depth(entry) < depth - SINGULAR_TABLE_DEPTH or not entry_bound(entry) & LOWER_BOUND:
             return 0
-        if not self.picker.is_playable(ply, entry_move(entry)):
+        if is_decided(score) or not self.picker.is_playable(ply, entry_move(entry)):
             return 0
         lower_beta: cython.int = singular_beta(score, depth)
         self.stack.excluded[ply] = entry_move(entry)

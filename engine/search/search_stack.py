@@ -7,7 +7,13 @@ Updates the statistics in `history.py`. Must not know the recursion.
 import cython
 from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.core.move import NO_MOVE, is_tactical
-from cython.cimports.engine.core.params import FIFTY_MOVES_FADING, HISTORY_RISE, HISTORY_RISE_LIMIT, NETWORK_LIMIT
+from cython.cimports.engine.core.params import (
+    FIFTY_MOVES_FADING,
+    HISTORY_RISE,
+    HISTORY_RISE_LIMIT,
+    NETWORK_LIMIT,
+    TABLE_CUTOFF_CLOCK,
+)
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_tt, is_decided, to_tt
 from cython.cimports.engine.evaluation.endings import scaled_for_drawishness
@@ -230,7 +236,7 @@ class SearchStack:
         """
         if entry == 0 or entry_depth(entry) < depth or self.excluded[ply]:
             return NO_SCORE
-        if self.position.halfmove_clock >= 90 and self.rules.has_fifty_move_rule:
+        if self.position.halfmove_clock >= TABLE_CUTOFF_CLOCK and self.rules.has_fifty_move_rule:
             return NO_SCORE
         score: cython.int = from_tt(entry_score(entry), ply)
         if entry_bound(entry) & (LOWER_BOUND if score >= beta else UPPER_BOUND):

@@ -13,6 +13,7 @@ from contextlib import suppress
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.params import REPLACEMENT_AGE
 
 from engine.search.available_memory import available_mb
 
@@ -50,7 +51,6 @@ if not cython.compiled:
 
 BUCKET_BYTES = 64
 MOST_DEPTH = cython.declare(cython.int, 127)         # that an entry can hold
-AGE_VALUE = cython.declare(cython.int, 4)           # plies of depth that one search of age costs an entry
 
 
 @cython.final
@@ -145,7 +145,7 @@ class TranspositionTable:
                 if move == 0:
                     move = entry_move(entry)
                 break
-            value = entry_depth(entry) - AGE_VALUE * ((self.age - entry_age(entry)) & 63)
+            value = entry_depth(entry) - REPLACEMENT_AGE * ((self.age - entry_age(entry)) & 63)
             if entry == 0:
                 value = -(1 << 20)
             if value < least:
