@@ -9,7 +9,7 @@ from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical
 from cython.cimports.engine.core.params import DELTA_MARGIN, FORCED_PLIES
 from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
-from cython.cimports.engine.search.draws_and_tables import fifty_move_score
+from cython.cimports.engine.search.draws_and_tablebases import fifty_move_score
 from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.search_stack import SearchStack
 from cython.cimports.engine.search.time_manager import NodeCounter
@@ -78,7 +78,7 @@ class Quiescence:
             self.stack.begin_moves(ply)
             self.picker.begin(ply, entry_move(entry))
         else:
-            if self.rules.variant is not None and self.rules.variant.is_stuck():
+            if self.rules.is_stuck():
                 return self.rules.score_without_moves(ply)
             best = self.stack.refined_evaluation(entry, ply)
             if best >= beta:

@@ -13,6 +13,8 @@ cdef class Rules:
     cdef int keep_forcing(self, int *moves, int start, int end) noexcept nogil
     cdef bint is_forced(self) noexcept nogil
     cdef bint is_zugzwang_unlikely(self) noexcept nogil
+    cdef bint is_stuck(self) noexcept nogil
+    cdef bint can_move_back(self) noexcept nogil
     cdef int gain(self, int move) noexcept nogil
     cdef bint exchange_wins(self, int move, int threshold) noexcept nogil
     cdef int end_score(self, int ply) noexcept nogil

@@ -78,6 +78,16 @@ class Rules:
             return self.position.has_pieces(self.position.side_to_move)
         return self.variant.is_zugzwang_unlikely()
 
+    def is_stuck(self) -> cython.bint:
+        """Return whether a side that is likely to be in zugzwang has no legal move; False in standard chess."""
+        return self.variant is not None and self.variant.is_stuck()
+
+    def can_move_back(self) -> cython.bint:
+        """Return whether a piece that moves back repeats a position: not if a capture is forced or checks count."""
+        if self.variant is None:
+            return True
+        return self.variant.can_move_back and (not self.variant.is_forced() or self.variant.in_check())
+
     # --- Exchanges ---------------------------------------------------------------------------------------------------
 
     def gain(self, move: cython.int) -> cython.int:

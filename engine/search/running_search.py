@@ -22,7 +22,7 @@ from engine.search.transposition import TranspositionTable
 from engine.search.wdl import Wdl, wdl_of
 from engine.syzygy.tablebase import Tablebase, TableReport
 
-ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; tables in memory take up to 15 ms
+ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; tablebases in memory take up to 15 ms
 EARLY_STOP_NODES = 1000                 # most nodes of the search after an early stop; about 2 ms
 TABLEBASE_SCORES = {2: TABLEBASE_WIN, -2: -TABLEBASE_WIN}      # by WDL; the rest is drawn
 
@@ -34,7 +34,7 @@ class SearchReport:
     Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None. A depth
     may be reported more than once; its last report is `Bound.EXACT` unless the search was stopped. `selective_depth`
     is in plies, `nps` in nodes per second, `hashfull` in thousandths. `tablebase_hits` counts the probes that found an
-    entry, and the root moves that the tables know.
+    entry, and the root moves that the tablebases know.
     """
 
     line: int
@@ -210,7 +210,7 @@ class RunningSearch:
         if self._board.variant != "standard":
             return
         begun_ms = self._time_manager.elapsed_ms()     # some time may have passed before, on a busy machine
-        report = self._tablebase.report(self._board, lambda: self._is_late_for_tables(begun_ms))
+        report = self._tablebase.report(self._board, lambda: self._is_late_for_tablebases(begun_ms))
         if report is None:
             return
         moves = {self._board.spell(move): move for move in self._task.moves}
@@ -221,7 +221,7 @@ class RunningSearch:
             for search in (self._search, *self._helpers):
                 search.prober.disable()
 
-    def _is_late_for_tables(self, begun_ms: int) -> bool:
+    def _is_late_for_tablebases(self, begun_ms: int) -> bool:
         clock = self._time_manager
         return self._search.was_stopped() or min(clock.late_ms(), clock.elapsed_ms() - begun_ms) > ROOT_PROBE_MS
 

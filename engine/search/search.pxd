@@ -5,7 +5,7 @@ from engine.search.time_manager cimport NodeCounter
 from engine.search.move_picker cimport MovePicker
 from engine.core.position cimport Position
 from engine.search.quiescence cimport Quiescence
-from engine.search.draws_and_tables cimport DrawsAndTables
+from engine.search.draws_and_tablebases cimport DrawsAndTablebases
 from engine.search.pruning cimport MovePruning
 from engine.search.rules cimport Rules
 from engine.syzygy.prober cimport Prober
@@ -22,7 +22,7 @@ cdef class Search:
     cdef MovePicker picker
     cdef Quiescence quiescence
     cdef readonly Prober prober
-    cdef DrawsAndTables draws
+    cdef DrawsAndTablebases draws
     cdef MovePruning pruning
     cdef int root_depth
     cdef int null_move_from

@@ -28,7 +28,7 @@ from cython.cimports.engine.core.score import DRAW, INFINITE, LONGEST_WIN, NO_SC
 from cython.cimports.engine.evaluation.network import Network
 from cython.cimports.engine.evaluation.style_bonus import StyleBonus
 from cython.cimports.engine.evaluation.variant_evaluation import VariantEvaluation
-from cython.cimports.engine.search.draws_and_tables import DrawsAndTables, is_cutoff
+from cython.cimports.engine.search.draws_and_tablebases import DrawsAndTablebases, is_cutoff
 from cython.cimports.engine.search.history import NO_STEP, History
 from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.pruning import (
@@ -89,7 +89,7 @@ class Search:
         self.picker = MovePicker(position, history)
         self.quiescence = Quiescence(table, self.stack, self.picker, self.counter)
         self.prober = prober if prober is not None else Prober(position, None, 0)
-        self.draws = DrawsAndTables(self.stack, self.picker, self.counter, self.prober)
+        self.draws = DrawsAndTablebases(self.stack, self.picker, self.counter, self.prober)
         self.pruning = MovePruning(self.stack, self.picker)
         self.root_depth = 0
         self.null_move_from = 0

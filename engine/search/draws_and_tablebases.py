@@ -87,16 +87,9 @@ def upcoming_repetition(position: Position, root_height: cython.int) -> cython.b
     return False
 
 
-def may_move_back(rules: Rules) -> cython.bint:
-    """Return whether the move that `upcoming_repetition` finds repeats: not if a capture is forced or checks count."""
-    if rules.variant is None:
-        return True
-    return rules.variant.can_move_back and (not rules.variant.is_forced() or rules.variant.in_check())
-
-
 def can_repeat(position: Position, root_height: int) -> bool:
     """Return whether the side to move can repeat a position that arose after the root, for Python callers."""
-    return upcoming_repetition(position, root_height) and may_move_back(Rules(position))
+    return upcoming_repetition(position, root_height) and Rules(position).can_move_back()
 
 
 # --- Scores ----------------------------------------------------------------------------------------------------------
@@ -120,7 +113,7 @@ def fifty_move_score(rules: Rules, picker: MovePicker, ply: cython.int) -> cytho
 
 @cython.final
 @cython.cclass
-class DrawsAndTables:
+class DrawsAndTablebases:
     """The scores that need no search, for one thread."""
 
     def __init__(self, stack: SearchStack, picker: MovePicker, counter: NodeCounter, prober: Prober) -> None:
@@ -167,7 +160,7 @@ class DrawsAndTables:
         """Return whether the side to move can repeat a position, so that its score is at least a draw."""
         if self.stack.excluded[ply] != NO_MOVE or not upcoming_repetition(self.position, self.root_height):
             return False
-        return may_move_back(self.rules)
+        return self.rules.can_move_back()
 
     def tablebase_score(self, depth: cython.int, ply: cython.int) -> cython.int:
         """Return the score by an endgame tablebase, or NO_SCORE.

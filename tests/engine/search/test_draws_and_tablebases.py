@@ -9,7 +9,7 @@ from engine.core.move import uci_text
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
 from engine.facade import Board, Engine, Limits
-from engine.search.draws_and_tables import ENTRIES, can_repeat
+from engine.search.draws_and_tablebases import ENTRIES, can_repeat
 from tests.engine.positions import Start, random_games
 
 ROOK_AND_KINGS = "k7/8/8/8/8/8/8/K6R w - - 10 40"

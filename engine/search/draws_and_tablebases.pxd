@@ -14,11 +14,10 @@ cdef int MOVE_SQUARES[SLOTS]
 
 cdef int slot_of(u64 change) noexcept nogil
 cdef bint upcoming_repetition(Position position, int root_height) noexcept nogil
-cdef bint may_move_back(Rules rules) noexcept nogil
 cdef int fifty_move_score(Rules rules, MovePicker picker, int ply) noexcept nogil
 cdef bint is_cutoff(int score, int alpha, int beta) noexcept nogil
 
-cdef class DrawsAndTables:
+cdef class DrawsAndTablebases:
     cdef Position position
     cdef SearchStack stack
     cdef Rules rules
