@@ -33,7 +33,7 @@ from engine.core.fen import STARTING_FEN, InvalidFen, chess960_fen
 from engine.core.perft import perft
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import build_mode, default_choice
-from engine.evaluation.evaluate import phase_of, terms
+from engine.evaluation.evaluate import network_score, phase_of, terms
 from engine.evaluation.net_file import InvalidNet
 from engine.evaluation.network import Network, instructions
 from engine.evaluation.style import LEAST, Style, StyleName, most
@@ -46,7 +46,6 @@ from engine.search.iterative_deepening import Bound, Task
 from engine.search.levels.level import LEAST_RATING, MOST_RATING, Level, level_of
 from engine.search.levels.level_player import LevelPlayer, LimitedSearch
 from engine.search.running_search import CurrentMove, RunningSearch, SearchReport, SearchResult
-from engine.search.search_stack import network_score
 from engine.search.time_manager import Limits, deadlines_us
 from engine.search.transposition import TranspositionTable
 from engine.search.wdl import Wdl

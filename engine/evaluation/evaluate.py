@@ -3,6 +3,7 @@
 
 Each term is a function written for "us", called once per side, that returns a packed score. Attack sets that several
 terms need are computed first, in the array `attacked_by`. The sum is linear in the weights; the tuner relies on it.
+A network takes the place of the sum, but not that of known endings and drawishness.
 (chessprogramming wiki: Evaluation, Tapered Eval, Mobility, King Safety)
 """
 
@@ -28,7 +29,7 @@ from cython.cimports.engine.core.bitboard import (
     popcount,
     u64,
 )
-from cython.cimports.engine.core.params import ATTACK_UNITS, CHECK_UNITS, PHASE_SHIFT, WEAK_SQUARE_UNITS
+from cython.cimports.engine.core.params import ATTACK_UNITS, CHECK_UNITS, NETWORK_LIMIT, PHASE_SHIFT, WEAK_SQUARE_UNITS
 from cython.cimports.engine.core.pieces import (
     BISHOP,
     BLACK,
@@ -41,8 +42,9 @@ from cython.cimports.engine.core.pieces import (
     WHITE,
 )
 from cython.cimports.engine.core.position import PIECE_SQUARE, Position
-from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
-from cython.cimports.engine.evaluation.endings import endgame_scale, known_result
+from cython.cimports.engine.core.score import DRAW, NO_SCORE, endgame_of, midgame_of
+from cython.cimports.engine.evaluation.endings import endgame_scale, known_result, scaled_for_drawishness
+from cython.cimports.engine.evaluation.network import Accumulators, Network
 from cython.cimports.engine.evaluation.pawns import PASSED_PAWNS, pawns_and_kings, relative
 from cython.cimports.engine.evaluation.weights import MATERIAL, WEIGHTS
 
@@ -365,6 +367,19 @@ def evaluate(position: Position) -> cython.int:
     return (midgame + endgame) >> PHASE_SHIFT
 
 
+def evaluate_by_network(position: Position, accumulators: Accumulators, ply: cython.int) -> cython.int:
+    """Return the static score of a network in centipawns for the side to move.
+
+    Known endgames come first; a known win scores above anything the network returns.
+    """
+    known: cython.int = known_score(position)
+    if known == NO_SCORE:
+        return scaled_for_drawishness(position, accumulators.score(position, ply))
+    if known == DRAW:
+        return DRAW
+    return known + NETWORK_LIMIT if known > DRAW else known - NETWORK_LIMIT
+
+
 # --- For Python callers ----------------------------------------------------------------------------------------------
 
 
@@ -377,6 +392,11 @@ def phase_of(position: Position) -> tuple[int, int]:
 def is_known(position: Position) -> bool:
     """Return whether the position is a known ending, which is scored without the terms."""
     return known_result(position) != NO_SCORE
+
+
+def network_score(position: Position, network: Network) -> int:
+    """Return `evaluate_by_network` to Python callers."""
+    return evaluate_by_network(position, Accumulators(network), 0)
 
 
 def use_values(values: weights.Values) -> None:

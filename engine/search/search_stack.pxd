@@ -13,7 +13,6 @@ cdef enum:
     PV_ROW = MAX_PLY + 1
     MAX_TRIED = 64
 
-cdef int evaluate_by_network(Position position, Accumulators accumulators, int ply) noexcept nogil
 cdef bint is_estimate(int score) noexcept nogil
 cdef int faded(int score, int halfmove_clock) noexcept nogil
 

@@ -16,8 +16,7 @@ from cython.cimports.engine.core.params import (
 )
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_tt, is_decided, to_tt
-from cython.cimports.engine.evaluation.endings import scaled_for_drawishness
-from cython.cimports.engine.evaluation.evaluate import evaluate, known_score
+from cython.cimports.engine.evaluation.evaluate import evaluate, evaluate_by_network
 from cython.cimports.engine.evaluation.network import Accumulators, Network
 from cython.cimports.engine.evaluation.style_bonus import StyleBonus
 from cython.cimports.engine.evaluation.variant_evaluation import VariantEvaluation
@@ -39,24 +38,6 @@ if not cython.compiled:
     MAX_TRIED = 64                 # tried moves of a node that are remembered, of each sort
 
 
-def evaluate_by_network(position: Position, accumulators: Accumulators, ply: cython.int) -> cython.int:
-    """Return the static evaluation in centipawns for the side to move.
-
-    Known endgames come first; a known win scores above anything the network returns.
-    """
-    known: cython.int = known_score(position)
-    if known == NO_SCORE:
-        return scaled_for_drawishness(position, accumulators.score(position, ply))
-    if known == DRAW:
-        return DRAW
-    return known + NETWORK_LIMIT if known > DRAW else known - NETWORK_LIMIT
-
-
-def network_score(position: Position, network: Network) -> int:
-    """Call `evaluate_by_network`, for Python callers."""
-    return evaluate_by_network(position, Accumulators(network), 0)
-
-
 def faded(score: cython.int, halfmove_clock: cython.int) -> cython.int:
     """Return the score reduced by the fifty-move clock, by half when the rule makes it a draw."""
     if halfmove_clock > 100:
@@ -65,7 +46,11 @@ def faded(score: cython.int, halfmove_clock: cython.int) -> cython.int:
 
 
 def is_estimate(score: cython.int) -> cython.bint:
-    """Return whether a static score is an estimate: neither a known draw nor a known win."""
+    """Return whether a static score counts as an estimate, which style and corrections change.
+
+    0 counts as a known draw, a score beyond the network's limit as a known win. Known wins of the hand-written terms
+    are within that limit, and count as estimates.
+    """
     return -NETWORK_LIMIT <= score <= NETWORK_LIMIT and score != DRAW
 
 

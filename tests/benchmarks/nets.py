@@ -24,7 +24,7 @@ import chess.engine
 from engine.core.fen import parse_fen
 from engine.core.position import Position
 from engine.evaluation import eval_file
-from engine.search.search_stack import network_score
+from engine.evaluation.evaluate import network_score
 from engine.selfplay.ratings import rising
 from engine.selfplay.records import RECORD, Result, shards
 from engine.training.trainer import TrainingSettings

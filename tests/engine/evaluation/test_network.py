@@ -20,10 +20,10 @@ from engine.core.move import CAPTURE, CASTLING, EN_PASSANT, PROMOTION, uci_text
 from engine.core.movegen import legal_moves
 from engine.core.params import NETWORK_LIMIT, SCALE_BARE_BISHOPS, SCALE_NO_PAWNS, SCALE_NORMAL
 from engine.core.score import MATE, MAX_PLY
+from engine.evaluation.evaluate import network_score
 from engine.evaluation.net_file import PLACES, Net, write
 from engine.evaluation.network import Accumulators, Network
 from engine.facade import STARTING_FEN, build_mode, describe_build
-from engine.search.search_stack import network_score
 from tests.engine.nets import material_net, random_net, slow_score
 from tests.engine.positions import Start, random_games
 
