@@ -36,7 +36,7 @@ from engine.evaluation.eval_file import build_mode, default_choice
 from engine.evaluation.evaluate import network_score, phase_of, terms
 from engine.evaluation.net_file import InvalidNet
 from engine.evaluation.network import Network, instructions
-from engine.evaluation.style import LEAST, Style, StyleName, most
+from engine.evaluation.style import LEAST_PERCENT, Style, StyleName, most_percent
 from engine.evaluation.variant_terms import evaluation_of
 from engine.evaluation.weights import Group
 from engine.pgn.pgn import pgn_text
@@ -56,12 +56,12 @@ from engine.variants.variant import VARIANTS, InvalidVariant
 __all__ = [
     "DEFAULT_HASH_MB",
     "DEFAULT_OVERHEAD_MS",
+    "GROUP_PERCENTS",
     "MAX_TABLEBASE_PIECES",
     "NAMED_STYLES",
     "OWN_BOOK",
     "RATINGS",
     "STARTING_FEN",
-    "STYLES",
     "UCI_VARIANTS",
     "AnySearch",
     "Board",
@@ -107,11 +107,11 @@ __all__ = [
 DEFAULT_HASH_MB = 16
 DEFAULT_OVERHEAD_MS = 10           # enough for a local program; over a network set more
 MAX_TABLEBASE_PIECES = MAX_PIECES  # of the largest endgame tablebases, kings included
+GROUP_PERCENTS = {str(group): range(LEAST_PERCENT, most_percent(group) + 1) for group in Group}     # see `weigh_group`
 NAMED_STYLES = tuple(map(str, StyleName))                      # see `engine/evaluation/STYLES.md`
 OWN_BOOK = Path(__file__).parent / "data" / "own_book.bin"     # grown from our own games: `lichessbot-engine book grow`
 AnySearch = RunningSearch | LimitedSearch           # with the same methods
 RATINGS = range(LEAST_RATING, MOST_RATING + 1)     # of limited strength, see `Engine.limit_strength`
-STYLES = {str(group): range(LEAST, most(group) + 1) for group in Group}        # percentages, see style.py
 UCI_VARIANTS = {"chess": "standard"} | {variant.uci: variant.key for variant in VARIANTS.values()}     # Lichess's names
 
 
@@ -209,16 +209,16 @@ class Engine:
         self._network, self._damage = eval_file.load(choice), ""
         self.new_game()
 
-    def set_style(self, group: str, percent: int) -> None:
-        """Weigh one of STYLES by this percentage of its tuned weight, for the whole process, and start a new game.
+    def weigh_group(self, group: str, percent: int) -> None:
+        """Weigh one of GROUP_PERCENTS by this percentage of its tuned weight, for the whole process; start a new game.
 
         While a group is not neutral, the hand-written evaluation replaces the network in standard chess. Boards made
         before must be `replayed` to be evaluated correctly. Raises KeyError for an unknown group, ValueError for a
         wrong percentage.
         """
-        if percent not in STYLES[group]:
+        if percent not in GROUP_PERCENTS[group]:
             raise ValueError(f"{group}: {percent} %")
-        self._style.set(Group(group), percent)
+        self._style.weigh(Group(group), percent)
         self._board = self._board.replayed()
         self.new_game()
 

@@ -18,10 +18,10 @@ from engine import __version__
 from engine.facade import (
     DEFAULT_HASH_MB,
     DEFAULT_OVERHEAD_MS,
+    GROUP_PERCENTS,
     MAX_TABLEBASE_PIECES,
     NAMED_STYLES,
     RATINGS,
-    STYLES,
     UCI_VARIANTS,
     AnySearch,
     Board,
@@ -49,7 +49,7 @@ MAX_LINES = 218                    # the most moves of a position that a game of
 MAX_PERFT_DEPTH = 20
 EMPTY = "<empty>"                  # an empty string in UCI
 NO_STYLE = "none"
-STYLE_OPTIONS = {f"Style {group.replace('_', ' ').title()}": group for group in STYLES}
+GROUP_OPTIONS = {f"Style {group.replace('_', ' ').title()}": group for group in GROUP_PERCENTS}
 DURING_PERFT = ("isready", "stop") # all other commands wait for the end of a perft
 
 
@@ -204,8 +204,8 @@ class Uci:
                 self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
             case "style":
                 self._set_named_style(value)
-            case option if option.title() in STYLE_OPTIONS:
-                self._set_style(option.title(), value)
+            case option if option.title() in GROUP_OPTIONS:
+                self._weigh_group(option.title(), value)
             case _:
                 close = get_close_matches(name, [known for known, _ in _options()], 1)
                 hint = f"did you mean {close[0]}? " if close else ""
@@ -228,10 +228,10 @@ class Uci:
         self._engine.set_position(self._board)
         self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
 
-    def _set_style(self, option: str, value: str) -> None:
-        group = STYLE_OPTIONS[option]
-        percents = STYLES[group]
-        self._engine.set_style(group, parse_number(option, value, percents[0], percents[-1]))
+    def _weigh_group(self, option: str, value: str) -> None:
+        group = GROUP_OPTIONS[option]
+        percents = GROUP_PERCENTS[group]
+        self._engine.weigh_group(group, parse_number(option, value, percents[0], percents[-1]))
         self._board = self._board.replayed()
         self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
 
@@ -426,8 +426,8 @@ def _options() -> Iterator[tuple[str, str]]:
     yield "SyzygyProbeLimit", f"spin default {MAX_TABLEBASE_PIECES} min 0 max {MAX_TABLEBASE_PIECES}"
     yield "EvalFile", f"string default {default_choice()}"
     yield "Style", f"combo default {NO_STYLE} {' '.join(f'var {name}' for name in (NO_STYLE, *NAMED_STYLES))}"
-    for option, group in STYLE_OPTIONS.items():
-        yield option, f"spin default 100 min {STYLES[group][0]} max {STYLES[group][-1]}"
+    for option, group in GROUP_OPTIONS.items():
+        yield option, f"spin default 100 min {GROUP_PERCENTS[group][0]} max {GROUP_PERCENTS[group][-1]}"
 
 
 def _switch(name: str, text: str) -> bool:

@@ -13,7 +13,7 @@ from engine.evaluation import net_file
 from engine.evaluation.net_file import InvalidNet, Net
 from engine.evaluation.network import Network
 
-Evaluation: TypeAlias = str | Net     # what EvalFile names, or a network that was read already
+EvalChoice: TypeAlias = str | Net     # what EvalFile names, or a network that was read already
 HAND_WRITTEN = "none"
 SHIPPED = "<shipped>"
 STANDARD = "standard"
@@ -35,8 +35,8 @@ def default_choice() -> str:
     return SHIPPED if build_mode() == "compiled" and shipped_file() is not None else HAND_WRITTEN
 
 
-def read(choice: Evaluation) -> Evaluation:
-    """Return the same evaluation so that it needs no file of the user: another machine gets what it names here.
+def read(choice: EvalChoice) -> EvalChoice:
+    """Return the same choice so that it needs no file of the user: another machine gets what it names here.
 
     Raises InvalidNet.
     """
@@ -45,7 +45,7 @@ def read(choice: Evaluation) -> Evaluation:
     return net_file.read(Path(choice))
 
 
-def load(choice: Evaluation, variant: str = STANDARD) -> Network | None:
+def load(choice: EvalChoice, variant: str = STANDARD) -> Network | None:
     """Load the network that the UCI option EvalFile names: HAND_WRITTEN, SHIPPED, a path, or empty for the default.
 
     `variant` is a name of Lichess's. Raises InvalidNet with a message for the user.

@@ -14,12 +14,12 @@ from functools import cache
 
 from engine.evaluation.evaluate import use_values
 from engine.evaluation.style_bonus import StyleBonus
-from engine.evaluation.weights import Group, styled
+from engine.evaluation.weights import Group, weighed
 
 NEUTRAL = 100                      # percent
-LEAST = -200
-MOST = 400
-MOST_MATERIAL = 200                # nine queens that weigh more would look like a mate
+LEAST_PERCENT = -200
+MOST_PERCENT = 400
+MOST_MATERIAL_PERCENT = 200        # nine queens that weigh more would look like a mate
 
 
 class StyleName(StrEnum):
@@ -50,9 +50,9 @@ def bonus_of(name: StyleName) -> StyleBonus:
     return StyleBonus(_BONUSES[name], name is StyleName.SWINDLER)
 
 
-def most(group: Group) -> int:
+def most_percent(group: Group) -> int:
     """Return the largest percentage of a group."""
-    return MOST_MATERIAL if group is Group.MATERIAL else MOST
+    return MOST_MATERIAL_PERCENT if group is Group.MATERIAL else MOST_PERCENT
 
 
 def in_words(group: Group) -> str:
@@ -84,11 +84,11 @@ class Style:
         """Whether no group is changed, so that the network can evaluate."""
         return all(percent == NEUTRAL for percent in self._percents.values())
 
-    def set(self, group: Group, percent: int) -> None:
+    def weigh(self, group: Group, percent: int) -> None:
         """Set the percentage of a group. Positions set up before keep their old piece-square sum."""
         if self._percents[group] != percent:
             self._percents[group] = percent
-            use_values(styled(self._times()))
+            use_values(weighed(self._times()))
 
     def _times(self) -> Mapping[Group, float]:
         return {group: percent / NEUTRAL for group, percent in self._percents.items()}

@@ -3,7 +3,7 @@
 
 Every weight is a packed score (see `score.py`): the midgame and endgame value of one unit of the feature that it
 counts. The evaluation before blending is linear in the weights, which lets the tuner fit them. The values come
-from `tuned.py`. A style scales the weights of a group.
+from `tuned.py`. `style.py` scales the weights of a group.
 
 A new term needs a line in SIZES, a function in `evaluate.py` or `pawns.py`, and its place in that module's `side_score`
 and in its table for people (`_side_terms`, `pawn_terms`). It starts at zero until the tuner has run.
@@ -25,7 +25,7 @@ if not cython.compiled:
 
 
 class Group(StrEnum):
-    """Weights a style scales together."""
+    """Terms whose weights an operator scales together, in percent (`style.py`)."""
 
     MATERIAL = "material"
     PLACEMENT = "placement"
@@ -167,11 +167,11 @@ def default_values() -> dict[str, tuple[tuple[int, int], ...]]:
     return {name: tuned.VALUES.get(name, ((0, 0),) * term.size) for name, term in TERMS.items()}
 
 
-def styled(style: Mapping[Group, float]) -> dict[str, tuple[tuple[int, int], ...]]:
+def weighed(factors: Mapping[Group, float]) -> dict[str, tuple[tuple[int, int], ...]]:
     """Return the tuned weights with each named group multiplied by its factor."""
     found: dict[str, tuple[tuple[int, int], ...]] = {}
     for name, pairs in default_values().items():
-        times = style.get(TERMS[name].group, 1.0)
+        times = factors.get(TERMS[name].group, 1.0)
         found[name] = tuple((round(midgame * times), round(endgame * times)) for midgame, endgame in pairs)
     return found
 

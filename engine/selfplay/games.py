@@ -11,7 +11,7 @@ from engine.core.movegen import legal_moves
 from engine.core.position import Position
 from engine.core.score import mate_distance
 from engine.evaluation import eval_file
-from engine.evaluation.eval_file import STANDARD, Evaluation
+from engine.evaluation.eval_file import STANDARD, EvalChoice
 from engine.evaluation.style import StyleName, bonus_of
 from engine.evaluation.variant_terms import evaluation_of
 from engine.search.history import History
@@ -47,7 +47,7 @@ class FixedNodesPlayer:
     """Searches a fixed number of nodes per move, with its own evaluation, table and history."""
 
     def __init__(
-        self, evaluation: Evaluation, nodes: int, style: StyleName | None = None, variant: str = STANDARD
+        self, evaluation: EvalChoice, nodes: int, style: StyleName | None = None, variant: str = STANDARD
     ) -> None:
         """`evaluation` is as for EvalFile; a style is for standard chess. Raises InvalidNet."""
         self._network = eval_file.load(evaluation, variant)

@@ -15,7 +15,7 @@ from pathlib import Path
 from engine.core.fen import InvalidFen
 from engine.core.position import Position
 from engine.evaluation import eval_file
-from engine.evaluation.eval_file import STANDARD, Evaluation
+from engine.evaluation.eval_file import STANDARD, EvalChoice
 from engine.selfplay.games import Adjudicator, FixedNodesPlayer, fen_of, game_result, position_of, random_opening
 from engine.selfplay.records import InvalidRecord, Result
 from engine.selfplay.worker_pool import Workers, run_parallel
@@ -28,8 +28,8 @@ CHECKS = re.compile(r"\+?\d+\+\d+")  # given or left, in a FEN of three-check
 class Match:
     """The two evaluations, as for EvalFile, and the conditions."""
 
-    first: Evaluation
-    second: Evaluation
+    first: EvalChoice
+    second: EvalChoice
     nodes: int = 10_000
     seed: int = 1
     openings: tuple[str, ...] = ()         # FENs, taken in turn; without any: random openings

@@ -18,7 +18,7 @@ from itertools import count
 from engine.core.move import captures_or_promotes
 from engine.core.position import Position
 from engine.evaluation import eval_file
-from engine.evaluation.eval_file import HAND_WRITTEN, STANDARD, Evaluation
+from engine.evaluation.eval_file import HAND_WRITTEN, STANDARD, EvalChoice
 from engine.selfplay import records
 from engine.selfplay.games import Adjudicator, FixedNodesPlayer, SearchedMove, game_result, random_opening
 from engine.selfplay.records import QUIET_CP, RECORD, InvalidRecord, Sample, ShardPlan
@@ -32,7 +32,7 @@ class SelfplayPlan(ShardPlan):
     """Which games to play; `evaluation` is as for EvalFile."""
 
     nodes: int = 500
-    evaluation: Evaluation = HAND_WRITTEN
+    evaluation: EvalChoice = HAND_WRITTEN
     variant: str = STANDARD
     tree: int = 16                 # most positions kept of the tree of each search; none in variants
 

@@ -12,7 +12,7 @@ from functools import partial
 
 from engine.book.opening_names import named_positions
 from engine.evaluation import eval_file
-from engine.evaluation.eval_file import Evaluation
+from engine.evaluation.eval_file import EvalChoice
 from engine.evaluation.style import StyleName
 from engine.facade import Board, Limits
 from engine.selfplay import ladder
@@ -33,7 +33,7 @@ class StyleMatch:
     style: StyleName | None
     nodes: int = 10_000
     seed: int = 1
-    evaluation: Evaluation = ""    # as for EvalFile
+    evaluation: EvalChoice = ""    # as for EvalFile
     level: int | None = None       # the rating of both players; None: full strength with so many nodes
 
     def openings(self, count: int) -> list[str]:

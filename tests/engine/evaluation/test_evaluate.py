@@ -6,7 +6,7 @@ import pytest
 from engine.core.fen import parse_fen
 from engine.evaluation import weights
 from engine.evaluation.evaluate import evaluate, is_known, use_values
-from engine.evaluation.weights import Group, styled
+from engine.evaluation.weights import Group, weighed
 from engine.facade import STARTING_FEN, Board, evaluation
 from tests.engine.positions import Start, random_games
 
@@ -113,7 +113,7 @@ def test_a_bare_king_is_judged_without_summing_up(fen: str) -> None:
 def test_a_style_scales_its_group() -> None:
     castled = "r4rk1/8/8/8/8/8/5PPP/R4RK1 w - - 0 1"
     before = evaluation(Board(castled)).terms
-    use_values(styled({Group.KING_SAFETY: 2.0}))
+    use_values(weighed({Group.KING_SAFETY: 2.0}))
     try:
         after = evaluation(Board(castled)).terms
     finally:

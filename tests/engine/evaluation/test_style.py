@@ -13,7 +13,7 @@ from engine.core.score import MATE
 from engine.evaluation import net_file
 from engine.evaluation.evaluate import evaluate, use_values
 from engine.evaluation.weights import Group, default_values
-from engine.facade import STYLES, Engine, Limits, evaluation
+from engine.facade import GROUP_PERCENTS, Engine, Limits, evaluation
 from tests.engine.nets import material_net
 from tests.engine.positions import Start, random_games
 
@@ -51,7 +51,7 @@ def scores(fens: list[str]) -> list[int]:
 def test_a_group_changes_its_terms_and_no_other(engine: Engine, group: Group) -> None:
     fens = boards(6)
     before = [evaluation(Board(fen)).terms for fen in fens]
-    engine.set_style(group, 200)
+    engine.weigh_group(group, 200)
     changed: set[str] = set()
     for fen, old in zip(fens, before, strict=True):
         new = evaluation(Board(fen)).terms
@@ -62,7 +62,7 @@ def test_a_group_changes_its_terms_and_no_other(engine: Engine, group: Group) ->
 @pytest.mark.parametrize("group", Group)
 @pytest.mark.parametrize("percent", [-100, 0, 200])
 def test_a_styled_evaluation_is_symmetric(engine: Engine, group: Group, percent: int) -> None:
-    engine.set_style(group, percent)
+    engine.weigh_group(group, percent)
     for fen in boards(6):
         position, _ = parse_fen(fen)
         mirrored, _ = parse_fen(chess.Board(fen).mirror().fen())
@@ -74,10 +74,10 @@ def test_a_removed_style_has_no_effect(engine: Engine) -> None:
     before = scores(fens)
     limits = Limits(depth=7)
     nodes = report_nodes(engine, limits)
-    engine.set_style("mobility", 300)
+    engine.weigh_group("mobility", 300)
     assert scores(fens) != before
     assert report_nodes(engine, limits) != nodes
-    engine.set_style("mobility", 100)
+    engine.weigh_group("mobility", 100)
     assert scores(fens) == before
     assert report_nodes(engine, limits) == nodes                       # and the table knows nothing of it
 
@@ -92,7 +92,7 @@ def test_the_game_being_played_is_judged_by_the_new_style(engine: Engine) -> Non
     board = Board()
     for move in ("e2e4", "d7d5", "e4d5"):
         board.push(move)
-    engine.set_style("material", 200)
+    engine.weigh_group("material", 200)
     assert board.replayed().evaluate() == Board(board.fen()).evaluate()
     assert board.replayed().moves == board.moves
     assert board.replayed().key() == board.key()
@@ -100,8 +100,8 @@ def test_the_game_being_played_is_judged_by_the_new_style(engine: Engine) -> Non
 
 @pytest.mark.parametrize("end", ["least", "most"])
 def test_no_style_raises_a_score_to_a_mate_score(engine: Engine, end: str) -> None:
-    for group, percents in STYLES.items():
-        engine.set_style(group, percents[0] if end == "least" else percents[-1])
+    for group, percents in GROUP_PERCENTS.items():
+        engine.weigh_group(group, percents[0] if end == "least" else percents[-1])
     score = Board("6nk/6pp/8/8/8/RR6/QQQQBBNN/QQQQKQ2 w - - 0 1").evaluate()
     assert 15_000 < (score if end == "most" else -score) < MATE - 200
 
@@ -113,10 +113,10 @@ def test_a_style_silences_the_network(engine: Engine, tmp_path: Path) -> None:
     engine.set_evaluation(str(path))
     network = engine.describe_evaluation()
     assert engine.network_score_cp(board) is not None
-    engine.set_style("king_attack", 250)
+    engine.weigh_group("king_attack", 250)
     assert engine.describe_evaluation() == "hand-written, style king attack 250 %"
     assert engine.network_score_cp(board) is None
-    engine.set_style("king_attack", 100)
+    engine.weigh_group("king_attack", 100)
     assert engine.describe_evaluation() == network
 
 
@@ -126,7 +126,7 @@ def test_a_negative_material_style_gives_material_away(engine: Engine) -> None:
     for ply in range(44):
         if not board.legal_moves():
             break
-        engine.set_style("material", -100 if ply % 2 else 100)
+        engine.weigh_group("material", -100 if ply % 2 else 100)
         engine.set_position(board.replayed())
         move = engine.go(Limits(nodes=400)).best_move
         assert move is not None
@@ -138,6 +138,6 @@ def test_a_negative_material_style_gives_material_away(engine: Engine) -> None:
 
 def test_only_styles_that_exist_can_be_set(engine: Engine) -> None:
     with pytest.raises(KeyError):
-        engine.set_style("courage", 150)
+        engine.weigh_group("courage", 150)
     with pytest.raises(ValueError, match="material: 201 %"):
-        engine.set_style("material", 201)
+        engine.weigh_group("material", 201)

@@ -7,7 +7,7 @@ from queue import SimpleQueue
 import pytest
 from annotated_types import Ge, Le
 
-from engine.facade import NAMED_STYLES, STARTING_FEN, STYLES, Limits
+from engine.facade import GROUP_PERCENTS, NAMED_STYLES, STARTING_FEN, Limits
 from lichessbot.config import Config, load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.config.engine import StyleConfig, StyleName
@@ -45,19 +45,19 @@ def test_the_keys_and_ranges_are_those_of_the_engine() -> None:
         (least,) = (it.ge for it in field.metadata if isinstance(it, Ge))
         (most,) = (it.le for it in field.metadata if isinstance(it, Le))
         ranges[name] = (least, most)
-    assert ranges == {name: (percents[0], percents[-1]) for name, percents in STYLES.items()}
+    assert ranges == {name: (percents[0], percents[-1]) for name, percents in GROUP_PERCENTS.items()}
     assert (*StyleName,) == ("none", *NAMED_STYLES)
 
 
 def test_our_engine_takes_every_style(tmp_path: Path) -> None:
-    keys = ", ".join(["name: attacker", *(f"{name}: 90" for name in STYLES)])
+    keys = ", ".join(["name: attacker", *(f"{name}: 90" for name in GROUP_PERCENTS)])
     inbox: Inbox = SimpleQueue()
     engine = UciEngine("abcd1234", load(tmp_path, f"engine: {{style: {{{keys}}}}}").engine, inbox.put, Timeouts())
     try:
         engine.search(Search(1, STARTING_FEN, False, (), Limits(depth=2)))
         assert isinstance(heard(inbox), BestMove)
         assert engine.complaints == ()
-        assert len(engine.config.uci_options) == 1 + len(STYLES)
+        assert len(engine.config.uci_options) == 1 + len(GROUP_PERCENTS)
     finally:
         engine.close()
 
