@@ -1,7 +1,7 @@
 """The command `spsa`: tunes numbers of the search by games.
 
     lichessbot-engine spsa tuning --games 30000                    # writes spsa.json and spsa.svg into the folder
-    lichessbot-engine spsa tuning --games 30000 --only 'LATE_MOVE_*' --only LESS_ON_PV
+    lichessbot-engine spsa tuning --games 30000 --only 'LATE_MOVE_*' --only REDUCE_LESS_ON_PV
 
 It compiles a copy of the engine in which these numbers are variables, so the checkout may change during the run.
 """

@@ -33,8 +33,8 @@ VARIANT_DECIDED = 1200             # cp of a variant's network: beyond it the te
 VARIANT_ATTACK_UNITS = [0, 2, 2, 3, 3, 0]          # ATTACK_UNITS in variants; sane 1..6
 
 STYLE_LIMIT = 300                  # cp: the most that a named style adds to a score; sane 100..500
-STYLE_BEHIND = 0                   # cp: a style takes a side that is this much worse for behind; sane 0..100
-STYLE_FAR_BEHIND = 150             # cp: and from here on for far behind; sane 100..500
+STYLE_BEHIND = 0                   # cp: a side worse by more than this begins to count as behind; sane 0..100
+STYLE_FAR_BEHIND = 150             # cp: ... and from here on as fully behind; sane 100..500
 
 FIFTY_MOVES_FADING = 200           # half-moves without progress that would leave nothing of a score; sane 150..400
 
@@ -82,15 +82,15 @@ LATE_MOVE_BASE = 1404              # 1/1024 ply; sane 0..2500
 LATE_MOVE_SLOPE = 561              # 1/1024 ply, times ln(depth) ln(move number); sane 200..800
 REDUCE_CUT_NODE = 715              # 1/1024 ply more where a cutoff is expected; sane 0..2500
 REDUCE_NOT_IMPROVING = 943         # ... where the evaluation does not improve; sane 0..2000
-REDUCE_TACTICAL = 503              # ... if the table's move is a capture or promotion; sane 0..1500
-LESS_ON_PV = 633                   # 1/1024 ply less on the principal variation; sane 0..2000
-LESS_ON_TT_PV = 846                # ... where an earlier principal variation came by; sane 0..2000
-LESS_IF_FORCED = 988               # ... if the node is forced; sane 0..2000
-REDUCE_BAD_CAPTURE = -248          # 1/1024 ply more for a capture that loses material; sane -1500..1500
+REDUCE_TABLE_TACTICAL = 503        # ... if the table's move is a capture or promotion; sane 0..1500
+REDUCE_LESS_ON_PV = 633            # 1/1024 ply less on the principal variation; sane 0..2000
+REDUCE_LESS_ON_TT_PV = 846         # ... where an earlier principal variation came by; sane 0..2000
+REDUCE_LESS_IF_FORCED = 988        # ... if the node is forced; sane 0..2000
+REDUCE_BAD_CAPTURE = -248          # 1/1024 ply more (negative: less) for a capture that loses material; sane -1500..1500
 DEEPER_MARGIN = 63                 # cp above alpha: a reduced move is searched again a ply deeper; sane 30..120
 LATE_MOVE_HISTORY = 8105           # history points that change a reduction by one ply; sane 4000..20000
 
-MOVE_COUNT_DEPTH = 8               # plies: quiet moves are not counted above; sane 4..10
+MOVE_COUNT_DEPTH = 8               # plies: above, late quiet moves are not skipped by their number; sane 4..10
 MOVE_COUNT_BASE = 6498             # 1/1024: quiet moves are skipped after so many moves ...; sane 1000..10000
 MOVE_COUNT_SLOPE = 1087            # ... more for each ply of depth, squared; sane 500..2000
 MOVE_COUNT_NOT_IMPROVING = 612     # ... of 1024 of these if not improving; sane 300..1000

@@ -23,9 +23,6 @@ from cython.cimports.engine.core.params import (
     LATE_MOVE_DEPTH,
     LATE_MOVE_HISTORY,
     LATE_MOVE_SLOPE,
-    LESS_IF_FORCED,
-    LESS_ON_PV,
-    LESS_ON_TT_PV,
     MOVE_COUNT_BASE,
     MOVE_COUNT_DEPTH,
     MOVE_COUNT_NOT_IMPROVING,
@@ -37,8 +34,11 @@ from cython.cimports.engine.core.params import (
     QUIET_EXCHANGE_MARGIN,
     REDUCE_BAD_CAPTURE,
     REDUCE_CUT_NODE,
+    REDUCE_LESS_IF_FORCED,
+    REDUCE_LESS_ON_PV,
+    REDUCE_LESS_ON_TT_PV,
     REDUCE_NOT_IMPROVING,
-    REDUCE_TACTICAL,
+    REDUCE_TABLE_TACTICAL,
     REVERSE_FUTILITY_DEPTH,
     REVERSE_FUTILITY_IMPROVING,
     REVERSE_FUTILITY_MARGIN,
@@ -180,13 +180,13 @@ class MovePruning:
         if not self.stack.improving[ply]:
             parts += REDUCE_NOT_IMPROVING
         if self.stack.table_tactical[ply]:
-            parts += REDUCE_TACTICAL
+            parts += REDUCE_TABLE_TACTICAL
         if on_pv:
-            parts -= LESS_ON_PV
+            parts -= REDUCE_LESS_ON_PV
         if self.stack.tt_pv[ply]:
-            parts -= LESS_ON_TT_PV
+            parts -= REDUCE_LESS_ON_TT_PV
         if self.stack.forced[ply]:
-            parts -= LESS_IF_FORCED
+            parts -= REDUCE_LESS_IF_FORCED
         plies: cython.int = parts >> 10
         if plies > depth - 2:
             plies = depth - 2
