@@ -86,7 +86,7 @@ REDUCE_TABLE_TACTICAL = 503        # ... if the table's move is a capture or pro
 REDUCE_LESS_ON_PV = 633            # 1/1024 ply less on the principal variation; sane 0..2000
 REDUCE_LESS_ON_TT_PV = 846         # ... where an earlier principal variation came by; sane 0..2000
 REDUCE_LESS_IF_FORCED = 988        # ... if the node is forced; sane 0..2000
-REDUCE_BAD_CAPTURE = -248          # 1/1024 ply more (negative: less) for a capture that loses material; sane -1500..1500
+REDUCE_BAD_CAPTURE = -248          # 1/1024 ply more (negative: less) for captures that lose material; sane -1500..1500
 DEEPER_MARGIN = 63                 # cp above alpha: a reduced move is searched again a ply deeper; sane 30..120
 LATE_MOVE_HISTORY = 8105           # history points that change a reduction by one ply; sane 4000..20000
 
