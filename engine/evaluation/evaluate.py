@@ -260,7 +260,7 @@ PASSED_SAFE = cython.declare(cython.int, first_weight("passed_safe"))
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def advances(position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
+def passed_advance(position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
     """Score our passed pawns that are blocked or may safely advance."""
     score: cython.int = 0
     them: cython.int = us ^ 1
@@ -289,7 +289,7 @@ def side_score(position: Position, attacked_by: cython.p_ulonglong, us: cython.i
         + rooks(position, us)
         + king_attack(position, attacked_by, us)
         + threats(position, attacked_by, us)
-        + advances(position, attacked_by, us)
+        + passed_advance(position, attacked_by, us)
     )
 
 
@@ -314,7 +314,7 @@ def _side_terms(position: Position, side: cython.int) -> dict[str, int]:
         "squares": (squares if side == WHITE else -squares) - material,
         "mobility": moves[side],
         **pawns.pawn_terms(position, side),
-        "passed advance": advances(position, attacked_by, side),
+        "passed advance": passed_advance(position, attacked_by, side),
         "minor pieces": minor_pieces(position, attacked_by, side),
         "rooks": rooks(position, side),
         "king attack": king_attack(position, attacked_by, side),

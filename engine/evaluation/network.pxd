@@ -57,7 +57,7 @@ cdef class Accumulators:
     cdef void compute(self, Position position, int slot) noexcept nogil
     cdef void refresh(self, Position position, int slot) noexcept nogil
     cdef void follow(self, Position position, int slot) noexcept nogil
-    cdef void replace(self, int slot, int base, int come, int new, int gone, int old) noexcept nogil
+    cdef void replace(self, int slot, int base, int added, int added_threat, int removed, int removed_threat) noexcept nogil
     cdef int score(self, Position position, int ply) noexcept nogil
 
 cdef class AccumulatorCache:
@@ -66,6 +66,6 @@ cdef class AccumulatorCache:
     cdef short *values              # White's view, then Black's
     cdef object memory
     cdef unsigned long long pieces[12]      # of the position evaluated last, none at first
-    cdef int beside[12]
-    cdef int score(self, Position position, int *beside) noexcept nogil
-    cdef void change(self, int come, int gone) noexcept nogil
+    cdef int off_board[12]
+    cdef int score(self, Position position, int *off_board) noexcept nogil
+    cdef void change(self, int added, int removed) noexcept nogil

@@ -44,7 +44,7 @@ if not cython.compiled:
     FLIP_RANKS = 56                # from White's to Black's view of a square
     SLOTS = MAX_PLY + 4            # of a line
 
-LAST_RANK = cython.declare(cython.int, 56)          # no pawn stands there: free for pieces beside the board
+LAST_RANK = cython.declare(cython.int, 56)          # no pawn stands there: free for pieces off the board
 SWAP_SIDES = cython.declare(cython.int, 384)        # from the place of our piece to the enemy's
 NO_PLACE = cython.declare(cython.int, 768)          # of no piece
 
@@ -82,11 +82,11 @@ def replace_row(
     into: cython.Py_ssize_t,
     base: cython.Py_ssize_t,
     weights: cython.p_schar,
-    come: cython.Py_ssize_t,
-    gone: cython.Py_ssize_t,
+    added: cython.Py_ssize_t,
+    removed: cython.Py_ssize_t,
     count: cython.Py_ssize_t,
 ) -> cython.void:
-    """Set `count` sums to those from `base` on, plus the weights from `come` on, minus those from `gone` on.
+    """Set `count` sums to those from `base` on, plus the weights from `added` on, minus those from `removed` on.
 
     A block is summed before any of it is stored: the compiler need not fear that rows and sums overlap.
     """
@@ -97,7 +97,7 @@ def replace_row(
     done: cython.Py_ssize_t = 0
     while done < count:
         for index in range(BLOCK):
-            block[index] = sums[base + done + index] + weights[come + done + index] - weights[gone + done + index]
+            block[index] = sums[base + done + index] + weights[added + done + index] - weights[removed + done + index]
         for index in range(BLOCK):
             sums[into + done + index] = block[index]
         done += BLOCK
@@ -292,16 +292,16 @@ class Accumulators:
         unmoved: u64 = position.occupied
         change: cython.int
         for change in range(2 * slot, 2 * slot + 2):
-            gone: cython.int = self.removed[change]
-            come: cython.int = self.added[change]
-            if gone == NO_PLACE:
+            removed: cython.int = self.removed[change]
+            added: cython.int = self.added[change]
+            if removed == NO_PLACE:
                 break
-            old: cython.int = threat_at(self.threats, before, gone & 63)
-            new: cython.int = 0
-            if come != NO_PLACE:
-                new = threat_at(self.threats, after, come & 63)
-                unmoved &= ~bit(come & 63)
-            self.replace(slot, base, come, new, gone, old)
+            removed_threat: cython.int = threat_at(self.threats, before, removed & 63)
+            added_threat: cython.int = 0
+            if added != NO_PLACE:
+                added_threat = threat_at(self.threats, after, added & 63)
+                unmoved &= ~bit(added & 63)
+            self.replace(slot, base, added, added_threat, removed, removed_threat)
             base = slot
         changed: u64 = 0
         index: cython.int
@@ -311,23 +311,24 @@ class Accumulators:
         while changed:
             square: cython.int = lsb(changed)
             place: cython.int = position.board[square] * 64 + square
-            new = threat_at(self.threats, after, square)
-            old = threat_at(self.threats, before, square)
-            self.replace(slot, slot, place, new, place, old)
+            added_threat = threat_at(self.threats, after, square)
+            removed_threat = threat_at(self.threats, before, square)
+            self.replace(slot, slot, place, added_threat, place, removed_threat)
             changed &= changed - 1
 
     def replace(
-        self, slot: cython.int, base: cython.int, come: cython.int, new: cython.int, gone: cython.int, old: cython.int
+        self, slot: cython.int, base: cython.int,
+        added: cython.int, added_threat: cython.int, removed: cython.int, removed_threat: cython.int,
     ) -> cython.void:
-        """Set the sums of a slot to those of slot `base`, with place `come` and its threat instead of `gone`."""
+        """Set the sums of a slot to those of slot `base`, with place `added` and its threat instead of `removed`."""
         count: cython.Py_ssize_t = self.network.hidden
         weights: cython.p_schar = self.network.feature_weights
-        more: cython.int = self.network.row_of(come, new)
-        less: cython.int = self.network.row_of(gone, old)
-        replace_row(self.values, 2 * slot * count, 2 * base * count, weights, more, less, count)
-        more = self.network.row_of(seen_by_black(come, FLIP_RANKS), new)
-        less = self.network.row_of(seen_by_black(gone, FLIP_RANKS), old)
-        replace_row(self.values, (2 * slot + 1) * count, (2 * base + 1) * count, weights, more, less, count)
+        added_row: cython.int = self.network.row_of(added, added_threat)
+        removed_row: cython.int = self.network.row_of(removed, removed_threat)
+        replace_row(self.values, 2 * slot * count, 2 * base * count, weights, added_row, removed_row, count)
+        added_row = self.network.row_of(seen_by_black(added, FLIP_RANKS), added_threat)
+        removed_row = self.network.row_of(seen_by_black(removed, FLIP_RANKS), removed_threat)
+        replace_row(self.values, (2 * slot + 1) * count, (2 * base + 1) * count, weights, added_row, removed_row, count)
 
     # --- The score ---------------------------------------------------------------------------------------------------
 
@@ -399,34 +400,34 @@ class AccumulatorCache:
             self.values = cython.address(values[0])
         else:
             self.values = values
-            self.pieces, self.beside = [0] * 12, [0] * 12
+            self.pieces, self.off_board = [0] * 12, [0] * 12
         index: cython.int
         for index in range(2 * network.hidden):
             self.values[index] = network.feature_bias[index % network.hidden]
 
-    def score(self, position: Position, beside: cython.p_int) -> cython.int:
+    def score(self, position: Position, off_board: cython.p_int) -> cython.int:
         """Return the score in centipawns for the side to move, within +-NETWORK_LIMIT.
 
-        `beside` has the number of each piece that counts although it is not on the board.
+        `off_board` has the number of each piece that counts although it is not on the board.
         """
         piece: cython.int
         for piece in range(12):
-            come: u64 = position.pieces[piece] & ~self.pieces[piece]
-            gone: u64 = self.pieces[piece] & ~position.pieces[piece]
+            added: u64 = position.pieces[piece] & ~self.pieces[piece]
+            removed: u64 = self.pieces[piece] & ~position.pieces[piece]
             self.pieces[piece] = position.pieces[piece]
-            while come:
-                self.change(piece * 64 + lsb(come), NO_PLACE)
-                come &= come - 1
-            while gone:
-                self.change(NO_PLACE, piece * 64 + lsb(gone))
-                gone &= gone - 1
+            while added:
+                self.change(piece * 64 + lsb(added), NO_PLACE)
+                added &= added - 1
+            while removed:
+                self.change(NO_PLACE, piece * 64 + lsb(removed))
+                removed &= removed - 1
             place: cython.int = KIND_OF[piece] + (LAST_RANK if piece < KINDS else SWAP_SIDES)
-            while self.beside[piece] < beside[piece]:
+            while self.off_board[piece] < off_board[piece]:
                 self.change(place, NO_PLACE)
-                self.beside[piece] += 1
-            while self.beside[piece] > beside[piece]:
+                self.off_board[piece] += 1
+            while self.off_board[piece] > off_board[piece]:
                 self.change(NO_PLACE, place)
-                self.beside[piece] -= 1
+                self.off_board[piece] -= 1
         size: cython.Py_ssize_t = self.network.hidden
         bucket: cython.int = bucket_of(position, self.network.buckets)
         us: cython.int = position.side_to_move
@@ -435,13 +436,13 @@ class AccumulatorCache:
         total += weigh(self.values, (us ^ 1) * size, self.network.output_weights, first + size, size)
         return self.network.scaled(total, bucket)
 
-    def change(self, come: cython.int, gone: cython.int) -> cython.void:
+    def change(self, added: cython.int, removed: cython.int) -> cython.void:
         """Replace a piece by another in both views; NO_PLACE is none."""
         count: cython.Py_ssize_t = self.network.hidden
         view: cython.int
         for view in range(2):
-            more: cython.int = self.network.row_of(come, 0)
-            less: cython.int = self.network.row_of(gone, 0)
+            added_row: cython.int = self.network.row_of(added, 0)
+            removed_row: cython.int = self.network.row_of(removed, 0)
             begin: cython.Py_ssize_t = view * count
-            replace_row(self.values, begin, begin, self.network.feature_weights, more, less, count)
-            come, gone = seen_by_black(come, self.flip), seen_by_black(gone, self.flip)
+            replace_row(self.values, begin, begin, self.network.feature_weights, added_row, removed_row, count)
+            added, removed = seen_by_black(added, self.flip), seen_by_black(removed, self.flip)

@@ -6,7 +6,7 @@ cdef class VariantEvaluation:
     cdef int weights[352]
     cdef readonly bint goes_up
     cdef int evaluate(self, Position position, u64 extra) noexcept nogil
-    cdef void count_beside(self, u64 extra, int *counts) noexcept nogil
+    cdef void count_off_board(self, u64 extra, int *counts) noexcept nogil
     cdef int balance(self, Position position, u64 extra) noexcept nogil
     cdef void begin_attacks(self, Position position, unsigned long long *attacked_by) noexcept nogil
     cdef int place(self, int square, int us) noexcept nogil
@@ -19,6 +19,6 @@ cdef class VariantEvaluation:
 cdef class VariantNetwork(VariantEvaluation):
     cdef VariantEvaluation terms
     cdef AccumulatorCache accumulators
-    cdef int beside[12]
+    cdef int off_board[12]
 
 cdef int PAWN_ATTACKED, ATTACKED, ZONE, UNITS, OWN

@@ -102,15 +102,15 @@ class VariantEvaluation:
         score = (midgame_of(score) * phase + endgame_of(score) * (full - phase)) >> PHASE_SHIFT
         return VARIANT_LIMIT if score > VARIANT_LIMIT else -VARIANT_LIMIT if score < -VARIANT_LIMIT else score
 
-    def pieces_beside(self, extra: int) -> tuple[int, ...]:
-        """Return the pieces that `count_beside` counts."""
+    def pieces_off_board(self, extra: int) -> tuple[int, ...]:
+        """Return the pieces that `count_off_board` counts."""
         counts = cython.declare(cython.int[12])
         if not cython.compiled:
             counts = [0] * 12
-        self.count_beside(extra, counts)
+        self.count_off_board(extra, counts)
         return tuple([piece for piece in range(12) for _ in range(counts[piece])])
 
-    def count_beside(self, extra: u64, counts: cython.p_int) -> cython.void:
+    def count_off_board(self, extra: u64, counts: cython.p_int) -> cython.void:
         """Write how many of each piece a network counts although they are not on the board."""
         piece: cython.int
         for piece in range(12):
@@ -272,12 +272,12 @@ class VariantNetwork(VariantEvaluation):
         self.terms = terms
         self.accumulators = AccumulatorCache(network, 0 if terms.goes_up else FLIP_RANKS)
         if not cython.compiled:
-            self.beside = [0] * 12
+            self.off_board = [0] * 12
 
     def evaluate(self, position: Position, extra: u64) -> cython.int:
         """Return the static score in centipawns for the side to move; `extra` is that of the variant's position."""
-        self.terms.count_beside(extra, self.beside)
-        score: cython.int = self.accumulators.score(position, self.beside)
+        self.terms.count_off_board(extra, self.off_board)
+        score: cython.int = self.accumulators.score(position, self.off_board)
         if -VARIANT_DECIDED <= score <= VARIANT_DECIDED:
             return score
         by_terms: cython.int = self.terms.evaluate(position, extra) // 2
@@ -285,6 +285,6 @@ class VariantNetwork(VariantEvaluation):
             return VARIANT_DECIDED + by_terms if by_terms > 0 else VARIANT_DECIDED
         return by_terms - VARIANT_DECIDED if by_terms < 0 else -VARIANT_DECIDED
 
-    def count_beside(self, extra: u64, counts: cython.p_int) -> cython.void:
+    def count_off_board(self, extra: u64, counts: cython.p_int) -> cython.void:
         """Count as the terms' evaluation does."""
-        self.terms.count_beside(extra, counts)
+        self.terms.count_off_board(extra, counts)

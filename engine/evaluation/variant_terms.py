@@ -76,12 +76,12 @@ class KingOfTheHillEvaluation(VariantEvaluation):
 class ThreeCheckEvaluation(VariantEvaluation):
     """Own weights: [checks given], 8 + [checks given, half the units of the attack on the king].
 
-    For the network, each check given is a pawn beside the board.
+    For the network, each check given is a pawn off the board.
     """
 
-    def count_beside(self, extra: u64, counts: cython.p_int) -> cython.void:
+    def count_off_board(self, extra: u64, counts: cython.p_int) -> cython.void:
         """Count a pawn for each check given."""
-        VariantEvaluation.count_beside(self, extra, counts)
+        VariantEvaluation.count_off_board(self, extra, counts)
         us: cython.int
         for us in range(2):
             counts[us * KINDS + PAWN] = cython.cast(cython.int, extra >> 4 * us & 3)
@@ -101,9 +101,9 @@ class CrazyhouseEvaluation(VariantEvaluation):
     pocket, squares around the enemy king where they can be dropped or may go].
     """
 
-    def count_beside(self, extra: u64, counts: cython.p_int) -> cython.void:
+    def count_off_board(self, extra: u64, counts: cython.p_int) -> cython.void:
         """Count the pieces in the pockets."""
-        VariantEvaluation.count_beside(self, extra, counts)
+        VariantEvaluation.count_off_board(self, extra, counts)
         us: cython.int
         kind: cython.int
         for us in range(2):

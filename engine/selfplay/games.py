@@ -85,8 +85,8 @@ class FixedNodesPlayer:
 
     def sample(self, position: Position, white_score: int, game: int) -> Sample:
         """Return the position as a sample of a game that goes on, whose result is not known."""
-        beside = () if self._own is None else self._own.pieces_beside(position.state()["extra"])
-        return Sample(*snapshot(position), white_score, Result.UNKNOWN, game, self._variant, beside)
+        off_board = () if self._own is None else self._own.pieces_off_board(position.state()["extra"])
+        return Sample(*snapshot(position), white_score, Result.UNKNOWN, game, self._variant, off_board)
 
     def tree_records(self, position: Position, game: int, most: int) -> list[bytes]:
         """Return records of at most so many positions in the tree of the search, each once in a game."""

@@ -11,7 +11,7 @@ A shard is a file of records and nothing else. All numbers are little-endian:
                    variant in VARIANTS, from 1 on: 0 is standard chess
         28      4  number of the game in its shard
 
-In a record of a variant, the pieces beside the board follow those on it, and then 15: what is in the pockets, and a
+In a record of a variant, the pieces off the board follow those on it, and then 15: what is in the pockets, and a
 pawn for each check given. It has 32 pieces at most in all. Horde begins with 52: there the first 8 of the 16 bytes are
 the squares of White's pawns, and the other pieces follow, 16 at most.
 
@@ -61,7 +61,7 @@ class InvalidRecord(ValueError):
 class Sample:
     """A position of a game: 64 pieces from a1 on, the score from White's view. `cannot_castle`: no right is left.
 
-    `beside` are the pieces that count although they are not on the board.
+    `off_board` are the pieces that count although they are not on the board.
     """
 
     board: tuple[int, ...]
@@ -71,11 +71,11 @@ class Sample:
     result: Result
     game: int
     variant: str = STANDARD
-    beside: tuple[int, ...] = ()
+    off_board: tuple[int, ...] = ()
 
     def fits(self) -> bool:
         """Return whether a record can hold all the pieces."""
-        count = len(self.board) - self.board.count(NO_PIECE) + len(self.beside)
+        count = len(self.board) - self.board.count(NO_PIECE) + len(self.off_board)
         if self.variant == HORDE:
             return count - self.board.count(PAWN) <= BESIDE_THE_HORDE
         return count <= PIECES
@@ -130,7 +130,7 @@ def encode(sample: Sample) -> bytes:
     if sample.variant == HORDE:
         packed = packed << 64 | pawns
     elif sample.variant != STANDARD:
-        rest = [*sample.beside, *[NOTHING] * PIECES][: PIECES - count]
+        rest = [*sample.off_board, *[NOTHING] * PIECES][: PIECES - count]
         packed |= sum(piece << 4 * index for index, piece in enumerate(rest, count))
     score = max(-SCORE_LIMIT, min(sample.score_cp, SCORE_LIMIT))
     side = sample.black_to_move | CANNOT_CASTLE * sample.cannot_castle | RULES.index(sample.variant) << VARIANT_SHIFT

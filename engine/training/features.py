@@ -95,7 +95,7 @@ def read_pieces(
 
     Returns the number of pieces. Without threats an input is a place: 64 times the piece, own pawn to king and then the
     opponent's, plus the square from the own side. `mirrored` swaps left and right, unless castling may still be
-    possible. A piece beside the board is a pawn on the last rank, with a file for each kind.
+    possible. A piece off the board is a pawn on the last rank, with a file for each kind.
     """
     first: cython.longlong = cython.cast(cython.longlong, record) * WORDS
     squares: u64 = words[first]

@@ -93,7 +93,7 @@ def test_invalid_records_are_found() -> None:
     of_variant = replace(random_samples(1)[0], variant="atomic")
     assert first_invalid(pack(encode(of_variant))) == -1
     assert first_invalid(pack(encode(replace(of_variant, board=(12,) * 63 + (5,))))) == 0, "a side has no piece"
-    assert first_invalid(pack(encode(replace(of_variant, board=(5, 11) + (12,) * 62, beside=(13,))))) == 0
+    assert first_invalid(pack(encode(replace(of_variant, board=(5, 11) + (12,) * 62, off_board=(13,))))) == 0
     crowded = RECORD.pack(2**40 - 1, bytes(16), 0, 1, 0, 0)
     assert first_invalid(pack(crowded)) == 0
 
