@@ -72,7 +72,6 @@ class Quiescence:
             return self.stack.evaluate(ply)
         best: cython.int = mated_in(ply)
         delta_base: cython.int = -INFINITE
-        floor: cython.int = alpha
         self.stack.set_evaluation(entry, forced, ply)
         if forced:
             self.stack.begin_moves(ply)
@@ -112,7 +111,7 @@ class Quiescence:
                     if score >= beta:
                         break
             move = self.picker.next(ply)
-        bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor and best_move else UPPER_BOUND
+        bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best_move != NO_MOVE else UPPER_BOUND
         self.stack.tt_pv[ply] = entry != 0 and entry_pv(entry)
         self.stack.store(best_move, best, 0, bound, ply)
         return best

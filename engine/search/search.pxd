@@ -24,16 +24,16 @@ cdef class Search:
     cdef readonly Prober prober
     cdef DrawsAndTablebases draws
     cdef MovePruning pruning
-    cdef int root_depth
-    cdef int null_move_from
-    cdef int root_score
-    cdef bint root_restricted
-    cdef int root_move
-    cdef u64 run_nodes
-    cdef u64 move_nodes
-    cdef u64 best_nodes
-    cdef object on_root_move
-    cdef long long report_root_moves_at_us
+    cdef int root_depth             # plies that `run` was asked for; extensions end at EXTENSION_LIMIT times this ply
+    cdef int null_move_from         # the ply before which no null move is tried while one is verified; else 0
+    cdef int root_score             # of the root move that raised alpha last
+    cdef bint root_restricted       # some legal root moves are left out, so the root gets no entry in the table
+    cdef int root_move              # the best so far, which a restricted root begins with
+    cdef u64 run_nodes              # the node count when `run` began,
+    cdef u64 move_nodes             # and when the present root move began
+    cdef u64 best_nodes             # spent by this `run` on the root move that raised alpha last
+    cdef object on_root_move        # None: root moves are not reported
+    cdef long long report_root_moves_at_us      # from then on; 0: never
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int null_window_node(self, int beta, int depth, int ply, bint cut_node) noexcept nogil
     cdef int tablebase_bounded(self, int tb_score, int score, int depth, int ply) noexcept nogil

@@ -335,7 +335,7 @@ class Search:
         if self.counter.stopped:
             return DRAW
         excluded: cython.int = self.stack.excluded[ply]
-        floor: cython.int = alpha
+        original_alpha: cython.int = alpha
         best: cython.int = -INFINITE
         best_move: cython.int = NO_MOVE
         number: cython.int = 0
@@ -356,8 +356,8 @@ class Search:
                 continue
             if ply == 0:
                 self.begin_root_move(move, number)
-            plies: cython.int = depth + extension if move == table_move else depth
-            score: cython.int = self.search_move(move, number, alpha, beta, plies, ply)
+            move_depth: cython.int = depth + extension if move == table_move else depth
+            score: cython.int = self.search_move(move, number, alpha, beta, move_depth, ply)
             if self.counter.stopped:
                 return DRAW
             if score > best:
@@ -365,7 +365,7 @@ class Search:
                 if score > alpha:
                     alpha = score
                     best_move = move
-                    if beta - floor > 1:
+                    if beta - original_alpha > 1:
                         self.variations.extend(move, ply)
                     if ply == 0:
                         self.root_score = score
@@ -378,10 +378,10 @@ class Search:
             move = self.picker.next(ply)
         if number == 0:
             return alpha if excluded else self.rules.score_without_moves(ply)
-        if best >= beta and beta - floor == 1:
+        if best >= beta and beta - original_alpha == 1:
             best = fail_high_score(best, beta, depth)
         if excluded == NO_MOVE and (ply > 0 or not self.root_restricted):
-            bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor else UPPER_BOUND
+            bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > original_alpha else UPPER_BOUND
             self.stack.update_correction(best, best_move, bound, depth, ply)
             self.stack.store(best_move, best, depth, bound, ply)
         return best
