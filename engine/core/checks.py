@@ -69,7 +69,7 @@ def opens_a_line(position: Position, move: cython.int, kind: cython.int) -> cyth
 
 
 def gives_check(position: Position, move: cython.int) -> cython.bint:
-    """Return whether a legal move gives check, directly or discovered."""
+    """Return whether a legal move gives check, directly or discovered; castling counts as none."""
     squares = cython.declare(cython.ulonglong[6])
     find_squares(position, squares)
     return is_check(position, move, squares)

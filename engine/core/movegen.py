@@ -355,7 +355,7 @@ def is_legal(position: Position, move: cython.int) -> cython.bint:
     kind: cython.int = position.board[origin] - us * KINDS
     if flag in (CASTLING, EN_PASSANT):
         return is_generated(position, move)
-    if kind < PAWN or kind > KING or flag in (3, 6, 7):        # no such flags
+    if kind < PAWN or kind > KING or flag in (3, 6, 7):        # 3 and 7 are of variants, 6 of none
         return False
     if is_capture(move) != (position.colours[us ^ 1] & bit(target) != 0) or position.colours[us] & bit(target):
         return False

@@ -42,8 +42,8 @@ from cython.cimports.engine.core.zobrist import BLACK_KEY, CASTLING_KEY, EN_PASS
 from engine.core import params
 
 if not cython.compiled:
-    STACK = 1024                   # plies that can be unmade: the game's since its last irreversible move, and the
-    GAME_STACK = 512               # search's on top; a game never fills more than this
+    STACK = 1024                   # plies that can be unmade: those of the game and those of a search on top
+    GAME_STACK = 512               # ... of the game: beyond these, `commit` drops the oldest
     PIECE_SQUARE = [0] * (NO_PIECE * 64)    # [piece * 64 + square], packed, negative for Black; the evaluation fills it
     PHASE = [0] * NO_PIECE         # [piece]
 
@@ -411,7 +411,7 @@ class Position:
         self.key, self.pawn_key = other.key, other.pawn_key
 
     def state(self) -> dict[str, Any]:
-        """Return every field that a move may change, by name."""
+        """Return the fields of the position by name, without those for unmaking moves and for the paths of castling."""
         return {
             "board": [self.board[square] for square in range(64)],
             "pieces": [self.pieces[piece] for piece in range(12)],

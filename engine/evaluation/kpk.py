@@ -58,7 +58,7 @@ def white_to_move(white: cython.int, pawn: cython.int) -> u64:
 @cython.nogil
 @cython.exceptval(check=False)
 def black_to_move(white: cython.int, pawn: cython.int) -> u64:
-    """Return the squares from which each of the moves of Black's king, of which there is one, is known to lose."""
+    """Return the squares from which Black's king can move, and each of its moves is known to lose."""
     free: u64 = ALL_SQUARES & ~(KING_ATTACKS[white] | PAWN_ATTACKS[WHITE * 64 + pawn])
     escapes: u64 = free & ~WON[index_of(WHITE, white, pawn)]       # also the pawn, if it is not protected
     lost: u64 = around(free & ~bit(pawn)) & ~around(escapes)       # a lone pawn never mates: no move is a stalemate

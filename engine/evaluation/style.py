@@ -74,7 +74,7 @@ class Style:
         return None if self.name is None else bonus_of(self.name)
 
     def turns_to(self, side: str) -> bool:
-        """Play for this side from now on; return whether a bonus was for the other one, so that no score counts."""
+        """Play for this side from now on; return whether stored scores are void: their bonus was for the other one."""
         turned = self.name is not None and side != self._side
         self._side = side
         return turned

@@ -42,7 +42,7 @@ KNIGHTS_AT_HOME = cython.declare(u64, 0x42)                    # b1, g1
 BISHOPS_AT_HOME = cython.declare(u64, 0x24)                    # c1, f1
 CASTLED = cython.declare(u64, 0x47)                            # a1, b1, c1, g1
 ALL_PIECES = cython.declare(cython.int, 16)                    # without pawns
-STYLE_SHARES = cython.declare(cython.int, 64)                  # of how far a side is behind
+FULLY_BEHIND = cython.declare(cython.int, 64)                  # how far a side is behind: 0 to this
 MOST_SACRIFICED = cython.declare(cython.int, 4)                # pawns
 
 
@@ -126,7 +126,7 @@ class StyleBonus:
     def bonus(self, position: Position, us: cython.int, behind: cython.int) -> cython.int:
         """Return what our side likes about the position, in centipawns, within +-STYLE_LIMIT.
 
-        `behind` of STYLE_SHARES says how far our side is worse: a sacrifice must not lose the game.
+        `behind`, 0 to FULLY_BEHIND, says how far our side is worse: a sacrifice must not lose the game.
         """
         them: cython.int = us ^ 1
         ours: u64 = position.pieces[us * KINDS + PAWN]
@@ -138,7 +138,7 @@ class StyleBonus:
         if self.weights[STORM]:
             sum += self.weights[STORM] * pawn_storm(position, us)
         if self.weights[SACRIFICE]:
-            sum += self.weights[SACRIFICE] * sacrificed(position, us) * (STYLE_SHARES - behind) // STYLE_SHARES
+            sum += self.weights[SACRIFICE] * sacrificed(position, us) * (FULLY_BEHIND - behind) // FULLY_BEHIND
         pawns: u64 = ours | position.pieces[them * KINDS + PAWN]
         sum += self.weights[PIECES_OFF] * (ALL_PIECES - popcount(position.occupied & ~pawns))
         if not position.pieces[QUEEN] | position.pieces[KINDS + QUEEN]:
@@ -148,7 +148,7 @@ class StyleBonus:
         if self.weights[DEVELOPMENT]:
             sum += self.weights[DEVELOPMENT] * development(position, us)
         if self.only_behind:
-            sum = sum * behind // STYLE_SHARES
+            sum = sum * behind // FULLY_BEHIND
         if sum > STYLE_LIMIT:
             return STYLE_LIMIT
         return -STYLE_LIMIT if sum < -STYLE_LIMIT else sum
@@ -158,9 +158,9 @@ class StyleBonus:
         ours: cython.int = score if position.side_to_move == us else -score
         behind: cython.int = 0
         if ours <= -STYLE_FAR_BEHIND:
-            behind = STYLE_SHARES
+            behind = FULLY_BEHIND
         elif ours < -STYLE_BEHIND:
-            behind = STYLE_SHARES * (-STYLE_BEHIND - ours) // (STYLE_FAR_BEHIND - STYLE_BEHIND)
+            behind = FULLY_BEHIND * (-STYLE_BEHIND - ours) // (STYLE_FAR_BEHIND - STYLE_BEHIND)
         if self.only_behind and behind == 0:
             return score
         ours += self.bonus(position, us, behind)

@@ -96,7 +96,10 @@ def can_repeat(position: Position, root_height: int) -> bool:
 
 
 def is_cutoff(score: cython.int, alpha: cython.int, beta: cython.int) -> cython.bint:
-    """Return whether a tablebase score ends the node: always if drawn, else if finding a mate would not matter."""
+    """Return whether a tablebase score ends the node: a draw always, a win from beta on, a loss up to alpha.
+
+    Else a mate may still change the score.
+    """
     return score == DRAW or (score >= beta if score > DRAW else score <= alpha)
 
 

@@ -170,8 +170,8 @@ def search_line(search: Search, depth: int, expected: Line | None, on_bound: Cal
     """Search one line with a narrow window around the expected score, widened each time the score is outside.
 
     `on_bound` is called with each score outside the window. If the search is stopped, the line has what was found so
-    far, be it that the expected variation is worth less; an empty variation if that was no move. (chessprogramming
-    wiki: Aspiration Windows)
+    far: a move, or only an upper bound for the expected one. Its variation is empty if nothing was found.
+    (chessprogramming wiki: Aspiration Windows)
     """
     alpha, beta = -INFINITE, INFINITE
     margin = params.ASPIRATION_WINDOW

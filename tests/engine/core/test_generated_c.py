@@ -22,7 +22,7 @@ HARMLESS = {
     "engine.search.history.History.correction": "divides by CORRECTION_SCALE, which is not 0",
     "engine.search.history.History.update_correction": "divides by CORRECTION_WEIGHT, which is not 0",
     "engine.search.search_stack.faded": "divides by FIFTY_MOVES_FADING, which is not 0",
-    "engine.evaluation.style_bonus.StyleBonus.bonus": "divides by STYLE_SHARES, which is not 0",
+    "engine.evaluation.style_bonus.StyleBonus.bonus": "divides by FULLY_BEHIND, which is not 0",
     "engine.evaluation.style_bonus.StyleBonus.added_to": "divides by STYLE_FAR_BEHIND - STYLE_BEHIND, which is not 0",
     "engine.evaluation.network.Network.scaled": "divides by CLAMP and by OUTPUT_UNIT, which are not 0",
     "engine.search.move_picker.MovePicker.next_good_tactical": "divides by GOOD_CAPTURE_HISTORY, which is not 0",
