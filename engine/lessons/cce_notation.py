@@ -15,7 +15,7 @@ DRAWS = {
 
 
 @dataclass(frozen=True)
-class Judgement:
+class WhiteScore:
     """An evaluation from White's view: centipawns or moves to mate, the other being None, and perhaps the depth."""
 
     score_cp: int | None
@@ -23,11 +23,11 @@ class Judgement:
     depth: int | None = None
 
 
-def judgement_text(judgement: Judgement) -> str:
+def score_text(score: WhiteScore) -> str:
     """Return '+0.35', 'M+2' if White mates in two, 'M-2' if Black does."""
-    if judgement.score_cp is not None:
-        return pawns_text(judgement.score_cp)
-    return f"M{judgement.mate_in:+}"
+    if score.score_cp is not None:
+        return pawns_text(score.score_cp)
+    return f"M{score.mate_in:+}"
 
 
 def pawns_text(centipawns: float) -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from engine.board import Board
 from engine.core.score import mate_distance
 from engine.facade import Bound, Engine
-from engine.lessons.cce_notation import Judgement
+from engine.lessons.cce_notation import WhiteScore
 from engine.lessons.plain import PlainSearch
 from engine.lessons.styles import Style
 from engine.search.time_manager import FOREVER_US, Limits, TimeManager, deadlines_us
@@ -34,26 +34,26 @@ class Method(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a search. `judgement` is White's view; None if the time ran out before a value was known.
+    """The result of a search. `white_score` is None if the time ran out before a value was known.
 
     `seconds` are processor time.
     """
 
     method: Method
     depth: int
-    judgement: Judgement | None
+    white_score: WhiteScore | None
     line: tuple[str, ...]
     nodes: int
     seconds: float
 
 
-def judgement_of(score: int, white: bool, depth: int | None = None, style: Style | None = None) -> Judgement:
-    """Return a score of the side to move as White's judgement. To a style that seeks to be mated, that is good."""
+def white_score_of(score: int, white: bool, depth: int | None = None, style: Style | None = None) -> WhiteScore:
+    """Return a score of the side to move from White's view. For a style that seeks to be mated, being mated is good."""
     sign = 1 if white else -1
     mate = mate_distance(score)
     if mate is not None and style is not None and style.mate < 0:
         mate = -mate
-    return Judgement(sign * score, None, depth) if mate is None else Judgement(None, sign * mate, depth)
+    return WhiteScore(sign * score, None, depth) if mate is None else WhiteScore(None, sign * mate, depth)
 
 
 def compare(board: Board, depth: int, style: Style | None, seconds: float) -> Iterator[Outcome]:
@@ -83,8 +83,8 @@ def search(board: Board, method: Method, depth: int, style: Style | None = None,
     elapsed = process_time() - started
     stopped = plain.was_stopped()
     line = () if stopped else tuple(map(board.spell, plain.variation()))
-    judgement = None if stopped else judgement_of(score, white, depth, style)
-    return Outcome(method, depth, judgement, line, plain.node_count(), elapsed)
+    white_score = None if stopped else white_score_of(score, white, depth, style)
+    return Outcome(method, depth, white_score, line, plain.node_count(), elapsed)
 
 
 def _plain(board: Board, method: Method, style: Style | None, clock: TimeManager) -> PlainSearch:
@@ -104,7 +104,7 @@ def _engine(board: Board, depth: int, seconds: float) -> Outcome:
         return Outcome(Method.ENGINE, depth, None, (), report.nodes if report else 0, elapsed)
     sign = 1 if board.turn == "white" else -1
     score, mate = (None if value is None else sign * value for value in (report.score_cp, report.mate_in))
-    return Outcome(Method.ENGINE, depth, Judgement(score, mate, depth), report.pv, report.nodes, elapsed)
+    return Outcome(Method.ENGINE, depth, WhiteScore(score, mate, depth), report.pv, report.nodes, elapsed)
 
 
 def interruptible(work: Callable[[], T], stop: Callable[[], None]) -> T:
@@ -147,9 +147,9 @@ class StyledThinking:
             if self._search.was_stopped():
                 break
             line = tuple(map(self._board.spell, self._search.variation()))
-            judgement = judgement_of(score, self._board.turn == "white", depth, self._style)
+            white_score = white_score_of(score, self._board.turn == "white", depth, self._style)
             nodes = self._search.node_count()
-            best = Outcome(Method.QUIESCENT, depth, judgement, line, nodes, process_time() - started)
+            best = Outcome(Method.QUIESCENT, depth, white_score, line, nodes, process_time() - started)
             if report is not None:
                 report(best)
             if self._clock.too_late_for_another_depth() or mate_distance(score) is not None:

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from engine.board import Board
 from engine.facade import AnySearch, Engine, Limits, SearchReport, SearchResult
-from engine.lessons.cce_notation import final_text, judgement_text, san_line
+from engine.lessons.cce_notation import final_text, san_line, score_text
 from engine.search.iterative_deepening import Bound
 from engine.terminal.board_view import BoardView, Theme, draw
 from engine.terminal.keyboard import next_event, read_lines
@@ -97,7 +97,7 @@ class BestLines:
         return f"{cost}, table {first.hashfull / 10:.0f}% full"
 
     def _cells(self, report: SearchReport) -> tuple[str, str, str]:
-        score = judgement_text(white_view(report, self.board.turn == "white"))
+        score = score_text(white_view(report, self.board.turn == "white"))
         return score, f"{report.depth}/{report.selective_depth}", san_line(self.board, report.pv[:MAX_PLIES])
 
     def text(self, report: SearchReport) -> str:

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from engine.board import Board
 from engine.facade import OWN_BOOK, Book, Engine, Limits, perft
-from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, san_line
+from engine.lessons.cce_notation import final_text, pawns_text, san_line, score_text
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, search
 from engine.lessons.styles import STYLES, Style
@@ -72,13 +72,13 @@ def _cce(console: Console, theme: Theme) -> None:
     rows.add_row(final_text(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")), "stalemate")
     console.print(rows)
     trap = after(LEGALS_TRAP)
-    console.print(draw(BoardView(trap, judgement=quick_evaluation(trap)), theme), soft_wrap=True)
+    console.print(draw(BoardView(trap, white_score=quick_evaluation(trap)), theme), soft_wrap=True)
     console.print("Légal's trap: the best move at depth 1, then deeper")
     rows = table(("depth", "value", "nodes", "line"))
     for depth in range(1, 5):
         outcome = search(trap, Method.ORDERED, depth, STYLES["cce"])
-        if outcome.judgement is not None:
-            value = judgement_text(outcome.judgement)
+        if outcome.white_score is not None:
+            value = score_text(outcome.white_score)
             rows.add_row(str(depth), value, f"{outcome.nodes:,}", san_line(trap, outcome.line))
     console.print(rows)
     _set_go_stop(console)
@@ -132,9 +132,9 @@ def _rudim(console: Console, theme: Theme) -> None:
     rows = table(("depth", "without", "with", "line without quiescence"))
     for depth in range(1, 5):
         blind, seeing = (search(horizon, method, depth) for method in (Method.ORDERED, Method.QUIESCENT))
-        if blind.judgement is not None and seeing.judgement is not None:
+        if blind.white_score is not None and seeing.white_score is not None:
             line = san_line(horizon, blind.line)
-            rows.add_row(str(depth), judgement_text(blind.judgement), judgement_text(seeing.judgement), line)
+            rows.add_row(str(depth), score_text(blind.white_score), score_text(seeing.white_score), line)
     console.print(rows)
 
 
@@ -147,7 +147,7 @@ def _chess_engine(console: Console, theme: Theme) -> None:
     rows = table(("style", "value", "line"))
     for name, style in STYLES.items():
         outcome = StyledThinking(board, style, Limits(depth=4)).run()
-        value = judgement_text(outcome.judgement) if outcome.judgement else ""
+        value = score_text(outcome.white_score) if outcome.white_score else ""
         rows.add_row(name, value, san_line(board, outcome.line))
     console.print(rows)
     won = Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1")
@@ -207,8 +207,8 @@ def _chessbin(console: Console, theme: Theme) -> None:
     for fen, remark in cases:
         position = Board(fen)
         outcome = search(position, Method.QUIESCENT, 6)
-        if outcome.judgement is not None:
-            rows.add_row(judgement_text(outcome.judgement), f"{remark}: {san_line(position, outcome.line)}")
+        if outcome.white_score is not None:
+            rows.add_row(score_text(outcome.white_score), f"{remark}: {san_line(position, outcome.line)}")
     console.print(rows)
     console.print("castling: encouraged, never out of, through or into check")
     rows = table(("castles", "position"))

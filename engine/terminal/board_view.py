@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from engine.board import Board
-from engine.lessons.cce_notation import Judgement, judgement_text
+from engine.lessons.cce_notation import WhiteScore, score_text
 
 OUTLINES = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))
 PIECES = "QRBNP"
@@ -49,7 +49,7 @@ class BoardView:
 
     board: Board
     white_below: bool = True
-    judgement: Judgement | None = None
+    white_score: WhiteScore | None = None
     targets: Collection[str] = field(default_factory=tuple)
     above: str = ""                # text right of the board at the top, and at the bottom
     below: str = ""
@@ -71,9 +71,9 @@ def draw(view: BoardView, theme: Theme) -> Text:
             text.append_text(_square(view, theme, square, square in marked, square == checked))
         beside = _beside(view, theme, top=row == 0) if row in (0, 7) and not view.is_narrow else ""
         text.append(f"  {beside}".rstrip() + "\n")
-    text.append(f"{' ' * (2 if view.judgement else 0)}   {''.join(f' {file} ' for file in files)}")
-    if view.judgement is not None:
-        text.append(f"  {judgement_text(view.judgement)}")
+    text.append(f"{' ' * (2 if view.white_score else 0)}   {''.join(f' {file} ' for file in files)}")
+    if view.white_score is not None:
+        text.append(f"  {score_text(view.white_score)}")
     return text
 
 
@@ -118,19 +118,19 @@ def _square(view: BoardView, theme: Theme, square: str, marked: bool, checked: b
     return Text(f"[{glyph}]" if marked else f" {glyph} ")
 
 
-def white_share(judgement: Judgement) -> float:
+def white_share(score: WhiteScore) -> float:
     """Return White's expected score, 0 to 1."""
-    if judgement.score_cp is None:
-        return 1.0 if (judgement.mate_in or 0) > 0 else 0.0
-    exponent = max(-20.0, min(-judgement.score_cp / LOGISTIC_CP, 20.0))
+    if score.score_cp is None:
+        return 1.0 if (score.mate_in or 0) > 0 else 0.0
+    exponent = max(-20.0, min(-score.score_cp / LOGISTIC_CP, 20.0))
     return float(1 / (1 + 10**exponent))
 
 
 def _bar(view: BoardView, theme: Theme, row: int) -> Text:
     """Draw one row of the evaluation bar; White's share grows from White's side of the board."""
-    if view.judgement is None:
+    if view.white_score is None:
         return Text()
-    white_rows = round(white_share(view.judgement) * BAR_ROWS)
+    white_rows = round(white_share(view.white_score) * BAR_ROWS)
     white = row >= BAR_ROWS - white_rows if view.white_below else row < white_rows
     if theme.colour:
         return Text("  ", style=f"on {'#eeeeee' if white else '#303030'}")

@@ -14,7 +14,7 @@ from queue import Queue
 from rich.console import Console
 
 from engine.board import Board, InvalidMove
-from engine.lessons.cce_notation import judgement_text
+from engine.lessons.cce_notation import score_text
 from engine.pgn.pgn import game_text
 from engine.search.time_manager import Limits
 from engine.terminal.board_view import BoardView, Theme, captured, draw
@@ -131,12 +131,12 @@ class PlaySession:
             case LineTyped(text):
                 self._prompted = False
                 self._obey(text.strip())
-            case SearchDone(number, move, judgement) if number == self._awaited:
+            case SearchDone(number, move, white_score) if number == self._awaited:
                 self._awaited = 0
                 if move is not None and self._game.end is None:
-                    self._move(move, f" ({judgement_text(judgement)})" if judgement else "")
-            case SearchDone(number, move, judgement) if number == self._hint_awaited and move is not None:
-                evaluation = f" ({judgement_text(judgement)})" if judgement else ""
+                    self._move(move, f" ({score_text(white_score)})" if white_score else "")
+            case SearchDone(number, move, white_score) if number == self._hint_awaited and move is not None:
+                evaluation = f" ({score_text(white_score)})" if white_score else ""
                 self._say(f"hint: {self._board.san(move)}{evaluation}")
             case InputEnded():
                 self._input_ended = True

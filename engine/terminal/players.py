@@ -7,7 +7,7 @@ from threading import Thread
 
 from engine.board import Board
 from engine.facade import AnySearch, Engine, SearchReport, SearchResult
-from engine.lessons.cce_notation import Judgement
+from engine.lessons.cce_notation import WhiteScore
 from engine.lessons.methods import StyledThinking
 from engine.lessons.styles import Style
 from engine.search.time_manager import Limits
@@ -25,7 +25,7 @@ class SearchDone:
 
     number: int
     move: str | None
-    judgement: Judgement | None
+    white_score: WhiteScore | None
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ class BackgroundSearch:
         def run() -> None:
             found = search.run()
             if isinstance(found, SearchResult):
-                judgement = None if found.report is None else white_view(found.report, white)
-                self._queue.put(SearchDone(number, found.best_move, judgement))
+                white_score = None if found.report is None else white_view(found.report, white)
+                self._queue.put(SearchDone(number, found.best_move, white_score))
             else:
-                self._queue.put(SearchDone(number, found.line[0] if found.line else None, found.judgement))
+                self._queue.put(SearchDone(number, found.line[0] if found.line else None, found.white_score))
 
         thread = Thread(target=run, name="search", daemon=True)
         thread.start()
@@ -94,15 +94,15 @@ class BackgroundSearch:
         self._number += 1
 
 
-def white_view(report: SearchReport, white: bool) -> Judgement:
+def white_view(report: SearchReport, white: bool) -> WhiteScore:
     """Return a report's evaluation from White's view; `white`: White is to move."""
     sign = 1 if white else -1
     if report.mate_in is not None:
-        return Judgement(None, sign * report.mate_in, report.depth)
-    return Judgement(sign * (report.score_cp or 0), None, report.depth)
+        return WhiteScore(None, sign * report.mate_in, report.depth)
+    return WhiteScore(sign * (report.score_cp or 0), None, report.depth)
 
 
-def quick_evaluation(board: Board) -> Judgement | None:
+def quick_evaluation(board: Board) -> WhiteScore | None:
     """Return the evaluation of a small search, None if the game is over."""
     engine = Engine(QUICK_HASH_MB)
     engine.set_position(board)

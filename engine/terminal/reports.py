@@ -9,7 +9,7 @@ from rich.table import Table
 from engine.bench import POSITIONS
 from engine.board import Board
 from engine.facade import Bound, Engine, Limits, evaluation
-from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, san_line
+from engine.lessons.cce_notation import final_text, pawns_text, san_line, score_text
 from engine.lessons.methods import Method, Outcome, compare, interruptible, search
 from engine.lessons.styles import Style
 from engine.progress import ProgressDisplay
@@ -85,7 +85,7 @@ def show_perft(board: Board, depth: int, console: Console) -> None:
 
 def outcome_row(board: Board, outcome: Outcome) -> tuple[str, ...]:
     """Return a search as a table row: name, value, nodes, time, line."""
-    value = judgement_text(outcome.judgement) if outcome.judgement else "not finished"
+    value = score_text(outcome.white_score) if outcome.white_score else "not finished"
     line = san_line(board, outcome.line)
     return outcome.method.value, value, f"{outcome.nodes:,}", f"{outcome.seconds:.3f} s", line
 
@@ -131,7 +131,7 @@ def _mean_plain(depth: int, seconds: float) -> float | None:
     total = 0.0
     for fen in TABLE_POSITIONS:
         outcome = search(Board(fen), Method.ORDERED, depth, seconds=seconds)
-        if outcome.judgement is None:
+        if outcome.white_score is None:
             return None
         total += outcome.seconds
     return total / len(TABLE_POSITIONS)

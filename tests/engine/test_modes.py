@@ -101,7 +101,7 @@ from engine.lessons.methods import Method, search
 from engine.lessons.styles import STYLES
 board = Board("1k1rr3/1b3p2/p1p5/P2p4/2PPp1p1/4P1P1/5PB1/3RR1K1 w - - 0 21")
 outcomes = [search(board, method, 2, style) for method in list(Method)[:6] for style in (None, STYLES["cce"])]
-print(json.dumps([build_mode(), [(outcome.nodes, str(outcome.judgement), outcome.line) for outcome in outcomes]]))
+print(json.dumps([build_mode(), [(outcome.nodes, str(outcome.white_score), outcome.line) for outcome in outcomes]]))
 """
 
 # Limited strength: the small search and the full one.

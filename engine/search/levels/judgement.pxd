@@ -3,7 +3,7 @@ from engine.core.pieces cimport KINDS
 from engine.core.position cimport Position
 from engine.evaluation.style_bonus cimport StyleBonus
 
-cdef class Judgement:
+cdef class Judge:
     cdef int understanding
     cdef int misjudgement
     cdef StyleBonus style

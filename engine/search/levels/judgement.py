@@ -20,8 +20,8 @@ FULL = cython.declare(cython.int, 1000)
 
 @cython.final
 @cython.cclass
-class Judgement:
-    """The judgement of one player, who has this colour, in one game."""
+class Judge:
+    """Judges positions as one player does, who has the colour `us`, in one game."""
 
     def __init__(
         self, game: int, understanding: int, taste_cp: int, misjudgement_cp: int, style: StyleBonus | None, us: int

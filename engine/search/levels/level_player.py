@@ -19,7 +19,7 @@ from engine.evaluation.network import Network
 from engine.evaluation.style_bonus import StyleBonus
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Task
-from engine.search.levels.judgement import Judgement
+from engine.search.levels.judgement import Judge
 from engine.search.levels.level import PRACTISED_FROM, Level, nodes_in_variants
 from engine.search.levels.level_search import LevelSearch
 from engine.search.levels.vision import Vision, hashed, tension
@@ -79,7 +79,7 @@ class LevelPlayer:
             )
         else:
             depth = int(level.plies) + (thought % 1000 < level.plies % 1 * 1000)
-            judgement = Judgement(
+            judge = Judge(
                 self._game,
                 round(level.understanding),
                 round(level.taste_cp),
@@ -90,7 +90,7 @@ class LevelPlayer:
             theory = [board.parse(move) for move in named_moves(board)] if knows_theory else []
             moves = list(dict.fromkeys([*seen, *theory]))
             search = OwnSearch(
-                board, moves, theory, depth, vision, judgement, round(level.exchange_plies), task.limits, deadlines
+                board, moves, theory, depth, vision, judge, round(level.exchange_plies), task.limits, deadlines
             )
         return LimitedSearch(search, task.limits, self._book_move(board) if knows_theory else None)
 
@@ -233,7 +233,7 @@ class OwnSearch:
         theory: list[int],
         depth: int,
         vision: Vision,
-        judgement: Judgement,
+        judge: Judge,
         exchange_plies: int,
         limits: Limits,
         deadlines: tuple[int, int],
@@ -247,7 +247,7 @@ class OwnSearch:
         def search(time_manager: TimeManager, nodes: int) -> LevelSearch:
             previous = self._board.last_move
             begun = LevelSearch(
-                self._board.position, vision, judgement, time_manager, exchange_plies, previous, nodes
+                self._board.position, vision, judge, time_manager, exchange_plies, previous, nodes
             )
             begun.remember_theory(theory)
             return begun

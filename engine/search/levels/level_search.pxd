@@ -1,6 +1,6 @@
 from engine.core.movegen cimport MAX_MOVES
 from engine.core.position cimport Position
-from engine.search.levels.judgement cimport Judgement
+from engine.search.levels.judgement cimport Judge
 from engine.search.levels.vision cimport Vision
 from engine.search.search_stack cimport Variations
 from engine.search.time_manager cimport NodeCounter
@@ -11,7 +11,7 @@ cdef enum:
 cdef class LevelSearch:
     cdef Position position
     cdef Vision vision
-    cdef Judgement judgement
+    cdef Judge judge
     cdef NodeCounter counter
     cdef Variations variations
     cdef int exchange_plies

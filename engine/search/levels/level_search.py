@@ -14,7 +14,7 @@ from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, INFINITE, is_decided, mated_in
 from cython.cimports.engine.core.see import exchange_wins
-from cython.cimports.engine.search.levels.judgement import Judgement
+from cython.cimports.engine.search.levels.judgement import Judge
 from cython.cimports.engine.search.levels.vision import Vision
 from cython.cimports.engine.search.search_stack import Variations
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
@@ -35,7 +35,7 @@ class LevelSearch:
         self,
         position: Position,
         vision: Vision,
-        judgement: Judgement,
+        judge: Judge,
         time_manager: TimeManager,
         exchange_plies: int,
         previous: int,
@@ -48,7 +48,7 @@ class LevelSearch:
             self.theory = [0] * MAX_MOVES
         self.position = position
         self.vision = vision
-        self.judgement = judgement
+        self.judge = judge
         self.counter = NodeCounter(time_manager, node_limit)
         self.variations = Variations()
         self.exchange_plies = exchange_plies
@@ -121,7 +121,7 @@ class LevelSearch:
         if self.counter.stopped:
             return DRAW
         if ply >= MAX_PLIES:
-            return self.judgement.score(self.position)
+            return self.judge.score(self.position)
         end: cython.int = self.root_moves
         if ply > 0:
             end = generate(self.position, self.moves, ply * MAX_MOVES, False)
@@ -134,7 +134,7 @@ class LevelSearch:
             legal: cython.int = end
             end = self.keep_seen(ply, end)
             if end < legal:
-                best = self.judgement.score(self.position)
+                best = self.judge.score(self.position)
                 if best >= beta:
                     return best
         self.order(ply, end)
@@ -168,7 +168,7 @@ class LevelSearch:
         self.counter.count(ply)
         if self.counter.stopped or is_insufficient_material(self.position):
             return DRAW
-        best: cython.int = self.judgement.score(self.position)
+        best: cython.int = self.judge.score(self.position)
         if best >= beta or ply >= MAX_PLIES:
             return best
         if best > alpha:

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from engine.facade import Board, Limits, build_mode, perft
-from engine.lessons.cce_notation import Judgement, drawn_by, final_text, judgement_text, pawns_text, san_line
+from engine.lessons.cce_notation import WhiteScore, drawn_by, final_text, pawns_text, san_line, score_text
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, compare, search
 from engine.lessons.styles import STYLES, InvalidStyle, Style, parse_style
@@ -42,27 +42,27 @@ def cce_terms(board: Board) -> dict[str, float]:
     return {name: value / 100 for name, value in CCE.terms().white_terms(board.position).items()}
 
 
-def value(fen: str, depth: int, method: Method = Method.QUIESCENT) -> Judgement:
-    judgement = search(Board(fen), method, depth).judgement
-    assert judgement is not None
-    return judgement
+def value(fen: str, depth: int, method: Method = Method.QUIESCENT) -> WhiteScore:
+    white_score = search(Board(fen), method, depth).white_score
+    assert white_score is not None
+    return white_score
 
 
 # --- cce -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("judgement", "text"),
+    ("white_score", "text"),
     [
-        (Judgement(35, None), "+0.35"),
-        (Judgement(-1234, None), "-12.34"),
-        (Judgement(0, None), "+0.00"),
-        (Judgement(None, 2), "M+2"),
-        (Judgement(None, -3), "M-3"),
+        (WhiteScore(35, None), "+0.35"),
+        (WhiteScore(-1234, None), "-12.34"),
+        (WhiteScore(0, None), "+0.00"),
+        (WhiteScore(None, 2), "M+2"),
+        (WhiteScore(None, -3), "M-3"),
     ],
 )
-def test_cce_evaluations_are_printed_in_pawns_from_whites_view(judgement: Judgement, text: str) -> None:
-    assert judgement_text(judgement) == text
+def test_cce_evaluations_are_printed_in_pawns_from_whites_view(white_score: WhiteScore, text: str) -> None:
+    assert score_text(white_score) == text
 
 
 def test_cce_no_value_is_minus_zero() -> None:
@@ -142,7 +142,7 @@ def test_cce_attackers_have_diminishing_returns() -> None:
 def test_cce_legals_trap_is_a_mate_in_two() -> None:
     board = after(LEGALS_TRAP)
     found = search(board, Method.ORDERED, 3, CCE)
-    assert found.judgement == Judgement(None, 2, 3)
+    assert found.white_score == WhiteScore(None, 2, 3)
     assert san_line(board, found.line) == "6. Bxf7+ Ke7 7. Nd5#"
 
 
@@ -183,7 +183,7 @@ def test_rudim_taking_back_is_cheaper_than_copying() -> None:
 )
 def test_rudim_all_plain_searches_agree_on_value_and_alpha_beta_is_cheaper(fen: str, style: Style | None) -> None:
     found = {method: search(Board(fen), method, 3, style) for method in PLAIN_SEARCHES}
-    assert len({outcome.judgement for outcome in found.values()}) == 1
+    assert len({outcome.white_score for outcome in found.values()}) == 1
     assert found[Method.MINIMAX].nodes == found[Method.NEGAMAX].nodes
     assert found[Method.ALPHA_BETA].nodes < found[Method.MINIMAX].nodes / 2
 
@@ -212,7 +212,7 @@ def test_rudim_variations_are_legal_and_as_long_as_the_depth() -> None:
 
 def test_rudim_a_search_out_of_time_has_no_value() -> None:
     outcome = search(Board(MIDDLE_GAME), Method.MINIMAX, 9, seconds=0.05)
-    assert outcome.judgement is None
+    assert outcome.white_score is None
     assert outcome.line == ()
     assert outcome.seconds < 5
 
@@ -290,7 +290,7 @@ def test_chess_engine_a_finished_game_has_no_move() -> None:
 
 def test_chessbin_the_order_of_moves_saves_nodes() -> None:
     plain, ordered = (search(Board(MIDDLE_GAME), method, 4) for method in (Method.ALPHA_BETA, Method.ORDERED))
-    assert plain.judgement == ordered.judgement
+    assert plain.white_score == ordered.white_score
     assert ordered.nodes < plain.nodes / 2
 
 
@@ -307,7 +307,7 @@ def test_chessbin_a_repetition_is_known_inside_the_search() -> None:
 
 @pytest.mark.parametrize("method", list(PLAIN_SEARCHES))
 def test_chessbin_nearer_mates_are_preferred(method: Method) -> None:
-    assert value(TWO_MATES, 3, method) == Judgement(None, 1, 3)
+    assert value(TWO_MATES, 3, method) == WhiteScore(None, 1, 3)
 
 
 def test_chessbin_castling_is_encouraged() -> None:

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from engine.facade import Board
-from engine.lessons.cce_notation import Judgement
+from engine.lessons.cce_notation import WhiteScore
 from engine.terminal.board_view import BoardView, Theme, captured, draw, white_share
 
 PLAIN = Theme(unicode=True, colour=False)
@@ -48,15 +48,15 @@ def test_the_last_move_and_the_targets_are_marked() -> None:
 
 def test_the_evaluation_bar_grows_from_whites_side() -> None:
     for white_below in (True, False):
-        for judgement, rows in ((Judgement(0, None), 4), (Judgement(None, 3), 8), (Judgement(-2000, None), 0)):
-            lines = drawn(BoardView(Board(), white_below, judgement))[:8]
+        for white_score, rows in ((WhiteScore(0, None), 4), (WhiteScore(None, 3), 8), (WhiteScore(-2000, None), 0)):
+            lines = drawn(BoardView(Board(), white_below, white_score))[:8]
             white = [line[0] == "#" for line in lines]
             assert sum(white) == rows
             assert white == sorted(white, reverse=not white_below)
 
 
 def test_whites_share_grows_with_the_evaluation() -> None:
-    shares = [white_share(Judgement(score, None)) for score in (-10**9, -300, 0, 300, 10**9)]
+    shares = [white_share(WhiteScore(score, None)) for score in (-10**9, -300, 0, 300, 10**9)]
     assert shares == sorted(shares)
     assert shares[2] == 0.5
     assert shares[0] == pytest.approx(0)
