@@ -29,8 +29,7 @@ class PageClient:
         self._thread.start()
 
     def close(self) -> None:
-        self._stream.raw.shutdown()
-        self._stream.close()
+        self._stream.raw.shutdown()     # the reader wakes and closes the stream, which two must not do at once
         self._thread.join()
 
     def get(self, path: str, **parameters: Any) -> requests.Response:
