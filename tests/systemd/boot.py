@@ -68,7 +68,7 @@ class Machine:
         while not fact():
             if time.monotonic() > deadline:
                 raise AssertionError("not so after all:\n" + self.log()[-6000:])
-            time.sleep(0.05)
+            time.sleep(0.25)        # each look starts a program inside
 
     def log(self, unit: str = "lichessbot") -> str:
         return self.run("journalctl", "--no-pager", "--output", "short-monotonic", "--unit", unit)
