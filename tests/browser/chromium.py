@@ -20,6 +20,9 @@ DESKTOP, PHONE, NARROW = (1280, 800), (390, 844), (360, 740)
 Size = tuple[int, int]
 Scheme = Literal["light", "dark"]
 
+# What a page is checked in.
+LOOKS: tuple[tuple[Size, Scheme], ...] = ((DESKTOP, "light"), (NARROW, "dark"))
+
 
 def missing() -> str | None:
     """Return what the tests in a browser lack here; None if nothing."""

@@ -16,7 +16,7 @@ from lichessbot.rehearsal.rules.enums import ChatRoom, Color
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.params import ChatMessage
 from tests.browser import axe
-from tests.browser.chromium import DESKTOP, NARROW, PHONE, Visit, visit
+from tests.browser.chromium import LOOKS, NARROW, Visit, visit
 from tests.fakes.arena import PATIENCE_S, Arena, GreedyOpponent, Ponderer, SlowOpponent
 
 if TYPE_CHECKING:
@@ -436,11 +436,9 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
             if "lpv" in sign:
                 page.page.focus(".lpv")
                 press(page, "ArrowRight")
-            for size in (DESKTOP, PHONE, NARROW):
+            for size, scheme in LOOKS:
                 page.resize(size)
+                page.page.emulate_media(color_scheme=scheme)
                 page.until_it_fits()
-                assert size == NARROW or axe.serious(page.page, script) == [], (view, size)
-            page.page.emulate_media(color_scheme="dark")
-            assert axe.serious(page.page, script) == [], (view, "dark")
-            page.page.emulate_media(color_scheme="light")
+                assert axe.serious(page.page, script) == [], (view, size)
     arena.server.call(lambda: session.resign(Color.WHITE))

@@ -8,7 +8,7 @@ import pytest
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from tests.browser import axe
-from tests.browser.chromium import DESKTOP, NARROW, PHONE, visit
+from tests.browser.chromium import LOOKS, visit
 from tests.browser.playing import (
     HOSTILE,
     OVER,
@@ -352,14 +352,12 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
     scene.start_another()
 
     def look() -> None:
-        for size in (DESKTOP, PHONE, NARROW):
+        for size, scheme in LOOKS:
             page.resize(size)
+            page.page.emulate_media(color_scheme=scheme)
             page.page.wait_for_timeout(300)         # boards follow the size of the window a moment later
             page.until_it_fits()
-            assert size == NARROW or axe.serious(page.page, script) == [], size
-        page.page.emulate_media(color_scheme="dark")
-        assert axe.serious(page.page, script) == [], "dark"
-        page.page.emulate_media(color_scheme="light")
+            assert axe.serious(page.page, script) == [], size
 
     with visit(browser, f"{scene.server.site.url}/", bypass_csp=True) as page:
         page.until_text("#boards", "Greedy")
