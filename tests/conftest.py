@@ -38,12 +38,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Prepare what the processes that the tests start inherit.
 
     A shell that runs the tests in the background makes them ignore Ctrl-C, and so would all that they start. Hundreds
-    of processes share bytecode, also where none may be written beside the sources.
+    of processes share bytecode, also where it is not written else.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    cache = getattr(config, "cache", None)  # none with `-p no:cacheprovider`
-    if cache is not None and os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
-        os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
