@@ -80,7 +80,7 @@ from lichessbot.log import EventLog
 from lichessbot.move_sources import Hosts, warn_of_unusable_books
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.notify import Notifier
-from lichessbot.storage.records import ListFetched
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
 from lichessbot.timeouts import Timeouts, earliest
@@ -239,7 +239,7 @@ class Daemon:
                     self._want_playing("the event stream was opened again")
             case PlayingWanted(reason):
                 self._want_playing(reason)
-            case ListFetched() | FinishedGame():
+            case PlayerList() | FinishedGame():
                 self._lobby.handle(report)
             case StreamLost(game_id=None):
                 self._connection.stream_lost(report)

@@ -11,7 +11,7 @@ from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.records import ListFetched
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 
 
@@ -62,7 +62,7 @@ Report = (
     | StreamLost
     | StreamRefused
     | PlayingWanted
-    | ListFetched
+    | PlayerList
     | ListedGame
     | FinishedGame
     | ReviewDone

@@ -38,7 +38,7 @@ from lichessbot.lichess.models import (
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.matchmaking.matchmaker import Matchmaker
 from lichessbot.matchmaking.rechallenge import LastChallenges
-from lichessbot.storage.records import ListFetched
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts, earliest
 from lichessbot.tournaments import Tournaments
@@ -265,9 +265,9 @@ class Lobby:
     def game_finished(self, game_id: str) -> None:
         self._tournaments.game_finished(game_id)
 
-    def handle(self, report: ListFetched | FinishedGame) -> None:
+    def handle(self, report: PlayerList | FinishedGame) -> None:
         """Take note of a new version of a block list, or of the end of a game."""
-        if isinstance(report, ListFetched):
+        if isinstance(report, PlayerList):
             self._lists.update(report)
         else:
             self._matchmaker.game_over(report)

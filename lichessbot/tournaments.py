@@ -18,6 +18,7 @@ from typing import Final
 from pydantic import SecretStr
 
 from lichessbot.backoff import doubled
+from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import (
@@ -32,7 +33,6 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import ArenaInfo
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
-from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store, Table
 from lichessbot.timeouts import Timeouts, earliest, is_due
 

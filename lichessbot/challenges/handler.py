@@ -22,7 +22,7 @@ from lichessbot.challenges.policy import (
     slot_holder_of,
 )
 from lichessbot.challenges.queue import ChallengeQueue, QueuedChallenge
-from lichessbot.challenges.slots import Slots
+from lichessbot.challenges.slots import SlotHolder, Slots
 from lichessbot.config import ChallengeConfig
 from lichessbot.control.status import ChallengeDecision, WaitingChallenge
 from lichessbot.errors import ApiError, RateLimited, Refused
@@ -31,8 +31,8 @@ from lichessbot.lichess.enums import DeclineReason, Mode, Preference, Speed
 from lichessbot.lichess.models import BOT_TITLE, Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
-from lichessbot.storage.records import Answer, ChallengeRecord, LimitedAction, SlotHolder
-from lichessbot.storage.store import Store
+from lichessbot.storage.challenge_records import ChallengeOutcome, ChallengeRecord
+from lichessbot.storage.store import LimitedAction, Store
 from lichessbot.timeouts import Timeouts
 
 _NOT_FOUND: Final = 404
@@ -105,10 +105,10 @@ class ChallengeHandler:
         if time.monotonic() + self._outbox.pause_s > self._until(challenge, received_at):
             because = "Lichess asked for a pause that outlasts the challenge"
             self._log.info("challenge.missed", **_facts(challenge), because=because)
-            self._store.note_challenge(replace(_entry(challenge), answer=Answer.MISSED, because=because))
+            self._store.note_challenge(replace(_entry(challenge), answer=ChallengeOutcome.MISSED, because=because))
             return
         for older in self._queue.drop_replaced(challenge):
-            self._close(older.id, Answer.REPLACED, f"by {challenge.id}")
+            self._close(older.id, ChallengeOutcome.REPLACED, f"by {challenge.id}")
         self._store.note_challenge(_entry(challenge))
         match decision:
             case Accept():
@@ -143,13 +143,13 @@ class ChallengeHandler:
         waited = self._queue.drop(challenge.id)
         self._log.info("challenge.canceled", challenge=challenge.id, waited=waited or None)
         if waited:
-            self._close(challenge.id, Answer.CANCELED, "by the challenger")
+            self._close(challenge.id, ChallengeOutcome.CANCELED, "by the challenger")
 
     def declined(self, challenge: Challenge) -> None:
         """Forget a challenge that was declined, by us or by another program of ours."""
         self._slots.free(challenge.id)
         if self._queue.drop(challenge.id):
-            self._close(challenge.id, Answer.DECLINED, "by another program")
+            self._close(challenge.id, ChallengeOutcome.DECLINED, "by another program")
 
     def _history(self, challenge: Challenge, now: Snapshot) -> ChallengerHistory:
         config, user_id = now.config.challenge, slot_holder_of(challenge).user_id
@@ -168,15 +168,16 @@ class ChallengeHandler:
     def _slot_holder(self, info: GameInfo) -> SlotHolder:
         """Return the opponent as the challenge described them, which tells more than the game does."""
         entry = self._store.challenges[info.game_id]
-        has_clock = info.speed != Speed.CORRESPONDENCE
-        return entry.slot_holder if entry else SlotHolder(info.opponent.id or "", info.opponent.is_bot, has_clock)
+        if entry is not None:
+            return SlotHolder(entry.challenger, entry.is_bot, entry.has_clock)
+        return SlotHolder(info.opponent.id or "", info.opponent.is_bot, info.speed != Speed.CORRESPONDENCE)
 
     def _accept(self, challenge: Challenge, decision: Accept, since: float) -> None:
         self._log.debug("challenge.accepting", **_facts(challenge), rule=decision.rule)
         self._slots.keep(challenge.id, slot_holder_of(challenge))
         if challenge.rematch_of is not None:
             self._store.note_rematch(challenge.id, challenge.rematch_of)
-        self._note(challenge.id, answer=Answer.ACCEPTED, rule=decision.rule, because=decision.because)
+        self._note(challenge.id, answer=ChallengeOutcome.ACCEPTED, rule=decision.rule, because=decision.because)
         self._send(AcceptChallenge(challenge.id, self._until(challenge, since)))
 
     def _until(self, challenge: Challenge, since: float) -> float:
@@ -193,12 +194,12 @@ class ChallengeHandler:
     def _decline(self, challenge: Challenge, decision: Decline) -> None:
         reason, rule, because = decision.reason, decision.rule, decision.because
         self._log.info("challenge.decline", **_facts(challenge), reason=reason, rule=rule, because=because)
-        self._note(challenge.id, answer=Answer.DECLINED, reason=reason, rule=rule, because=because)
+        self._note(challenge.id, answer=ChallengeOutcome.DECLINED, reason=reason, rule=rule, because=because)
         self._send(DeclineChallenge(challenge.id, reason, self._until(challenge, time.monotonic())))
 
     def _wait(self, received: ChallengeReceived, decision: Wait, since: float, config: ChallengeConfig) -> None:
         challenge = received.challenge
-        self._note(challenge.id, answer=Answer.WAITING, rule=decision.rule, because=decision.because)
+        self._note(challenge.id, answer=ChallengeOutcome.WAITING, rule=decision.rule, because=decision.because)
         until = since + self._timeouts.challenge_wait.total_seconds()
         self._queue.add(QueuedChallenge(received, since, until, decision.rule))
         for hopeless in self._queue.drop_hopeless(config):
@@ -214,10 +215,10 @@ class ChallengeHandler:
         self._store.note_answering(command.challenge_id)
         self._outbox.send(command)
 
-    def _close(self, challenge_id: str, answer: Answer, because: str) -> None:
+    def _close(self, challenge_id: str, outcome: ChallengeOutcome, because: str) -> None:
         """Record that a challenge needs no answer any more."""
-        self._log.info("challenge.closed", challenge=challenge_id, answer=answer, because=because)
-        self._note(challenge_id, answer=answer, because=because)
+        self._log.info("challenge.closed", challenge=challenge_id, answer=outcome, because=because)
+        self._note(challenge_id, answer=outcome, because=because)
 
     def _note(self, challenge_id: str, **changes: object) -> None:
         entry = self._store.challenges[challenge_id]
@@ -249,21 +250,21 @@ class ChallengeHandler:
         match error:
             case Refused(text=text) if text.startswith(_SETTLED):
                 self._slots.free(challenge_id)
-                self._close(challenge_id, Answer.NO_GAME, text)
+                self._close(challenge_id, ChallengeOutcome.NO_GAME, text)
             case _ if perhaps_done:
                 self._slots.doubt(challenge_id, time.monotonic(), likely=True)
             case Refused(status=status) if status == _NOT_FOUND:
                 self._slots.doubt(challenge_id, time.monotonic())
             case Refused() | RateLimited():
                 self._slots.free(challenge_id)
-                later = DeclineReason.LATER
-                self._note(challenge_id, answer=Answer.DECLINED, reason=later, rule="Lichess", because=str(error))
+                later, outcome = DeclineReason.LATER, ChallengeOutcome.DECLINED
+                self._note(challenge_id, answer=outcome, reason=later, rule="Lichess", because=str(error))
                 entry = self._store.challenges[challenge_id]
                 expires = entry is None or entry.has_clock
                 self._send(DeclineChallenge(challenge_id, later, None if expires else math.inf))
             case _:
                 self._slots.free(challenge_id)
-                self._close(challenge_id, Answer.NO_GAME, str(error))      # it was never sent
+                self._close(challenge_id, ChallengeOutcome.NO_GAME, str(error))      # it was never sent
 
     def _note_undelivered(self, challenge_id: str, error: ApiError) -> None:
         entry = self._store.challenges[challenge_id]
@@ -275,7 +276,7 @@ class ChallengeHandler:
     def game_started(self, game_id: str) -> None:
         self._slots.free(game_id)
         if self._queue.drop(game_id):
-            self._close(game_id, Answer.ACCEPTED, "by another program")
+            self._close(game_id, ChallengeOutcome.ACCEPTED, "by another program")
 
     def unlisted_games(self) -> list[GameInfo]:
         """Return games that probably began but that no stream and no list shows; their ids are their challenges'."""
@@ -305,7 +306,7 @@ class ChallengeHandler:
     def _note_no_game(self, challenge_ids: Sequence[str]) -> None:
         for challenge_id in challenge_ids:
             self._log.warning("challenge.no_game", challenge=challenge_id)
-            self._note(challenge_id, answer=Answer.NO_GAME, because="it was gone when the acceptance arrived")
+            self._note(challenge_id, answer=ChallengeOutcome.NO_GAME, because="it was gone when the acceptance arrived")
 
 
 def _waiting(queued: QueuedChallenge, now: float) -> WaitingChallenge:
@@ -366,7 +367,7 @@ def _entry(challenge: Challenge) -> ChallengeRecord:
         speed=challenge.speed,
         terms=f"{challenge.time_control} {(Mode.RATED if challenge.rated else Mode.CASUAL)}",
         has_clock=challenger.has_clock,
-        answer=Answer.WAITING,
+        answer=ChallengeOutcome.WAITING,
         reason="",
         rule="",
         because="",

@@ -26,7 +26,7 @@ from lichessbot.errors import Unreachable
 from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body
 from lichessbot.log import EventLog, silenced, try_start
 from lichessbot.storage.database import read_only
-from lichessbot.storage.records import ListFetched
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store, Table
 from lichessbot.timeouts import Timeouts
 
@@ -41,7 +41,7 @@ class ListUnusable(Exception):
     """The list could not be read, or is not a list of players."""
 
 
-Emit = Callable[[ListFetched], None]
+Emit = Callable[[PlayerList], None]
 
 
 class PlayerLists:
@@ -82,7 +82,7 @@ class PlayerLists:
                 else:
                     self._start_at = now + self._refusals.next_delay().total_seconds()
 
-    def update(self, fetched: ListFetched) -> None:
+    def update(self, fetched: PlayerList) -> None:
         """Keep a new version."""
         EventLog().info("list.fetched", address=fetched.address, players=len(fetched.words))
         self._store.note_player_list(fetched)
@@ -118,12 +118,12 @@ def listed_on(folder: Path, user_id: str, places: Sequence[str]) -> str | None:
     A file of which no version is recorded is read. Raises StateError.
     """
     rows = read_only(folder, "SELECT address, names FROM player_lists")
-    recorded = {address: ListFetched.of_words(address, names.split()) for address, names in rows}
+    recorded = {address: PlayerList.of_words(address, names.split()) for address, names in rows}
     listings = ((it, recorded.get(it) or _list_in(it)) for it in places)
     return next((it for it, listing in listings if listing is not None and listing.has(user_id, time.time())), None)
 
 
-def _list_in(place: str) -> ListFetched | None:
+def _list_in(place: str) -> PlayerList | None:
     """Return the list in a file; None if it cannot be read, or is on the web."""
     with silenced(), suppress(ListUnusable):
         return ListFile(place, Timeouts()).fetch() if place.startswith("/") else None
@@ -137,7 +137,7 @@ class _Source(Protocol):
     refresh: timedelta
     """How often to look for a new version."""
 
-    def fetch(self) -> ListFetched | None:
+    def fetch(self) -> PlayerList | None:
         """Return the list if it changed. Raises ListUnusable."""
 
 
@@ -188,7 +188,7 @@ class Fetcher:
         self._proxy = proxy
         self._etag = etag
 
-    def fetch(self) -> ListFetched | None:
+    def fetch(self) -> PlayerList | None:
         """Return the list if it changed. Raises ListUnusable."""
         deadline = time.monotonic() + self._timeouts.list_answer.total_seconds()
         with configured(requests.Session(), self._proxy) as session:
@@ -204,7 +204,7 @@ class Fetcher:
             except (requests.RequestException, OSError, ValueError) as error:
                 raise ListUnusable(network_error(error)) from error
         self._etag = response.headers.get("ETag", "")
-        return ListFetched.of_words(self.address, words, self._etag)
+        return PlayerList.of_words(self.address, words, self._etag)
 
     def _final_answer(self, session: requests.Session) -> requests.Response:
         """Follow redirects, but only to addresses that the config would accept."""
@@ -239,7 +239,7 @@ class ListFile:
         self.refresh = timeouts.list_look
         self._etag = etag
 
-    def fetch(self) -> ListFetched | None:
+    def fetch(self) -> PlayerList | None:
         """Return the list if the file changed. Raises ListUnusable."""
         try:
             state = os.stat(self.address)
@@ -256,11 +256,11 @@ class ListFile:
             raise ListUnusable(f"more than {LONGEST_LIST_BYTES} bytes")
         words = parse(body, self.address)
         self._etag = etag
-        return ListFetched.of_words(self.address, words, etag)
+        return PlayerList.of_words(self.address, words, etag)
 
 
 def parse(body: bytes, address: str = "") -> list[str]:
-    """Return the entries of a list as `ListFetched.words` has them. Raises ListUnusable.
+    """Return the entries of a list as `PlayerList.words` has them. Raises ListUnusable.
 
     A line is `name`, or `name until 2026-12-31`; `#` begins a comment. Lines of another form are logged and ignored.
     """

@@ -13,14 +13,13 @@ from datetime import timedelta
 from typing import Final
 
 from engine.facade import InvalidFen
-from lichessbot.challenges.slots import Occupancy, slots_for
+from lichessbot.challenges.slots import Occupancy, SlotHolder, slots_for
 from lichessbot.config import ChallengeConfig, Config, Rules
 from lichessbot.lichess.enums import DeclineReason, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
 from lichessbot.lichess.positions import start_board
 from lichessbot.log import counted
-from lichessbot.storage.records import SlotHolder
 
 _OPEN_STATUS: Final = "created"
 _NO_ABORT: Final = "noAbort"

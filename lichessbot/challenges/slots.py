@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from lichessbot.config import ChallengeConfig
-from lichessbot.storage.records import SlotHolder
 from lichessbot.timeouts import earliest
+
+
+@dataclass(frozen=True, slots=True)
+class SlotHolder:
+    """The opponent in a game or in one that is about to start; `user_id` is empty if anonymous."""
+
+    user_id: str
+    is_bot: bool
+    has_clock: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,6 @@ class Occupancy:
 def slots_for(config: ChallengeConfig, *, is_bot: bool) -> int:
     """Return how many games with a clock such opponents may have while no other game runs."""
     return config.concurrency - (config.games_reserved_for_humans if is_bot else 0)
-
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ import click
 from engine.facade import STARTING_FEN
 from lichessbot.challenges.player_lists import listed_on
 from lichessbot.challenges.policy import Accept, ChallengerHistory, Decision, Decline, Ignore, Snapshot, Wait, decide
+from lichessbot.challenges.slots import SlotHolder
 from lichessbot.cli.options import Parsed, config_option, exact_clock, player_name
 from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.control.client import NoAnswer, NoDaemon, ask
@@ -29,9 +30,9 @@ from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
 from lichessbot.log import counted, inert, silenced
 from lichessbot.matchmaking.profile import PastDecline, PastGame, Rest, describe_bot
+from lichessbot.storage.challenge_records import SELECT, ChallengeOutcome, ChallengeRecord
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
 from lichessbot.storage.game_filter import game_id
-from lichessbot.storage.records import SELECT, Answer, ChallengeRecord, SlotHolder
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, describe_engine, gives_pieces, with_playable_variants
 from lichessbot.uci.startup_check import playable_now
@@ -164,7 +165,7 @@ class _Records:
     def _recent(self, name: str) -> int:
         since = time.time() - (self._config.challenge.recent_bot_challenge_age or 0)
         query = "SELECT count(*) FROM challenges WHERE challenger = ? AND answer = ? AND received_at >= ?"
-        rows = read_only(self._folder, query, name, Answer.ACCEPTED, since) if name else []
+        rows = read_only(self._folder, query, name, ChallengeOutcome.ACCEPTED, since) if name else []
         return rows[0][0] if rows else 0
 
     def _is_blocked(self, name: str) -> bool:
@@ -324,7 +325,7 @@ def _explain_past(folder: Path, challenge_id: str, timeouts: Timeouts, out: IO[s
     came = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.received_at))
     out.write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, came {came}\n")
     waited_s = time.time() - entry.received_at
-    if entry.answer is Answer.WAITING and waited_s > 2 * timeouts.challenge_wait.total_seconds():
+    if entry.answer is ChallengeOutcome.WAITING and waited_s > 2 * timeouts.challenge_wait.total_seconds():
         out.write("answer: none; the daemon ended while the challenge waited\n")
     else:
         out.write(f"answer: {entry.answer}{f': {entry.reason}' if entry.reason else ''}\n")

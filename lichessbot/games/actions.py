@@ -7,7 +7,7 @@ from lichessbot.lichess.commands import GameCommand, Say
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.streams import PlayingWanted
 from lichessbot.move_sources.models import Question
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import BestMove, Search
 
 

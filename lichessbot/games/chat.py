@@ -27,7 +27,7 @@ from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus, Variant
 from lichessbot.lichess.models import ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.game_records import Result, Score, Scores
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary, centipawns
 from lichessbot.uci.strength import FULL, LevelSuggestion, nearest_level, suggested_level

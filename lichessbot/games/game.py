@@ -28,7 +28,7 @@ from lichessbot.lichess.models import GameFinish, GameFull, GameInfo, GameState,
 from lichessbot.lichess.positions import lacks_last_move, start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts, earliest, is_due
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 

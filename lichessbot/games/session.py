@@ -50,8 +50,7 @@ from lichessbot.lichess.streams import PlayingWanted, StreamEndpoint, StreamEven
 from lichessbot.log import EventLog, try_start
 from lichessbot.move_sources import Hosts, MoveResolver
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.records import LimitedAction
-from lichessbot.storage.store import Store
+from lichessbot.storage.store import LimitedAction, Store
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for

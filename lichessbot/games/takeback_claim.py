@@ -14,7 +14,7 @@ from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import Abort, AnswerTakeback, ClaimDraw, ClaimVictory, Resign
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import OpponentGone, Player
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts, is_due
 
 # How often one request is answered if the answer has no effect.

@@ -13,7 +13,7 @@ from random import Random
 from lichessbot.backoff import doubled
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Decline, Snapshot
-from lichessbot.challenges.slots import Occupancy, Slots
+from lichessbot.challenges.slots import Occupancy, SlotHolder, Slots
 from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice
 from lichessbot.control.commands import CannotDo
@@ -50,8 +50,7 @@ from lichessbot.matchmaking.outgoing_challenge import (
 from lichessbot.matchmaking.quota import Quota
 from lichessbot.matchmaking.rematch import RematchOffers, rematch_of
 from lichessbot.matchmaking.selection import Knowledge, Proposal, proposals
-from lichessbot.storage.records import LimitedAction, SlotHolder
-from lichessbot.storage.store import Store
+from lichessbot.storage.store import LimitedAction, Store
 from lichessbot.timeouts import Timeouts, earliest
 
 

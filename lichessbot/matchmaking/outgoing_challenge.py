@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Final
 
+from lichessbot.challenges.slots import SlotHolder
 from lichessbot.control.status import OpenChallengeStatus
 from lichessbot.errors import ApiError, Refused, Unreachable
 from lichessbot.lichess.commands import (
@@ -26,7 +27,6 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import Challenge
 from lichessbot.matchmaking.selection import Proposal
-from lichessbot.storage.records import SlotHolder
 from lichessbot.timeouts import Timeouts
 
 _MOST_WITHDRAWALS: Final = 3

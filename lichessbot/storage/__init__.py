@@ -2,8 +2,18 @@
 
 Knows all SQL but the few statements that owners of a table pass to `Store.put`. Must not know: Lichess, engines and
 decisions. Offers `Store` (read and write without blocking a game), `Database` (the file, its lock and schema), the
-values in it (`records`, `game_records`, `reviews`), games of the past (`game_history`), which of them are meant
-(`game_filter`), and figures of them (`statistics`).
+values in it (`challenge_records`, `game_records`, `player_list`, `reviews`), games of the past (`game_history`), which
+of them are meant (`game_filter`), and figures of them (`statistics`).
 """
 
-__all__ = ["database", "game_filter", "game_history", "game_records", "records", "reviews", "statistics", "store"]
+__all__ = [
+    "challenge_records",
+    "database",
+    "game_filter",
+    "game_history",
+    "game_records",
+    "player_list",
+    "reviews",
+    "statistics",
+    "store",
+]

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from lichessbot.errors import StateError, StateFailed
 from lichessbot.log import EventLog, try_start
+from lichessbot.storage.challenge_records import COLUMNS, INSERT, ChallengeRecord, ChallengeRecords
 from lichessbot.storage.database import Database, Statement, read_only
 from lichessbot.storage.game_records import (
     SELECT_CHOSEN_LEVELS,
@@ -32,7 +33,7 @@ from lichessbot.storage.game_records import (
     Scores,
 )
 from lichessbot.storage.old_rows import OLDEST, outdated
-from lichessbot.storage.records import COLUMNS, INSERT, ChallengeRecord, ChallengeRecords, LimitedAction, ListFetched
+from lichessbot.storage.player_list import PlayerList
 
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
 RETRY_EVERY: Final = timedelta(minutes=1)
@@ -45,6 +46,20 @@ _DETAILS: Final = ("INTO moves", "FROM moves", "INTO chat", "INTO played", "INTO
 _MOST_LEFT_OVER: Final = 100
 _TIDY_EVERY: Final = timedelta(days=1)
 _USUAL_RETENTION: Final = Retention()
+
+
+class LimitedAction(StrEnum):
+    """Actions that happen a limited number of times in a game, also across restarts."""
+
+    GREETING = "greeting"
+    GOODBYE = "goodbye"
+    DRAW_OFFER = "draw offer"
+    TAKEBACK = "takeback"
+    LEVEL_PROPOSAL = "level proposal"
+    REVIEW = "review"
+    """Recorded when the opponent asks for one."""
+    REMATCH = "rematch"
+    """Recorded once for each rematch in a row that led to the game, itself included."""
 
 
 class Table(StrEnum):
@@ -103,7 +118,7 @@ class Store:
         """Games with a clock, and their opponents, that the last process was playing at its end; newest first."""
         self.left_over_by_days: Sequence[tuple[str, str]] = ()
         """The same of games without a clock."""
-        self.player_lists: dict[str, ListFetched] = {}
+        self.player_lists: dict[str, PlayerList] = {}
         """The last good version of each list, by address."""
         self.scores = Scores()
         """Our score against each opponent."""
@@ -137,7 +152,7 @@ class Store:
             map(ChallengeRecord.of_row, self._newest(", ".join(COLUMNS), "challenges", _MOST_REMEMBERED))
         )
         for address, names, etag in self._newest("address, names, etag", "player_lists", _MOST_REMEMBERED):
-            self.player_lists[address] = ListFetched.of_words(address, names.split(), etag)
+            self.player_lists[address] = PlayerList.of_words(address, names.split(), etag)
         self.left_over = self._left_over("has_clock")[:_MOST_LEFT_OVER]
         self.left_over_by_days = self._left_over("NOT has_clock")
         self._round_trips.extend(ms for (ms,) in self._newest("ms", "round_trips", ROUND_TRIPS_KEPT))
@@ -236,7 +251,7 @@ class Store:
         self.challenges.write(entry)
         self._put(INSERT, *entry.row)
 
-    def note_player_list(self, fetched: ListFetched) -> None:
+    def note_player_list(self, fetched: PlayerList) -> None:
         """Record a new version of a list."""
         self.player_lists[fetched.address] = fetched
         sql = "INSERT OR REPLACE INTO player_lists (address, names, etag, fetched_at) VALUES (?, ?, ?, ?)"

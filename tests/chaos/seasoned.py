@@ -10,9 +10,9 @@ from pathlib import Path
 from lichessbot.cli.main import main
 from lichessbot.rehearsal.cli import rehearse as command
 from lichessbot.rehearsal.cli.bot_process import Daemon
+from lichessbot.storage.challenge_records import ChallengeOutcome, ChallengeRecord
 from lichessbot.storage.database import Database
-from lichessbot.storage.records import Answer, ChallengeRecord, LimitedAction
-from lichessbot.storage.store import Store
+from lichessbot.storage.store import LimitedAction, Store
 
 REMEMBERED = 10_000             # of each kind: as many as a daemon keeps, or more
 
@@ -48,7 +48,7 @@ def guest(challenge_id: str) -> ChallengeRecord:
         speed="blitz",
         terms="3+0 casual, random colour",
         has_clock=True,
-        answer=Answer.ACCEPTED,
+        answer=ChallengeOutcome.ACCEPTED,
         reason="",
         rule="",
         because="",

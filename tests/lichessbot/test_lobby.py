@@ -46,7 +46,7 @@ from lichessbot.lichess.models import (
 )
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
-from lichessbot.storage.records import ListFetched
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 
@@ -173,7 +173,7 @@ def test_a_list_whose_thread_cannot_be_started_is_read_later(
     file = tmp_path / "blocked.txt"
     file.write_text("villain\n")
     config = Config.model_validate({"challenge": {"block_list_files": [str(file)]}})
-    inbox: SimpleQueue[ListFetched] = SimpleQueue()
+    inbox: SimpleQueue[PlayerList] = SimpleQueue()
     lobby = Lobby(config, Outbox(), inbox.put, store, Timeouts(), None, list)  # type: ignore[arg-type]
     lobby.open(US, config)
     assert "thread.not_started" in caplog.text

@@ -16,7 +16,7 @@ import pytest
 from lichessbot.challenges.player_lists import LONGEST_LIST_BYTES, Fetcher, ListFile, ListUnusable, PlayerLists, parse
 from lichessbot.inbox import Inbox
 from lichessbot.storage.database import Database
-from lichessbot.storage.records import ListFetched
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
@@ -45,7 +45,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def fetch(address: str, etag: str = "") -> ListFetched | None:
+def fetch(address: str, etag: str = "") -> PlayerList | None:
     return Fetcher(address, TIMEOUTS, None, etag).fetch()
 
 
@@ -69,21 +69,13 @@ def test_a_list_is_one_name_a_line_in_any_case(body: bytes) -> None:
     ],
 )
 def test_an_entry_with_a_day_lasts_through_that_day(line: str, listed: bool) -> None:
-    assert ListFetched.of_words("/list", parse(line.encode())).has("villain", NOON_S) is listed
+    assert PlayerList.of_words("/list", parse(line.encode())).has("villain", NOON_S) is listed
 
 
 def test_lines_of_another_form_are_ignored_and_named(caplog: pytest.LogCaptureFixture) -> None:
     body = b"villain\nrival until 2026-02-30\nhero\nrival until Friday\nrival 2026-12-31\nmaia until 2030-01-01\n"
     assert parse(body, "/list") == ["villain", "hero", "maia@2030-01-01"]
     assert 'address=/list lines="2, 4, 5"' in caplog.text
-
-
-def test_entries_survive_as_words(store: Store, tmp_path: Path) -> None:
-    fetched = ListFetched.of_words("/list", ["villain", "maia@2030-01-01"], "tag")
-    store.note_player_list(fetched)
-    store.close()
-    with closing(Store(Database(tmp_path))) as again:
-        assert again.player_lists == {"/list": fetched}
 
 
 @pytest.mark.parametrize("body", [b"<html><body>\n<p>404</p>\n</body></html>", b"\x89PNG\r\n\x1a\n" + bytes(99)])
@@ -102,7 +94,7 @@ def test_an_empty_list_blocks_no_player() -> None:
 def test_an_unchanged_list_is_not_sent_again(lichess: ScriptedLichess, address: str) -> None:
     lichess.answer("/list", Reply(body=LIST, headers=[("ETag", '"1"')]), Reply(304, ""))
     fetcher = Fetcher(address, TIMEOUTS, None)
-    assert fetcher.fetch() == ListFetched(address, NAMES, '"1"')
+    assert fetcher.fetch() == PlayerList(address, NAMES, '"1"')
     assert fetcher.fetch() is None
     first, second = lichess.requests
     assert "If-None-Match" not in first.headers
@@ -181,7 +173,7 @@ def hear(lists: PlayerLists, inbox: Inbox, fact: Callable[[], object]) -> None:
         assert time.monotonic() < deadline
         while not inbox.empty():
             report = inbox.get()
-            assert isinstance(report, ListFetched)
+            assert isinstance(report, PlayerList)
             lists.update(report)
         time.sleep(0.01)
 

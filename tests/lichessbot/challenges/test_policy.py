@@ -18,10 +18,10 @@ from lichessbot.challenges.policy import (
     decide,
     slot_holder_of,
 )
+from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import Config
 from lichessbot.lichess.enums import DeclineReason, Speed
 from lichessbot.lichess.models import ChallengeReceived
-from lichessbot.storage.records import SlotHolder
 
 US = "testbot"
 NO_HISTORY = ChallengerHistory()

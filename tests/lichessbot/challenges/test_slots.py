@@ -1,7 +1,6 @@
 from datetime import timedelta
 
-from lichessbot.challenges.slots import Slots
-from lichessbot.storage.records import SlotHolder
+from lichessbot.challenges.slots import SlotHolder, Slots
 
 NOW = 1000.0
 SLOT_HOLDER = SlotHolder("ferdinand", is_bot=False)

@@ -16,7 +16,7 @@ from lichessbot.matchmaking.known_bots import BotGame, BotGames
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.migrations import MIGRATIONS
-from lichessbot.storage.records import ListFetched
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from tests.fakes.arena import Arena
 
@@ -59,7 +59,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         store.put("INSERT INTO account (single, url, id) VALUES (1, 'https://lichess.org', 'testbot')")
         BotGames(store).note(BotGame("abcd1234", "rival", "blitz", None, ours=True, began_at=1.0))
         store.put("INSERT INTO blocked_players (id, blocked_at) VALUES ('troll', 1.0)")
-        store.note_player_list(ListFetched.of_words("https://example.com/list", ["villain", "knave@2030-01-01"]))
+        store.note_player_list(PlayerList.of_words("https://example.com/list", ["villain", "knave@2030-01-01"]))
     return tmp_path
 
 

@@ -16,9 +16,10 @@ from lichessbot.errors import ConfigError
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines
+from lichessbot.storage.challenge_records import ChallengeOutcome, ChallengeRecord
 from lichessbot.storage.database import FILE_NAME, Database, read_only
 from lichessbot.storage.migrations import MIGRATIONS
-from lichessbot.storage.records import Answer, ChallengeRecord, ListFetched
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 
@@ -55,7 +56,8 @@ def entry(challenge_id: str, **changes: object) -> ChallengeRecord:
     values = {
         "id": challenge_id, "received_at": time.time(), "challenger": "rival", "is_bot": True, "rating": 1900,
         "our_rating": 2000, "variant": "standard", "speed": "blitz", "terms": "3+0 rated", "has_clock": True,
-        "answer": Answer.ACCEPTED, "reason": "", "rule": "challenge.concurrency = 1", "because": "it meets every rule",
+        "answer": ChallengeOutcome.ACCEPTED, "reason": "", "rule": "challenge.concurrency = 1",
+        "because": "it meets every rule",
     }  # fmt: skip
     return ChallengeRecord(**{**values, **changes})  # type: ignore[arg-type]
 
@@ -181,9 +183,9 @@ def test_what_was_remembered_counts(ask: Asked, tmp_path: Path, store: Store) ->
         f"online_block_list: ['{address}'], block_list_files: [/srv/shared.txt]",
     )
     store.note_challenge(entry("game0001", our_rating=1950))
-    store.note_player_list(ListFetched(address, frozenset({"villain"})))
+    store.note_player_list(PlayerList(address, frozenset({"villain"})))
     shared = ("trickster@2000-01-01", "scoundrel@2999-12-31")
-    store.note_player_list(ListFetched.of_words("/srv/shared.txt", shared))
+    store.note_player_list(PlayerList.of_words("/srv/shared.txt", shared))
     written(store, tmp_path)
     rival = ("--from", "bot:1900", "--name", "Rival", "--clock", "3+0")
     assert ask(*rival)["rule"] == "challenge.max_recent_bot_challenges = 1"
@@ -255,7 +257,7 @@ def test_an_engine_that_does_not_start_is_no_rule(ask: Asked, tmp_path: Path) ->
 
 def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: Store, tmp_path: Path) -> None:
     why = {"reason": "tooFast", "rule": "challenge.min_base = 300", "because": "too short"}
-    store.note_challenge(entry("abcd1234", answer=Answer.DECLINED, **why))
+    store.note_challenge(entry("abcd1234", answer=ChallengeOutcome.DECLINED, **why))
     written(store, tmp_path)
     for name in ("abcd1234", "https://lichess.org/abcd1234/"):
         told = ask(name)
@@ -272,7 +274,7 @@ def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: S
 def test_a_challenge_waits_only_while_the_daemon_runs(
     ask: Asked, store: Store, tmp_path: Path, age_s: float, answer: str
 ) -> None:
-    store.note_challenge(entry("abcd1234", answer=Answer.WAITING, received_at=time.time() - age_s))
+    store.note_challenge(entry("abcd1234", answer=ChallengeOutcome.WAITING, received_at=time.time() - age_s))
     written(store, tmp_path)
     assert ask("abcd1234")["answer"] == answer
 

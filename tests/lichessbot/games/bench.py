@@ -18,7 +18,7 @@ from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import GameFinish, GameFull, GameInfo, GameState, OpponentGone
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, EngineReady, SearchSummary
 

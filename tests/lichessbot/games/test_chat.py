@@ -15,7 +15,7 @@ from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFull, GameState
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.game_records import Result, Scores
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, EngineReady, SearchSummary
 

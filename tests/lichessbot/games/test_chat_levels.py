@@ -7,7 +7,7 @@ from lichessbot.games.actions import ChooseLevel, RecordAction
 from lichessbot.lichess.commands import CommandDone, ReadChat, Say
 from lichessbot.lichess.models import ChatLine
 from lichessbot.storage.game_records import Result
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import EngineReady
 from tests.lichessbot.games.test_chat import GAME, PLAYER, ChatBench
 

@@ -6,7 +6,7 @@ import pytest
 
 from lichessbot.games.actions import RecordAction
 from lichessbot.lichess.commands import Say
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from tests.lichessbot.games.test_chat import GAME, PLAYER, ChatBench
 
 

@@ -20,7 +20,7 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameState, Player
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import SearchSummary, centipawns
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 

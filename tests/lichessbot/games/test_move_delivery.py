@@ -18,7 +18,7 @@ from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, SendM
 from lichessbot.lichess.enums import GameStatus
 from lichessbot.lichess.models import GameFull
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import BestMove
 from tests.lichessbot.games.bench import GAME, REFUSED, TIMEOUTS, UNREACHABLE, Bench, limited, only, state
 

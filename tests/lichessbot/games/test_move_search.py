@@ -12,7 +12,7 @@ from lichessbot.games.actions import (
     StopSearch,
 )
 from lichessbot.lichess.commands import Resign, SendMove
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchSummary
 from lichessbot.uci.strength import at_level
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench, advice, consulting, only

@@ -27,7 +27,7 @@ from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import StreamEvent, StreamLost
 from lichessbot.move_sources import Hosts
 from lichessbot.storage.game_records import LevelResults, Scores
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.restarting_engine import IdleEngines
 from lichessbot.uci.search import BestMove, EngineDied, SearchSummary

@@ -17,7 +17,7 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.streams import StreamLost, StreamOpened
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import SearchSummary
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Decline, Snapshot
-from lichessbot.challenges.slots import Slots
+from lichessbot.challenges.slots import SlotHolder, Slots
 from lichessbot.config import ChallengeConfig, Config
 from lichessbot.config.matchmaking import RematchConfig, RematchWith
 from lichessbot.errors import RateLimited
@@ -40,7 +40,6 @@ from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, SiteEvent
 from lichessbot.storage.database import Database
-from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from tests.fakes.arena import Ponderer

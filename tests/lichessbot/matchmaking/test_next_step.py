@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from lichessbot.challenges.policy import Snapshot
+from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import Config
 from lichessbot.control.status import OpenChallengeStatus
 from lichessbot.matchmaking.next_step import Waits, next_step
-from lichessbot.storage.records import SlotHolder
 
 NOW = 1000.0
 FREE = Waits(quiet=-math.inf, vain=-math.inf, human=-math.inf, quota=NOW - 1)

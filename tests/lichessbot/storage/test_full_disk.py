@@ -14,8 +14,7 @@ from lichessbot.errors import StateFailed
 from lichessbot.storage import store as store_room
 from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.game_records import ChatRecord, MoveRecord, played, said
-from lichessbot.storage.records import LimitedAction
-from lichessbot.storage.store import Store
+from lichessbot.storage.store import LimitedAction, Store
 
 QUICKLY = timedelta(milliseconds=20)
 MOST = 50

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from lichessbot.storage import game_records
+from lichessbot.storage.challenge_records import INSERT, ChallengeOutcome, ChallengeRecord
 from lichessbot.storage.database import FILE_NAME, Database, read_only
 from lichessbot.storage.game_records import (
     SELECT,
@@ -26,9 +27,8 @@ from lichessbot.storage.game_records import (
     score_text,
 )
 from lichessbot.storage.migrations import MIGRATIONS
-from lichessbot.storage.records import INSERT, Answer, ChallengeRecord, LimitedAction
 from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord, reviewed
-from lichessbot.storage.store import Store
+from lichessbot.storage.store import LimitedAction, Store
 
 GAME = GameRecord(
     "abcd1234", 1000.0, "BOT Ferdinand", opponent_id="ferdinand", opponent_title="BOT", opponent_rating=1900,
@@ -223,8 +223,9 @@ def be_challenged(folder: Path, times: int) -> float:
     """Write a challenge for each of the last seconds; return the time of the latest."""
     latest = time.time()
     newest = ChallengeRecord(
-        "game0000", latest, "rival", True, 1900, None, "standard", "blitz", "3+0", True, Answer.ACCEPTED, "", "", ""
-    )
+        "game0000", latest, "rival", True, 1900, None, "standard", "blitz", "3+0", True, ChallengeOutcome.ACCEPTED,
+        "", "", "",
+    )  # fmt: skip
     rows = [replace(newest, id=f"game{age_s:04}", received_at=latest - age_s).row for age_s in range(times)]
     with closing(Database(folder)) as file:
         file.write([(INSERT, rows)])

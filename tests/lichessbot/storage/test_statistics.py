@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from lichessbot.storage import game_records
+from lichessbot.storage.challenge_records import INSERT, ChallengeOutcome, ChallengeRecord
 from lichessbot.storage.database import Database
 from lichessbot.storage.game_filter import GameFilter
 from lichessbot.storage.game_history import GameHistory
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, Score
 from lichessbot.storage.migrations import MIGRATIONS
-from lichessbot.storage.records import INSERT, Answer, ChallengeRecord
 from lichessbot.storage.statistics import SELECT_DROPS, SELECT_USE, Statistics, aggregate, falls
 
 GAME = GameRecord("", 0.0, "", variant="standard", speed="blitz", rated=True, colour="white", started_at=1.0)
@@ -134,10 +134,10 @@ def test_falls_are_sorted_by_size() -> None:
 
 
 def test_declines_are_counted_for_all_games_only_and_each_has_a_reason(tmp_path: Path) -> None:
-    terms = ("karl", False, None, None, "standard", "blitz", "3+2 casual", True)
+    known = ("karl", False, None, None, "standard", "blitz", "3+2 casual", True, ChallengeOutcome.DECLINED)
     declined = [
-        ChallengeRecord("wxyz0001", 1.0, *terms, Answer.DECLINED, "later", "challenge.concurrency = 1", "no slot"),
-        ChallengeRecord("wxyz0002", 2.0, *terms, Answer.DECLINED, "", "", "by another program"),
+        ChallengeRecord("wxyz0001", 1.0, *known, "later", "challenge.concurrency = 1", "no slot"),
+        ChallengeRecord("wxyz0002", 2.0, *known, "", "", "by another program"),
     ]
     with closing(Database(tmp_path)) as file:
         file.write([(INSERT, [entry.row for entry in declined])])

@@ -18,8 +18,8 @@ from lichessbot.storage import store as store_room
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, Retention, played
 from lichessbot.storage.migrations import MIGRATIONS
-from lichessbot.storage.records import Answer, ChallengeRecord, LimitedAction, ListFetched, SlotHolder
-from lichessbot.storage.store import ROUND_TRIPS_KEPT, Store, Table
+from lichessbot.storage.player_list import PlayerList
+from lichessbot.storage.store import ROUND_TRIPS_KEPT, LimitedAction, Store, Table
 
 QUICKLY = timedelta(milliseconds=20)
 LARGE_KEY = 0xF00D_0000_0000_0010      # of a position
@@ -164,7 +164,7 @@ def test_memories_keep_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_player_lists_and_rows_of_other_modules_survive_a_restart(tmp_path: Path) -> None:
     with closing(Store(Database(tmp_path))) as store:
         for names in ({"old"}, {"ada", "bob"}):
-            store.note_player_list(ListFetched("https://example.org/list", frozenset(names), "tag"))
+            store.note_player_list(PlayerList("https://example.org/list", frozenset(names), "tag"))
         store.put("INSERT INTO tournaments (id, team, password) VALUES (?, ?, ?)", "abcd1234", "", "secret")
     with closing(Store(Database(tmp_path))) as store:
         (fetched,) = store.player_lists.values()
@@ -311,43 +311,6 @@ def test_a_file_that_is_too_large_loses_its_oldest_games_at_startup(tmp_path: Pa
         until(lambda: 0 < count(tmp_path, "games") < 100)
         assert count(tmp_path, "games WHERE id = 'game099'") == 1
         assert count(tmp_path, "games WHERE id = 'game000'") == 0
-
-
-def entry(challenge_id: str, received_at: float, answer: Answer = Answer.ACCEPTED) -> ChallengeRecord:
-    return ChallengeRecord(
-        challenge_id, received_at, "rival", True, 1900, None, "standard", "blitz", "3+0 rated", True, answer,
-        "", "challenge.concurrency = 1", "half a \ud83d character",
-    )  # fmt: skip
-
-
-def test_challenges_survive_a_restart_with_their_latest_answer(tmp_path: Path) -> None:
-    now = time.time()
-    with closing(Store(Database(tmp_path))) as store:
-        store.note_challenge(entry("one", now, Answer.WAITING))
-        store.note_challenge(entry("one", now))
-        store.note_challenge(entry("two", now - 100))
-        store.note_challenge(entry("three", now, Answer.DECLINED))
-        assert store.challenges["one"] == entry("one", now)
-    with closing(Store(Database(tmp_path))) as store:
-        book = store.challenges
-        again = book["one"]
-        assert again is not None
-        assert again.answer is Answer.ACCEPTED
-        assert again.slot_holder == SlotHolder("rival", is_bot=True)
-        assert book.accepted_since("rival", now - 50) == 1
-        assert book.accepted_since("rival", now - 150) == 2
-        assert book.accepted_since("other", 0) == 0
-        assert book["four"] is None
-
-
-def test_challenges_are_kept_for_ninety_days(tmp_path: Path) -> None:
-    ago = timedelta(days=91).total_seconds()
-    with closing(Store(Database(tmp_path))) as store:
-        store.note_challenge(entry("old", time.time() - ago))
-        store.note_challenge(entry("new", time.time()))
-    with closing(Store(Database(tmp_path))) as store:
-        until(lambda: count(tmp_path, "challenges") == 1)
-        assert store.challenges["new"] is not None
 
 
 def test_unfinished_games_are_left_over_for_the_next_process(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.storage.database import Database, read_only
-from lichessbot.storage.records import LimitedAction
-from lichessbot.storage.store import Store
+from lichessbot.storage.store import LimitedAction, Store
 
 HOUR_S, DAY_S = 3600.0, 86400.0
 

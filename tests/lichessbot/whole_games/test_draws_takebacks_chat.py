@@ -15,7 +15,7 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.storage.database import read_only
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.store import LimitedAction
 from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent, judge
 
 # A blocked position that neither side can win, with few pieces.

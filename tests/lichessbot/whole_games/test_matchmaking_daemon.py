@@ -24,7 +24,7 @@ from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
 from lichessbot.rehearsal.server.streams import one_line
 from lichessbot.storage.database import LOCK_NAME, Database, read_only
-from lichessbot.storage.records import ListFetched
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from tests.fakes import variant_engine
 from tests.fakes.arena import PATIENCE_S, Arena
@@ -197,7 +197,7 @@ def test_a_player_on_any_block_list_is_not_challenged(
     lists = f"{{block_list: [Pest], block_list_files: [blocked.txt], online_block_list: ['{address}']}}"
     config.write_text(f"token: lip_0123456789abcdef\nurl: http://127.0.0.1:9\nstate_dir: state\n{section}: {lists}\n")
     with closing(Store(Database(tmp_path / "state"))) as store:
-        store.note_player_list(ListFetched(address, frozenset({"cheat"})))
+        store.note_player_list(PlayerList(address, frozenset({"cheat"})))
 
     def answer(name: str) -> str:
         assert main(["challenge", name, "--config", str(config)]) != 0

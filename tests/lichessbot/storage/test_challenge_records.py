@@ -1,0 +1,50 @@
+"""What is remembered of challenges, also after a restart."""
+
+import time
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+from lichessbot.storage.challenge_records import ChallengeOutcome, ChallengeRecord
+from lichessbot.storage.database import Database
+from lichessbot.storage.store import Store
+from tests.lichessbot.storage.test_store import count, until
+
+
+def entry(
+    challenge_id: str, received_at: float, outcome: ChallengeOutcome = ChallengeOutcome.ACCEPTED
+) -> ChallengeRecord:
+    return ChallengeRecord(
+        challenge_id, received_at, "rival", True, 1900, None, "standard", "blitz", "3+0 rated", True, outcome,
+        "", "challenge.concurrency = 1", "half a \ud83d character",
+    )  # fmt: skip
+
+
+def test_challenges_survive_a_restart_with_their_latest_outcome(tmp_path: Path) -> None:
+    now = time.time()
+    with closing(Store(Database(tmp_path))) as store:
+        store.note_challenge(entry("one", now, ChallengeOutcome.WAITING))
+        store.note_challenge(entry("one", now))
+        store.note_challenge(entry("two", now - 100))
+        store.note_challenge(entry("three", now, ChallengeOutcome.DECLINED))
+        assert store.challenges["one"] == entry("one", now)
+    with closing(Store(Database(tmp_path))) as store:
+        book = store.challenges
+        again = book["one"]
+        assert again is not None
+        assert again.answer is ChallengeOutcome.ACCEPTED
+        assert (again.is_bot, again.has_clock) == (True, True)
+        assert book.accepted_since("rival", now - 50) == 1
+        assert book.accepted_since("rival", now - 150) == 2
+        assert book.accepted_since("other", 0) == 0
+        assert book["four"] is None
+
+
+def test_challenges_are_kept_for_ninety_days(tmp_path: Path) -> None:
+    ago = timedelta(days=91).total_seconds()
+    with closing(Store(Database(tmp_path))) as store:
+        store.note_challenge(entry("old", time.time() - ago))
+        store.note_challenge(entry("new", time.time()))
+    with closing(Store(Database(tmp_path))) as store:
+        until(lambda: count(tmp_path, "challenges") == 1)
+        assert store.challenges["new"] is not None
