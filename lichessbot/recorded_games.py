@@ -96,10 +96,10 @@ class RecordedGames:
 
     def _game(self, game_id: str) -> tuple[GameRecord, Sequence[MoveRecord]]:
         """Return a game and its moves. Raises NoGame."""
-        found = self._records.games(GameFilter("id = ?", (game_id,)))
-        if not found:
+        game = self._records.game(game_id)
+        if game is None:
             raise NoGame(f"the records have no game {game_id}")
-        return found[0], self._records.moves(game_id)
+        return game, self._records.moves(game_id)
 
 
 def _record(game: GameRecord) -> dict[str, Any]:

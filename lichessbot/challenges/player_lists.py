@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import urljoin, urlsplit
 
@@ -25,8 +24,8 @@ from lichessbot.config import LOOPBACK
 from lichessbot.errors import Unreachable
 from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body
 from lichessbot.log import EventLog, silenced, try_start
-from lichessbot.storage.database import read_only
 from lichessbot.storage.player_list import PlayerList
+from lichessbot.storage.state_reader import StateReader
 from lichessbot.storage.store import Store, Table
 from lichessbot.timeouts import Timeouts
 
@@ -112,13 +111,12 @@ class PlayerLists:
         self.watch(())
 
 
-def listed_on(folder: Path, user_id: str, places: Sequence[str]) -> str | None:
-    """Return the first of these lists that names the player now, as recorded in `folder`; None if none does.
+def listed_on(records: StateReader, user_id: str, places: Sequence[str]) -> str | None:
+    """Return the first of these lists that names the player now, as recorded; None if none does.
 
     A file of which no version is recorded is read. Raises StateError.
     """
-    rows = read_only(folder, "SELECT address, names FROM player_lists")
-    recorded = {address: PlayerList.of_words(address, names.split()) for address, names in rows}
+    recorded = records.player_lists()
     listings = ((it, recorded.get(it) or _list_in(it)) for it in places)
     return next((it for it, listing in listings if listing is not None and listing.has(user_id, time.time())), None)
 

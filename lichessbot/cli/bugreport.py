@@ -30,7 +30,8 @@ from lichessbot.config.credentials import HIDDEN, TOKEN_VARIABLE, without_passwo
 from lichessbot.config.effective import dumped, every_key
 from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.log import inert, silenced
-from lichessbot.storage.database import FILE_NAME, in_use, read_only
+from lichessbot.storage.database import FILE_NAME, in_use
+from lichessbot.storage.state_reader import StateReader
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import Machine
 
@@ -48,15 +49,6 @@ _CHAT: Final = re.compile(r"""(?:^|\s)(?:spectators' )?chat, \S|\bINFO chat |\bD
 _NOTIFY_COMMAND: Final = re.compile(r"(?<=notify\.command)(?: is now | old=).*")
 _WORD: Final = re.compile(r"[\w-]{2,30}")
 _PLAYERS_KEYS: Final = ("block_list", "allow_list")
-# Where the records have names of players; a title may stand before a name.
-_NAMES: Final = (
-    "SELECT DISTINCT opponent FROM games",
-    "SELECT DISTINCT challenger FROM challenges",
-    "SELECT DISTINCT opponent FROM bot_games",
-    "SELECT DISTINCT opponent FROM declines",
-    "SELECT DISTINCT opponent FROM rests",
-    "SELECT id FROM blocked_players",
-)
 _ABOUT: Final = """\
 What `lichessbot bugreport` collected on {moment}. Look through it before you send it.
 
@@ -143,9 +135,9 @@ def _known_players(config_file: Path | None, loaded: LoadedConfig | None) -> tup
     """Return the ids of the other players as far as they are known, and whether the records told theirs."""
     players = set(_listed(loaded.config)) if loaded is not None else set()
     try:
-        folder = records_folder(config_file)  # known even if the rest of the configuration is wrong
-        players.update(_players(folder))
-        return players, bool(read_only(folder, "PRAGMA user_version"))
+        records = StateReader(records_folder(config_file))  # known even if the rest of the configuration is wrong
+        players.update(records.players())
+        return players, records.schema() is not None
     except (ConfigError, StateError):
         return players, False  # `config.yml` or `records.txt` says why
 
@@ -186,18 +178,6 @@ class Redactor:
         if key in _PLAYERS_KEYS and value:
             return [self._pseudonyms.get(name, name) for name in value]
         return value
-
-
-def _players(folder: Path) -> Iterator[str]:
-    """Yield the ids of the players that the records name, but not our own. Raises StateError."""
-    ours = {row[0] for row in read_only(folder, "SELECT id FROM account")}
-    for query in _NAMES:
-        for (name,) in read_only(folder, query):
-            user_id = name.split()[-1].lower() if name.split() else ""
-            if user_id and user_id not in ours:
-                yield user_id
-    for (words,) in read_only(folder, "SELECT names FROM player_lists"):
-        yield from (word.partition("@")[0] for word in words.split())
 
 
 def _listed(config: Config) -> Iterator[str]:
@@ -279,11 +259,9 @@ def _records(loaded: LoadedConfig | None) -> str:
     except OSError as error:  # such as the folder of a service, which only root may see
         lines.append(f"problem: {folder}: {error.strerror}")
     try:
-        ((schema,),) = read_only(folder, "PRAGMA user_version") or [("none",)]
-        lines.append(f"format: {schema}")
-        for name, sql in read_only(folder, "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name"):
-            ((rows,),) = read_only(folder, f"SELECT count(*) FROM {name}")
-            lines.append(f"table: {name}, {rows} rows: {' '.join(sql.split())}")
+        records = StateReader(folder)
+        lines.append(f"format: {records.schema() or 'none'}")
+        lines += [f"table: {it.name}, {it.rows} rows: {' '.join(it.sql.split())}" for it in records.tables()]
     except StateError as error:
         lines.append(f"problem: {error}; expected {FILE_NAME} of this version")
     return "\n".join(lines) + "\n"

@@ -33,7 +33,7 @@ from lichessbot.lichess.enums import (
 )
 from lichessbot.lichess.models import Account, Challenge, ExportedGame
 from lichessbot.log import silenced
-from lichessbot.storage.database import read_only
+from lichessbot.storage.state_reader import StateReader
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.startup_check import playable_now
 
@@ -133,13 +133,13 @@ def refuse_unplayable(place: str, variant: str, config: Config, timeouts: Timeou
 
 def _refuse_blocked(opponent: str, loaded: LoadedConfig) -> None:
     """Raise ConfigError for a player who is blocked, by command or by any block list, and StateError."""
-    name = opponent.lower()
-    if read_only(loaded.state_dir, "SELECT 1 FROM blocked_players WHERE id = ?", name):
+    name, records = opponent.lower(), StateReader(loaded.state_dir)
+    if records.is_blocked(name):
         raise ConfigError([f"{opponent} is blocked; `lichessbot unblock {opponent}` undoes that"])
     for section, config in (("challenge", loaded.config.challenge), ("matchmaking", loaded.config.matchmaking)):
         if name in config.block_list:
             raise ConfigError([f"{loaded.place(f'{section}.block_list')}: names {opponent}"])
-        if (place := listed_on(loaded.state_dir, name, config.block_lists)) is not None:
+        if (place := listed_on(records, name, config.block_lists)) is not None:
             key = "block_list_files" if place.startswith("/") else "online_block_list"
             raise ConfigError([f"{loaded.place(f'{section}.{key}')}: {place} names {opponent}"])
 

@@ -29,10 +29,11 @@ from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Spe
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
 from lichessbot.log import counted, inert, silenced
-from lichessbot.matchmaking.profile import PastDecline, PastGame, Rest, describe_bot
-from lichessbot.storage.challenge_records import SELECT, ChallengeOutcome, ChallengeRecord
-from lichessbot.storage.database import FILE_NAME, in_use, read_only
+from lichessbot.matchmaking.profile import describe_bot
+from lichessbot.storage.challenge_records import ChallengeOutcome
+from lichessbot.storage.database import FILE_NAME, in_use
 from lichessbot.storage.game_filter import game_id
+from lichessbot.storage.state_reader import StateReader
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, describe_engine, gives_pieces, with_playable_variants
 from lichessbot.uci.startup_check import playable_now
@@ -113,11 +114,11 @@ def _activity(folder: Path) -> Activity | None:
     return None
 
 
-class _Records:
+class _Present:
     """What the state folder says of the present."""
 
     def __init__(self, folder: Path, config: Config, playable: tuple[Variant, ...]) -> None:
-        self._folder = folder
+        self._records = StateReader(folder)
         self._config = with_playable_variants(config, playable)
         self._playable = playable
         self.in_use = in_use(folder)
@@ -135,44 +136,30 @@ class _Records:
         )
 
     def history(self, inquiry: Inquiry) -> ChallengerHistory:
-        name = inquiry.challenger.name.lower()
+        """Return what the records say of the challenger; nothing of one without a name."""
+        name, config = inquiry.challenger.name.lower(), self._config.challenge
+        if not name:
+            return ChallengerHistory()
+        since = time.time() - (config.recent_bot_challenge_age or 0)
         return ChallengerHistory(
-            recent=self._recent(name), listed_on=self._listed_on(name), is_blocked=self._is_blocked(name)
+            recent=self._records.accepted_since(name, since),
+            listed_on=listed_on(self._records, name, config.block_lists),
+            is_blocked=self._records.is_blocked(name),
         )
 
     def our_rating(self, inquiry: Inquiry) -> int | None:
         """Return our rating in such games, as Lichess sent it last."""
-        query = (
-            "SELECT our_rating FROM challenges WHERE our_rating IS NOT NULL AND variant = ? AND speed = ? "
-            "ORDER BY received_at DESC LIMIT 1"
-        )
-        rows = read_only(self._folder, query, inquiry.variant, inquiry.speed)
-        return rows[0][0] if rows else None
+        return self._records.our_rating(inquiry.variant, inquiry.speed)
 
     def _slot_holders(self) -> Iterator[SlotHolder]:
         """Yield the opponents in games now; none if the daemon does not run, as its records are then out of date."""
-        query = (
-            "SELECT games.opponent, challenger, is_bot, games.has_clock FROM games LEFT JOIN challenges USING (id) "
-            "WHERE left_at IS NULL"
-        )
-        for opponent, challenger, is_bot, has_clock in read_only(self._folder, query) if self.in_use else ():
-            if challenger is None:
-                title, _, name = opponent.rpartition(" ")
-                yield SlotHolder(name.lower(), is_bot=title == BOT_TITLE, has_clock=bool(has_clock))
+        for game in self._records.running_games() if self.in_use else ():
+            challenge = self._records.challenge(game.id)
+            if challenge is None:
+                title, _, name = game.opponent.rpartition(" ")
+                yield SlotHolder(name.lower(), is_bot=title == BOT_TITLE, has_clock=game.has_clock)
             else:
-                yield SlotHolder(challenger, bool(is_bot), bool(has_clock))
-
-    def _recent(self, name: str) -> int:
-        since = time.time() - (self._config.challenge.recent_bot_challenge_age or 0)
-        query = "SELECT count(*) FROM challenges WHERE challenger = ? AND answer = ? AND received_at >= ?"
-        rows = read_only(self._folder, query, name, ChallengeOutcome.ACCEPTED, since) if name else []
-        return rows[0][0] if rows else 0
-
-    def _is_blocked(self, name: str) -> bool:
-        return bool(name and read_only(self._folder, "SELECT 1 FROM blocked_players WHERE id = ?", name))
-
-    def _listed_on(self, name: str) -> str | None:
-        return listed_on(self._folder, name, self._config.challenge.block_lists) if name else None
+                yield SlotHolder(challenge.challenger, challenge.is_bot, game.has_clock)
 
 
 def _challenger(text: str) -> Challenger:
@@ -237,9 +224,9 @@ def command(
     if challenge is None and profile is None and not lengths:
         raise click.UsageError("expected CHALLENGE, --profile, or one of --clock, --days and --unlimited")
     if profile is not None:
-        return ExitCode.OK if _explain_bot(loaded.state_dir, profile, sys.stdout) else ExitCode.FAILED
+        return ExitCode.OK if _explain_bot(StateReader(loaded.state_dir), profile, sys.stdout) else ExitCode.FAILED
     if challenge is not None:
-        known = _explain_past(loaded.state_dir, challenge, Timeouts(), sys.stdout)
+        known = _explain_past(StateReader(loaded.state_dir), challenge, Timeouts(), sys.stdout)
         return ExitCode.OK if known else ExitCode.FAILED
     who = replace(challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=name or "")
     if who.name and who.is_anonymous:
@@ -258,10 +245,10 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts,
     with silenced():
         asks = inquiry.variant != Variant.STANDARD  # which every engine plays, or the daemon would not run
         playable, faults = playable_now(loaded.config, timeouts) if asks else (tuple(Variant), [])
-    records = _Records(loaded.state_dir, loaded.config, playable)
-    now, our_rating = records.snapshot(), records.our_rating(inquiry)
+    present = _Present(loaded.state_dir, loaded.config, playable)
+    now, our_rating = present.snapshot(), present.our_rating(inquiry)
     out.write(f"challenge: {inquiry}\n")
-    out.write(f"now: {_state(now, runs=records.in_use)}\n")
+    out.write(f"now: {_state(now, runs=present.in_use)}\n")
     for fault in faults:
         out.write(f"note: {inert(fault.text)}\n")
     rules = loaded.config.challenge.rules_for(is_bot=inquiry.challenger.is_bot)
@@ -269,12 +256,12 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts,
         out.write("note: our own rating in such games is unknown, so rating_difference is not applied\n")
     if (handicap := handicap_of(inquiry.fen or "")) is not None:
         out.write(f"odds: {handicap}\n")
-    decision = decide(inquiry.received(our_rating), now, records.history(inquiry))
+    decision = decide(inquiry.received(our_rating), now, present.history(inquiry))
     _tell(decision, timeouts, out)
     if faults:
         out.write(f"but: no daemon starts with that; engines without an answer are assumed to play {inquiry.variant}\n")
     if isinstance(decision, Accept | Wait):
-        if inquiry.challenger.is_bot and records.in_use:
+        if inquiry.challenger.is_bot and present.in_use:
             out.write(
                 "but: a bot may still be declined with `later`: this command does not know the bot games left today, "
                 "humans just declined, and slots kept for our own challenges and tournaments\n"
@@ -297,30 +284,25 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
         out.write(f"engine as {colour}: {text}\n")
 
 
-def _explain_bot(folder: Path, name: str, out: IO[str]) -> bool:
+def _explain_bot(records: StateReader, name: str, out: IO[str]) -> bool:
     """Write what is known of a bot. Return False if nothing is. Raises StateError."""
-    user_id = name.lower()
-    played = read_only(folder, "SELECT speed, began_at FROM bot_games WHERE ours AND opponent = ?", user_id)
-    declined = read_only(folder, "SELECT terms, reason, declined_at FROM declines WHERE opponent = ?", user_id)
-    rests = read_only(folder, "SELECT subject, until FROM rests WHERE opponent = ?", user_id)
-    games, declines = [PastGame(*row) for row in played], [PastDecline(*row) for row in declined]
-    known = list(describe_bot(games, declines, [Rest(*row) for row in rests], time.time()))
-    for what, text in known or [("note", f"no challenge of ours to {name} is known in {folder / FILE_NAME}")]:
+    its = name.lower()
+    games, declines, rests = records.games_by_our_challenges(its), records.declines(its), records.rests(its)
+    known = list(describe_bot(games, declines, rests, time.time()))
+    for what, text in known or [("note", f"no challenge of ours to {name} is known in {records.folder / FILE_NAME}")]:
         out.write(f"{what}: {text}\n")
     return bool(known)
 
 
-def _explain_past(folder: Path, challenge_id: str, timeouts: Timeouts, out: IO[str]) -> bool:
+def _explain_past(records: StateReader, challenge_id: str, timeouts: Timeouts, out: IO[str]) -> bool:
     """Write what became of a challenge. Return False if it is unknown. Raises StateError."""
     wanted = game_id(challenge_id) or challenge_id
-    rows = read_only(folder, f"{SELECT} WHERE id = ?", wanted)
-    if not rows:
-        out.write(f"note: challenge {wanted} is unknown in {folder / FILE_NAME}\n")
-        latest = read_only(folder, f"{SELECT} ORDER BY received_at DESC LIMIT {_LATEST_SHOWN}")
-        for entry in map(ChallengeRecord.of_row, latest):
-            out.write(f"known: {entry.id} from {entry.challenger or 'an anonymous player'}, {entry.answer}\n")
+    entry = records.challenge(wanted)
+    if entry is None:
+        out.write(f"note: challenge {wanted} is unknown in {records.folder / FILE_NAME}\n")
+        for known in records.latest_challenges(_LATEST_SHOWN):
+            out.write(f"known: {known.id} from {known.challenger or 'an anonymous player'}, {known.answer}\n")
         return False
-    entry = ChallengeRecord.of_row(rows[0])
     who = Challenger(entry.is_bot, entry.rating, entry.challenger, is_anonymous=not entry.challenger)
     came = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.received_at))
     out.write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, came {came}\n")

@@ -5,11 +5,11 @@ Pure: rows of the records in, lines out. Times are seconds since the epoch.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.matchmaking.known_bots import Failure
+from lichessbot.storage.state_reader import PastDecline, PastGame, Rest
 
 # What a reason says of the bot. `{controls}` and `{variants}` are those of the challenges that it answered so.
 _MEANINGS: Final[Mapping[str, str]] = {
@@ -28,31 +28,6 @@ _MEANINGS: Final[Mapping[str, str]] = {
     Failure.REFUSED: "Lichess refused the challenge: blocked, friends only, ratings too far apart and so on",
 }
 _LONGEST_LIST: Final = 6
-
-
-@dataclass(frozen=True, slots=True)
-class PastDecline:
-    """A challenge of ours that failed; `terms` as the records have them, such as `3+2 rated standard`."""
-
-    terms: str
-    reason: str
-    declined_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class PastGame:
-    """A game that came of a challenge of ours."""
-
-    speed: str
-    began_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """What is not proposed to the bot until `until`: `anything`, or for example `speed bullet`."""
-
-    subject: str
-    until: float
 
 
 def describe_bot(

@@ -3,7 +3,8 @@
 Knows all SQL but the few statements that owners of a table pass to `Store.put`. Must not know: Lichess, engines and
 decisions. Offers `Store` (read and write without blocking a game), `Database` (the file, its lock and schema), the
 values in it (`challenge_records`, `game_records`, `player_list`, `reviews`), games of the past (`game_history`), which
-of them are meant (`game_filter`), and figures of them (`statistics`).
+of them are meant (`game_filter`), figures of them (`statistics`), and what commands ask of players and challenges
+(`state_reader`).
 """
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "game_records",
     "player_list",
     "reviews",
+    "state_reader",
     "statistics",
     "store",
 ]

@@ -34,6 +34,10 @@ class GameHistory:
         rows = self._read(f"{SELECT} WHERE {wanted.condition} {order}", *wanted.values, limit)
         return [GameRecord.of_row(row) for row in rows][::-1]
 
+    def game(self, game_id: str) -> GameRecord | None:
+        """Return a game; None if it is unknown."""
+        return next((GameRecord.of_row(row) for row in self._read(f"{SELECT} WHERE id = ?", game_id)), None)
+
     def moves(self, game_id: str) -> list[MoveRecord]:
         return [MoveRecord(*row) for row in self._read(SELECT_MOVES, game_id)]
 

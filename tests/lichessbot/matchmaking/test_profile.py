@@ -6,7 +6,8 @@ import pytest
 
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.matchmaking.known_bots import Failure
-from lichessbot.matchmaking.profile import PastDecline, PastGame, Rest, describe_bot
+from lichessbot.matchmaking.profile import describe_bot
+from lichessbot.storage.state_reader import PastDecline, PastGame, Rest
 
 NOON = time.mktime((2026, 11, 20, 12, 0, 0, 0, 0, -1))
 DAY_S = 86400.0
