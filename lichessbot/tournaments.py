@@ -33,7 +33,8 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import ArenaInfo
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
-from lichessbot.storage.store import Store, Table
+from lichessbot.storage.store import Store
+from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts, earliest, is_due
 
 _ROUNDED_UP_BY_S: Final = 1.0  # Lichess sends the rest of a tournament in whole seconds
@@ -223,7 +224,7 @@ class Tournaments:
         known = tournament_id in self._entries or tournament_id in self._left
         if not known and not self._stopping and game_id not in self._earlier_games:
             self._log.info("tournament.found", tournament=tournament_id)
-            written = self._store.put("INSERT OR IGNORE INTO tournaments (id) VALUES (?)", tournament_id)
+            written = self._store.add(Table.TOURNAMENTS, id=tournament_id)
             wish, now = Wish(tournament_id), time.monotonic()
             self._entries[tournament_id] = _Entry(wish, now, _Stage.IN, written=written)
         if tournament_id in self._entries:
@@ -389,7 +390,7 @@ class Tournaments:
         self._forget(entry)
         if is_over:
             self._log.info("tournament.over", tournament=entry.wish.tournament_id)
-        self._store.put("DELETE FROM tournaments WHERE id = ?", entry.wish.tournament_id)
+        self._store.delete(Table.TOURNAMENTS, id=entry.wish.tournament_id)
 
 
 def _needs_slot(entry: _Entry, soon: float) -> bool:

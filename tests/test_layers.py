@@ -5,6 +5,7 @@ through the modules that its `__init__.py` names in `__all__`.
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -206,6 +207,14 @@ def test_the_embedded_server_shares_nothing_with_the_daemon() -> None:
     for path in files("lichessbot/rehearsal/**/*.py"):
         names = {name for name in imports(path) if name.split(".")[0] == "lichessbot"}
         assert all(name.startswith("lichessbot.rehearsal") for name in names), path
+
+
+def test_sql_stands_only_in_the_storage() -> None:
+    statement = re.compile(r"\b(SELECT|INSERT (OR \w+ )?INTO|DELETE FROM|UPDATE \w+ SET|PRAGMA)\b|\w = \?")
+    for path in files("lichessbot/**/*.py"):
+        if not module_name(path).startswith("lichessbot.storage"):
+            assert "sqlite3" not in imports(path), path
+            assert not statement.search(path.read_text()), path
 
 
 def test_python_chess_plays_no_part() -> None:

@@ -26,7 +26,8 @@ from lichessbot.lichess.http import PROGRAM, configured, network_error, read_bod
 from lichessbot.log import EventLog, silenced, try_start
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.state_reader import StateReader
-from lichessbot.storage.store import Store, Table
+from lichessbot.storage.store import Store
+from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts
 
 LONGEST_LIST_BYTES: Final = 1 << 20
@@ -96,7 +97,7 @@ class PlayerLists:
         if user_id in self.blocked:
             return False
         self.blocked |= {user_id}
-        self._store.put("INSERT OR IGNORE INTO blocked_players (id, blocked_at) VALUES (?, ?)", user_id, time.time())
+        self._store.add(Table.BLOCKED_PLAYERS, id=user_id, blocked_at=time.time())
         return True
 
     def unblock(self, user_id: str) -> bool:
@@ -104,7 +105,7 @@ class PlayerLists:
         if user_id not in self.blocked:
             return False
         self.blocked -= {user_id}
-        self._store.put("DELETE FROM blocked_players WHERE id = ?", user_id)
+        self._store.delete(Table.BLOCKED_PLAYERS, id=user_id)
         return True
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ it at its start, or when it gets a signal from here.
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
@@ -21,6 +21,7 @@ from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.models import ArenaInfo
 from lichessbot.log import inert
 from lichessbot.storage.database import Database, Statement, owner, reload_owner, write_beside
+from lichessbot.storage.tables import Table, deleted, replaced
 from lichessbot.timeouts import Timeouts
 
 _SHORTEST_MESSAGE: Final = 30  # Lichess's own limit
@@ -178,6 +179,5 @@ def _record(request: Request, state_dir: Path, pid: int | None) -> bool:
 
 def _statement(request: Request) -> Statement:
     if request.leave:
-        return "DELETE FROM tournaments WHERE id = ?", [(request.tournament_id,)]
-    row: Sequence[object] = (request.tournament_id, request.team, request.password)
-    return "INSERT OR REPLACE INTO tournaments (id, team, password) VALUES (?, ?, ?)", [row]
+        return deleted(Table.TOURNAMENTS, id=request.tournament_id)
+    return replaced(Table.TOURNAMENTS, id=request.tournament_id, team=request.team, password=request.password)

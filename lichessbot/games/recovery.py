@@ -18,7 +18,8 @@ from lichessbot.lichess.models import Account, GameInfo, Opponent, VariantRef
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lobby import Lobby
 from lichessbot.log import EventLog
-from lichessbot.storage.store import Store, Table
+from lichessbot.storage.store import Store
+from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts, earliest
 
 
@@ -88,7 +89,7 @@ class GameRecovery:
                 self._store.note_left(game_id)
             self._left_over = self._left_over_by_days = ()
         self.our_id = account.id
-        self._store.put("INSERT OR REPLACE INTO account (single, url, id) VALUES (1, ?, ?)", self._url, account.id)
+        self._store.replace(Table.ACCOUNT, single=1, url=self._url, id=account.id)
 
 
 def _told(game_id: str, opponent: str, speed: str = "") -> GameInfo:

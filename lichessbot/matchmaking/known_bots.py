@@ -16,7 +16,8 @@ from lichessbot.backoff import doubled
 from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, DeclineReason
-from lichessbot.storage.store import Store, Table
+from lichessbot.storage.store import Store
+from lichessbot.storage.tables import Table
 
 
 class Failure(StrEnum):
@@ -83,8 +84,7 @@ class Declines:
         self, opponent: str, terms: Terms, reason: DeclineReason | Failure, rule: ChallengeFilter, now: float
     ) -> float:
         """Remember a failed challenge; return until when it is not repeated, or `now` if it may be at once."""
-        sql = "INSERT INTO declines (opponent, terms, reason, declined_at) VALUES (?, ?, ?, ?)"
-        self._store.put(sql, opponent, str(terms), reason, now)
+        self._store.add(Table.DECLINES, opponent=opponent, terms=str(terms), reason=reason, declined_at=now)
         if rule is ChallengeFilter.NONE:
             return now
         it = _RULES[reason]
@@ -104,7 +104,7 @@ class Declines:
         """Remember that a game came of it: the next decline counts as the first."""
         for subject in _subjects(terms):
             if self._rests.pop((opponent, subject), None) is not None:
-                self._store.put("DELETE FROM rests WHERE opponent = ? AND subject = ?", opponent, subject)
+                self._store.delete(Table.RESTS, opponent=opponent, subject=subject)
 
     def rests_until(self, opponent: str, terms: Terms) -> float:
         """Return until when these terms are not proposed to a bot; 0 if they may be."""
@@ -119,13 +119,7 @@ class Declines:
         """Begin a rest, or go on with an earlier one that is longer; return its end."""
         earlier = self._rests.get((opponent, subject), rest)
         self._rests[opponent, subject] = rest = replace(rest, until=max(rest.until, earlier.until))
-        self._store.put(
-            "INSERT OR REPLACE INTO rests (opponent, subject, until, times) VALUES (?, ?, ?, ?)",
-            opponent,
-            subject,
-            rest.until,
-            rest.times,
-        )
+        self._store.replace(Table.RESTS, opponent=opponent, subject=subject, until=rest.until, times=rest.times)
         return rest.until
 
 
@@ -175,14 +169,14 @@ class BotGames:
         latest = self.latest(game.opponent, game.speed)
         if game.ours and (latest is None or latest.began_at <= game.began_at):
             self._latest[game.opponent, game.speed] = game
-        self._store.put(
-            "INSERT OR IGNORE INTO bot_games (id, opponent, speed, colour, ours, began_at) VALUES (?, ?, ?, ?, ?, ?)",
-            game.game_id,
-            game.opponent,
-            game.speed,
-            game.colour,
-            game.ours,
-            game.began_at,
+        self._store.add(
+            Table.BOT_GAMES,
+            id=game.game_id,
+            opponent=game.opponent,
+            speed=game.speed,
+            colour=game.colour,
+            ours=game.ours,
+            began_at=game.began_at,
         )
 
     def since(self, moment: float) -> Sequence[BotGame]:

@@ -15,7 +15,8 @@ from lichessbot.config import MatchmakingConfig
 from lichessbot.control.status import Limit
 from lichessbot.errors import RateLimited
 from lichessbot.matchmaking.known_bots import BotGames
-from lichessbot.storage.store import Store, Table
+from lichessbot.storage.store import Store
+from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts
 
 BOT_GAMES: Final = "bot.vsBot.day"
@@ -65,8 +66,7 @@ class Quota:
         self._refusals = 0
         cost = _COST_OF_A_BOT if to_a_bot else _COST_OF_A_HUMAN
         self._sent.append((now, cost))
-        sql = "INSERT OR IGNORE INTO sent_challenges (id, sent_at, cost) VALUES (?, ?, ?)"
-        self._store.put(sql, challenge_id, now, cost)
+        self._store.add(Table.SENT_CHALLENGES, id=challenge_id, sent_at=now, cost=cost)
 
     def rate_limited(self, error: RateLimited, now: float) -> None:
         """Take note that Lichess refused a challenge or an acceptance because a quota is used up."""
@@ -82,9 +82,7 @@ class Quota:
 
     def _set(self, name: str, limit: _Limit) -> None:
         self._limits[name] = limit
-        self._store.put(
-            "INSERT OR REPLACE INTO limits (name, most, until) VALUES (?, ?, ?)", name, limit.most, limit.until
-        )
+        self._store.replace(Table.LIMITS, name=name, most=limit.most, until=limit.until)
 
     def _limit_of(self, name: str) -> _Limit:
         return self._limits.get(name, _Limit())

@@ -1,10 +1,9 @@
 """The state file: one SQLite database with what must survive a restart, and every game.
 
-Knows all SQL but the few statements that owners of a table pass to `Store.put`. Must not know: Lichess, engines and
-decisions. Offers `Store` (read and write without blocking a game), `Database` (the file, its lock and schema), the
-values in it (`challenge_records`, `game_records`, `player_list`, `reviews`), games of the past (`game_history`), which
-of them are meant (`game_filter`), figures of them (`statistics`), and what commands ask of players and challenges
-(`state_reader`).
+Knows all SQL. Must not know: Lichess, engines and decisions. Offers `Store` (read and write without blocking a game),
+`Database` (the file, its lock and schema), the values in it (`challenge_records`, `game_records`, `player_list`,
+`reviews`) and the tables that other packages own (`tables`), games of the past (`game_history`), which of them are
+meant (`game_filter`), figures of them (`statistics`), and what commands ask of players and challenges (`state_reader`).
 """
 
 __all__ = [
@@ -18,4 +17,5 @@ __all__ = [
     "state_reader",
     "statistics",
     "store",
+    "tables",
 ]

@@ -34,6 +34,7 @@ from lichessbot.storage.game_records import (
 )
 from lichessbot.storage.old_rows import OLDEST, outdated
 from lichessbot.storage.player_list import PlayerList
+from lichessbot.storage.tables import REMEMBERED, Table, added, deleted, replaced
 
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
 RETRY_EVERY: Final = timedelta(minutes=1)
@@ -60,29 +61,6 @@ class LimitedAction(StrEnum):
     """Recorded when the opponent asks for one."""
     REMATCH = "rematch"
     """Recorded once for each rematch in a row that led to the game, itself included."""
-
-
-class Table(StrEnum):
-    """Tables that other modules write; the store reads them at startup and deletes old rows."""
-
-    BOT_GAMES = "bot_games"
-    SENT_CHALLENGES = "sent_challenges"
-    LIMITS = "limits"
-    RESTS = "rests"
-    TOURNAMENTS = "tournaments"
-    ACCOUNT = "account"
-    BLOCKED_PLAYERS = "blocked_players"
-
-
-_COLUMNS: Final = {
-    Table.BOT_GAMES: "id, opponent, speed, colour, ours, began_at",
-    Table.SENT_CHALLENGES: "id, sent_at, cost",
-    Table.LIMITS: "name, most, until",
-    Table.RESTS: "opponent, subject, until, times",
-    Table.TOURNAMENTS: "id, team, password",
-    Table.ACCOUNT: "url, id",
-    Table.BLOCKED_PLAYERS: "id",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +137,7 @@ class Store:
         self.scores = Scores(self._file.read(SELECT_SCORES))
         self.level_results = LevelResults(self._file.read(SELECT_LEVEL_RESULTS))
         self._chosen_levels = dict(self._file.read(SELECT_CHOSEN_LEVELS)[-_MOST_REMEMBERED:])
-        for table, columns in _COLUMNS.items():
+        for table, columns in REMEMBERED.items():
             self._rows[table] = self._newest(columns, table, _MOST_REMEMBERED)
         latest = f"SELECT position, move, times FROM played ORDER BY played_at DESC LIMIT {_MOST_REMEMBERED}"
         for position, move, times in self._file.read(latest)[::-1]:
@@ -294,14 +272,26 @@ class Store:
         path = self._file.path
         try:
             if path.exists():  # else it is written again soon, or nothing is recorded, as was logged
-                self._rows[table] = read_only(path.parent, f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY rowid")
+                self._rows[table] = read_only(path.parent, f"SELECT {REMEMBERED[table]} FROM {table} ORDER BY rowid")
                 return True
         except (StateError, OSError) as error:
             self._log.warning("store.failed", error=error, meaning="changes by other processes are unknown")
         return False
 
-    def put(self, sql: str, *row: object) -> threading.Event:
-        """Write a row for the module that owns its table. Returns what is set once it is on disk."""
+    def add(self, table: Table, **row: object) -> threading.Event:
+        """Write a row of its owner, unless there is one with its key. Returns what is set once it is on disk."""
+        return self._put_for_owner(added(table, **row))
+
+    def replace(self, table: Table, **row: object) -> threading.Event:
+        """Write a row of its owner in place of the one with its key. Returns what is set once it is on disk."""
+        return self._put_for_owner(replaced(table, **row))
+
+    def delete(self, table: Table, **key: object) -> threading.Event:
+        """Delete the rows of their owner with these values. Returns what is set once that is on disk."""
+        return self._put_for_owner(deleted(table, **key))
+
+    def _put_for_owner(self, statement: Statement) -> threading.Event:
+        sql, (row,) = statement
         written = threading.Event()
         self._put(sql, *row, written=written)
         return written

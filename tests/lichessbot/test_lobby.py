@@ -48,6 +48,7 @@ from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
+from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts
 
 PATIENCE_S = 60.0
@@ -140,7 +141,7 @@ def test_an_arena_that_was_left_during_a_game_stays_left_after_a_restart(tmp_pat
         lobby = lobby_of(store, Outbox(), [game], config)
         lobby.compare([game], time.monotonic())
         assert ARENA in lobby.describe().tournaments
-        store.put("DELETE FROM tournaments WHERE id = ?", ARENA)  # as `lichessbot tournament --leave`
+        store.delete(Table.TOURNAMENTS, id=ARENA)  # as `lichessbot tournament --leave`
     with closing(Store(Database(tmp_path))) as store:
         lobby = lobby_of(store, Outbox(), [game], config)
         lobby.compare([game], time.monotonic())

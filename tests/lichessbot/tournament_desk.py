@@ -15,7 +15,7 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import ArenaInfo
-from lichessbot.storage.store import Table
+from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts
 from lichessbot.tournaments import Tournaments
 
@@ -64,12 +64,14 @@ class Desk:
     def remembered(self, table: Table) -> Sequence[tuple[str, str | None, str | None]]:
         return self.wishes
 
-    def put(self, statement: str, *values: object) -> threading.Event:
-        if statement.startswith("INSERT"):
-            self.wishes += [(str(value), None, None) for value in values]
-        else:
-            self.forgotten += values
+    def add(self, table: Table, *, id: str) -> threading.Event:
+        assert table is Table.TOURNAMENTS
+        self.wishes.append((id, None, None))
         return self.written
+
+    def delete(self, table: Table, *, id: str) -> None:
+        assert table is Table.TOURNAMENTS
+        self.forgotten.append(id)
 
     def tick(self) -> None:
         self.tournaments.tick(self.played.__contains__, lambda: self.free_slots)

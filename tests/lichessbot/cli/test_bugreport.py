@@ -18,6 +18,7 @@ from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
+from lichessbot.storage.tables import Table
 from tests.fakes.arena import Arena
 
 TOKEN = "lip_0123456789abcdef"
@@ -56,9 +57,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "daemon.log").write_text(LOG)
     with closing(Store(Database(tmp_path / "state"))) as store:
         store.note_game("abcd1234", "BOT Rival")
-        store.put("INSERT INTO account (single, url, id) VALUES (1, 'https://lichess.org', 'testbot')")
+        store.replace(Table.ACCOUNT, single=1, url="https://lichess.org", id="testbot")
         BotGames(store).note(BotGame("abcd1234", "rival", "blitz", None, ours=True, began_at=1.0))
-        store.put("INSERT INTO blocked_players (id, blocked_at) VALUES ('troll', 1.0)")
+        store.add(Table.BLOCKED_PLAYERS, id="troll", blocked_at=1.0)
         store.note_player_list(PlayerList.of_words("https://example.com/list", ["villain", "knave@2030-01-01"]))
     return tmp_path
 

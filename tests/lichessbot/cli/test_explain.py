@@ -21,6 +21,7 @@ from lichessbot.storage.database import FILE_NAME, Database, read_only
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
+from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts
 
 
@@ -65,7 +66,7 @@ def entry(challenge_id: str, **changes: object) -> ChallengeRecord:
 def test_a_player_blocked_by_command_is_declined(tmp_path: Path, store: Store, ask: "Asked") -> None:
     words = ("--from", "human", "--name", "Pest", "--clock", "3+0")
     assert ask(*words)["answer"] == "would be accepted"
-    store.put("INSERT INTO blocked_players (id, blocked_at) VALUES (?, ?)", "pest", time.time())
+    store.add(Table.BLOCKED_PLAYERS, id="pest", blocked_at=time.time())
     written(store, tmp_path)
     assert ask(*words)["rule"] == "lichessbot block pest"
 

@@ -15,6 +15,7 @@ from lichessbot.storage import store as store_room
 from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.game_records import ChatRecord, MoveRecord, played, said
 from lichessbot.storage.store import LimitedAction, Store
+from lichessbot.storage.tables import Table
 
 QUICKLY = timedelta(milliseconds=20)
 MOST = 50
@@ -37,7 +38,7 @@ def until(fact: Callable[[], object]) -> None:
 
 
 def block(store: Store, player: str) -> threading.Event:
-    return store.put("INSERT INTO blocked_players (id, blocked_at) VALUES (?, 1.0)", player)
+    return store.add(Table.BLOCKED_PLAYERS, id=player, blocked_at=1.0)
 
 
 def log_after_outage(folder: Path, caplog: pytest.LogCaptureFixture, write: Callable[[Store], object]) -> str:

@@ -19,7 +19,8 @@ from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, Retention, played
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.player_list import PlayerList
-from lichessbot.storage.store import ROUND_TRIPS_KEPT, LimitedAction, Store, Table
+from lichessbot.storage.store import ROUND_TRIPS_KEPT, LimitedAction, Store
+from lichessbot.storage.tables import Table
 
 QUICKLY = timedelta(milliseconds=20)
 LARGE_KEY = 0xF00D_0000_0000_0010      # of a position
@@ -165,7 +166,7 @@ def test_player_lists_and_rows_of_other_modules_survive_a_restart(tmp_path: Path
     with closing(Store(Database(tmp_path))) as store:
         for names in ({"old"}, {"ada", "bob"}):
             store.note_player_list(PlayerList("https://example.org/list", frozenset(names), "tag"))
-        store.put("INSERT INTO tournaments (id, team, password) VALUES (?, ?, ?)", "abcd1234", "", "secret")
+        store.add(Table.TOURNAMENTS, id="abcd1234", team="", password="secret")
     with closing(Store(Database(tmp_path))) as store:
         (fetched,) = store.player_lists.values()
         assert (fetched.names, fetched.etag) == ({"ada", "bob"}, "tag")
@@ -201,7 +202,7 @@ def test_rows_are_kept_for_their_time_and_no_longer(tmp_path: Path, row: str, da
     limit = time.time() - timedelta(days=days).total_seconds()
     with closing(Store(Database(tmp_path))) as store:
         for name, at in (("old", limit - 60), ("new", limit + 60)):
-            store.put(f"INSERT INTO {row}", name, at)
+            store.record((f"INSERT INTO {row}", [(name, at)]))
         store.note_game("newest", "ada")
     table, column = row.split(" (")[0], row.partition("(")[2].partition(",")[0]
     with closing(Store(Database(tmp_path))):
@@ -230,9 +231,9 @@ def test_other_processes_rows_are_read_again_and_the_last_known_ones_stay_if_the
         return [row[0] for row in rows]
 
     with closing(Store(Database(tmp_path))) as store:
-        store.put("INSERT INTO tournaments (id) VALUES ('first123')")
+        store.add(Table.TOURNAMENTS, id="first123")
     with closing(Store(Database(tmp_path))) as store:
-        store.put("INSERT INTO tournaments (id) VALUES ('abcd1234')")
+        store.add(Table.TOURNAMENTS, id="abcd1234")
         until(lambda: store.read_again(Table.TOURNAMENTS) and len(store.remembered(Table.TOURNAMENTS)) == 2)
         assert arenas(store.remembered(Table.TOURNAMENTS)) == ["first123", "abcd1234"], "oldest first"
         assert not caplog.records
