@@ -26,6 +26,7 @@ from lichessbot.lichess.commands import CommandDone, ReadChat, Say
 from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus, Variant
 from lichessbot.lichess.models import ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
+from lichessbot.storage.evaluations import mate_in
 from lichessbot.storage.game_records import Result, Score, Scores
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
@@ -36,7 +37,6 @@ _SYSTEM: Final = "lichess"
 _MAX_COMMANDS: Final = 50
 _MAX_WAITS: Final = 3
 _ABORTABLE_PLIES: Final = 2
-_MATE_FROM_CP: Final = 90_000
 _NOT_PLAYED: Final = (GameStatus.ABORTED, GameStatus.NO_START)
 _PLACEHOLDER: Final = re.compile(r"{(\w+)}")
 _COMMAND: Final = re.compile(r"!\s*([a-z]+)\s*[:=]?\s*(.*)", re.DOTALL)
@@ -382,8 +382,7 @@ def _evaluation(summary: SearchSummary) -> str:
     score_cp = centipawns(summary.score)
     if score_cp is None:
         return "I have not searched yet."
-    mate = abs(score_cp) >= _MATE_FROM_CP
-    verdict = summary.score if mate else f"{score_cp / 100:+.2f}"
+    verdict = f"{score_cp / 100:+.2f}" if mate_in(score_cp) is None else summary.score
     return f"{verdict} for me at depth {summary.depth}, {summary.nodes} positions: {summary.pv}"
 
 

@@ -31,12 +31,12 @@ from lichessbot.move_sources.models import (
     parse_chessdb,
     parse_growing_explorer,
 )
+from lichessbot.storage.evaluations import mate_cp
 from lichessbot.uci.search import SearchSummary
 
 CHESSDB_PATH: Final = "/cdb.php"
 _MOST_MOVES: Final = 30
 _MOST_VARIATIONS: Final = 5
-_MATE_CP: Final = 100_000
 _ACTIONS: Final = {ChessdbQuality.ALL: "query", ChessdbQuality.GOOD: "querybest", ChessdbQuality.BEST: "querypv"}
 
 
@@ -161,7 +161,7 @@ def _variant(question: Question) -> str:
 def _centipawns(line: Variation) -> int:
     """Return the score for White; nearer mates score higher."""
     if line.mate is not None:
-        return (_MATE_CP - abs(line.mate)) * (1 if line.mate > 0 else -1)
+        return mate_cp(line.mate)
     return line.cp or 0
 
 

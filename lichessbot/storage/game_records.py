@@ -14,9 +14,6 @@ from typing import Any, Final, Self
 from lichessbot.log import counted
 from lichessbot.storage.database import Statement
 
-MATE_FROM_CP: Final = 90_000
-"""A larger evaluation is a mate: 100,000 less the moves to it."""
-_MATE_CP: Final = 100_000
 _SUBJECT_TO_CHANGE: Final = (
     "eco", "opening", "rating_diff", "ended_at", "status", "result", "plies", "level", "chosen_level",
 )  # fmt: skip
@@ -36,9 +33,9 @@ class MoveRecord:
     """One move; `ply` 1 is the first of the game. `clock_ms` is the mover's clock after it, as far as known.
 
     Only our moves have a `source`: `engine`, `fallback`, `only move`, or the name of a book or server; it is empty for
-    a move of ours that another process sent. `score_cp` is our view before the move. `search_ms` is the time that the
-    source took, `reaction_ms` our own time beside it until the move was sent, and `delivery_ms` the time from then
-    until Lichess showed it.
+    a move of ours that another process sent. `score_cp` is our view before the move, with mates as in `evaluations`.
+    `search_ms` is the time that the source took, `reaction_ms` our own time beside it until the move was sent, and
+    `delivery_ms` the time from then until Lichess showed it.
     """
 
     ply: int
@@ -298,19 +295,3 @@ def _changed(record: GameRecord, *names: str) -> Statement:
 
 def _marks(names: Sequence[str]) -> str:
     return ", ".join("?" for _ in names)
-
-
-# Scores
-
-
-def mate_in(score_cp: int) -> int | None:
-    """Return the moves to mate, negative if we are mated; None if the evaluation is no mate."""
-    if abs(score_cp) < MATE_FROM_CP:
-        return None
-    return _MATE_CP - score_cp if score_cp > 0 else -_MATE_CP - score_cp
-
-
-def score_text(score_cp: int) -> str:
-    """Return an evaluation in pawns, such as +0.35, or a mate such as #-3."""
-    mate = mate_in(score_cp)
-    return f"{score_cp / 100:+.2f}" if mate is None else f"#{mate}"

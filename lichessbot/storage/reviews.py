@@ -15,7 +15,7 @@ SELECT_POSITIONS: Final = "SELECT ply, score_cp, line FROM reviewed_positions WH
 
 @dataclass(frozen=True, slots=True)
 class ReviewedPosition:
-    """The position after `ply` moves. `score_cp` is White's view, with mates as in MoveRecord.
+    """The position after `ply` moves. `score_cp` is White's view, with mates as in `evaluations`.
 
     `line` is the principal variation in UCI notation, empty if the game is over on the board.
     """

@@ -7,10 +7,10 @@ from typing import Final, Self
 
 from engine.facade import Board, Limits
 from lichessbot.lichess.enums import Variant
+from lichessbot.storage.evaluations import mate_cp
 
 NO_GAME: Final = "no-game"
 """In place of a game's id, in reports of an engine that waits for its next game."""
-_MATE_CP: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,7 @@ def centipawns(score: str) -> int | None:
         case ["cp", value] if _is_number(value):
             return int(value)
         case ["mate", moves] if _is_number(moves):
-            mate_in = int(moves)
-            return _MATE_CP - mate_in if mate_in > 0 else -_MATE_CP - mate_in
+            return mate_cp(int(moves))
     return None
 
 

@@ -21,9 +21,10 @@ from lichessbot.errors import ExitCode
 from lichessbot.log import inert
 from lichessbot.storage import statistics
 from lichessbot.storage.database import FILE_NAME, older_than_ours
+from lichessbot.storage.evaluations import score_text
 from lichessbot.storage.game_filter import GameFilter
 from lichessbot.storage.game_history import GameHistory
-from lichessbot.storage.game_records import COLUMNS, GameRecord, Score, score_text
+from lichessbot.storage.game_records import COLUMNS, GameRecord, Score
 from lichessbot.storage.statistics import Drop, Statistics
 
 _GAMES_SHOWN: Final = 20

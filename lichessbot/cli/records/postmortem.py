@@ -23,7 +23,8 @@ from lichessbot.games.recording.pgn import board_of
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind
 from lichessbot.lichess.models import BOT_TITLE
 from lichessbot.log import inert, silenced
-from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, score_text
+from lichessbot.storage.evaluations import mate_cp, score_text
+from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
 from lichessbot.storage.statistics import falls
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for, gives_pieces
@@ -37,7 +38,6 @@ _BETTER_CP: Final = 30
 _LOST_CP: Final = -150
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _SHOWN_CP: Final = 500
-_MATED_CP: Final = -100_000
 
 
 @click.command("postmortem")
@@ -202,7 +202,7 @@ class _Look:
     def _score_for_us(self, after: Board, seconds: float) -> int | None:
         """Return the evaluation of a position in which the opponent is to move."""
         if (outcome := after.outcome()) is not None:
-            return 0 if outcome.winner is None else _MATED_CP if outcome.winner == after.turn else -_MATED_CP
+            return 0 if outcome.winner is None else mate_cp(0) if outcome.winner == after.turn else -mate_cp(0)
         theirs = centipawns(self._search(after, seconds).score)
         return None if theirs is None else -theirs
 

@@ -7,7 +7,8 @@ from typing import Final
 from engine.facade import Board, pgn_text
 from lichessbot.lichess.enums import VARIANTS_IN_PGN, Colour, GameStatus
 from lichessbot.lichess.positions import start_board
-from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, mate_in
+from lichessbot.storage.evaluations import mate_in
+from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
 
 _TERMINATIONS: Final = {
     GameStatus.TIMEOUT: "Abandoned",

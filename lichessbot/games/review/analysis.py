@@ -16,6 +16,7 @@ from engine.facade import Board, Limits
 from lichessbot.config import EngineConfig
 from lichessbot.errors import EngineError
 from lichessbot.games.recording.pgn import board_of
+from lichessbot.storage.evaluations import mate_cp
 from lichessbot.storage.game_records import GameRecord, MoveRecord
 from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord
 from lichessbot.timeouts import Timeouts
@@ -24,7 +25,6 @@ from lichessbot.uci.simple_engine import SimpleEngine
 
 NODES: Final = 40_000
 _LINE_KEPT: Final = 12
-_MATED_CP: Final = 99_999  # as in MoveRecord: the board shows a mate in one that was played
 # A review waits its turn: on a busy machine its engine may be slow to start, which harms nobody.
 _HANDSHAKE: Final = timedelta(minutes=2)
 _NICENESS: Final = 10  # engines that play have 5
@@ -66,7 +66,7 @@ def _position(board: Board, ply: int, engine: SimpleEngine, nodes: int) -> Revie
     sign = 1 if board.turn == "white" else -1
     outcome = board.outcome()
     if outcome is not None:
-        won = {"white": _MATED_CP, "black": -_MATED_CP}
+        won = {"white": mate_cp(1), "black": mate_cp(-1)}  # the board shows a mate in one that was played
         return ReviewedPosition(ply, won.get(outcome.winner or "", 0))
     summary = engine.search(board, Limits(nodes=nodes), _PATIENCE_S)
     score_cp = centipawns(summary.score)

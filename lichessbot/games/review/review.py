@@ -11,7 +11,8 @@ from typing import Any, Final
 from engine.facade import Board, InvalidFen, InvalidMove, accuracy
 from lichessbot.games.recording.pgn import board_of
 from lichessbot.lichess.enums import Colour
-from lichessbot.storage.game_records import GameRecord, MoveRecord, mate_in
+from lichessbot.storage.evaluations import mate_in
+from lichessbot.storage.game_records import GameRecord, MoveRecord
 from lichessbot.storage.reviews import ReviewRecord
 
 TURNING_POINTS: Final = 2

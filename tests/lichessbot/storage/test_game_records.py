@@ -23,8 +23,6 @@ from lichessbot.storage.game_records import (
     Result,
     Retention,
     Score,
-    mate_in,
-    score_text,
 )
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord, reviewed
@@ -260,11 +258,3 @@ def test_a_file_without_games_to_delete_stays(tmp_path: Path) -> None:
         store.note_played(1, "e2e4")
     with closing(Store(Database(tmp_path))) as store:
         assert store.times_played(1) == {"e2e4": 1}
-
-
-@pytest.mark.parametrize(
-    ("score_cp", "mate", "text"),
-    [(35, None, "+0.35"), (-1234, None, "-12.34"), (99_997, 3, "#3"), (-99_998, -2, "#-2"), (0, None, "+0.00")],
-)
-def test_an_evaluation_is_shown_in_pawns_or_moves_to_mate(score_cp: int, mate: int | None, text: str) -> None:
-    assert (mate_in(score_cp), score_text(score_cp)) == (mate, text)

@@ -9,7 +9,8 @@ import pytest
 from engine.facade import InvalidMove
 from lichessbot.games.review.analysis import analyse, review_engine
 from lichessbot.games.review.review import review_of
-from lichessbot.storage.game_records import MoveRecord, mate_in
+from lichessbot.storage.evaluations import mate_in
+from lichessbot.storage.game_records import MoveRecord
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.simple_engine import SimpleEngine
 from tests.lichessbot.games.review.games import GAME, MOVES
