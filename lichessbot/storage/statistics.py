@@ -26,11 +26,12 @@ SELECT_USE: Final = f"""
 """
 # Our evaluation before a move of ours, and before the next one that has one.
 SELECT_DROPS: Final = f"""
-    SELECT game_id, ply, move, source, depth, clock_ms, moves.score_cp, next_cp FROM (
+    SELECT game_id, ply, move, source, depth, clock_ms, moves.score_cp, next_cp, initial_fen FROM (
         SELECT game_id, ply, max(-{_DECIDED_CP}, min({_DECIDED_CP}, score_cp)) AS bounded_cp,
             lead(score_cp) OVER (PARTITION BY game_id ORDER BY ply) AS next_cp
         FROM moves WHERE score_cp IS NOT NULL AND game_id IN ({{games}})
-    ) AS pairs JOIN moves USING (game_id, ply) WHERE max(-{_DECIDED_CP}, next_cp) < bounded_cp
+    ) AS pairs JOIN moves USING (game_id, ply) JOIN games ON games.id = game_id
+    WHERE max(-{_DECIDED_CP}, next_cp) < bounded_cp
     ORDER BY max(-{_DECIDED_CP}, next_cp) - bounded_cp, game_id, ply LIMIT ?
 """
 
@@ -111,7 +112,7 @@ class PhaseUse:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A fall of our evaluation from one move of ours to the next."""
+    """A fall of our evaluation from one move of ours to the next; `initial_fen` as in GameRecord."""
 
     game_id: str
     ply: int
@@ -121,6 +122,7 @@ class Drop:
     clock_ms: int | None
     score_cp: int
     next_cp: int
+    initial_fen: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,7 +304,7 @@ class _Page:
 def _drop_cells(drop: Drop) -> Sequence[str]:
     return (
         drop.game_id,
-        move_number(drop.ply),
+        move_number(drop.ply, drop.initial_fen),
         drop.move,
         score_text(drop.score_cp),
         score_text(drop.next_cp),
@@ -314,9 +314,15 @@ def _drop_cells(drop: Drop) -> Sequence[str]:
     )
 
 
-def move_number(ply: int) -> str:
-    """Return the number of a move as in notation, if White begins: `23.` for White and `23...` for Black."""
-    return f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}"
+def move_number(ply: int, initial_fen: str) -> str:
+    """Return the number of a move as in notation: `23.` for White and `23...` for Black.
+
+    `initial_fen` is empty for the usual start. Its last two numbers may be missing.
+    """
+    side, numbers = initial_fen.split()[1:2], [it for it in initial_fen.split()[4:] if it.isdecimal()]
+    first = max(1, int(numbers[1])) if len(numbers) > 1 else 1
+    moves, is_black = divmod(ply - 1 + (side == ["b"]), 2)
+    return f"{first + moves}{'...' if is_black else '.'}"
 
 
 def _games(count: int) -> str:
