@@ -328,7 +328,7 @@ def _waiting(queued: QueuedChallenge, now: float) -> WaitingChallenge:
 def _decision(it: ChallengeRecord) -> ChallengeDecision:
     return ChallengeDecision(
         at_epoch_s=it.received_at,
-        challenger=it.challenger or "anonymous",
+        challenger=it.shown_challenger or "anonymous",
         title=BOT_TITLE if it.is_bot else "",
         rating=it.rating,
         terms=f"{it.terms} {it.variant}",
@@ -355,13 +355,13 @@ def _facts(challenge: Challenge) -> dict[str, object]:
 
 
 def _entry(challenge: Challenge) -> ChallengeRecord:
-    challenger, us = slot_holder_of(challenge), challenge.destination
+    challenger, user, us = slot_holder_of(challenge), challenge.challenger, challenge.destination
     return ChallengeRecord(
         id=challenge.id,
         received_at=time.time(),
         challenger=challenger.user_id,
         is_bot=challenger.is_bot,
-        rating=challenge.challenger.rating if challenge.challenger else None,
+        rating=user.rating if user else None,
         our_rating=us.rating if us else None,
         variant=challenge.variant.key,
         speed=challenge.speed,
@@ -371,4 +371,5 @@ def _entry(challenge: Challenge) -> ChallengeRecord:
         reason="",
         rule="",
         because="",
+        challenger_name=user.name.removeprefix(f"{user.title} ") if user else "",
     )

@@ -301,9 +301,9 @@ def _explain_past(records: StateReader, challenge_id: str, timeouts: Timeouts, o
     if entry is None:
         out.write(f"note: challenge {wanted} is unknown in {records.folder / FILE_NAME}\n")
         for known in records.latest_challenges(_LATEST_SHOWN):
-            out.write(f"known: {known.id} from {known.challenger or 'an anonymous player'}, {known.answer}\n")
+            out.write(f"known: {known.id} from {known.shown_challenger or 'an anonymous player'}, {known.answer}\n")
         return False
-    who = Challenger(entry.is_bot, entry.rating, entry.challenger, is_anonymous=not entry.challenger)
+    who = Challenger(entry.is_bot, entry.rating, entry.shown_challenger, is_anonymous=not entry.challenger)
     came = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.received_at))
     out.write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, came {came}\n")
     waited_s = time.time() - entry.received_at

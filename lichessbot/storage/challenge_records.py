@@ -27,7 +27,10 @@ class ChallengeOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChallengeRecord:
-    """One challenge. `received_at` is wall time, `rule` is `key = value`, `reason` empty unless declined."""
+    """One challenge. `received_at` is wall time, `rule` is `key = value`, `reason` empty unless declined.
+
+    `challenger` is the id, empty if anonymous. `challenger_name` is empty also in rows of a version before that column.
+    """
 
     id: str
     received_at: float
@@ -43,12 +46,18 @@ class ChallengeRecord:
     reason: str
     rule: str
     because: str
+    challenger_name: str = ""
 
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> Self:
         values = dict(zip(COLUMNS, row, strict=True))
         changes = {"is_bot": bool(values["is_bot"]), "has_clock": bool(values["has_clock"])}
         return cls(**{**values, **changes, "answer": ChallengeOutcome(values["answer"])})
+
+    @property
+    def shown_challenger(self) -> str:
+        """The challenger's name as far as it is known, else the id; empty if anonymous."""
+        return self.challenger_name or self.challenger
 
     @property
     def row(self) -> Sequence[Any]:

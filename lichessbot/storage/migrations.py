@@ -99,4 +99,7 @@ MIGRATIONS: Final = (
     ALTER TABLE games ADD COLUMN level INTEGER;
     ALTER TABLE games ADD COLUMN chosen_level INTEGER;
     """,
+    """
+    ALTER TABLE challenges ADD COLUMN challenger_name TEXT NOT NULL DEFAULT '';
+    """,
 )

@@ -20,7 +20,7 @@ from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
 from lichessbot.lichess.enums import DeclineReason
-from lichessbot.lichess.models import GameInfo
+from lichessbot.lichess.models import ChallengeReceived, GameInfo
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
@@ -181,6 +181,17 @@ def test_the_latest_challenges_are_described_with_the_rule_that_decided(tmp_path
         assert newest.reason
         assert newest.because
         assert newest.terms.endswith(" standard")
+
+
+@pytest.mark.parametrize(("name", "shown"), [("WeAk", "WeAk"), ("BOT WeAk", "WeAk"), ("", "weak")])
+def test_the_latest_challenges_name_the_challenger_as_lichess_does(tmp_path: Path, name: str, shown: str) -> None:
+    user = {"id": "weak", "name": name, "title": "BOT"}
+    facts = {**WEAK.challenge.model_dump(by_alias=True), "challenger": user}
+    named = ChallengeReceived.model_validate({"challenge": facts, "compat": {"bot": True}})
+    for _ in range(2):  # also after a restart
+        with handler(tmp_path, Outbox(), Timeouts()) as desk:
+            desk.answer(named, time.monotonic())
+            assert [it.challenger for it in desk.describe_last()] == [shown]
 
 
 def test_a_waiting_challenge_that_another_program_accepts_waits_no_more(tmp_path: Path) -> None:

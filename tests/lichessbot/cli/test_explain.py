@@ -267,6 +267,9 @@ def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: S
         assert told["answer"] == "declined: tooFast"
         assert told["because"] == "too short"
         assert told["rule"] == "challenge.min_base = 300"
+    store.note_challenge(entry("efgh5678", challenger_name="RiVal"))
+    written(store, tmp_path)
+    assert "from a bot named RiVal rated 1900" in ask("efgh5678")["challenge"]
 
 
 @pytest.mark.parametrize(

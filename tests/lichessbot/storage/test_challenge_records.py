@@ -2,11 +2,13 @@
 
 import time
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from lichessbot.storage.challenge_records import ChallengeOutcome, ChallengeRecord
 from lichessbot.storage.database import Database
+from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.store import Store
 from tests.lichessbot.storage.test_store import count, until
 
@@ -38,6 +40,17 @@ def test_challenges_survive_a_restart_with_their_latest_outcome(tmp_path: Path) 
         assert book.accepted_since("rival", now - 150) == 2
         assert book.accepted_since("other", 0) == 0
         assert book["four"] is None
+
+
+def test_the_name_of_a_challenger_is_shown_if_it_is_known(tmp_path: Path) -> None:
+    with closing(Database(tmp_path, MIGRATIONS[:10])) as older:
+        columns = "id, received_at, challenger, is_bot, variant, speed, terms, has_clock, answer, reason, rule, because"
+        row = ("old", time.time(), "rival", True, "standard", "blitz", "3+0 rated", True, "accepted", "", "", "")
+        older.write([(f"INSERT INTO challenges ({columns}) VALUES ({', '.join('?' for _ in row)})", [row])])
+    with closing(Store(Database(tmp_path))) as store:
+        store.note_challenge(replace(entry("new", time.time()), challenger_name="RiVal"))
+    with closing(Store(Database(tmp_path))) as store:
+        assert [it.shown_challenger for it in store.challenges.newest(2)] == ["rival", "RiVal"]
 
 
 def test_challenges_are_kept_for_ninety_days(tmp_path: Path) -> None:
