@@ -9,13 +9,12 @@ import yaml
 from pydantic import SecretStr
 
 from lichessbot.config.base import Section
-from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.config.credentials import HIDDEN, TOKEN_VARIABLE
 from lichessbot.config.engine import option_key
 from lichessbot.config.loader import LoadedConfig
 from lichessbot.config.root import dotted_values
 from lichessbot.config.yaml_file import KeyPath, dotted
 
-_HIDDEN: Final = "[hidden]"
 _DEFAULT: Final = "default"
 _LINE_BREAKS: Final = "\n\x85\u2028\u2029"
 
@@ -39,7 +38,7 @@ def effective(loaded: LoadedConfig, path: Path | None, environment: Mapping[str,
     for key, value in values.items():
         origin = _origin(loaded, tuple(key.split(".")), path, environment)
         is_secret = key == "token" and origin != _DEFAULT
-        yield Effective(key, in_yaml(_HIDDEN if is_secret else value), origin)
+        yield Effective(key, in_yaml(HIDDEN if is_secret else value), origin)
 
 
 def _origin(loaded: LoadedConfig, key: KeyPath, path: Path | None, environment: Mapping[str, str]) -> str:
@@ -113,7 +112,7 @@ def in_yaml(value: Any) -> str:
 def _plain(value: Any) -> Any:
     """Return a value as YAML holds it; of a section the keys that are set."""
     if isinstance(value, SecretStr):
-        return _HIDDEN
+        return HIDDEN
     if isinstance(value, Section):
         return {name: _plain(inner) for name, inner in value if name in value.model_fields_set}
     if isinstance(value, Mapping):

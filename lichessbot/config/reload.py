@@ -8,6 +8,7 @@ from typing import Final
 
 from lichessbot.config import Config, LoadedConfig, dotted_values, load_config
 from lichessbot.config.base import Section
+from lichessbot.config.credentials import HIDDEN
 from lichessbot.config.effective import in_yaml
 from lichessbot.errors import ConfigError
 from lichessbot.log import EventLog
@@ -52,7 +53,6 @@ _EFFECTS: Final = {
     "notify": Effect.AT_ONCE,
     "status": Effect.RESTART,
 }
-_HIDDEN: Final = "[hidden]"
 NOT_SET: Final = "not set"
 
 
@@ -131,7 +131,7 @@ class Settings:
         self.place = loaded.place
         changes = _changes(self.config, loaded.config)
         if loaded.token != self.loaded.token:
-            changes.append(Change("token", _HIDDEN, _HIDDEN))
+            changes.append(Change("token", HIDDEN, HIDDEN))
         for_later = {change.section for change in changes if change.effect is Effect.RESTART}
         self.config = loaded.config.model_copy(update={key: getattr(self.config, key) for key in for_later})
         return Reloaded(changes, loaded.warnings)

@@ -24,7 +24,7 @@ from lichessbot.games.actions import Action, ChooseLevel, PostponeAbort, RecordA
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import CommandDone, ReadChat, Say
 from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus, Variant
-from lichessbot.lichess.models import ChatLine, GameFull, GameState, Player
+from lichessbot.lichess.models import SYSTEM_NAME, ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.evaluations import mate_in
 from lichessbot.storage.game_records import Result, Score, Scores
@@ -33,7 +33,6 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary, centipawns
 from lichessbot.uci.strength import FULL, LevelSuggestion, nearest_level, suggested_level
 
-_SYSTEM: Final = "lichess"
 _MAX_COMMANDS: Final = 50
 _MAX_WAITS: Final = 3
 _ABORTABLE_PLIES: Final = 2
@@ -226,7 +225,7 @@ class Chat:
     def _obey(self, line: ChatLine, room: ChatRoom, players: _Players) -> Iterator[Action]:
         """Yield what a line asks for, if it is a command; spellings such as `!level900` and `! level: 900` count."""
         asked = _COMMAND.fullmatch(line.text.strip().lower())
-        if asked is not None and line.username != _SYSTEM:
+        if asked is not None and line.username != SYSTEM_NAME:
             yield from self._run(asked[1], asked[2].split(), room, _id(line.username), players)
 
     def _run(

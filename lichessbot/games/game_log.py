@@ -27,6 +27,7 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import (
+    SYSTEM_NAME,
     ChatLine,
     GameFinish,
     GameFull,
@@ -47,7 +48,6 @@ _THREEFOLD: Final = 3
 _MOST_CHAT_LINES: Final = 30
 _LONGEST_LINE: Final = 60  # plies of a principal variation that the operator sees
 # Lichess tells of offers in the chat too, under this name.
-_SYSTEM: Final = "lichess"
 _ENDS: Final = {
     GameStatus.MATE: "checkmate",
     GameStatus.RESIGN: "resignation",
@@ -212,7 +212,7 @@ class GameLog:
                 self._read_full(news)
             case GameState() if self._full is not None:
                 self._read_state(self._full, news, fresh=False)
-            case ChatLine(room=room, username=name, text=text) if name == _SYSTEM:
+            case ChatLine(room=room, username=name, text=text) if name == SYSTEM_NAME:
                 self._log.debug("chat", room=room, name=name, text=text)
             case ChatLine(room=room, username=name, text=text):
                 self._log.info("chat", room=room, name=name, text=text)

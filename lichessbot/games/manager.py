@@ -15,6 +15,7 @@ from lichessbot.games.game_log import log_rating
 from lichessbot.games.review.reviewer import Reviewer
 from lichessbot.games.session import GameContext, GameSession
 from lichessbot.inbox import Inbox, ListedGame, Report
+from lichessbot.lichess.client import MOST_PLAYING
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted
@@ -26,8 +27,6 @@ from lichessbot.uci.search import EngineDied
 
 # A game in progress that we left without a known end is joined again at most this often.
 _MAX_REJOINS: Final = 3
-# A list of games in progress with this many games may be incomplete.
-MAX_LISTED: Final = 50
 # A correspondence game that incomplete lists have not shown for this many check-ins is visited.
 _MAX_CHECK_INS_UNSEEN: Final = 12
 
@@ -121,7 +120,7 @@ class GameManager:
         """Compare with a list of all games in progress, requested at `asked_at`; join the most urgent first."""
         self._use(context)
         self._check_in_at = asked_at + context.config.correspondence.check_in_every.total_seconds()
-        is_whole = len(games) < MAX_LISTED
+        is_whole = len(games) < MOST_PLAYING
         # Games with our turn come first.
         self._list_may_lack_turns = not is_whole and all(info.is_my_turn is not False for info in games)
         for info in sorted(games, key=lambda info: info.urgency):

@@ -50,7 +50,8 @@ from lichessbot.timeouts import Timeouts
 LONGEST_LINE_BYTES = 1 << 20
 LONGEST_BODY_BYTES = 1 << 20
 _LONGEST_ERROR_TEXT = 200  # characters of an error text, for the log
-_MOST_PLAYING = 50
+MOST_PLAYING = 50
+"""A list of games in progress with this many may be incomplete."""
 _MOST_BOTS = 512
 _LONGEST_LIST_BYTES = 8 << 20  # some kilobytes for each bot
 
@@ -117,7 +118,7 @@ class LichessClient:
         On a new connection: they are asked for when a stream is in doubt, and a kept one may be as dead.
         """
         self.close()
-        return self._ask(lambda: self._client.games.get_ongoing(_MOST_PLAYING), parse_playing)
+        return self._ask(lambda: self._client.games.get_ongoing(MOST_PLAYING), parse_playing)
 
     def game_record(self, game_id: str) -> ExportedGame:
         """Return the status and result of a game."""

@@ -16,6 +16,7 @@ from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Speed
 from lichessbot.log import counted, inert
 
 BOT_TITLE: Final = "BOT"
+SYSTEM_NAME: Final = "lichess"  # of the chat lines that Lichess writes itself
 STANDARD_START: Final = "startpos"
 
 # Times end with the year 9999, as in Python.
