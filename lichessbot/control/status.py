@@ -85,7 +85,7 @@ class Evaluation:
 
     move: str
     source: str
-    """`engine`, or the name of the book, tablebase or server."""
+    """`engine`, `fallback`, or the name of the book, tablebase or server."""
     score_cp: int | None
     mate_in: int | None
     depth: int

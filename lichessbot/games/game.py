@@ -16,7 +16,7 @@ from lichessbot.config import Config, EngineConfig
 from lichessbot.games.actions import Action, GameOver, RecordAction, ReopenStream
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
 from lichessbot.games.move_delivery import MoveDelivery
-from lichessbot.games.move_search import MoveSearch, TimedPosition
+from lichessbot.games.move_search import ChosenMove, MoveSearch, TimedPosition
 from lichessbot.games.pace import Pace
 from lichessbot.games.stream_monitor import StreamMonitor
 from lichessbot.games.takeback_claim import Ending, OpponentAbsence, Takebacks
@@ -30,7 +30,7 @@ from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, St
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts, earliest, is_due
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady
+from lichessbot.uci.search import ENGINE, FALLBACK, BestMove, EngineDied, EngineReady
 
 # A game can be aborted until both sides have moved. Lichess deletes one only after 24 hours.
 _ABORTABLE_PLIES: Final = 2
@@ -69,15 +69,19 @@ class Game:
         """Knows until when the stream must be open, or must have told something."""
         self._rereading = False
         self._search = MoveSearch(config.engine)
-        self._choice: tuple[str, ...] = ()
-        """The moves that a source leaves to the engine, best first; empty if the engine may play any."""
+        self._choice: SourceAnswer | None = None
+        """Leaves several moves to the engine, best first; None if the engine may play any."""
+        self.chosen: ChosenMove | None = None
+        """Our latest move, sent or about to be."""
+        self.searched: ChosenMove | None = None
+        """The latest that was not the only legal one."""
         self._delivery: MoveDelivery | None = None
         self._ending = Ending(timeouts)
         offered_earlier = done[LimitedAction.DRAW_OFFER] > 0
         self._draw_resign = DrawResignPolicy(config.engine.draw_or_resign, offered_earlier=offered_earlier)
         self._takebacks = Takebacks(game_id, config, done[LimitedAction.TAKEBACK])
         self._absence = OpponentAbsence(game_id, timeouts)
-        self._abort_after_s = _s(config.abort_after)
+        self._abort_after_s = config.abort_after.total_seconds()
         self._over = False
 
     @property
@@ -156,8 +160,8 @@ class Game:
 
     def postpone_abort(self, pause: timedelta) -> Iterator[Action]:
         """Give the opponent more time for the first move."""
-        self._abort_after_s += _s(pause)
-        yield from self._ending.postpone_abort(_s(pause))
+        self._abort_after_s += pause.total_seconds()
+        yield from self._ending.postpone_abort(pause.total_seconds())
 
     def handle(self, report: Report, now: float) -> Iterator[Action]:
         """Yield the actions that follow from a report about this game."""
@@ -304,7 +308,7 @@ class Game:
         if self._search.is_about(self._moves):
             return
         self._draw_resign.forget_from(len(self._moves))
-        self._choice = ()
+        self._choice = None
         only_move, *others = self._board.legal_moves()
         if not others:
             yield from self._search.stop()
@@ -368,7 +372,7 @@ class Game:
     def _take_source_answer(self, answer: SourceAnswer, now: float) -> Iterator[Action]:
         """Play the only move of the sources, or have the engine choose among several."""
         try:
-            self._choice = moves = tuple(self._board.normalise(move) for move in answer.moves)
+            moves = tuple(self._board.normalise(move) for move in answer.moves)
         except InvalidMove:
             moves = ()
         self._draw_resign.note_wdl(len(self._moves), answer.wdl if moves else None)
@@ -378,18 +382,19 @@ class Game:
             yield from self._search.stop()
             yield from self._deliver(moves[0], now, answer)
         else:
+            self._choice = replace(answer, moves=moves) if moves else None
             yield from self._search.ask_engine(self._position, now, moves)
 
     def _take_best_move(self, answer: BestMove, now: float) -> Iterator[Action]:
         try:
             move = self._board.normalise(answer.move or "")
         except InvalidMove as error:
-            if not (answer.asked_at and self._search.is_settled_for(answer.search_id)):
+            if answer.source != ENGINE or not self._search.is_settled_for(answer.search_id):
                 yield from self._replace_engine(str(error), now)
             return
-        if self._choice and move not in self._choice:  # an engine that ignores `searchmoves`, or the fallback
-            move = self._choice[0]
-            answer = BestMove(self.game_id, answer.search_id, move)
+        if self._choice and move not in self._choice.moves:  # an engine that ignores `searchmoves`, or the fallback
+            move = self._choice.moves[0]
+            answer = BestMove(self.game_id, answer.search_id, move, took_s=answer.took_s, source=FALLBACK)
         self._draw_resign.note_score(len(self._moves), answer.summary.score)
         yield from self._deliver(move, now, answer)
         if self._delivery is not None:
@@ -400,6 +405,9 @@ class Game:
         assert self._full is not None, "a move needs a state"
         clock = self._position.clock
         self._search.finish()
+        self.chosen = ChosenMove(self._board, move, answer, self._choice.source if self._choice else "")
+        if answer is not None:
+            self.searched = self.chosen
         command = SendMove(self.game_id, len(self._moves) + 1, move, answer_s=clock.move_answer_s(now))
         holds_back = self._rereading or self._takebacks.held_until is not None
         opponent = self._full.player(clock.colour.other)
@@ -440,7 +448,3 @@ class Game:
     @property
     def _moves(self) -> tuple[str, ...]:
         return tuple(self._board.moves)
-
-
-def _s(duration: timedelta) -> float:
-    return duration.total_seconds()

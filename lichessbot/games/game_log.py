@@ -6,7 +6,6 @@ stream shows it, which also tells the clocks.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from engine.facade import Board, Ending, InvalidFen, InvalidMove, InvalidVariant
@@ -14,6 +13,7 @@ from lichessbot.control import status
 from lichessbot.control.status import Evaluation, PlayedMove
 from lichessbot.errors import Refused
 from lichessbot.games.actions import Action, Fallback, GameOver
+from lichessbot.games.move_search import ChosenMove
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import (
     Abort,
@@ -69,16 +69,6 @@ _VARIANT_ENDS: Final[dict[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """Where our move number `ply` comes from, and what the search said of it."""
-
-    ply: int
-    source: str
-    summary: SearchSummary = field(default_factory=SearchSummary)
-    took_s: float | None = None
-
-
 class GameLog:
     """The log of one game. For the main thread."""
 
@@ -98,10 +88,8 @@ class GameLog:
         self._news: StreamLine | None = None
         """A line of the stream that is not logged yet."""
         self._end: GameInfo | None = None
-        self._choice: _Choice | None = None
-        self._narrowed = _Choice(0, "")
-        self._fallback_id: int | None = None
-        self._sent: dict[tuple[int, str], _Choice] = {}
+        self._sent: dict[tuple[int, str], ChosenMove] = {}
+        """Our moves that the stream has yet to show, by ply and move."""
         self._draw_offered = False
         self._stream_was_lost = False
         self.level: int | None = None
@@ -138,10 +126,6 @@ class GameLog:
                 self._note_best_move(report, awaited=awaited)
             case SourceAnswer(moves=moves, source=source, took_s=took_s) if moves:
                 self._log.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
-                if awaited and len(moves) == 1:
-                    self._choice = _Choice(self._next_ply, source, report.summary, took_s)
-                elif awaited:
-                    self._narrowed = _Choice(self._next_ply, source)
 
     def _note_best_move(self, report: BestMove, *, awaited: bool) -> None:
         it = report.summary
@@ -149,10 +133,6 @@ class GameLog:
             # Most of these answer a ponder search that was stopped.
             self._log.debug("engine.unused", move=report.move, depth=it.depth)
             return
-        source = "fallback" if report.search_id == self._fallback_id else "engine"
-        if self._narrowed.ply == self._next_ply:
-            source = f"{self._narrowed.source}, {source}"
-        self._choice = _Choice(self._next_ply, source, it, report.took_s)
         self._log.debug(
             "engine.move",
             move=report.move,
@@ -163,27 +143,13 @@ class GameLog:
             pv=it.pv or None,
         )
 
-    @property
-    def _next_ply(self) -> int:
-        return len(self._moves) + 1
-
     # When the game has reacted
 
     def note_action(self, action: Action) -> None:
         """Take note of an action that was carried out."""
         match action:
-            case Fallback(search_id, _, time_s):
-                self._fallback_id = search_id
+            case Fallback(time_s=time_s):
                 self._log.warning("engine.fallback", time_s=time_s)
-            case SendMove(ply=ply, move=move, offering_draw=offering_draw):
-                self._log.debug("move.send", ply=ply, move=move, offer=offering_draw)
-                is_new = (ply, move) not in self._sent
-                if self._choice is not None and self._choice.ply == ply:
-                    self._sent[ply, move] = self._choice
-                self._sent.setdefault((ply, move), _Choice(ply, "only move"))
-                if offering_draw and is_new:
-                    self.catch_up()  # an only move goes at once: the line that it answers may hold the opponent's offer
-                    self._log_draw()
             case Abort(reason=reason):
                 self._log.info("game.abort", reason=reason)
             case Resign(reason=reason):
@@ -194,6 +160,16 @@ class GameLog:
                 self._log.info("takeback.denied")
             case ClaimVictory() | ClaimDraw():
                 self._log.info("game.claim", victory=isinstance(action, ClaimVictory))
+
+    def note_sent(self, command: SendMove, chosen: ChosenMove) -> None:
+        """Take note of a move that was sent, perhaps again."""
+        ply, move = command.ply, command.move
+        self._log.debug("move.send", ply=ply, move=move, offer=command.offering_draw)
+        is_new = (ply, move) not in self._sent
+        self._sent[ply, move] = chosen
+        if command.offering_draw and is_new:
+            self.catch_up()  # an only move goes at once: the line that it answers may hold the opponent's offer
+            self._log_draw()
 
     def _log_draw(self) -> None:
         if self._draw_offered:
@@ -288,7 +264,7 @@ class GameLog:
 
     def _log_move(self, full: GameFull, move: str, state: GameState | None) -> bool:
         """Log the next move, with the clocks of the `state` that it led to. Return whether our rules know the move."""
-        board, ply = self._board, self._next_ply
+        board, ply = self._board, len(self._moves) + 1
         number, side = board.fullmove_number, board.turn
         try:
             san, played = board.san(move), board.push(move)
@@ -296,11 +272,11 @@ class GameLog:
             return False
         self._moves.append(move)
         ours = side == self._colour
-        choice = self._sent.pop((ply, played), None) if ours else None
-        it = SearchSummary() if choice is None else choice.summary
+        chosen = self._sent.pop((ply, played), None) if ours else None
+        it = SearchSummary() if chosen is None else chosen.summary
         clocks = state is not None and (full.clock is not None or full.days_per_turn is not None)
         clock_ms = state.time_ms(Colour(side)) if state is not None and clocks else 0
-        self.played = (*self.played, _played(ply, san, clock_ms, choice, self._colour))
+        self.played = (*self.played, _played(ply, san, clock_ms, chosen, self._colour))
         self._log.info(
             "game.move",
             number=number,
@@ -313,7 +289,7 @@ class GameLog:
             score=it.score or None,
             depth=it.depth or None,
             nps=it.nps or None,
-            source=None if choice is None else choice.source,
+            source=None if chosen is None else chosen.sources,
         )
         return True
 
@@ -366,14 +342,15 @@ class GameLog:
         return "fifty-move rule" if outcome and outcome.ending is Ending.FIFTY_MOVES else "agreement"
 
 
-def _played(ply: int, san: str, clock_ms: int, choice: _Choice | None, colour: Colour) -> PlayedMove:
+def _played(ply: int, san: str, clock_ms: int, chosen: ChosenMove | None, colour: Colour) -> PlayedMove:
     """Return a move with what is known of it. Lichess may send a zero for a clock, which says nothing."""
     clock_s = clock_ms / 1000 or None
-    if choice is None:
+    if chosen is None:
         return PlayedMove(ply, san, clock_s)
-    it = choice.summary
+    it = chosen.summary
     score_cp, mate_in = score_for_white(it.score, colour)
-    return PlayedMove(ply, san, clock_s, choice.source, score_cp, mate_in, it.depth or None, choice.took_s)
+    search_s = None if chosen.answer is None else chosen.answer.took_s
+    return PlayedMove(ply, san, clock_s, chosen.sources, score_cp, mate_in, it.depth or None, search_s)
 
 
 def score_for_white(score: str, colour: Colour) -> tuple[int | None, int | None]:
@@ -384,21 +361,21 @@ def score_for_white(score: str, colour: Colour) -> tuple[int | None, int | None]
     return (None, sign * int(score.split()[1])) if score.startswith("mate") else (sign * value, None)
 
 
-def described(answer: BestMove | SourceAnswer, board: Board, colour: Colour) -> Evaluation:
-    """Return an answer from White's view; it was found for our side on this board."""
-    it = answer.summary
+def described(chosen: ChosenMove, colour: Colour) -> Evaluation:
+    """Return what a move of ours was chosen by, from White's view."""
+    it = chosen.summary
     score_cp, mate_in = score_for_white(it.score, colour)
     line = tuple(it.pv.split()[:_LONGEST_LINE])
     return Evaluation(
-        move=(answer.move or "") if isinstance(answer, BestMove) else answer.moves[0],
-        source="engine" if isinstance(answer, BestMove) else answer.source,
+        move=chosen.move,
+        source=chosen.source,
         score_cp=score_cp,
         mate_in=mate_in,
         depth=it.depth,
         nodes=it.nodes,
         nodes_per_s=it.nps,
         line=line,
-        line_san=tuple(_in_san(line, board)),
+        line_san=tuple(_in_san(line, chosen.board)),
     )
 
 

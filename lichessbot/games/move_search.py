@@ -7,6 +7,7 @@ legal and what it is good for.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
 from engine.facade import Board, InvalidMove, Limits
 from lichessbot.config import EngineConfig
@@ -22,8 +23,10 @@ from lichessbot.games.actions import (
 )
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.models import GameFull
-from lichessbot.move_sources.models import Question
-from lichessbot.uci.search import BestMove, Search
+from lichessbot.move_sources.models import Question, SourceAnswer
+from lichessbot.uci.search import BestMove, Search, SearchSummary
+
+_ONLY_MOVE: Final = "only move"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,39 @@ class TimedPosition:
     @property
     def moves(self) -> tuple[str, ...]:
         return tuple(self.board.moves)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenMove:
+    """A move of ours and where it comes from. `board`: the position before it.
+
+    `answer`: what the move was chosen by; None if it was the only legal one. `narrowed_by`: the source that left
+    several moves to the engine; empty if none did.
+    """
+
+    board: Board
+    move: str
+    answer: BestMove | SourceAnswer | None = None
+    narrowed_by: str = ""
+
+    @property
+    def ply(self) -> int:
+        return len(self.board.moves) + 1
+
+    @property
+    def source(self) -> str:
+        """`engine`, `fallback`, `only move`, or the name of the book, tablebase or server."""
+        return _ONLY_MOVE if self.answer is None else self.answer.source
+
+    @property
+    def sources(self) -> str:
+        """The same, after the source that left the choice to it, if one did."""
+        return f"{self.narrowed_by}, {self.source}" if self.narrowed_by else self.source
+
+    @property
+    def summary(self) -> SearchSummary:
+        """What the search said of the move."""
+        return SearchSummary() if self.answer is None else self.answer.summary
 
 
 @dataclass(slots=True)

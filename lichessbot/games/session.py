@@ -33,6 +33,7 @@ from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
 from lichessbot.games.game_log import GameLog, described, time_control
 from lichessbot.games.move_delivery import MoveTimes
+from lichessbot.games.move_search import ChosenMove
 from lichessbot.games.recording.archive import ArchivedGame, GameArchive
 from lichessbot.games.recording.recorder import GameRecorder
 from lichessbot.games.time_budget import MoveOverhead
@@ -55,7 +56,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
 from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
-from lichessbot.uci.search import BestMove
+from lichessbot.uci.search import FALLBACK, BestMove
 
 
 @dataclass(frozen=True)
@@ -126,11 +127,8 @@ class GameSession:
         self._game_log = GameLog(context.our_id, config.url, info)
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)
         self._reader: StreamReader | None = None
-        self._chosen_by: BestMove | SourceAnswer | None = None
-        self._chosen_on = self._game.board
-        """What our last move was chosen by, and in which position."""
-        self._evaluation: tuple[BestMove | SourceAnswer, Evaluation] | None = None
-        """Of the answer that was described last."""
+        self._evaluation: tuple[ChosenMove, Evaluation] | None = None
+        """Of the move that was described last."""
         self._round_trip_s: float | None = None
         self._times = self._times_of_sent = MoveTimes()
         self._recorded: threading.Event | None = None  # of the latest action that must not be done twice
@@ -220,9 +218,8 @@ class GameSession:
             case StreamLost(on_request=on_request):
                 self._context.counters.counted.game_streams_lost += not on_request
                 self._context.outbox.renew(self.game_id)
-            case BestMove() | SourceAnswer() if awaited:
-                self._note_answer(report)
-                self._recorder.note_answer(report)
+            case BestMove(summary=it) if awaited:
+                self._context.counters.note_search(self._engine.name, it.nodes, it.nps)
         now = time.monotonic()
         self._perform(self._game.handle(report, now))
         if self._reader is not None:
@@ -289,7 +286,8 @@ class GameSession:
                 case Fallback(search_id, board, time_s):
                     context.counters.counted.moves_without_engine += 1
                     self._game_log.note_action(action)
-                    context.inbox.put(BestMove(self.game_id, search_id, fallback_move(board, time_s)))
+                    found = fallback_move(board, time_s)
+                    context.inbox.put(BestMove(self.game_id, search_id, found, source=FALLBACK))
                 case TakeAnswer(answer):
                     context.inbox.put(answer)
                 case ReopenStream(reason, hangs):
@@ -306,17 +304,22 @@ class GameSession:
                     context.outbox.withdraw(command)
                 case GameOver():
                     self._leave(action)
+                case SendMove():
+                    self._send_move(action)
                 case _:
-                    if isinstance(action, SendMove):
-                        self._times_of_sent = self._times  # the opponent's answer may come before that of the request
-                        now = time.monotonic()
-                        self._recorder.note_sent(action, self._times.until(now)["reaction_ms"], now)
-                    # A plain move may be repeated: it does not wait for a disk that hangs.
-                    is_plain = isinstance(action, SendMove) and not action.offering_draw
-                    context.outbox.send(action, recorded=None if is_plain else self._recorded)
+                    context.outbox.send(action, recorded=self._recorded)
                     self._game_log.note_action(action)
         if at_once is not None:  # not by way of the inbox: the log is written before the next report is read
             self._perform(self._game.handle(at_once, time.monotonic()))
+
+    def _send_move(self, command: SendMove) -> None:
+        chosen, now = self._game.chosen, time.monotonic()
+        assert chosen is not None, "a move is chosen before it is sent"
+        self._times_of_sent = self._times  # the opponent's answer may come before that of the request
+        self._recorder.note_sent(chosen, self._times.until(now)["reaction_ms"], now)
+        # A plain move may be repeated: it does not wait for a disk that hangs.
+        self._context.outbox.send(command, recorded=self._recorded if command.offering_draw else None)
+        self._game_log.note_sent(command, chosen)
 
     def _leave(self, over: GameOver) -> None:
         self._game_log.log_end(over)
@@ -379,15 +382,6 @@ class GameSession:
 
     # For the operator
 
-    def _note_answer(self, answer: BestMove | SourceAnswer) -> None:
-        """Note an answer that is about to be played."""
-        match answer:
-            case BestMove(summary=it):
-                self._chosen_by, self._chosen_on = answer, self._game.board
-                self._context.counters.note_search(self._engine.name, it.nodes, it.nps)
-            case SourceAnswer(moves=(_,)):
-                self._chosen_by, self._chosen_on = answer, self._game.board
-
     @property
     def engine_process(self) -> int | None:
         """The process of the engine; None if none runs."""
@@ -415,7 +409,7 @@ class GameSession:
             moves=tuple(board.moves) if full else (),
             to_move=board.turn if full else None,
             clock_runs=clock is not None and clock.clock_runs,
-            evaluation=self._described(self._chosen_by, colour) if self._chosen_by and colour else None,
+            evaluation=self._described(self._game.searched, colour) if self._game.searched and colour else None,
             stream=StreamStatus.of(reader.open_since, reader.heard_at, now) if reader else None,
             joined_for_s=now - self.began_at,
             played=self._game_log.played,
@@ -424,10 +418,10 @@ class GameSession:
             level=self._game.engine.level,
         )
 
-    def _described(self, answer: BestMove | SourceAnswer, colour: Colour) -> Evaluation:
-        """Return an answer for the operator, who looks at the same one again and again."""
-        if self._evaluation is None or self._evaluation[0] is not answer:
-            self._evaluation = answer, described(answer, self._chosen_on, colour)
+    def _described(self, chosen: ChosenMove, colour: Colour) -> Evaluation:
+        """Return a move for the operator, who looks at the same one again and again."""
+        if self._evaluation is None or self._evaluation[0] is not chosen:
+            self._evaluation = chosen, described(chosen, colour)
         return self._evaluation[1]
 
     def _player(self, side: Colour, now: float) -> PlayerStatus:

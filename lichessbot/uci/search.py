@@ -11,6 +11,8 @@ from lichessbot.storage.evaluations import mate_cp
 
 NO_GAME: Final = "no-game"
 """In place of a game's id, in reports of an engine that waits for its next game."""
+ENGINE: Final = "engine"
+FALLBACK: Final = "fallback"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,9 @@ class SearchSummary:
 class BestMove:
     """The answer to search `search_id`; `move` is None if the engine found no legal one.
 
-    `asked_at`, `took_s`: when the `go` or `ponderhit` was written, in monotonic seconds, and the time from then to the
-    `bestmove` read. `lines`: the best moves, best first, if more than one was wanted. `reply`: the expected reply.
+    `source`: who chose the move, the `ENGINE` or, as a `FALLBACK`, the daemon. `asked_at`, `took_s`: when the `go` or
+    `ponderhit` was written, in monotonic seconds, and the time from then to the `bestmove` read. `lines`: the best
+    moves, best first, if more than one was wanted. `reply`: the expected reply.
     `iterations`: the best line of each depth.
     """
 
@@ -90,6 +93,7 @@ class BestMove:
     reply: str | None = None
     asked_at: float = field(default=0.0, compare=False)
     iterations: tuple[SearchSummary, ...] = field(default=(), compare=False)
+    source: str = ENGINE
 
 
 @dataclass(frozen=True, slots=True)

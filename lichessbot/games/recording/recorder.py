@@ -6,18 +6,17 @@ from itertools import takewhile
 from typing import Final
 
 from lichessbot.games.actions import GameOver
+from lichessbot.games.move_search import ChosenMove
 from lichessbot.games.recording.archive import ArchivedGame
 from lichessbot.inbox import Report
-from lichessbot.lichess.commands import SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import STANDARD_START, ChatLine, GameFinish, GameFull, GameInfo, GameState
 from lichessbot.lichess.streams import StreamEvent
-from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage import game_records
 from lichessbot.storage.database import Statement
 from lichessbot.storage.game_records import ChatRecord, GameRecord, MoveRecord, Result
 from lichessbot.storage.store import Store
-from lichessbot.uci.search import BestMove, centipawns
+from lichessbot.uci.search import centipawns
 
 _WITHOUT_RESULT: Final = (GameStatus.ABORTED, GameStatus.NO_START, GameStatus.UNKNOWN_FINISH)
 _MOST_CHAT_LINES: Final = 200
@@ -43,8 +42,6 @@ class GameRecorder:
         self._moves: dict[int, MoveRecord] = {}
         """By ply; the newest may be unwritten."""
         self._unwritten: list[MoveRecord] = []
-        self._answer: tuple[int, BestMove | SourceAnswer] | None = None
-        """What was found for our move at a ply."""
         self._sent: dict[int, _Sent] = {}
         self._end: GameInfo | None = None
         self._chat_lines_left = _MOST_CHAT_LINES
@@ -71,18 +68,11 @@ class GameRecorder:
             self._record, self._level_is_recorded = replace(record, level=level), True
             self._store.record(game_records.levelled(record.id, level))
 
-    def note_answer(self, answer: BestMove | SourceAnswer) -> None:
-        """Note what was found for our next move; of several moves of a source, the engine chooses."""
-        if isinstance(answer, BestMove) or len(answer.moves) == 1:
-            self._answer = len(self._moves) + 1, answer
-
-    def note_sent(self, command: SendMove, reaction_ms: float, now: float) -> None:
+    def note_sent(self, chosen: ChosenMove, reaction_ms: float, now: float) -> None:
         """Note that our move is being sent, perhaps again, after that much time of our own."""
-        earlier = self._sent.get(command.ply)
-        if earlier is None or earlier.facts.move != command.move:
-            ply, answer = self._answer or (0, None)
-            facts = _facts(command, answer if ply == command.ply else None, max(0, round(reaction_ms)))
-            self._sent[command.ply] = _Sent(facts, now)
+        earlier = self._sent.get(chosen.ply)
+        if earlier is None or earlier.facts.move != chosen.move:
+            self._sent[chosen.ply] = _Sent(_facts(chosen, max(0, round(reaction_ms))), now)
 
     def finish(self, over: GameOver) -> ArchivedGame | None:
         """Record the end; return the game if that is certain and the stream ever showed it."""
@@ -149,22 +139,14 @@ class GameRecorder:
         self._unwritten = []
 
 
-def _facts(command: SendMove, answer: BestMove | SourceAnswer | None, reaction_ms: int) -> MoveRecord:
-    """Return what is known of a move that is sent: without an answer it was the only legal one."""
-    facts = MoveRecord(command.ply, command.move, source="only move", reaction_ms=reaction_ms)
-    if answer is None:
+def _facts(chosen: ChosenMove, reaction_ms: int) -> MoveRecord:
+    """Return what is known of a move that is sent."""
+    facts = MoveRecord(chosen.ply, chosen.move, source=chosen.source, reaction_ms=reaction_ms)
+    if chosen.answer is None:
         return facts
-    if isinstance(answer, BestMove) and answer.move != command.move:
-        return replace(facts, source="fallback")   # an engine that ignores `searchmoves`
-    summary = answer.summary
-    return replace(
-        facts,
-        source=answer.source if isinstance(answer, SourceAnswer) else "engine" if answer.asked_at else "fallback",
-        score_cp=centipawns(summary.score),
-        depth=summary.depth,
-        nodes=summary.nodes,
-        search_ms=round(answer.took_s * 1000),
-    )
+    it = chosen.summary
+    search_ms = round(chosen.answer.took_s * 1000)
+    return replace(facts, score_cp=centipawns(it.score), depth=it.depth, nodes=it.nodes, search_ms=search_ms)
 
 
 def _record(full: GameFull, colour: Colour) -> GameRecord:

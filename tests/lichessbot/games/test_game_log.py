@@ -11,6 +11,7 @@ from lichessbot.control.status import PlayedMove
 from lichessbot.errors import Refused
 from lichessbot.games.actions import Fallback, GameOver
 from lichessbot.games.game_log import GameLog, log_rating
+from lichessbot.games.move_search import ChosenMove
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import Abort, AnswerTakeback, ClaimDraw, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
@@ -18,7 +19,7 @@ from lichessbot.lichess.models import ChatLine, GameFinish, GameFull, GameInfo, 
 from lichessbot.lichess.streams import StreamEvent, StreamLost
 from lichessbot.log.formats import JournalFormatter
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.uci.search import BestMove, SearchSummary
+from lichessbot.uci.search import FALLBACK, BestMove, SearchSummary
 from tests.lichessbot.games.bench import GAME, THEM, US, state
 
 URL = "http://lichess.test"
@@ -45,8 +46,8 @@ class Listener:
             **changes,
         }
 
-    def hear(self, report: Report, *, awaited: bool = False) -> list[str]:
-        self.log.note(report, awaited=awaited)
+    def hear(self, report: Report) -> list[str]:
+        self.log.note(report, awaited=False)
         self.log.catch_up()
         return self.told()
 
@@ -60,15 +61,23 @@ class Listener:
     def chat(self, room: str, name: str, text: str) -> list[str]:
         return self.hear(StreamEvent(GAME, ChatLine(room=room, username=name, text=text), 0.0))
 
-    def play(self, ply: int, move: str, *, draw: bool = False) -> list[str]:
-        self.log.note_action(SendMove(GAME, ply, move, offering_draw=draw))
+    def play(
+        self,
+        ply: int,
+        move: str,
+        answer: BestMove | SourceAnswer | None = None,
+        narrowed_by: str = "",
+        *,
+        draw: bool = False,
+    ) -> list[str]:
+        chosen = ChosenMove(Board(), move, answer, narrowed_by)
+        self.log.note_sent(SendMove(GAME, ply, move, offering_draw=draw), chosen)
         return self.told()
 
-    def think(self, ply: int, move: str, summary: SearchSummary | None = None, search_id: int = 1) -> None:
-        """Find the move with the engine, and send it."""
-        found = BestMove(GAME, search_id, move, summary or SearchSummary(depth=12, score="cp 31", nps=1_204_000))
-        self.hear(found, awaited=True)
-        self.play(ply, move)
+    def think(self, ply: int, move: str, summary: SearchSummary | None = None) -> None:
+        """Send a move that the engine found."""
+        summary = summary or SearchSummary(depth=12, score="cp 31", nps=1_204_000)
+        self.play(ply, move, BestMove(GAME, 1, move, summary))
 
     def end(self, status: GameStatus, winner: Colour | None = None, plies: int = 0) -> list[str]:
         self.log.log_end(GameOver(status, winner, plies))
@@ -113,8 +122,7 @@ def test_each_move_has_number_name_clocks_and_for_ours_evaluation_speed_and_sour
 ) -> None:
     game = Listener(caplog)
     game.full(time_ms=180_000)
-    game.hear(SourceAnswer(GAME, 1, ("g1f3",), "own_book"), awaited=True)
-    game.play(1, "g1f3")
+    game.play(1, "g1f3", SourceAnswer(GAME, 1, ("g1f3",), "own_book"))
     assert game.state("g1f3", time_ms=180_000) == ["  1.   Nf3      us   3:00  them   3:00  own book"]
     assert game.state("g1f3 d7d5", time_ms=9380) == ["  1... d5       us 0:09.3  them 0:09.3"]
     game.think(3, "f3e5")
@@ -166,7 +174,7 @@ def test_a_move_that_is_sent_again_keeps_its_source(caplog: pytest.LogCaptureFix
     game = Listener(caplog)
     game.full()
     game.think(1, "e2e4")
-    game.play(1, "e2e4")
+    game.think(1, "e2e4")
     assert game.state("e2e4")[0].endswith("engine")
 
 
@@ -175,22 +183,13 @@ def test_the_engine_may_choose_among_the_moves_of_a_source_and_the_daemon_may_mo
 ) -> None:
     game = Listener(caplog)
     game.full()
-    game.hear(SourceAnswer(GAME, 1, ("e2e4", "d2d4"), "syzygy"), awaited=True)
-    game.think(1, "d2d4")
+    game.play(1, "d2d4", BestMove(GAME, 1, "d2d4"), "syzygy")
     assert game.state("d2d4")[0].endswith("syzygy, engine")
     game.state("d2d4 d7d5")
     game.log.note_action(Fallback(7, Board(), 0.5))
     assert game.told() == ["warning: choosing a move without the engine, within 500 ms"]
-    game.think(3, "c2c4", SearchSummary(), search_id=7)
+    game.play(3, "c2c4", BestMove(GAME, 7, "c2c4", source=FALLBACK))
     assert game.state("d2d4 d7d5 c2c4")[0].endswith("them   1:00  fallback")
-
-
-def test_answers_that_are_not_awaited_have_no_source(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
-    game.full()
-    game.hear(BestMove(GAME, 5, "e2e4", SearchSummary(depth=20)))
-    game.play(1, "e2e4")
-    assert game.state("e2e4")[0].endswith("only move")
 
 
 def test_a_game_from_before_the_start_of_the_daemon_is_continued(caplog: pytest.LogCaptureFixture) -> None:
@@ -400,8 +399,7 @@ def test_what_was_played_has_clocks_and_for_ours_source_and_evaluation_from_whit
     game = Listener(caplog, white={"id": THEM, "name": "Ferdinand"}, black={"id": US, "name": "TestBot"})
     game.full()
     game.state("e2e4", time_ms=9380)
-    game.hear(SourceAnswer(GAME, 1, ("c7c5",), "own_book", took_s=0.25), awaited=True)
-    game.play(2, "c7c5")
+    game.play(2, "c7c5", SourceAnswer(GAME, 1, ("c7c5",), "own_book", took_s=0.25))
     game.state("e2e4 c7c5", time_ms=9000)
     game.state("e2e4 c7c5 g1f3", time_ms=0)
     game.think(4, "d7d6", SearchSummary(depth=14, score="mate 3"))

@@ -13,7 +13,7 @@ from lichessbot.games.actions import (
 )
 from lichessbot.lichess.commands import Resign, SendMove
 from lichessbot.storage.store import LimitedAction
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchSummary
+from lichessbot.uci.search import FALLBACK, BestMove, EngineDied, EngineReady, SearchSummary
 from lichessbot.uci.strength import at_level
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench, advice, consulting, only
 
@@ -65,12 +65,12 @@ def test_a_game_is_resigned_if_the_fallback_finds_no_move_either() -> None:
     first = running(bench)
     _, again = bench.hear(EngineDied(GAME, first.search.search_id, "crashed"))
     _, fallback = bench.hear(EngineDied(GAME, again.search.search_id, "crashed"))
-    resign = only(bench.hear(BestMove(GAME, fallback.search_id, None)), Resign)
+    resign = only(bench.hear(BestMove(GAME, fallback.search_id, None, source=FALLBACK)), Resign)
     assert resign.reason.startswith("no move was found: ")
     assert bench.hear(BestMove(GAME, fallback.search_id, "g1f3")) == []
 
 
-@pytest.mark.parametrize("news", [EngineDied(GAME, 1, "killed by SIGKILL"), BestMove(GAME, 1, None, asked_at=1000.0)])
+@pytest.mark.parametrize("news", [EngineDied(GAME, 1, "killed by SIGKILL"), BestMove(GAME, 1, None)])
 def test_what_a_hung_engine_told_a_moment_too_late_costs_no_game(news: EngineDied | BestMove) -> None:
     bench = Bench()
     assert running(bench, time_ms=1000).search.search_id == 1

@@ -164,7 +164,7 @@ def test_the_engine_does_not_ponder_if_disabled() -> None:
 
 def ponders_after(bench: Bench, search_id: int) -> bool:
     """Let the engine answer our second search; return whether it ponders on the reply."""
-    sent, *rest = bench.hear(BestMove(GAME, search_id, "g1f3", reply="b8c6", asked_at=1.0))
+    sent, *rest = bench.hear(BestMove(GAME, search_id, "g1f3", reply="b8c6"))
     assert isinstance(sent, SendMove)
     return any(isinstance(action, StartSearch) for action in rest)
 
@@ -178,7 +178,7 @@ def test_after_a_hit_or_a_miss_that_was_answered_the_engine_ponders_again(reply:
         assert ponders_after(bench, action.search_id)
     else:
         assert isinstance(action, StartSearch)
-        bench.hear(BestMove(GAME, supposed.search_id, None, asked_at=1.0))
+        bench.hear(BestMove(GAME, supposed.search_id, None))
         _, again = bench.hear(EngineDied(GAME, action.search.search_id, "crashed"))
         assert isinstance(again, StartSearch)
         assert ponders_after(bench, again.search.search_id), "the failure has nothing to do with the ponder search"
@@ -197,7 +197,7 @@ def test_an_engine_that_finds_no_legal_move_after_the_hit_is_replaced_and_ponder
     bench = Bench()
     supposed = pondering(bench).search
     bench.state("e2e4 e7e5")
-    kill, again = bench.hear(BestMove(GAME, supposed.search_id, move, asked_at=1.0))
+    kill, again = bench.hear(BestMove(GAME, supposed.search_id, move))
     assert isinstance(kill, KillEngine)
     assert isinstance(again, StartSearch)
     assert not ponders_after(bench, again.search.search_id)

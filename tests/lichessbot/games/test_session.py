@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from engine.facade import Board
 from lichessbot.config import Config, EngineConfig
 from lichessbot.control.counters import Counters
 from lichessbot.errors import Refused
 from lichessbot.games.actions import RecordAction, ReopenStream
+from lichessbot.games.move_search import ChosenMove
 from lichessbot.games.recording.archive import GameArchive
 from lichessbot.games.session import GameSession
 from lichessbot.lichess.client import Access
@@ -26,6 +28,7 @@ from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import StreamEvent, StreamLost
 from lichessbot.move_sources import Hosts
+from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.game_records import LevelResults, Scores
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
@@ -106,6 +109,7 @@ def test_a_plain_move_does_not_wait_for_a_record_that_a_disk_does_not_take(sessi
     context.outbox.send = lambda command, recorded: sent.append((command, recorded))
     move = SendMove(GAME, 1, "e2e4")
     record = RecordAction(LimitedAction.DRAW_OFFER)
+    session._game.chosen = ChosenMove(Board(), move.move)
     session._perform([record, replace(move, offering_draw=True), move, Say(GAME, ChatRoom.PLAYER, "Hello.")])
     assert [recorded for _, recorded in sent] == [written, None, written]
 
@@ -319,6 +323,40 @@ def test_an_illegal_move_ends_the_line_that_is_shown(session: GameSession) -> No
     it = session.describe(time.monotonic()).evaluation
     assert it is not None
     assert (len(it.line), it.line_san) == (4, ("e4", "e5"))
+
+
+def sources_told(session: GameSession, moves: str) -> list[str | None]:
+    """Show our move on the stream; return its source by the status, by the list of moves, and by the records."""
+    rows: list[Any] = []
+    session._context.store.record = lambda *all_: rows.extend(row for _, found in all_ for row in found)
+    found = session.describe(time.monotonic()).evaluation
+    assert found is not None
+    assert (found.move, found.depth) == (moves.split()[-1], 0)
+    session.handle(StreamEvent(GAME, GameState.model_validate(state(moves)), time.monotonic()))
+    return [found.source, session.describe(time.monotonic()).played[-1].source, rows[-1][4]]
+
+
+def test_a_move_that_the_daemon_found_itself_has_one_source_everywhere(
+    session: GameSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lichessbot.games.session.fallback_move", lambda board, time_s: "e2e4")
+    opened(session, black=False)
+    while not session._context.inbox.empty():
+        session.handle(session._context.inbox.get_nowait())
+    assert sources_told(session, "e2e4") == ["fallback"] * 3
+
+
+def test_a_move_in_place_of_one_that_the_engine_was_not_to_choose_has_one_source_everywhere(
+    session: GameSession,
+) -> None:
+    opened(session, black=True)
+    session._game.engine = session._game.engine.model_copy(update={"own_book": True})
+    moves = ("e7e5", "c7c5")
+    tables: Any = SimpleNamespace(ask=lambda question: SourceAnswer(GAME, question.search_id, moves, "table"))
+    session._resolver = tables
+    session.handle(StreamEvent(GAME, GameState.model_validate(state("e2e4")), time.monotonic()))
+    answer(session, "a7a6", SearchSummary(depth=9, score="cp 30", pv="a7a6"))
+    assert sources_told(session, "e2e4 e7e5") == ["fallback", "table, fallback", "fallback"]
 
 
 def test_the_chat_tells_of_no_search_whose_answer_is_not_played(session: GameSession) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import chess
 import chess.pgn
 
+from engine.facade import Board
 from lichessbot.games.actions import GameOver
+from lichessbot.games.move_search import ChosenMove
 from lichessbot.games.recording.archive import ArchivedGame
 from lichessbot.games.recording.pgn import pgn_of
 from lichessbot.games.recording.recorder import GameRecorder
-from lichessbot.lichess.commands import SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFull, GameState
 from lichessbot.lichess.streams import StreamEvent
@@ -70,17 +71,18 @@ class Recording:
     def _state(self, moves: str, white_s: float, black_s: float) -> dict[str, Any]:
         return {"moves": moves, "wtime": int(white_s * 1000), "btime": int(black_s * 1000), "status": "started"}
 
-    def think(self, move: str, score: str = "cp 31", **changes: Any) -> None:
-        summary = SearchSummary(depth=9, nodes=5000, score=score)
-        self.recorder.note_answer(BestMove(GAME, 1, move, summary, took_s=1.5, asked_at=1.0, **changes))
-
-    def send(self, ply: int, move: str, reaction_ms: float = 3.2, at: float = 0.0) -> None:
-        self.recorder.note_sent(SendMove(GAME, ply, move), reaction_ms, at)
+    def send(self, moves: str, score: str = "cp 31", reaction_ms: float = 3.2, at: float = 0.0) -> None:
+        """Send a move that the engine found, the last one of these."""
+        *before, move = moves.split()
+        board = Board()
+        for it in before:
+            board.push(it)
+        answer = BestMove(GAME, 1, move, SearchSummary(depth=9, nodes=5000, score=score), took_s=1.5)
+        self.recorder.note_sent(ChosenMove(board, move, answer), reaction_ms, at)
 
     def play(self, moves: str, score: str = "cp 31") -> None:
         """Find, send and see our move, the last one of these."""
-        self.think(moves.split()[-1], score)
-        self.send(len(moves.split()), moves.split()[-1])
+        self.send(moves, score)
         self.state(moves)
 
     def finished(self, over: GameOver = WON) -> ArchivedGame:

@@ -105,9 +105,8 @@ def test_the_last_move_may_come_from_the_event_stream(told: str, last_move: str,
 def test_a_state_with_an_offer_changes_nothing() -> None:
     recording = Recording()
     recording.full("")
-    recording.think("e2e4")
     recording.state("")
-    recording.send(1, "e2e4")
+    recording.send("e2e4")
     recording.state("e2e4")
     recording.state("e2e4")
     assert next(iter(recording.read().mainline())).eval() is not None
@@ -121,17 +120,6 @@ def test_an_old_line_that_comes_late_changes_nothing() -> None:
     recording.state("e2e4")
     recording.play("e2e4 e7e5 g1f3")
     assert [node.eval() is not None for node in recording.read().mainline()] == [True, False, True]
-
-
-def test_the_evaluation_of_an_answer_that_was_not_played_is_not_written() -> None:
-    recording = Recording()
-    recording.full("")
-    recording.think("e2e4")
-    recording.full("e2e4 e7e5")
-    recording.send(3, "g1f3")
-    recording.state("e2e4 e7e5 g1f3")
-    assert [node.eval() for node in recording.read().mainline()] == [None, None, None]
-    assert recording.finished().moves[2].source == "only move"
 
 
 @pytest.mark.parametrize(

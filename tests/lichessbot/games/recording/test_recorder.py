@@ -7,25 +7,26 @@ from typing import Any
 import chess
 import pytest
 
+from engine.facade import Board
 from lichessbot.config import Config
 from lichessbot.games.actions import GameOver
 from lichessbot.games.manager import GameManager
+from lichessbot.games.move_search import ChosenMove
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFinish, GameInfo
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.game_records import MoveRecord, Result, Score, rated, taken_back
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import BestMove, SearchSummary
+from lichessbot.uci.search import FALLBACK, BestMove, SearchSummary
 from tests.lichessbot.games.recording.recorded import GAME, WON, Notes, Recording
 
 
 def test_our_move_has_what_was_known_when_it_was_sent_and_when_it_showed() -> None:
     recording = Recording()
     recording.full("")
-    recording.think("e2e4")
-    recording.send(1, "e2e4", 3.2, at=100.0)
-    recording.send(1, "e2e4", 900.0, at=101.0)
+    recording.send("e2e4", at=100.0)
+    recording.send("e2e4", reaction_ms=900.0, at=101.0)
     recording.state("e2e4", 178.5, 180, at=101.25)
     recording.state("e2e4 e7e5", 178.5, 170)
     ours, theirs = recording.finished().moves
@@ -36,11 +37,9 @@ def test_our_move_has_what_was_known_when_it_was_sent_and_when_it_showed() -> No
 @pytest.mark.parametrize(
     ("answer", "source", "depth"),
     [
-        (BestMove(GAME, 1, "e2e4", SearchSummary(depth=7), asked_at=5.0), "engine", 7),
-        (BestMove(GAME, 1, "e2e4"), "fallback", 0),
-        (BestMove(GAME, 1, "d2d4", SearchSummary(depth=7), asked_at=5.0), "fallback", None),
+        (BestMove(GAME, 1, "e2e4", SearchSummary(depth=7)), "engine", 7),
+        (BestMove(GAME, 1, "e2e4", source=FALLBACK), "fallback", 0),
         (SourceAnswer(GAME, 1, ("e2e4",), "own_book"), "own_book", 0),
-        (SourceAnswer(GAME, 1, ("e2e4", "d2d4"), "chessdb"), "only move", None),
         (None, "only move", None),
     ],
 )
@@ -49,9 +48,7 @@ def test_the_source_of_a_move_is_what_found_it(
 ) -> None:
     recording = Recording()
     recording.full("")
-    if answer is not None:
-        recording.recorder.note_answer(answer)
-    recording.send(1, "e2e4")
+    recording.recorder.note_sent(ChosenMove(Board(), "e2e4", answer), 0.0, 0.0)
     recording.state("e2e4")
     (move,) = recording.finished().moves
     assert (move.source, move.depth) == (source, depth)
@@ -88,8 +85,7 @@ def test_a_last_move_that_only_the_event_stream_shows_keeps_what_was_known_of_it
         board.push_uci(move)
     recording = Recording(white=False)
     recording.full("f2f3 e7e5 g2g4")
-    recording.think("d8h4", "mate 1")
-    recording.send(4, "d8h4")
+    recording.send("f2f3 e7e5 g2g4 d8h4", "mate 1")
     end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": "d8h4"}
     recording.recorder.handle(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
     assert recording.finished().moves[-1] == MoveRecord(4, "d8h4", None, "engine", 99_999, 9, 5000, 1500, 3)
@@ -103,8 +99,7 @@ def test_our_move_and_its_answer_may_both_be_missing_in_the_games_stream(sent: s
         board.push_uci(move)
     recording = Recording()
     recording.full("f2f3 e7e5")
-    recording.think(sent)
-    recording.send(3, sent)
+    recording.send(f"f2f3 e7e5 {sent}")
     end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": "d8h4"}
     recording.recorder.handle(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
     game = recording.finished()
