@@ -14,12 +14,12 @@ from typing import Final
 from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.config import Config, EngineConfig
 from lichessbot.games.actions import Action, GameOver, RecordAction, ReopenStream
+from lichessbot.games.delivery import EndDelivery, MoveDelivery
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
-from lichessbot.games.move_delivery import MoveDelivery
 from lichessbot.games.move_search import ChosenMove, MoveSearch, TimedPosition
+from lichessbot.games.opponent import OpponentAbsence, Takebacks
 from lichessbot.games.pace import Pace
 from lichessbot.games.stream_monitor import StreamMonitor
-from lichessbot.games.takeback_claim import Ending, OpponentAbsence, Takebacks
 from lichessbot.games.time_budget import GameClock, longest_unread_s, with_known_clocks
 from lichessbot.inbox import ListedGame, Report
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
@@ -76,7 +76,7 @@ class Game:
         self.searched: ChosenMove | None = None
         """The latest that was not the only legal one."""
         self._delivery: MoveDelivery | None = None
-        self._ending = Ending(timeouts)
+        self._ending = EndDelivery(timeouts)
         offered_earlier = done[LimitedAction.DRAW_OFFER] > 0
         self._draw_resign = DrawResignPolicy(config.engine.draw_or_resign, offered_earlier=offered_earlier)
         self._takebacks = Takebacks(game_id, config, done[LimitedAction.TAKEBACK])

@@ -32,11 +32,10 @@ from lichessbot.games.actions import (
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
 from lichessbot.games.game_log import GameLog, described, time_control
-from lichessbot.games.move_delivery import MoveTimes
 from lichessbot.games.move_search import ChosenMove
 from lichessbot.games.recording.archive import ArchivedGame, GameArchive
 from lichessbot.games.recording.recorder import GameRecorder
-from lichessbot.games.time_budget import MoveOverhead
+from lichessbot.games.time_budget import MoveOverhead, MoveTimes
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import CommandDone, SendMove

@@ -1,4 +1,4 @@
-"""The time budget of a game: for the search, and for every wait that costs our clock.
+"""The time budget of a game: for the search, and for every wait that costs our clock; and what moves took.
 
 Arithmetic on the clocks of one state; `now` is monotonic seconds.
 """
@@ -345,3 +345,26 @@ class MoveOverhead:
         rank = math.ceil(len(ordered) * config.move_overhead_percentile / 100)
         measured_ms = math.ceil(ordered[rank - 1])
         return min(max(measured_ms, config.min_move_overhead_ms), config.max_move_overhead_ms)
+
+
+@dataclass
+class MoveTimes:
+    """When the steps of our next move happened, in monotonic seconds: how long we take beside the search."""
+
+    line_read_at: float = 0.0
+    decided_at: float | None = None
+    told_at: float | None = None
+    search_s: float = 0.0
+
+    def searched(self, told_at: float, took_s: float) -> None:
+        """Note that the engine, told to search at `told_at`, took this long."""
+        self.told_at, self.search_s = told_at, took_s
+
+    def until(self, sent_at: float) -> dict[str, float]:
+        """Return our own part in milliseconds, in all and, if the engine was asked for this move, by steps."""
+        own = {"reaction_ms": sent_at - self.line_read_at - self.search_s}
+        if self.told_at and self.decided_at and self.line_read_at < self.decided_at <= self.told_at:
+            own["decide_ms"] = self.decided_at - self.line_read_at
+            own["tell_ms"] = self.told_at - self.decided_at
+            own["send_ms"] = sent_at - self.told_at - self.search_s
+        return {name: value * 1000 for name, value in own.items()}

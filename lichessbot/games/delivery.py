@@ -1,4 +1,4 @@
-"""The delivery of one move: sent and repeated until the stream shows it or the game is over; and how long it took.
+"""The delivery of our moves, and of what ends the game: repeated until the stream shows it or the game is over.
 
 Pure. If a request got no answer, only the stream tells whether the move was played. It is repeated all the same, as it
 is illegal after itself; but a king that castles in place could make the same move once more. After that, as after a
@@ -6,15 +6,15 @@ refusal, nothing is sent until the stream was read again.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 
 from engine.facade import Board
 from lichessbot.backoff import Backoff
 from lichessbot.errors import RateLimited, Refused
-from lichessbot.games.actions import Action, ReopenStream
+from lichessbot.games.actions import Action, ReopenStream, Withdraw
 from lichessbot.games.time_budget import GameClock
-from lichessbot.lichess.commands import CommandDone, CommandFailed, SendMove
+from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.timeouts import Timeouts, is_due
 
 
@@ -121,6 +121,49 @@ class MoveDelivery:
         self.due_at = due_at
 
 
+class EndDelivery:
+    """The command that ends the game, repeated until the game is over or goes on."""
+
+    def __init__(self, timeouts: Timeouts) -> None:
+        self._retry_s = timeouts.abort_retry.total_seconds()
+        self._command: Abort | Resign | None = None
+        self._is_sent = False
+        self.due_at: float | None = None
+        """When to send it; None if the game is not to end."""
+
+    def plan(self, command: Abort | Resign, due_at: float) -> None:
+        """End the game at `due_at`."""
+        self._command, self._is_sent, self.due_at = command, False, due_at
+
+    def drop(self, kind: type[Abort | Resign]) -> Iterator[Action]:
+        """Let the game go on if such a command was to end it, which a rate limit may still hold back."""
+        if isinstance(self._command, kind):
+            yield from self._withdraw()
+            self._command = self.due_at = None
+
+    def postpone_abort(self, pause_s: float) -> Iterator[Action]:
+        """Give the opponent more time for the first move."""
+        if self.due_at is not None and isinstance(self._command, Abort):
+            yield from self._withdraw()
+            self.due_at += pause_s
+
+    def tick(self, now: float, *, sees_game: bool) -> Iterator[Action]:
+        """Send the command if it is due; no abort unless the stream would show that the opponent has moved."""
+        if self._command is None or not is_due(self.due_at, now):
+            return
+        self.due_at = now + self._retry_s
+        if isinstance(self._command, Abort) and not sees_game:
+            yield from self._withdraw()
+        else:
+            self._is_sent = True
+            yield self._command
+
+    def _withdraw(self) -> Iterator[Action]:
+        if self._command is not None and self._is_sent:
+            self._is_sent = False
+            yield Withdraw(self._command)
+
+
 def castles_in_place(board: Board, move: str) -> bool:
     """Return whether castling moves only the rook, as Chess960 allows: `g1h1` is then legal again after a reply."""
     origin = move[:2]
@@ -129,26 +172,3 @@ def castles_in_place(board: Board, move: str) -> bool:
     after = board.copy(moves=False)
     after.push(move)
     return after.piece_at(origin) == board.piece_at(origin)
-
-
-@dataclass
-class MoveTimes:
-    """When the steps of our next move happened, in monotonic seconds: how long we take beside the search."""
-
-    line_read_at: float = 0.0
-    decided_at: float | None = None
-    told_at: float | None = None
-    search_s: float = 0.0
-
-    def searched(self, told_at: float, took_s: float) -> None:
-        """Note that the engine, told to search at `told_at`, took this long."""
-        self.told_at, self.search_s = told_at, took_s
-
-    def until(self, sent_at: float) -> dict[str, float]:
-        """Return our own part in milliseconds, in all and, if the engine was asked for this move, by steps."""
-        own = {"reaction_ms": sent_at - self.line_read_at - self.search_s}
-        if self.told_at and self.decided_at and self.line_read_at < self.decided_at <= self.told_at:
-            own["decide_ms"] = self.decided_at - self.line_read_at
-            own["tell_ms"] = self.told_at - self.decided_at
-            own["send_ms"] = sent_at - self.told_at - self.search_s
-        return {name: value * 1000 for name, value in own.items()}

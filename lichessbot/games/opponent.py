@@ -1,4 +1,4 @@
-"""The opponent's takeback requests, claims when the opponent leaves, and how we end a game: by aborting or resigning.
+"""What the opponent does beside moving: asks for takebacks, and leaves the game, which we then claim.
 
 Pure. Each state tells whether a takeback request stands. Granting one that is gone would become a request of our own.
 No move is sent while a grant is on its way: whichever came second would be misunderstood.
@@ -9,9 +9,9 @@ from typing import Final
 
 from engine.facade import Board
 from lichessbot.config import Config
-from lichessbot.games.actions import Action, RecordAction, Withdraw
+from lichessbot.games.actions import Action, RecordAction
 from lichessbot.games.time_budget import GameClock
-from lichessbot.lichess.commands import Abort, AnswerTakeback, ClaimDraw, ClaimVictory, Resign
+from lichessbot.lichess.commands import AnswerTakeback, ClaimDraw, ClaimVictory
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import OpponentGone, Player
 from lichessbot.storage.store import LimitedAction
@@ -103,46 +103,3 @@ class OpponentAbsence:
         self._claims_left -= 1
         self._claim_at = now + self._timeouts.claim_retry.total_seconds() if self._claims_left else None
         yield ClaimDraw(self._game_id) if board.has_insufficient_material(colour) else ClaimVictory(self._game_id)
-
-
-class Ending:
-    """The command that ends the game, repeated until the game is over or goes on."""
-
-    def __init__(self, timeouts: Timeouts) -> None:
-        self._retry_s = timeouts.abort_retry.total_seconds()
-        self._command: Abort | Resign | None = None
-        self._is_sent = False
-        self.due_at: float | None = None
-        """When to send it; None if the game is not to end."""
-
-    def plan(self, command: Abort | Resign, due_at: float) -> None:
-        """End the game at `due_at`."""
-        self._command, self._is_sent, self.due_at = command, False, due_at
-
-    def drop(self, kind: type[Abort | Resign]) -> Iterator[Action]:
-        """Let the game go on if such a command was to end it, which a rate limit may still hold back."""
-        if isinstance(self._command, kind):
-            yield from self._withdraw()
-            self._command = self.due_at = None
-
-    def postpone_abort(self, pause_s: float) -> Iterator[Action]:
-        """Give the opponent more time for the first move."""
-        if self.due_at is not None and isinstance(self._command, Abort):
-            yield from self._withdraw()
-            self.due_at += pause_s
-
-    def tick(self, now: float, *, sees_game: bool) -> Iterator[Action]:
-        """Send the command if it is due; no abort unless the stream would show that the opponent has moved."""
-        if self._command is None or not is_due(self.due_at, now):
-            return
-        self.due_at = now + self._retry_s
-        if isinstance(self._command, Abort) and not sees_game:
-            yield from self._withdraw()
-        else:
-            self._is_sent = True
-            yield self._command
-
-    def _withdraw(self) -> Iterator[Action]:
-        if self._command is not None and self._is_sent:
-            self._is_sent = False
-            yield Withdraw(self._command)

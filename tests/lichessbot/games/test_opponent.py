@@ -1,13 +1,12 @@
-"""The opponent's requests in a game: takebacks, claims after an absence, and time for the first move."""
+"""What the opponent does beside moving: takebacks that we answer, and an absence after which we claim the game."""
 
 from datetime import timedelta
 
 import pytest
 
 from lichessbot.errors import Refused, Unreachable
-from lichessbot.games.actions import Action, AskSources, RecordAction, ReopenStream, StartSearch, StopSearch, Withdraw
+from lichessbot.games.actions import Action, AskSources, RecordAction, ReopenStream, StartSearch, StopSearch
 from lichessbot.lichess.commands import (
-    Abort,
     AnswerTakeback,
     ClaimDraw,
     ClaimVictory,
@@ -15,7 +14,7 @@ from lichessbot.lichess.commands import (
     CommandFailed,
     SendMove,
 )
-from lichessbot.lichess.streams import StreamLost, StreamOpened
+from lichessbot.lichess.streams import StreamLost
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import SearchSummary
@@ -298,68 +297,3 @@ def test_an_absence_without_a_time_claims_nothing() -> None:
     bench.full("e2e4 e7e5")
     bench.gone(None)
     assert bench.wait(20) == []
-
-
-# Time before the first move
-
-
-def test_an_opponent_who_asks_for_time_is_not_aborted_before_it_is_over() -> None:
-    for asks_first in (True, False):
-        bench = Bench(white=False)
-        if asks_first:
-            assert not list(bench.game.postpone_abort(timedelta(seconds=60)))
-        bench.full()
-        if not asks_first:
-            assert not list(bench.game.postpone_abort(timedelta(seconds=60)))
-        assert Abort(GAME, "the opponent does not move") not in bench.wait(89)
-        assert Abort(GAME, "the opponent does not move") in bench.wait(1)
-
-
-def test_an_abort_that_may_still_wait_to_be_sent_is_withdrawn_once_the_opponent_moves_or_asks_for_time() -> None:
-    """After a 429 it would be sent later, into a game that has begun."""
-    abort = Abort(GAME, "the opponent does not move")
-    bench = Bench(white=False)
-    bench.full()
-    assert bench.wait(30) == [abort]
-    assert list(bench.game.postpone_abort(timedelta(seconds=60))) == [Withdraw(abort)]
-    assert list(bench.game.postpone_abort(timedelta(seconds=60))) == []
-    assert abort not in bench.wait(129)
-    bench.full()
-    assert abort in bench.wait(1)
-    withdrawn, search = bench.state("e2e4")
-    assert withdrawn == Withdraw(abort)
-    assert isinstance(search, StartSearch)
-    assert abort not in bench.wait(3600)
-
-
-def test_no_game_is_aborted_while_its_stream_cannot_show_the_opponents_move() -> None:
-    abort = Abort(GAME, "the opponent does not move")
-    retry_s = TIMEOUTS.abort_retry.total_seconds()
-    bench = Bench(white=False)
-    bench.full()
-    bench.wait(25)
-    bench.hear(StreamLost(GAME, "reset", timedelta()))
-    for _ in range(40):
-        assert abort not in bench.wait(1)
-        assert (bench.game.wake_at or 0.0) > bench.now, "the main loop must not spin"
-    bench.hear(StreamOpened(GAME))
-    assert abort not in bench.wait(0.9)
-    bench.full()
-    assert abort in bench.wait(retry_s)
-
-
-def test_an_abort_that_may_still_wait_to_be_sent_is_withdrawn_once_the_stream_is_lost() -> None:
-    abort = Abort(GAME, "the opponent does not move")
-    bench = Bench(white=False)
-    bench.full()
-    assert bench.wait(30) == [abort]
-    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
-    assert Withdraw(abort) in bench.wait(TIMEOUTS.abort_retry.total_seconds())
-
-
-def test_an_abort_is_withdrawn_though_the_opponents_move_was_read_with_our_reply() -> None:
-    abort = Abort(GAME, "the opponent does not move")
-    bench = Bench(white=False)
-    bench.full()
-    assert bench.wait(30) == [abort]
-    assert Withdraw(abort) in bench.full("e2e4 e7e5")

@@ -1,4 +1,4 @@
-"""The delivery of a move: repeated until the stream shows it, and delayed if configured so."""
+"""The delivery of a move: repeated until the stream shows it, and delayed if configured so; and aborts."""
 
 from datetime import timedelta
 from itertools import combinations
@@ -12,8 +12,9 @@ from lichessbot.games.actions import (
     RecordAction,
     ReopenStream,
     StartSearch,
+    Withdraw,
 )
-from lichessbot.games.move_delivery import castles_in_place
+from lichessbot.games.delivery import castles_in_place
 from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, SendMove
 from lichessbot.lichess.enums import GameStatus
 from lichessbot.lichess.models import GameFull
@@ -325,3 +326,68 @@ def test_an_offer_that_is_not_good_enough_changes_nothing_about_a_paced_move() -
     bench.find(bench.full("e2e4 e7e5"), "g1f3", "cp 90")
     assert bench.state("e2e4 e7e5", "bdraw") == []
     assert bench.wait_until_due() == [SendMove(GAME, 3, "g1f3")]
+
+
+# The abort of a game in which the opponent does not move
+
+
+def test_an_opponent_who_asks_for_time_is_not_aborted_before_it_is_over() -> None:
+    for asks_first in (True, False):
+        bench = Bench(white=False)
+        if asks_first:
+            assert not list(bench.game.postpone_abort(timedelta(seconds=60)))
+        bench.full()
+        if not asks_first:
+            assert not list(bench.game.postpone_abort(timedelta(seconds=60)))
+        assert Abort(GAME, "the opponent does not move") not in bench.wait(89)
+        assert Abort(GAME, "the opponent does not move") in bench.wait(1)
+
+
+def test_an_abort_that_may_still_wait_to_be_sent_is_withdrawn_once_the_opponent_moves_or_asks_for_time() -> None:
+    """After a 429 it would be sent later, into a game that has begun."""
+    abort = Abort(GAME, "the opponent does not move")
+    bench = Bench(white=False)
+    bench.full()
+    assert bench.wait(30) == [abort]
+    assert list(bench.game.postpone_abort(timedelta(seconds=60))) == [Withdraw(abort)]
+    assert list(bench.game.postpone_abort(timedelta(seconds=60))) == []
+    assert abort not in bench.wait(129)
+    bench.full()
+    assert abort in bench.wait(1)
+    withdrawn, search = bench.state("e2e4")
+    assert withdrawn == Withdraw(abort)
+    assert isinstance(search, StartSearch)
+    assert abort not in bench.wait(3600)
+
+
+def test_no_game_is_aborted_while_its_stream_cannot_show_the_opponents_move() -> None:
+    abort = Abort(GAME, "the opponent does not move")
+    retry_s = TIMEOUTS.abort_retry.total_seconds()
+    bench = Bench(white=False)
+    bench.full()
+    bench.wait(25)
+    bench.hear(StreamLost(GAME, "reset", timedelta()))
+    for _ in range(40):
+        assert abort not in bench.wait(1)
+        assert (bench.game.wake_at or 0.0) > bench.now, "the main loop must not spin"
+    bench.hear(StreamOpened(GAME))
+    assert abort not in bench.wait(0.9)
+    bench.full()
+    assert abort in bench.wait(retry_s)
+
+
+def test_an_abort_that_may_still_wait_to_be_sent_is_withdrawn_once_the_stream_is_lost() -> None:
+    abort = Abort(GAME, "the opponent does not move")
+    bench = Bench(white=False)
+    bench.full()
+    assert bench.wait(30) == [abort]
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
+    assert Withdraw(abort) in bench.wait(TIMEOUTS.abort_retry.total_seconds())
+
+
+def test_an_abort_is_withdrawn_though_the_opponents_move_was_read_with_our_reply() -> None:
+    abort = Abort(GAME, "the opponent does not move")
+    bench = Bench(white=False)
+    bench.full()
+    assert bench.wait(30) == [abort]
+    assert Withdraw(abort) in bench.full("e2e4 e7e5")
