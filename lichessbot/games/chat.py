@@ -56,18 +56,22 @@ class _Players:
 
 @dataclass(frozen=True, slots=True)
 class ChatFacts:
-    """What the commands tell of the game and the bot, as it is when somebody asks."""
+    """What we tell of the game and the bot, as it is when somebody asks."""
 
     config: Config
-    draw_rules: Callable[[], DrawOrResignConfig]
+    engine: Callable[[], EngineConfig]
+    """As configured for this game, at its level."""
+    engine_name: Callable[[], str]
+    """Empty until the engine has reported it."""
+    levels: Callable[[], tuple[int, int] | None]
+    """The lowest and highest level; None if the engine has none, or still starts."""
+    board: Callable[[], Board]
     takebacks_granted: Callable[[], int]
     round_trip_ms: Callable[[], float | None]
     """Of the latest move; None if none was measured."""
-    board: Callable[[], Board]
-    engine: Callable[[], EngineConfig]
-    """As configured for this game, at its level."""
-    levels: Callable[[], tuple[int, int] | None]
-    """The lowest and highest level; None if the engine has none, or still starts."""
+    waiting: Callable[[], Sequence[str]]
+    """The challengers that wait for a game, the next one first."""
+    scores: Scores
     level_results: Callable[[str, str], Sequence[tuple[int, Result]]]
     """Our latest results in casual games at a level against the player with this id in this variant, oldest first."""
 
@@ -76,30 +80,18 @@ class Chat:
     """The chat of one game."""
 
     def __init__(
-        self,
-        game_id: str,
-        our_id: str,
-        greeting: GreetingConfig,
-        timeouts: Timeouts,
-        done: Mapping[LimitedAction, int],
-        engine_name: Callable[[], str],
-        waiting: Callable[[], Sequence[str]],
-        facts: ChatFacts,
-        scores: Scores,
+        self, game_id: str, our_id: str, facts: ChatFacts, done: Mapping[LimitedAction, int], timeouts: Timeouts
     ) -> None:
-        """`engine_name` returns nothing until the engine reported it; `waiting` the challengers, the next one first."""
+        """`done`: how often each limited action was done in this game by earlier processes."""
         self._game_id = game_id
         self._our_id = our_id
-        self._greeting = greeting
+        self._facts = facts
+        self._greeting = facts.config.greeting
         self._spacing_s = timeouts.chat_spacing.total_seconds()
         self._more_time_s = timeouts.more_time.total_seconds()
         self._done = {kind for kind in LimitedAction if done[kind]}
-        self._engine_name = engine_name
-        self._waiting = waiting
-        self._facts = facts
         self._hello_waits = False
         """Whether the greeting names the engine, which has not reported its name yet."""
-        self._scores = scores
         self._players: _Players | None = None
         self._is_rated = False
         self._variant = ""
@@ -136,7 +128,7 @@ class Chat:
                 self._last_search = summary
         if self._hello_waits:
             yield from self._say_hello(self._greeting.hello, self._greeting.hello_spectators)
-        if self._missed and self._players is not None and self._engine_name():
+        if self._missed and self._players is not None and self._facts.engine_name():
             missed, self._missed = self._missed, ()
             yield from self._answer(missed, self._players, now)
         if self._proposal_waits and (levels := self._facts.levels()) is not None:
@@ -145,7 +137,7 @@ class Chat:
 
     def _say_hello(self, *lines: str | None) -> Iterator[Action]:
         """Greet both rooms, once the engine has a name if a greeting tells it."""
-        if self._engine_name() or not any("{engine}" in line for line in lines if line):
+        if self._facts.engine_name() or not any("{engine}" in line for line in lines if line):
             self._hello_waits = False
             yield from self._say_once(LimitedAction.GREETING, *lines)
 
@@ -231,7 +223,7 @@ class Chat:
     def _run(
         self, command: str, arguments: Sequence[str], room: ChatRoom, author: str, players: _Players
     ) -> Iterator[Action]:
-        engine = self._engine_name() or "an engine that is still starting"
+        engine = self._facts.engine_name() or "an engine that is still starting"
         may_see = author == self._our_id or (room is ChatRoom.SPECTATOR and author != players.opponent.id)
         match command:
             case "help" | "commands":
@@ -253,16 +245,17 @@ class Chat:
                 rules = self._facts.config.challenge.rules_for(is_bot=players.opponent.is_bot)
                 yield self._say(room, f"I play {', '.join(rules.variants or Variant)}.")
             case "draw":
-                yield self._say(room, _draws(self._facts.draw_rules(), players.opponent))
+                yield self._say(room, _draws(self._facts.engine().draw_or_resign, players.opponent))
             case "takeback":
                 config, granted = self._facts.config, self._facts.takebacks_granted()
                 yield self._say(room, _takebacks(config, players.opponent, granted))
             case "queue":
-                names = ", ".join(self._waiting())
+                names = ", ".join(self._facts.waiting())
                 yield self._say(room, f"Waiting for a game: {names}" if names else "Nobody is waiting for a game.")
             case "stats":
-                against = _results(self._scores.against(players.opponent.id or ""))
-                yield self._say(room, f"All games: {_results(self._scores.total)}. {players.opponent}: {against}.")
+                scores = self._facts.scores
+                against = _results(scores.against(players.opponent.id or ""))
+                yield self._say(room, f"All games: {_results(scores.total)}. {players.opponent}: {against}.")
             case "eval":
                 yield self._say(room, _evaluation(self._last_search) if may_see else _NOT_FOR_THE_OPPONENT)
             case "pv":
@@ -308,7 +301,7 @@ class Chat:
         if not self._facts.engine().level_in_chat:
             return "It cannot be chosen in the chat."
         if levels is None:
-            has_started = bool(self._engine_name())
+            has_started = bool(self._facts.engine_name())
             return "My engine has no levels in this game." if has_started else "My engine still starts: ask again soon."
         return f"My opponent can type !level and a number from {levels[0]} to {levels[1]}, or !level full."
 
@@ -328,9 +321,9 @@ class Chat:
     def _filled(self, text: str, players: _Players) -> str:
         """Return `text` with its placeholders replaced once; what is unknown is left out, as in lichess-bot."""
         rating = "" if players.me.rating is None else str(players.me.rating)
-        crosstable = _crosstable(self._scores.against(players.opponent.id or ""))
+        crosstable = _crosstable(self._facts.scores.against(players.opponent.id or ""))
         name = self._greeting.name or str(players.me)
-        values = (str(players.me), str(players.opponent), self._engine_name(), rating, crosstable, name)
+        values = (str(players.me), str(players.opponent), self._facts.engine_name(), rating, crosstable, name)
         known = dict(zip(PLACEHOLDERS, values, strict=True))
         return _PLACEHOLDER.sub(lambda found: known.get(found[1], ""), text)
 

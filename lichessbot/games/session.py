@@ -103,25 +103,17 @@ class GameSession:
         self._engine = engine = RestartingEngine(game_id, emit, context.timeouts, idle_engines)
         facts = ChatFacts(
             config,
-            draw_rules=lambda: self._game.engine.draw_or_resign,
+            engine=lambda: self._game.engine,
+            engine_name=lambda: engine.name,
+            levels=lambda: engine.levels,
+            board=lambda: self._game.board,
             takebacks_granted=lambda: context.store.times_done(game_id, LimitedAction.TAKEBACK),
             round_trip_ms=lambda: context.overhead.latest_ms,
-            board=lambda: self._game.board,
-            engine=lambda: self._game.engine,
-            levels=lambda: engine.levels,
+            waiting=context.waiting,
+            scores=context.store.scores,
             level_results=context.store.level_results.against,
         )
-        self._chat = Chat(
-            game_id,
-            context.our_id,
-            config.greeting,
-            context.timeouts,
-            done,
-            lambda: engine.name,
-            context.waiting,
-            facts,
-            context.store.scores,
-        )
+        self._chat = Chat(game_id, context.our_id, facts, done, context.timeouts)
         self._recorder = GameRecorder(context.our_id, context.store)
         self._game_log = GameLog(context.our_id, config.url, info)
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)

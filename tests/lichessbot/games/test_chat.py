@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.facade import Board
-from lichessbot.config import LONGEST_CHAT_LINE, Config, DrawOrResignConfig, EngineConfig, GreetingConfig
+from lichessbot.config import LONGEST_CHAT_LINE, Config, DrawOrResignConfig, EngineConfig
 from lichessbot.games.actions import Action, PostponeAbort, RecordAction
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import NOTHING_DONE
@@ -45,7 +45,6 @@ class ChatBench:
         self.now = 1000.0
         self.queue: list[str] = []
         self.engine_name = engine_name
-        self.draw_rules = DrawOrResignConfig()
         self.takebacks = 0
         self.round_trip_ms: float | None = None
         self.board = Board()
@@ -53,26 +52,19 @@ class ChatBench:
         self.engine = EngineConfig()
         self.levels: tuple[int, int] | None = (600, 2850)
         self.level_results: list[tuple[int, Result]] = []
-        self.chat = Chat(
-            GAME,
-            US,
-            GreetingConfig.model_validate(greeting or {}),
-            TIMEOUTS,
-            {**NOTHING_DONE, **dict.fromkeys(done, 1)},
-            lambda: self.engine_name,
-            lambda: self.queue,
-            ChatFacts(
-                Config.model_validate(config or {}),
-                draw_rules=lambda: self.draw_rules,
-                takebacks_granted=lambda: self.takebacks,
-                round_trip_ms=lambda: self.round_trip_ms,
-                board=lambda: self.board,
-                engine=lambda: self.engine,
-                levels=lambda: self.levels,
-                level_results=lambda *of: self.level_results if of == ("ferdinand", "standard") else [],
-            ),
-            self.scores,
+        facts = ChatFacts(
+            Config.model_validate({"greeting": greeting or {}, **(config or {})}),
+            engine=lambda: self.engine,
+            engine_name=lambda: self.engine_name,
+            levels=lambda: self.levels,
+            board=lambda: self.board,
+            takebacks_granted=lambda: self.takebacks,
+            round_trip_ms=lambda: self.round_trip_ms,
+            waiting=lambda: self.queue,
+            scores=self.scores,
+            level_results=lambda *of: self.level_results if of == ("ferdinand", "standard") else [],
         )
+        self.chat = Chat(GAME, US, facts, {**NOTHING_DONE, **dict.fromkeys(done, 1)}, TIMEOUTS)
 
     def hear(self, event: Any) -> list[Action]:
         return list(self.chat.handle(StreamEvent(GAME, event, self.now), self.now))
@@ -263,7 +255,8 @@ FERDINAND = {"id": "ferdinand", "name": "Ferdinand", "rating": 1900}
 def test_draw_tells_the_rules_and_nothing_of_the_game(rules: dict[str, Any], answer: str) -> None:
     bench = ChatBench()
     bench.meet(FERDINAND)
-    bench.draw_rules = DrawOrResignConfig.model_validate({"offer_draw_enabled": bool(rules), **rules})
+    draws = DrawOrResignConfig.model_validate({"offer_draw_enabled": bool(rules), **rules})
+    bench.engine = EngineConfig(draw_or_resign=draws)
     assert bench.answer("!draw") == answer
 
 

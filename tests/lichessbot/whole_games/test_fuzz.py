@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine.facade import Board, InvalidFen, InvalidMove
-from lichessbot.config import LONGEST_CHAT_LINE, Config, DrawOrResignConfig, EngineConfig, GreetingConfig
+from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
 from lichessbot.errors import UnreadableLine
 from lichessbot.games.actions import GameOver, StartSearch
 from lichessbot.games.chat import Chat, ChatFacts
@@ -148,11 +148,18 @@ class Victim:
     def __init__(self, chance: random.Random) -> None:
         self.game = Game("abcd1234", "testbot", Config(engine=EngineConfig(own_book=False)), Timeouts())
         facts = ChatFacts(
-            Config(), DrawOrResignConfig, lambda: 0, lambda: None, Board, EngineConfig, lambda: None, lambda _: []
+            Config(greeting=GREETING),
+            engine=EngineConfig,
+            engine_name=lambda: "Aleph",
+            levels=lambda: None,
+            board=Board,
+            takebacks_granted=lambda: 0,
+            round_trip_ms=lambda: None,
+            waiting=list,
+            scores=Scores(),
+            level_results=lambda opponent_id, variant: [],
         )
-        self.talk = Chat(
-            "abcd1234", "testbot", GREETING, Timeouts(), NOTHING_DONE, lambda: "Aleph", list, facts, Scores()
-        )
+        self.talk = Chat("abcd1234", "testbot", facts, NOTHING_DONE, Timeouts())
         self.record = GameRecorder("testbot", Unwritten())
         self.chance = chance
         self.now = 1000.0
