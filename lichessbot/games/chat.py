@@ -22,7 +22,7 @@ from lichessbot.config import (
 )
 from lichessbot.games.actions import Action, ChooseLevel, PostponeAbort, RecordAction
 from lichessbot.inbox import Report
-from lichessbot.lichess.commands import CommandDone, ReadChat, Say
+from lichessbot.lichess.commands import Abort, CommandDone, ReadChat, Say
 from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus, Variant
 from lichessbot.lichess.models import SYSTEM_NAME, ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
@@ -35,8 +35,6 @@ from lichessbot.uci.strength import FULL, LevelSuggestion, nearest_level, sugges
 
 _MAX_COMMANDS: Final = 50
 _MAX_WAITS: Final = 3
-_ABORTABLE_PLIES: Final = 2
-_NOT_PLAYED: Final = (GameStatus.ABORTED, GameStatus.NO_START)
 _PLACEHOLDER: Final = re.compile(r"{(\w+)}")
 _COMMAND: Final = re.compile(r"!\s*([a-z]+)\s*[:=]?\s*(.*)", re.DOTALL)
 _LEVEL: Final = re.compile(r"\d{1,5}|full", re.ASCII)
@@ -143,7 +141,7 @@ class Chat:
 
     def say_goodbye(self, status: GameStatus, winner: Colour | None = None) -> Iterator[Action]:
         """Yield the goodbyes to a game that ended with `status`; without a winner it was drawn."""
-        if status not in _NOT_PLAYED:
+        if status.was_played:
             line = _goodbye(self._greeting, None if winner is None else winner is self._colour)
             yield from self._say_once(LimitedAction.GOODBYE, line, self._greeting.goodbye_spectators)
 
@@ -170,7 +168,7 @@ class Chat:
             self._no_wait = "In an arena, Lichess decides how long it waits for the first move."
         elif full.clock is None:
             self._no_wait = "I abort no game without a clock: take your time."
-        begins = self._plies < _ABORTABLE_PLIES and not full.state.status.is_over
+        begins = self._plies < Abort.before_plies and not full.state.status.is_over
         self._proposal_waits = begins and not (full.rated or self._players.opponent.is_bot)
 
     def _say_once(
@@ -269,7 +267,7 @@ class Chat:
                     self._done.add(LimitedAction.REVIEW)
                     yield RecordAction(LimitedAction.REVIEW)
                 yield self._say(room, "After the game I name its turning points, as soon as I have looked at it.")
-            case "wait" if room is ChatRoom.PLAYER and self._plies < _ABORTABLE_PLIES and self._waits_left:
+            case "wait" if room is ChatRoom.PLAYER and self._plies < Abort.before_plies and self._waits_left:
                 if self._no_wait is not None:
                     yield self._say(room, self._no_wait)
                     return

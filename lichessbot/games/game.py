@@ -32,8 +32,6 @@ from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts, earliest, is_due
 from lichessbot.uci.search import ENGINE, FALLBACK, BestMove, EngineDied, EngineReady
 
-# A game can be aborted until both sides have moved. Lichess deletes one only after 24 hours.
-_ABORTABLE_PLIES: Final = 2
 NOTHING_DONE: Final[Mapping[LimitedAction, int]] = MappingProxyType(dict.fromkeys(LimitedAction, 0))
 
 
@@ -323,7 +321,7 @@ class Game:
         yield from self._search.await_opponent(self._moves)
         if self.idle_since is None:
             self.idle_since = now
-        if len(self._moves) >= _ABORTABLE_PLIES or not clock.timed:
+        if len(self._moves) >= Abort.before_plies or not clock.timed:
             yield from self._ending.drop(Abort)
         elif self._ending.due_at is None:
             self._ending.plan(Abort(self.game_id, "the opponent does not move"), now + self._abort_after_s)

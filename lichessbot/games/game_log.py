@@ -5,7 +5,6 @@ the stream is logged after the game has reacted to it, so that no move waits for
 stream shows it, which also tells the clocks.
 """
 
-from collections.abc import Iterator, Sequence
 from typing import Final
 
 from engine.facade import Board, Ending, InvalidFen, InvalidMove, InvalidVariant
@@ -36,7 +35,7 @@ from lichessbot.lichess.models import (
     OpponentGone,
     StreamLine,
 )
-from lichessbot.lichess.positions import lacks_last_move, start_board
+from lichessbot.lichess.positions import lacks_last_move, line_in_san, start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamRefused
 from lichessbot.log import EventLog, counted
 from lichessbot.move_sources.models import SourceAnswer
@@ -47,7 +46,6 @@ _MOST_PLIES_OF_A_NEW_GAME: Final = 1
 _THREEFOLD: Final = 3
 _MOST_CHAT_LINES: Final = 30
 _LONGEST_LINE: Final = 60  # plies of a principal variation that the operator sees
-# Lichess tells of offers in the chat too, under this name.
 _ENDS: Final = {
     GameStatus.MATE: "checkmate",
     GameStatus.RESIGN: "resignation",
@@ -317,12 +315,9 @@ class GameLog:
         if over.winner is not None:
             ours = self._announced_colour if self._full is None else self._colour
             return "ended" if ours is None else "won" if over.winner is ours else "lost"
-        match over.status:
-            case GameStatus.ABORTED | GameStatus.NO_START:
-                return "aborted"
-            case GameStatus.UNKNOWN_FINISH:
-                return "ended"
-        return "drawn"
+        if not over.status.was_played:
+            return "aborted"
+        return "ended" if over.status is GameStatus.UNKNOWN_FINISH else "drawn"
 
     @property
     def _is_third_repetition(self) -> bool:
@@ -375,20 +370,8 @@ def described(chosen: ChosenMove, colour: Colour) -> Evaluation:
         nodes=it.nodes,
         nodes_per_s=it.nps,
         line=line,
-        line_san=tuple(_in_san(line, chosen.board)),
+        line_san=tuple(line_in_san(chosen.board, line)),
     )
-
-
-def _in_san(line: Sequence[str], board: Board) -> Iterator[str]:
-    """Yield the moves of a line in SAN, as far as they are legal: an engine may report anything."""
-    board = board.copy(moves=False)
-    for move in line:
-        try:
-            san = board.san(move)
-            board.push(move)
-        except InvalidMove:
-            return
-        yield san
 
 
 def _common(known: list[str], moves: list[str]) -> int:

@@ -97,6 +97,10 @@ class SendMove(GameCommand):
 
 @dataclass(frozen=True, slots=True)
 class Abort(GameCommand):
+    """Possible until both sides have moved. Lichess itself deletes such a game only after 24 hours."""
+
+    before_plies: ClassVar[int] = 2
+
     reason: str
 
     def request(self, client: LichessClient) -> None:

@@ -197,6 +197,11 @@ class GameStatus(StrEnum):
     def is_over(self) -> bool:
         return self not in (GameStatus.CREATED, GameStatus.STARTED)
 
+    @property
+    def was_played(self) -> bool:
+        """Whether a game that ended so was played: both sides made a move."""
+        return self not in (GameStatus.ABORTED, GameStatus.NO_START)
+
 
 class Scope(StrEnum):
     """The token scopes that the bot needs."""

@@ -1,12 +1,9 @@
 """A game of ours that is over, put together from what its own stream and the event stream said."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFull, Player
-
-_NOT_PLAYED: Final = (GameStatus.ABORTED, GameStatus.NO_START)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class FinishedGame:
     @property
     def was_played(self) -> bool:
         """Whether the game has a result."""
-        return self.status not in _NOT_PLAYED
+        return self.status.was_played
 
     @property
     def result(self) -> str:

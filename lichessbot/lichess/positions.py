@@ -1,5 +1,7 @@
 """Positions as Lichess tells them: where a game begins, what a player has beside the board, and how it ended."""
 
+from collections.abc import Iterator, Sequence
+
 from engine.facade import Board, InvalidMove
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import STANDARD_START, GameInfo
@@ -16,6 +18,18 @@ def start_board(variant: str, initial_fen: str) -> Board:
     """
     fen = None if initial_fen in ("", STANDARD_START) else initial_fen
     return Board(fen, chess960=variant in _KING_TAKES_ROOK, variant=variant or Variant.STANDARD)
+
+
+def line_in_san(board: Board, line: Sequence[str]) -> Iterator[str]:
+    """Yield the moves of a line in SAN, as far as they are legal: an engine may report anything."""
+    board = board.copy(moves=False)
+    for move in line:
+        try:
+            san = board.san(move)
+            board.push(move)
+        except InvalidMove:
+            return
+        yield san
 
 
 def holdings(board: Board, side: str) -> str:

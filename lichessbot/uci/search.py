@@ -116,7 +116,7 @@ class EngineDied:
 
 
 def centipawns(score: str) -> int | None:
-    """Return a UCI score as centipawns, a mate as more than any material; None if there is no score."""
+    """Return a UCI score as centipawns, a mate as the records have it; None if there is no score."""
     match score.split():
         case ["cp", value] if _is_number(value):
             return int(value)

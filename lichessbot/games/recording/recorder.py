@@ -18,7 +18,6 @@ from lichessbot.storage.game_records import ChatRecord, GameRecord, MoveRecord, 
 from lichessbot.storage.store import Store
 from lichessbot.uci.search import centipawns
 
-_WITHOUT_RESULT: Final = (GameStatus.ABORTED, GameStatus.NO_START, GameStatus.UNKNOWN_FINISH)
 _MOST_CHAT_LINES: Final = 200
 
 
@@ -83,7 +82,7 @@ class GameRecorder:
             self._write()
             return None
         record = replace(record, ended_at=time.time(), status=str(over.status), plies=over.plies)
-        if over.status not in _WITHOUT_RESULT:
+        if over.status.was_played and over.status is not GameStatus.UNKNOWN_FINISH:
             won = over.winner is not None and over.winner == record.colour
             result = Result.DRAWN if over.winner is None else Result.WON if won else Result.LOST
             record = replace(record, result=result)

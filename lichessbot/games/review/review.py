@@ -11,6 +11,7 @@ from typing import Any, Final
 from engine.facade import Board, InvalidFen, InvalidMove, accuracy
 from lichessbot.games.recording.pgn import board_of
 from lichessbot.lichess.enums import Colour
+from lichessbot.lichess.positions import line_in_san
 from lichessbot.storage.evaluations import mate_in
 from lichessbot.storage.game_records import GameRecord, MoveRecord
 from lichessbot.storage.reviews import ReviewRecord
@@ -144,7 +145,7 @@ def _mistakes(
     judgement = accuracy.judge(before, after, side)
     if judgement is None:
         return
-    san, notation = board.san(move.move), tuple(_in_san(board, line[:_LINE_SHOWN]))
+    san, notation = board.san(move.move), tuple(line_in_san(board, line[:_LINE_SHOWN]))
     if notation[:1] == (san,):
         return
     yield Mistake(
@@ -168,18 +169,6 @@ def _mate(was: accuracy.Score, now: accuracy.Score) -> str:
     if was.mate is not None and was.mate > 0:
         return f"misses mate in {was.mate}"
     return f"allows mate in {-now.mate}" if now.mate is not None and now.mate < 0 else ""
-
-
-def _in_san(board: Board, line: Sequence[str]) -> Iterator[str]:
-    """Yield the moves of a line in SAN, as far as they are legal."""
-    board = board.copy(moves=False)
-    try:
-        for move in line:
-            san = board.san(move)
-            board.push(move)
-            yield san
-    except InvalidMove:
-        return
 
 
 def _score(score_cp: int) -> accuracy.Score:
