@@ -67,11 +67,11 @@ class Game:
         """Knows until when the stream must be open, or must have told something."""
         self._rereading = False
         self._search = MoveSearch(config.engine)
-        self._choice: SourceAnswer | None = None
-        """Leaves several moves to the engine, best first; None if the engine may play any."""
+        self._candidates: SourceAnswer | None = None
+        """Several moves of a source, best first, among which the engine chooses; None if it may play any."""
         self.chosen: ChosenMove | None = None
         """Our latest move, sent or about to be."""
-        self.searched: ChosenMove | None = None
+        self.chosen_among_several: ChosenMove | None = None
         """The latest that was not the only legal one."""
         self._delivery: MoveDelivery | None = None
         self._ending = EndDelivery(timeouts)
@@ -306,7 +306,7 @@ class Game:
         if self._search.is_about(self._moves):
             return
         self._draw_resign.forget_from(len(self._moves))
-        self._choice = None
+        self._candidates = None
         only_move, *others = self._board.legal_moves()
         if not others:
             yield from self._search.stop()
@@ -380,7 +380,7 @@ class Game:
             yield from self._search.stop()
             yield from self._deliver(moves[0], now, answer)
         else:
-            self._choice = replace(answer, moves=moves) if moves else None
+            self._candidates = replace(answer, moves=moves) if moves else None
             yield from self._search.ask_engine(self._position, now, moves)
 
     def _take_best_move(self, answer: BestMove, now: float) -> Iterator[Action]:
@@ -390,8 +390,9 @@ class Game:
             if answer.source != ENGINE or not self._search.is_settled_for(answer.search_id):
                 yield from self._replace_engine(str(error), now)
             return
-        if self._choice and move not in self._choice.moves:  # an engine that ignores `searchmoves`, or the fallback
-            move = self._choice.moves[0]
+        if self._candidates and move not in self._candidates.moves:
+            # From an engine that ignores `searchmoves`, or from the fallback. Its score is that of another move.
+            move = self._candidates.moves[0]
             answer = BestMove(self.game_id, answer.search_id, move, took_s=answer.took_s, source=FALLBACK)
         self._draw_resign.note_score(len(self._moves), answer.summary.score)
         yield from self._deliver(move, now, answer)
@@ -403,9 +404,9 @@ class Game:
         assert self._full is not None, "a move needs a state"
         clock = self._position.clock
         self._search.finish()
-        self.chosen = ChosenMove(self._board, move, answer, self._choice.source if self._choice else "")
+        self.chosen = ChosenMove(self._board, move, answer, self._candidates.source if self._candidates else "")
         if answer is not None:
-            self.searched = self.chosen
+            self.chosen_among_several = self.chosen
         command = SendMove(self.game_id, len(self._moves) + 1, move, answer_s=clock.move_answer_s(now))
         holds_back = self._rereading or self._takebacks.held_until is not None
         opponent = self._full.player(clock.colour.other)

@@ -381,7 +381,7 @@ class GameSession:
     def describe(self, now: float) -> RunningGame:
         """Return the game as it is now; before its first state, as it was announced."""
         info, full, board, clock = self.info, self._game.full, self._game.board, self._game.clock
-        colour, reader = self._game.colour, self._reader
+        colour, chosen, reader = self._game.colour, self._game.chosen_among_several, self._reader
         white, black = (self._player(side, now) for side in Colour)
         return RunningGame(
             game_id=self.game_id,
@@ -400,7 +400,7 @@ class GameSession:
             moves=tuple(board.moves) if full else (),
             to_move=board.turn if full else None,
             clock_runs=clock is not None and clock.clock_runs,
-            evaluation=self._described(self._game.searched, colour) if self._game.searched and colour else None,
+            evaluation=self._described(chosen, colour) if chosen and colour else None,
             stream=StreamStatus.of(reader.open_since, reader.heard_at, now) if reader else None,
             joined_for_s=now - self.began_at,
             played=self._game_log.played,
