@@ -204,6 +204,7 @@ class Chat:
             return
         if not self._commands_left[room]:
             return
+        # By kind of action: of several answers, or levels chosen, only the last one counts.
         latest = {type(action): action for line in lines for action in self._obey(line, room, players)}
         if now < self._quiet_until.get(room, now):
             latest.pop(Say, None)
@@ -221,59 +222,77 @@ class Chat:
     def _run(
         self, command: str, arguments: Sequence[str], room: ChatRoom, author: str, players: _Players
     ) -> Iterator[Action]:
-        engine = self._facts.engine_name() or "an engine that is still starting"
-        may_see = author == self._our_id or (room is ChatRoom.SPECTATOR and author != players.opponent.id)
+        """Do what a command asks for, or tell what it asks; nothing for an unknown one."""
+        is_opponent = author == players.opponent.id
+        match command:
+            case "level" | "levels" | "lvl" if arguments:
+                yield from self._choose_level(arguments[0], room, may_choose=room is ChatRoom.PLAYER and is_opponent)
+            case "review" if room is ChatRoom.PLAYER:
+                yield from self._promise_review(room)
+            case "wait" if room is ChatRoom.PLAYER and self._plies < Abort.before_plies and self._waits_left:
+                yield from self._wait_longer(room)
+            case _:
+                may_see_search = author == self._our_id or (room is ChatRoom.SPECTATOR and not is_opponent)
+                text = self._told(command, room, players, may_see_search=may_see_search)
+                if text is not None:
+                    yield self._say(room, text)
+
+    def _told(self, command: str, room: ChatRoom, players: _Players, *, may_see_search: bool) -> str | None:
+        """Return the answer to a command that only asks; None for others."""
+        facts = self._facts
+        engine = facts.engine_name() or "an engine that is still starting"
         match command:
             case "help" | "commands":
-                yield self._say(room, _HELP[room])
+                return _HELP[room]
             case "name":
-                yield self._say(room, f"{players.me} runs lichessbot {__version__} with {engine}.")
+                return f"{players.me} runs lichessbot {__version__} with {engine}."
             case "motor":
-                yield self._say(room, f"I play with {engine}.")
-            case "level" | "levels" | "lvl" if arguments:
-                may_choose = room is ChatRoom.PLAYER and author == players.opponent.id
-                yield from self._choose_level(arguments[0], room, may_choose=may_choose)
+                return f"I play with {engine}."
             case "level" | "levels" | "lvl":
-                yield self._say(room, f"I play at {_level(self._facts.engine().level)}. {self._how_to_choose()}")
+                return f"I play at {_level(facts.engine().level)}. {self._how_to_choose()}"
             case "ping":
-                ping_ms = self._facts.round_trip_ms()
+                ping_ms = facts.round_trip_ms()
                 trip = None if ping_ms is None else f"My last move took {ping_ms:.0f} ms to Lichess and back."
-                yield self._say(room, trip or "I have not sent a move yet.")
+                return trip or "I have not sent a move yet."
             case "variants":
-                rules = self._facts.config.challenge.rules_for(is_bot=players.opponent.is_bot)
-                yield self._say(room, f"I play {', '.join(rules.variants or Variant)}.")
+                rules = facts.config.challenge.rules_for(is_bot=players.opponent.is_bot)
+                return f"I play {', '.join(rules.variants or Variant)}."
             case "draw":
-                yield self._say(room, _draws(self._facts.engine().draw_or_resign, players.opponent))
+                return _draws(facts.engine().draw_or_resign, players.opponent)
             case "takeback":
-                config, granted = self._facts.config, self._facts.takebacks_granted()
-                yield self._say(room, _takebacks(config, players.opponent, granted))
+                return _takebacks(facts.config, players.opponent, facts.takebacks_granted())
             case "queue":
-                names = ", ".join(self._facts.waiting())
-                yield self._say(room, f"Waiting for a game: {names}" if names else "Nobody is waiting for a game.")
+                names = ", ".join(facts.waiting())
+                return f"Waiting for a game: {names}" if names else "Nobody is waiting for a game."
             case "stats":
-                scores = self._facts.scores
-                against = _results(scores.against(players.opponent.id or ""))
-                yield self._say(room, f"All games: {_results(scores.total)}. {players.opponent}: {against}.")
+                against = _results(facts.scores.against(players.opponent.id or ""))
+                return f"All games: {_results(facts.scores.total)}. {players.opponent}: {against}."
+            case "eval" | "pv" if not may_see_search:
+                return _NOT_FOR_THE_OPPONENT
             case "eval":
-                yield self._say(room, _evaluation(self._last_search) if may_see else _NOT_FOR_THE_OPPONENT)
+                return _evaluation(self._last_search)
             case "pv":
-                pv = _variation(self._facts.board(), self._last_search.pv) or "I have not searched yet."
-                yield self._say(room, pv if may_see else _NOT_FOR_THE_OPPONENT)
-            case "review" if room is ChatRoom.PLAYER:
-                if self._greeting.review is ReviewMode.NEVER:
-                    yield self._say(room, "I do not review games.")
-                    return
-                if LimitedAction.REVIEW not in self._done:
-                    self._done.add(LimitedAction.REVIEW)
-                    yield RecordAction(LimitedAction.REVIEW)
-                yield self._say(room, "After the game I name its turning points, as soon as I have looked at it.")
-            case "wait" if room is ChatRoom.PLAYER and self._plies < Abort.before_plies and self._waits_left:
-                if self._no_wait is not None:
-                    yield self._say(room, self._no_wait)
-                    return
-                self._waits_left -= 1
-                yield PostponeAbort()
-                yield self._say(room, f"I wait {self._more_time_s:.0f} seconds longer for the first move.")
+                return _variation(facts.board(), self._last_search.pv) or "I have not searched yet."
+        return None
+
+    def _promise_review(self, room: ChatRoom) -> Iterator[Action]:
+        """Review the game after its end, also if a restart comes in between."""
+        if self._greeting.review is ReviewMode.NEVER:
+            yield self._say(room, "I do not review games.")
+            return
+        if LimitedAction.REVIEW not in self._done:
+            self._done.add(LimitedAction.REVIEW)
+            yield RecordAction(LimitedAction.REVIEW)
+        yield self._say(room, "After the game I name its turning points, as soon as I have looked at it.")
+
+    def _wait_longer(self, room: ChatRoom) -> Iterator[Action]:
+        """Give the opponent more time for the first move, or say why not."""
+        if self._no_wait is not None:
+            yield self._say(room, self._no_wait)
+            return
+        self._waits_left -= 1
+        yield PostponeAbort()
+        yield self._say(room, f"I wait {self._more_time_s:.0f} seconds longer for the first move.")
 
     # Levels
 
