@@ -122,6 +122,7 @@ class GameSession:
         """Of the move that was described last."""
         self._round_trip_s: float | None = None
         self._times = self._times_of_sent = MoveTimes()
+        """Of our next move, and of the one sent last."""
         self._recorded: threading.Event | None = None  # of the latest action that must not be done twice
 
     def start(self) -> None:
@@ -196,10 +197,26 @@ class GameSession:
         return (self._game.engine.move_time_ms or 0) / 1000
 
     def handle(self, report: Report) -> None:
-        """Handle a report about this game."""
+        """Take note of a report about this game, let the game and its chat react, and only then log what it tells."""
         if isinstance(report, BestMove):
             report = self._context.opening_variety.choose_move(report)
         awaited = isinstance(report, BestMove | SourceAnswer) and self._game.awaits(report.search_id)
+        self._take_note(report, awaited=awaited)
+        now = time.monotonic()
+        self._perform(self._game.handle(report, now))
+        if self._reader is not None:
+            self._reader.due_at = self._game.monitor.opening_due_at
+        if awaited or not isinstance(report, BestMove):
+            # The chat tells evaluations. That of a search nobody waits for may be of another position.
+            self._perform(self._chat.handle(report, now))
+        self._game_log.catch_up()
+        if self.info.is_correspondence and not self._game.engine_wanted:
+            # The opponent may take days, and so an engine is started for each move.
+            self._engine.close()
+            self._game.engine_is_gone()
+
+    def _take_note(self, report: Report, *, awaited: bool) -> None:
+        """Note what a report tells before the game reacts; `awaited`: our move may come of it."""
         self._game_log.note(report, awaited=awaited)
         self._measure(report)
         self._recorder.handle(report)
@@ -211,16 +228,6 @@ class GameSession:
                 self._context.outbox.renew(self.game_id)
             case BestMove(summary=it) if awaited:
                 self._context.counters.note_search(self._engine.name, it.nodes, it.nps)
-        now = time.monotonic()
-        self._perform(self._game.handle(report, now))
-        if self._reader is not None:
-            self._reader.due_at = self._game.monitor.opening_due_at
-        if awaited or not isinstance(report, BestMove):        # a ponder search may be about another position
-            self._perform(self._chat.handle(report, now))
-        self._game_log.catch_up()
-        if self.info.is_correspondence and not self._game.engine_wanted:
-            self._engine.close()
-            self._game.engine_is_gone()
 
     def retry_now(self) -> None:
         """Retry at once: Lichess answers other streams again."""
