@@ -1,7 +1,8 @@
 """Daemons and commands as forked copies of a process that has loaded their code: nine tenths of a start are imports.
 
 A copy has arguments, environment, output, signals and an exit code of its own. That a start from nothing works is
-proven by the tests of rehearsals, of the command line and of systemd. This file is also the program that is copied.
+proven by the tests of rehearsals, of the command line and of systemd, and so is the end by `sys.exit`. This file is
+also the program that is copied.
 """
 
 import atexit
@@ -14,10 +15,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import IO
+from typing import IO, NoReturn
 
 
 def start(
@@ -167,10 +169,18 @@ def _close_all(selector: selectors.BaseSelector, requests: socket.socket, client
     client.close()
 
 
+def end(code: int) -> NoReturn:
+    """End a copy as `multiprocessing` does: taking all modules apart would first copy all their memory."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for those who started it
     from lichessbot.cli import main, run  # noqa: F401
 
     gc.collect()
     gc.freeze()
-    sys.exit(main.main(_serve(socket.socket(fileno=int(sys.argv[1])))))
+    end(main.main(_serve(socket.socket(fileno=int(sys.argv[1])))))
