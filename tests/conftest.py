@@ -1,6 +1,7 @@
 """Options of the whole suite."""
 
 import faulthandler
+import gc
 import logging
 import os
 import signal
@@ -38,17 +39,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Prepare what the processes that the tests start inherit.
 
     A shell that runs the tests in the background makes them ignore Ctrl-C, and so would all that they start. Hundreds
-    of processes share bytecode, also where it is not written else.
+    of processes share bytecode. It stands beside the sources, as a folder of its own would lack that of the libraries.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    if getattr(config, "cache", None) is not None:      # none with `-p no:cacheprovider`
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let the workers of pytest-xdist share the rewriting of assertions, which takes each of them 15 s on a new clone.
+    """Let the workers of pytest-xdist share the compilation of all files, which takes each of them 1 s on a new clone.
 
-    Each imports all test files, but begins at another one; what it has not come to yet, it finds in the cache.
+    Each imports all test files, but begins at another one; what it has not come to yet, it finds beside the sources.
     """
+    gc.disable()
     for name in OF_THE_TERMINAL:
         os.environ.pop(name, None)
     os.environ["TERM"] = "xterm-256color"
@@ -61,6 +64,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     for file in files[first:] + files[:first]:
         with suppress(Exception, pytest.skip.Exception):  # the collection tells of them
             import_module(".".join(file.relative_to(folder.parent).with_suffix("").parts))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect the tests without looking for garbage, and never look for it among them: all that is loaded stays."""
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
