@@ -2,6 +2,10 @@
 
 (chessprogramming wiki: Forsyth-Edwards Notation; Wikipedia: X-FEN). The castling field accepts KQkq, meaning the
 outermost rook, and file letters; it is written as KQkq unless an inner rook must be named.
+
+Many FENs name rights that their position cannot have. These are dropped, as in python-chess and Stockfish: castling of
+a king that has left its first rank, or with a rook that is not there, and en passant over a square that no pawn can
+have passed. What names no right at all is an error.
 """
 
 from engine.core.bitboard import parse_square, square_name
@@ -51,13 +55,13 @@ def _parse(fields: list[str]) -> tuple[Position, int]:
     us = SIDES.index(fields[1])
     rooks = parse_castling(fields[2], board)
     en_passant = parse_en_passant(fields[3], board, us)
+    if en_passant != NO_SQUARE and _was_in_check_before(board, us, en_passant):
+        en_passant = NO_SQUARE
     halfmove_clock = parse_count(fields[4], "halfmove clock", 0) if len(fields) > 4 else 0
     fullmove_number = parse_count(fields[5], "fullmove number", 0) if len(fields) > 5 else 1
     position = Position()
     position.set_up(board, us, rooks, en_passant, halfmove_clock)
     _check_kings(position, board, us)
-    if fields[3] != "-":
-        _check_double_step(board, us, parse_square(fields[3]))
     return position, max(1, fullmove_number)
 
 
@@ -99,28 +103,28 @@ def _check_piece_counts(board: list[int]) -> None:
 
 
 def parse_castling(text: str, board: list[int]) -> list[int]:
-    """Return the squares of the castling rooks K Q k q, NO_SQUARE where there is no right."""
+    """Return the squares of the castling rooks K Q k q, NO_SQUARE where there is no right or it was dropped."""
     rooks = [NO_SQUARE] * 4
     if text == "-":
         return rooks
+    if len(text) > len(rooks):
+        raise Problem(f"expected at most {len(rooks)} castling rights, found {quoted(text)}")
     for letter in text:
         if letter not in "KQABCDEFGHkqabcdefgh":
             raise Problem(f"unknown castling right {letter!r}")
         colour = BLACK if letter.islower() else WHITE
         rank = 56 if colour == BLACK else 0
-        if colour * KINDS + KING not in board:
-            raise Problem(f"castling right {letter!r} but no king")
-        king = board.index(colour * KINDS + KING)
-        rook_piece = colour * KINDS + ROOK
-        if king & 56 != rank:
-            raise Problem(f"castling right {letter!r} but the king is on {square_name(king)}")
+        king_piece, rook_piece = colour * KINDS + KING, colour * KINDS + ROOK
+        king = next((square for square in range(rank, rank + 8) if board[square] == king_piece), NO_SQUARE)
+        if king == NO_SQUARE:
+            continue
         if letter.lower() in "kq":
             wing = range(rank + 7, king, -1) if letter.lower() == "k" else range(rank, king)
             rook = next((square for square in wing if board[square] == rook_piece), NO_SQUARE)
         else:
             rook = rank + "abcdefgh".index(letter.lower())
         if rook == NO_SQUARE or board[rook] != rook_piece:
-            raise Problem(f"castling right {letter!r} but no rook to castle with")
+            continue
         right = 2 * colour + (0 if rook > king else 1)
         if rooks[right] != NO_SQUARE:
             raise Problem(f"two castling rights on one side of the king in {quoted(text)}")
@@ -129,7 +133,7 @@ def parse_castling(text: str, board: list[int]) -> list[int]:
 
 
 def parse_en_passant(text: str, board: list[int], us: int) -> int:
-    """Return the square behind the pawn that has just made a double step, or NO_SQUARE."""
+    """Return the square behind the pawn that has just made a double step; NO_SQUARE if none has."""
     if text == "-":
         return NO_SQUARE
     try:
@@ -137,11 +141,15 @@ def parse_en_passant(text: str, board: list[int], us: int) -> int:
     except ValueError:
         raise Problem(f"expected an en passant square or -, found {quoted(text)}") from None
     if target >> 3 != (5 if us == WHITE else 2):
-        raise Problem(f"en passant square {text} is on the wrong rank for the side to move")
-    pawn, passed, origin = target ^ 8, target, target + (8 if us == WHITE else -8)
-    if board[pawn] != (us ^ 1) * KINDS + PAWN or board[passed] != NO_PIECE or board[origin] != NO_PIECE:
-        raise Problem(f"no pawn has just made a double step over {text}")
-    return target
+        return NO_SQUARE
+    pawn, origin = _double_step(us, target)
+    stepped = board[pawn] == (us ^ 1) * KINDS + PAWN and board[target] == NO_PIECE and board[origin] == NO_PIECE
+    return target if stepped else NO_SQUARE
+
+
+def _double_step(us: int, passed: int) -> tuple[int, int]:
+    """Return where the opponent's pawn that has passed this square stands, and whence it came."""
+    return passed ^ 8, passed + (8 if us == WHITE else -8)
 
 
 def parse_count(text: str, name: str, least: int) -> int:
@@ -164,17 +172,14 @@ def _check_kings(position: Position, board: list[int], us: int) -> None:
         raise Problem(f"the king on {square_name(our_king)} is in check by more than two pieces")
 
 
-def _check_double_step(board: list[int], us: int, passed: int) -> None:
-    """Refuse a double step before which the king of the side now to move was in check."""
+def _was_in_check_before(board: list[int], us: int, passed: int) -> bool:
+    """Return whether the king of the side to move was in check before the double step over `passed`: none was made."""
     before = list(board)
-    before[passed ^ 8], before[passed + (8 if us == WHITE else -8)] = NO_PIECE, board[passed ^ 8]
+    pawn, origin = _double_step(us, passed)
+    before[pawn], before[origin] = NO_PIECE, board[pawn]
     position = Position()
     position.set_up(before, us ^ 1, [NO_SQUARE] * 4, NO_SQUARE, 0)
-    king = board.index(us * KINDS + KING)
-    if position.attackers_of(king, us ^ 1):
-        raise Problem(
-            f"no double step over {square_name(passed)}: before it the king on {square_name(king)} stood in check"
-        )
+    return bool(position.attackers_of(board.index(us * KINDS + KING), us ^ 1))
 
 
 def format_fen(position: Position, fullmove_number: int = 1) -> str:
