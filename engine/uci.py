@@ -1,8 +1,8 @@
 """The Universal Chess Interface: commands on standard input, answers on standard output.
 
 The search runs in its own thread, so `stop`, `isready` and `quit` take effect at once. An invalid command is answered
-by an `info string` and otherwise ignored. The end of the input quits. (Rudolf Huber, Stefan Meyer-Kahlen: UCI
-protocol, 2006)
+by an `info string` and otherwise ignored; after an invalid `position` there is nothing to search. The end of the input
+quits. (Rudolf Huber, Stefan Meyer-Kahlen: UCI protocol, 2006)
 """
 
 import os
@@ -50,6 +50,7 @@ MAX_PERFT_DEPTH = 20
 EMPTY = "<empty>"                  # an empty string in UCI
 NO_STYLE = "none"
 GROUP_OPTIONS = {f"Style {group.replace('_', ' ').title()}": group for group in GROUP_PERCENTS}
+REFUSED = "nothing to search, as the last position was refused"
 DURING_PERFT = ("isready", "stop") # all other commands wait for the end of a perft
 
 
@@ -61,8 +62,9 @@ class Uci:
         self._output_lock = Lock()
         self._engine = Engine()
         self._board = Board()
-        self._setup = ("startpos", False)          # of the last `position`, and whether it is Chess960
-        self._moves: list[str] = []                # the moves of the last `position`
+        self._setup = ("startpos", False)          # of the last valid `position`, and whether it is Chess960
+        self._moves: list[str] = []                # the moves of the last valid `position`
+        self._refused = False                      # whether an invalid `position` came after it
         self._chess960 = False
         self._variant = "standard"
         self._show_wdl = False
@@ -124,8 +126,7 @@ class Uci:
     # --- Commands ------------------------------------------------------------------------------------------------
 
     def _uci(self, words: list[str]) -> None:
-        self._say(f"id name {NAME}")
-        self._say(f"id author {AUTHOR}")
+        self._say(f"id name {NAME}\nid author {AUTHOR}")
         for name, kind in _options():
             self._say(f"option name {name} type {kind}")
         self._say(f"info string engine runs {describe_build()}; evaluation: {self._engine.describe_evaluation()}")
@@ -136,15 +137,13 @@ class Uci:
         self._engine.new_game()
 
     def _set_position(self, words: list[str]) -> None:
-        """Set up `startpos` or `fen FEN`, then play `moves MOVE ...`. On an error keep the old position."""
+        """Set up `startpos` or `fen FEN`, then play `moves MOVE ...`. After an error, `go` refuses to search."""
+        self._refused = True
         split = words.index("moves") if "moves" in words else len(words)
         setup, moves = words[:split], words[split + 1 :]
-        if setup[:1] == ["fen"]:
-            start = " ".join(setup[1:])
-        elif setup == ["startpos"]:
-            start = "startpos"
-        else:
+        if setup != ["startpos"] and setup[:1] != ["fen"]:
             raise UciError("expected position startpos or position fen FEN, then perhaps moves MOVE ...")
+        start = "startpos" if setup == ["startpos"] else " ".join(setup[1:])
         setup_key = (start, self._chess960)
         played = len(self._moves)
         if setup_key == self._setup and moves[:played] == self._moves:
@@ -156,7 +155,7 @@ class Uci:
         for move in new:
             board.push(move)
         self._stop()
-        self._board, self._setup, self._moves = board, setup_key, moves
+        self._board, self._setup, self._moves, self._refused = board, setup_key, moves, False
 
     def _set_option(self, words: list[str]) -> None:
         """Handle `name NAME value VALUE`; names ignore case and may contain spaces."""
@@ -224,7 +223,7 @@ class Uci:
             raise UciError(f"expected one of {' '.join(UCI_VARIANTS)} for UCI_Variant, found {name[:40]!r}{hint}")
         self._variant = UCI_VARIANTS[name.lower()]
         self._board = Board(chess960=self._chess960, variant=self._variant)
-        self._setup, self._moves = ("startpos", self._chess960), []
+        self._setup, self._moves, self._refused = ("startpos", self._chess960), [], False
         self._engine.set_position(self._board)
         self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
 
@@ -239,17 +238,15 @@ class Uci:
         if value.lower() not in (NO_STYLE, *NAMED_STYLES):
             close = get_close_matches(value.lower(), NAMED_STYLES, 1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            known = ", ".join((NO_STYLE, *NAMED_STYLES))
-            raise UciError(f"expected {known} for Style, found {value[:40]!r}{hint}")
+            raise UciError(f"expected {', '.join((NO_STYLE, *NAMED_STYLES))} for Style, found {value[:40]!r}{hint}")
         self._engine.set_named_style(None if value.lower() == NO_STYLE else value.lower())
         self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
 
     def _open_tablebase(self, path: str) -> None:
         """Open the folders of a path list, separated like the system's PATH."""
         folders = [Path(folder) for folder in path.split(os.pathsep) if folder]
-        tablebase = Tablebase(folders, self._engine.tablebase.probe_limit)
-        self._engine.set_tablebase(tablebase)
-        self._say(f"info string endgame tablebases: {tablebase.describe()}")
+        self._engine.set_tablebase(Tablebase(folders, self._engine.tablebase.probe_limit))
+        self._say(f"info string endgame tablebases: {self._engine.tablebase.describe()}")
         self._report_tablebase_problems()
 
     def _report_tablebase_problems(self) -> None:
@@ -265,6 +262,9 @@ class Uci:
         limits, only, notes = parse_limits(words)
         for note in notes:
             self._say(f"info string {note}")
+        if self._refused:
+            self._say(f"info string error: {REFUSED}\nbestmove 0000")
+            return
         allowed = self._legal_moves_among(only)
         try:
             self._engine.set_position(self._board)
@@ -291,10 +291,9 @@ class Uci:
         for word in words:
             try:
                 self._board.parse(word)
+                legal.append(word)
             except InvalidMove as error:
                 self._say(f"info string {error}; ignored")
-            else:
-                legal.append(word)
         return legal
 
     def _run_search(self, search: AnySearch, allowed: list[str]) -> None:
@@ -375,6 +374,8 @@ class Uci:
             self._say(f"but {what_plays} plays, evaluation {score_cp / 100:+.2f} (White's view)")
 
     def _start_perft(self, depth: int) -> None:
+        if self._refused:
+            raise UciError(REFUSED)
         self._perft_stopped.clear()
         self._perft_thread = Thread(target=self._perft, args=(self._board.copy(), depth), name="perft")
         self._perft_thread.start()
@@ -443,8 +444,7 @@ def _info(report: SearchReport, show_wdl: bool) -> str:
     bound = "" if report.bound is Bound.EXACT else f"{report.bound} "
     wdl = f"wdl {report.wdl.win} {report.wdl.draw} {report.wdl.loss} " if show_wdl else ""
     return (
-        f"info depth {report.depth} seldepth {report.selective_depth} multipv {report.line} "
-        f"score {score} {bound}{wdl}nodes {report.nodes} "
-        f"nps {report.nps} hashfull {report.hashfull} tbhits {report.tablebase_hits} "
+        f"info depth {report.depth} seldepth {report.selective_depth} multipv {report.line} score {score} {bound}{wdl}"
+        f"nodes {report.nodes} nps {report.nps} hashfull {report.hashfull} tbhits {report.tablebase_hits} "
         f"time {report.time_ms} pv {' '.join(report.pv)}"
     )

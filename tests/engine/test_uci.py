@@ -139,9 +139,6 @@ def test_commands_after_a_perft_wait_for_its_end() -> None:
     ("line", "answer"),
     [
         ("xyzzy", "unknown command 'xyzzy'"),
-        ("position", "expected position startpos"),
-        ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "White has 0 kings"),
-        ("position startpos moves e2e5", "'e2e5' is not legal here"),
         ("setoption name Hash value 0", "expected a whole number from 1"),
         ("setoption name Hash value many", "expected a whole number from 1"),
         ("setoption name Nonsense value 1", "unknown option 'Nonsense'"),
@@ -168,6 +165,31 @@ def test_an_invalid_command_is_answered_and_ignored(line: str, answer: str) -> N
     assert any(answer in said for said in lines if said.startswith("info string")), lines
     assert "readyok" in lines
     assert lines[-1].startswith("bestmove")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("position", "expected position startpos"),
+        ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "White has 0 kings"),
+        ("position startpos moves e2e4 e2e5", "'e2e5' is not legal here"),
+    ],
+)
+def test_after_an_invalid_position_nothing_is_searched_until_the_next(line: str, reason: str) -> None:
+    """A move for the position before it would be one for another game."""
+    before, refused = "position startpos moves e2e4", "nothing to search, as the last position was refused"
+    lines = converse(before, line, "go depth 1", "go perft 1", before, "go depth 1 searchmoves e7e5")
+    error, again, no_move, for_perft, *rest, answer = lines
+    assert reason in error
+    assert again == for_perft == f"info string error: {refused}"
+    assert no_move == "bestmove 0000"
+    assert all(said.startswith("info depth") for said in rest)
+    assert answer.startswith("bestmove e7e5")
+
+
+def test_a_variant_begins_a_position_after_an_invalid_one() -> None:
+    lines = converse("position startpos moves e2e5", "setoption name UCI_Variant value chess", "go perft 1")
+    assert lines[-1] == "Nodes searched: 20"
 
 
 @pytest.mark.parametrize("limit", ["depth", "nodes", "mate"])
