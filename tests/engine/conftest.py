@@ -21,14 +21,22 @@ def start(request: pytest.FixtureRequest) -> Start:
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client() -> Iterator[chess.engine.SimpleEngine]:
+    """An engine as python-chess runs it, which sets its options as it needs them."""
     with chess.engine.SimpleEngine.popen_uci(COMMAND, timeout=100) as engine:
         yield engine
 
 
-@pytest.fixture
-def session() -> Iterator[Session]:
+@pytest.fixture(scope="module")
+def shared_session() -> Iterator[Session]:
     session = Session()
     yield session
     session.close()
+
+
+@pytest.fixture
+def session(shared_session: Session) -> Session:
+    """An engine as after its start. The tests of a file share its process."""
+    shared_session.reset()
+    return shared_session

@@ -12,7 +12,7 @@ import pytest
 
 from engine.facade import Board, Engine, RunningSearch
 from engine.uci import Uci
-from tests.engine.uci_session import Session, converse
+from tests.engine.uci_session import Session, converse, converse_with_process
 
 
 def depth_reached(session: Session) -> int:
@@ -164,7 +164,7 @@ def test_a_mate_as_short_as_asked_for_ends_the_search(session: Session) -> None:
 
 def test_the_end_of_the_input_quits_in_mid_search() -> None:
     started = time.perf_counter()
-    assert converse("go infinite")[-1].startswith("bestmove")
+    assert converse_with_process("go infinite")[-1].startswith("bestmove")
     assert time.perf_counter() - started < 60
 
 

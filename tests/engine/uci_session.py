@@ -1,18 +1,29 @@
-"""The engine as a process that speaks UCI."""
+"""The engine that speaks UCI: within the process of the tests, or as a process of its own."""
 
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from io import StringIO
+
+from engine.uci import Uci
 
 COMMAND = [sys.executable, "-P", "-m", "engine"]
 
 
-def converse(*lines: str, timeout: float = 300) -> list[str]:
-    """Return all answers to these lines, after which the input ends."""
+def converse(*lines: str) -> list[str]:
+    """Return all answers to these lines, after which the input ends; without a process, whose start takes 0.1 s."""
+    output = StringIO()
+    Uci(output).run(lines)
+    return output.getvalue().splitlines()
+
+
+def converse_with_process(*lines: str) -> list[str]:
+    """Return all answers of a process of its own, for what concerns a whole process, such as the weights of a style."""
     answer = subprocess.run(
-        COMMAND, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=timeout, check=False
+        COMMAND, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=300, check=False
     )
     assert answer.stderr == ""
     assert answer.returncode == 0
@@ -43,6 +54,17 @@ class Session:
         """Return the first line with this part."""
         assert self.child.stdout is not None
         return next(line.strip() for line in self.child.stdout if part in line)
+
+    def reset(self) -> None:
+        """Let the engine be as after its start, with the defaults that it names itself."""
+        for line in ("stop", "debug off", "uci"):
+            self.say(line)
+        for line in self.until("uciok"):
+            if option := re.fullmatch(r"option name (.*) type \w+ default (.*?)( (min|var) .*)?", line):
+                self.say(f"setoption name {option[1]} value {option[2]}")
+        for line in ("ucinewgame", "position startpos", "isready"):
+            self.say(line)
+        self.until("readyok")
 
     def suspend(self, seconds: float) -> None:
         """Let time pass that costs the engine nothing: its clock goes on, its search does not."""
