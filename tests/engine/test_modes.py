@@ -14,27 +14,27 @@ import engine
 from engine.facade import build_mode
 from tests.engine.positions import OWN_PERFT, read_suite
 
-# With the hand-written evaluation, and a few with the network.
+# With the hand-written evaluation, and a few with the network. Engines are few, as plain Python needs long to make one.
 SEARCHES = """
 import json
 from engine.facade import NAMED_STYLES, Board, Engine, Limits, build_mode, perft
 from engine.bench import POSITIONS
 answers = []
-searches = [(fen, depth, "none") for fen, depth in zip(POSITIONS[::6], (3, 3, 3, 4, 4, 4, 4, 5, 5), strict=True)]
-for fen, depth, evaluation in searches + [(fen, 2, "<shipped>") for fen in POSITIONS[::24]]:
+engine = Engine(hash_mb=1)
+searches = [(fen, depth, "none") for fen, depth in zip(POSITIONS[18::6], (4, 4, 4, 4, 5, 5), strict=True)]
+searches += [(fen, depth, "<shipped>") for fen, depth in zip(POSITIONS[::24], (1, 2, 2), strict=True)]
+for fen, depth, evaluation in searches:
     board = Board(fen)
-    engine = Engine(hash_mb=1)
     engine.set_evaluation(evaluation)
     engine.set_position(board)
     result = engine.go(Limits(depth=depth))
     answers.append((fen, result.best_move, result.report.score_cp, result.report.mate_in, result.report.nodes,
                     result.report.pv, board.evaluate(), perft(board.position, 2)))
+engine.set_evaluation("none")
 for style in NAMED_STYLES:
-    engine = Engine(hash_mb=1)
-    engine.set_evaluation("none")
     engine.set_named_style(style)
     engine.set_position(Board(POSITIONS[12]))
-    report = engine.go(Limits(depth=3)).report
+    report = engine.go(Limits(depth=2)).report
     answers.append((style, report.score_cp, report.nodes, report.pv))
 print(json.dumps([build_mode(), answers]))
 """
@@ -67,13 +67,16 @@ from engine.facade import Board, Engine, Limits, build_mode
 rng = random.Random(7)
 answers = []
 engine = Engine(hash_mb=1)
-for variant in ("crazyhouse", "kingOfTheHill", "threeCheck", "antichess", "atomic", "horde", "racingKings"):
+variants = ("crazyhouse", "kingOfTheHill", "threeCheck", "antichess", "atomic", "horde", "racingKings")
+engine.set_evaluation("<shipped>")
+for variant in variants:
     board = Board(variant=variant)
-    engine.set_evaluation("<shipped>")
     engine.set_position(board)
-    learnt = engine.go(Limits(nodes=40)).report
+    learnt = engine.go(Limits(nodes=20)).report
     answers.append((learnt.score_cp, learnt.nodes, learnt.pv, engine.network_score_cp(board)))
-    engine.set_evaluation("none")
+engine.set_evaluation("none")
+for variant in variants:
+    board = Board(variant=variant)
     for ply in range(40):
         moves = board.legal_moves()
         if not moves:
@@ -110,9 +113,9 @@ import json
 from engine.facade import Board, Engine, Limits, build_mode
 from engine.bench import POSITIONS
 answers = []
+engine = Engine(hash_mb=1)
+engine.set_evaluation("none")
 for number, (fen, rating) in enumerate(zip(POSITIONS[::7], (600, 900, 1200, 1500, 1700, 2300, 2850, 1000))):
-    engine = Engine(hash_mb=1)
-    engine.set_evaluation("none")
     engine.limit_strength(rating, seed=number)
     engine.set_position(Board(fen))
     result = engine.go(Limits(nodes=300))

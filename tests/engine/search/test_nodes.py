@@ -52,7 +52,7 @@ MovePruning.hindsight_reduction = watched_hindsight
 engine = Engine(hash_mb=1)
 engine.set_evaluation("none")
 engine.set_position(Board("r1bqkbnr/ppp1pppp/8/5n2/5P2/4P2P/PP1P2P1/RNBQKBNR w KQkq - 1 2"))
-engine.go(Limits(nodes=15_000))
+engine.go(Limits(nodes=5_000))
 print(json.dumps([stores, late_moves, hindsight]))
 """
 
