@@ -174,8 +174,9 @@ class Database:
             raise StateNewer(_newer(self.path, schema, ours))
         kept = _copy(self.path, schema)
         is_copied = 0 < schema < ours and rescue.copy_if_room(kept, connection)
-        for number, script in enumerate(self._migrations[schema:], schema + 1):
-            connection.executescript(f"BEGIN; {script}; PRAGMA user_version = {number}; COMMIT")
+        if schema < ours:
+            scripts = "; ".join(self._migrations[schema:])  # in one transaction, as each waits for the disk
+            connection.executescript(f"BEGIN; {scripts}; PRAGMA user_version = {ours}; COMMIT")
         if is_copied:
             self._log.info("store.migrate", schema=schema, to=ours, copy=kept)
         elif 0 < schema < ours:
