@@ -2,12 +2,15 @@
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from click.testing import CliRunner
+
+from lichessbot.cli.rehearse import command as rehearse_command
 
 REHEARSE = [sys.executable, "-P", "-m", "lichessbot", "rehearse"]
 # A bot that moves at once: the games are about the faults.
@@ -41,10 +44,10 @@ class Rehearsal:
 
 
 def rehearse(folder: Path, *words: str) -> Rehearsal:
-    """Run to the end; its files stay in `folder`."""
+    """Run to the end in this process; its files stay in `folder`."""
     config, fault_log = folder / "config.yml", folder / "faults.jsonl"
     config.write_text(CONFIG)
-    command = [*REHEARSE, "--config", str(config), "--fault-log", str(fault_log), *words]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    command = ["--config", str(config), "--fault-log", str(fault_log), *words]
+    done = CliRunner(catch_exceptions=False).invoke(rehearse_command, command, standalone_mode=False)
     entries = [json.loads(line) for line in fault_log.read_text().splitlines()] if fault_log.exists() else []
-    return Rehearsal(done.returncode, done.stdout, entries)
+    return Rehearsal(done.return_value, done.output, entries)

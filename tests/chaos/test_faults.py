@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from lichessbot.rehearsal.cli import bot_process
 from lichessbot.rehearsal.faults.catalogue import Fault
 from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.fakes.forked import AsCopies
 
 from .rehearsal import rehearse
 from .trips import Trips, trips_to
@@ -61,7 +63,10 @@ def test_only_what_was_under_way_is_excused() -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_no_fault_alone_loses_a_game_or_makes_the_bot_misbehave(group: str, tmp_path: Path) -> None:
+def test_no_fault_alone_loses_a_game_or_makes_the_bot_misbehave(
+    group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bot_process, "subprocess", AsCopies)
     names, games = GROUPS[group], str(GAMES[group])
     words = ["--games", games, "--concurrency", games, "--clock", CLOCK, "--time-scale", TIME_SCALE]
     with RehearsalServer() as idle, trips_to(idle.site.url) as trips:

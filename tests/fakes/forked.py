@@ -30,6 +30,18 @@ def start(
     return begin(words, environment, output, errors)
 
 
+class AsCopies:
+    """Stands for the module `subprocess` where a rehearsal starts its daemon, which is a copy then."""
+
+    DEVNULL, STDOUT, TimeoutExpired = subprocess.DEVNULL, subprocess.STDOUT, subprocess.TimeoutExpired
+
+    @staticmethod
+    def Popen(  # noqa: N802 (as there)
+        command: Sequence[str], *, env: Mapping[str, str], stdout: IO[bytes], **_: object
+    ) -> "Forked | subprocess.Popen[bytes]":
+        return start(command[command.index("lichessbot") + 1 :], env, stdout, stdout)
+
+
 def start_from_nothing(
     words: Sequence[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes]
 ) -> "subprocess.Popen[bytes]":

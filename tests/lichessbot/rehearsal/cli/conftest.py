@@ -1,5 +1,6 @@
 """Child processes of a test: they find the packages, carry a mark, and end with the test."""
 
+import os
 import secrets
 import subprocess
 import tempfile
@@ -9,7 +10,10 @@ from pathlib import Path
 import pytest
 
 import lichessbot
+from lichessbot.rehearsal.cli import bot_process
+from tests.fakes import forked
 
+PATIENCE_S = 60.0
 WHERE_THE_PACKAGES_ARE = str(Path(lichessbot.__file__).parents[1])
 
 
@@ -24,6 +28,13 @@ def _temporary_folders_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """What a failed rehearsal leaves behind goes with the test."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@pytest.fixture
+def copied_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rehearsal in this process starts its daemon as a copy. The original starts now, before `mark` is set."""
+    forked.run(["--version"], os.environ, PATIENCE_S)
+    monkeypatch.setattr(bot_process, "subprocess", forked.AsCopies)
 
 
 @pytest.fixture

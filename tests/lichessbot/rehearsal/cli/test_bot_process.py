@@ -37,6 +37,7 @@ def test_the_service_manager_does_not_take_the_rehearsed_bot_for_the_real_one(
     assert not set(beats) & set(daemon._environment)
 
 
+@pytest.mark.usefixtures("copied_daemon")
 def test_a_rematch_that_runs_at_the_end_of_the_series_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

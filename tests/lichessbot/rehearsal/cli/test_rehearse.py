@@ -38,6 +38,7 @@ def arguments(*words: str) -> Options:
     return Options(**rehearse_command.make_context("rehearse", list(words)).params)
 
 
+@pytest.mark.usefixtures("copied_daemon")
 @pytest.mark.parametrize("variant", ["standard", "chess960", "fromPosition"])
 def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
     variant: str, mark: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -59,6 +60,7 @@ def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
     assert marked_processes(mark) == []
 
 
+@pytest.mark.usefixtures("copied_daemon")
 def test_the_games_of_a_long_series_are_not_written_in_one_call_which_would_take_too_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,6 +79,7 @@ def test_the_games_of_a_long_series_are_not_written_in_one_call_which_would_take
     assert len(set(calls)) == 2
 
 
+@pytest.mark.usefixtures("copied_daemon")
 def test_a_file_that_cannot_be_written_is_a_failure_and_the_other_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,6 +101,7 @@ def test_a_file_in_a_folder_without_permission_is_refused(tmp_path: Path, monkey
             arguments(option, str(tmp_path / "file"))
 
 
+@pytest.mark.usefixtures("copied_daemon")
 def test_the_bot_gives_odds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pgn, config = tmp_path / "games.pgn", tmp_path / "config.yml"
     config.write_text("engine: {depth: 4}\npersonality: fox\nchallenge: {concurrency: 2, odds: [queen]}\n")
@@ -331,6 +335,7 @@ matchmaking: {block_list_files: bots.txt}
     assert settings["matchmaking"] == {"block_list_files": f"{tmp_path}/bots.txt"}
 
 
+@pytest.mark.usefixtures("copied_daemon")
 def test_the_notes_on_the_operators_configuration_are_told_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -351,6 +356,7 @@ def test_the_rehearsed_bot_leaves_the_operators_server_program_and_page_alone(tm
     assert settings == {"url": "http://127.0.0.1:1", "state_dir": "state", "abort_time": 31}
 
 
+@pytest.mark.usefixtures("copied_daemon")
 def test_the_configuration_of_the_operator_is_rehearsed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "config.yml"
     config.write_text("token: not_used\nurl: https://lichess.org\nchallenge: {variants: [chess960]}\n")
