@@ -4,7 +4,6 @@ The long tests also take the files that the projects ship, if LICHESS_BOT_CONFIG
 """
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +11,14 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from engine.facade import OWN_BOOK
+from lichessbot.cli.main import cli
+from lichessbot.rehearsal.cli import bot_process
+from tests.fakes.forked import AsCopies
 from tests.lichessbot.config.migration.old_files import BOTLI, LICHESS_BOT
 
-PATIENCE_S = 240
 Values = dict[str, Any]
 Edit = Callable[[Values], None]
 
@@ -133,11 +135,10 @@ def put_engines(folder: Path, values: Values) -> None:
         file.chmod(0o755)
 
 
-def run(folder: Path, *words: str) -> str:
-    command = [sys.executable, "-P", "-m", "lichessbot", *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S)
-    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
-    return done.stdout
+def run(*words: str) -> str:
+    done = CliRunner(catch_exceptions=False).invoke(cli, words, standalone_mode=False)
+    assert not done.return_value, f"{words}: {done.output}"
+    return done.output
 
 
 def moves_over_and_plays(folder: Path, text: str, edit: Edit, clock: str) -> None:
@@ -145,10 +146,17 @@ def moves_over_and_plays(folder: Path, text: str, edit: Edit, clock: str) -> Non
     edit(values)
     put_engines(folder, values)
     (folder / "old.yml").write_text(yaml.safe_dump(values, sort_keys=False))
-    run(folder, "config", "migrate", "old.yml")
-    told = run(folder, "rehearse", "--config", "config.yml", "--games", "2", "--concurrency", "1", "--clock", clock)
+    run("config", "migrate", "old.yml")
+    told = run("rehearse", "--config", "config.yml", "--games", "2", "--concurrency", "1", "--clock", clock)
     assert "2 games: " in told
     assert " 0 failed;" in told
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands run in this process and in the test's folder, and the daemon is a copy."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bot_process, "subprocess", AsCopies)
 
 
 @pytest.mark.parametrize(("program", "clock"), [("lichess-bot", "60+1"), ("BotLi", "120+2")])
