@@ -23,11 +23,11 @@ from typing import IO, NoReturn
 
 
 def start(
-    words: Sequence[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes]
+    words: Sequence[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes], plant: str = ""
 ) -> "Forked | subprocess.Popen[bytes]":
-    """Start `lichessbot` with these words."""
+    """Start `lichessbot` with these words; it first runs the code `plant`."""
     begin = Forked if hasattr(os, "pidfd_open") else start_from_nothing
-    return begin(words, environment, output, errors)
+    return begin(words, environment, output, errors, plant)
 
 
 class AsCopies:
@@ -43,10 +43,11 @@ class AsCopies:
 
 
 def start_from_nothing(
-    words: Sequence[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes]
+    words: Sequence[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes], plant: str = ""
 ) -> "subprocess.Popen[bytes]":
-    """Start `lichessbot` with these words as an operator does."""
-    command = [sys.executable, "-P", "-m", "lichessbot", *words]
+    """Start `lichessbot` with these words as an operator does, but for the code `plant`."""
+    code = f"{plant}\nimport sys\nfrom lichessbot.cli.main import main\nsys.exit(main())"
+    command = [sys.executable, "-P", *(["-c", code] if plant else ["-m", "lichessbot"]), *words]
     return subprocess.Popen(command, stdout=output, stderr=errors, env=environment)
 
 
@@ -66,12 +67,12 @@ class Forked:
     """A copy, with what tests need of `subprocess.Popen`."""
 
     def __init__(
-        self, words: Sequence[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes]
+        self, words: Sequence[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes], plant: str
     ) -> None:
         self._channel, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(_original(), [b"."], [theirs.fileno(), output.fileno(), errors.fileno()])
-        self._channel.sendall(json.dumps([*words, dict(environment)]).encode())
+        self._channel.sendall(json.dumps([*words, dict(environment), plant]).encode())
         self._channel.shutdown(socket.SHUT_WR)
         self.pid = self._number()
         self.returncode: int | None = None
@@ -139,7 +140,7 @@ def _serve(requests: socket.socket) -> list[str]:
                 sys.exit()
             client = socket.socket(fileno=descriptors.pop(0))
             with client.makefile("rb") as request:
-                *words, environment = json.load(request)
+                *words, environment, plant = json.load(request)
             pid = os.fork()
             if pid == 0:
                 for number, descriptor in enumerate(descriptors, 1):
@@ -150,6 +151,7 @@ def _serve(requests: socket.socket) -> list[str]:
                 os.environ.clear()
                 os.environ.update(environment)
                 signal.signal(signal.SIGINT, signal.default_int_handler)
+                exec(plant, {})
                 return words
             for descriptor in descriptors:
                 os.close(descriptor)

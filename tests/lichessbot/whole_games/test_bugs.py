@@ -2,13 +2,13 @@
 
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pkgutil import resolve_name
 
 import pytest
 
+from tests.fakes import forked
 from tests.fakes.arena import PATIENCE_S, Arena, judge
 from tests.fakes.service_manager import ListeningManager
 
@@ -21,17 +21,15 @@ def errors_are_expected() -> bool:
 @contextmanager
 def run_with_bug(
     arena: Arena, bug: str, environment: dict[str, str] | None = None
-) -> "Iterator[subprocess.Popen[bytes]]":
+) -> "Iterator[forked.Forked | subprocess.Popen[bytes]]":
     """Run the daemon after these lines of code; it writes to the arena's log."""
-    code = f"{bug}\nimport sys\nfrom lichessbot.cli.main import main\nsys.exit(main())"
-    words = arena.command("run")
-    command = [sys.executable, "-P", "-c", code, *words[words.index("run") :]]
-    environment = environment or arena.environment()
-    with arena.log_path.open("ab") as log, subprocess.Popen(command, env=environment, stderr=log) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    with arena.log_path.open("ab") as log:
+        process = forked.start(arena.words("run"), environment or arena.environment(), log, log, bug)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 # The function raises so many times, after it has been called `good` times.
@@ -84,7 +82,7 @@ def test_a_bug_ends_only_the_step_it_occurs_in(arena: Arena, place: str) -> None
     with ListeningManager(notify) as manager, run_with_bug(arena, plant, environment) as process:
         arena.until_ended(1)
         arena.until(lambda: any("internal errors: " in message for message in manager.heard))
-        process.terminate()
+        process.send_signal(signal.SIGTERM)
         process.wait(PATIENCE_S)
     log = arena.log()
     assert process.returncode == 0, log
@@ -120,7 +118,7 @@ def test_a_game_that_met_a_bug_is_joined_again_and_the_others_go_on(arena: Arena
     first, _ = (arena.challenge(arena.player(f"Greedy{number}")) for number in range(2))
     with run_with_bug(arena, BROKEN_GAME.format(crashes=2, first=first)) as process:
         arena.until_ended(2)
-        process.terminate()
+        process.send_signal(signal.SIGTERM)
         process.wait(PATIENCE_S)
     log = arena.log()
     assert process.returncode == 0
