@@ -365,13 +365,13 @@ time.sleep(600)
 
 def test_the_overhead_is_set_before_its_search(start: Start, inbox: Inbox) -> None:
     engine = start()
-    limits = {"white_time_ms": 90_000, "black_time_ms": 90_000}
+    limits = {"white_time_ms": 10_000, "black_time_ms": 10_000}
     engine.search(search(1, **limits))
     unhurried = heard(inbox)
     assert isinstance(unhurried, BestMove)
     hurried_s = []
     for number in range(2, 6):      # a busy machine may delay some of them
-        engine.search(search(number, **limits), overhead_ms=89_990)
+        engine.search(search(number, **limits), overhead_ms=9_990)
         hurried = heard(inbox)
         assert isinstance(hurried, BestMove)
         hurried_s.append(hurried.took_s)
