@@ -8,6 +8,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
@@ -15,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
 
 # From the foundations down: an entry is a package or a module of its root.
 ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -70,11 +72,33 @@ def files(*patterns: str) -> list[Path]:
     return sorted(chain.from_iterable(ROOT.glob(pattern) for pattern in patterns))
 
 
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a file. Its syntax tree is not kept: the garbage collector would visit all of them often."""
+
+    imports: frozenset[str]
+    """Every module or name it imports, wherever the import stands; Cython's `cimports` count as ordinary ones."""
+    functions: tuple[tuple[str, int], ...]
+    """Every function and how many lines it has."""
+
+
 @cache
-def nodes(path: Path) -> tuple[ast.AST, ...]:
-    """Every import and function of a file."""
-    kinds = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef
-    return tuple(node for node in statements(ast.parse(path.read_text())) if isinstance(node, kinds))
+def facts(path: Path) -> Facts:
+    names: set[str] = set()
+    functions: list[tuple[str, int]] = []
+    for node in statements(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0 or TESTS in path.parents, f"{path}: a relative import"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            functions.append((node.name, (node.end_lineno or node.lineno) - node.lineno + 1))
+    return Facts(frozenset(name.removeprefix("cython.cimports.") for name in names), tuple(functions))
+
+
+def imports(path: Path) -> frozenset[str]:
+    return facts(path).imports
 
 
 def statements(block: ast.AST) -> Iterator[ast.AST]:
@@ -83,19 +107,6 @@ def statements(block: ast.AST) -> Iterator[ast.AST]:
         for inner in getattr(block, name, ()):
             yield inner
             yield from statements(inner)
-
-
-@cache
-def imports(path: Path) -> frozenset[str]:
-    """Every module or name a file imports, wherever the import stands; Cython's `cimports` count as ordinary ones."""
-    names: set[str] = set()
-    for node in nodes(path):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: a relative import"
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(name.removeprefix("cython.cimports.") for name in names)
 
 
 def entries_imported(path: Path, root: str) -> set[str]:
@@ -185,10 +196,8 @@ def test_files_and_functions_are_small() -> None:
     for path in files("engine/**/*.py", "lichessbot/**/*.py", "tests/**/*.py"):
         name = str(path.relative_to(ROOT))
         assert len(path.read_text().splitlines()) <= MOST_LINES or name in GENERATED, name
-        for node in nodes(path):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                assert lines <= MOST_LINES_OF_A_FUNCTION, f"{name}: {node.name} has {lines} lines"
+        for function, lines in facts(path).functions:
+            assert lines <= MOST_LINES_OF_A_FUNCTION, f"{name}: {function} has {lines} lines"
 
 
 def test_the_engine_knows_nothing_of_the_daemon() -> None:
