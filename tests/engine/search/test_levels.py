@@ -290,19 +290,19 @@ def test_the_lowest_level_beats_a_player_of_random_moves_in_variants(variant: st
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variants_are_played_at_a_level(variant: str) -> None:
     board = Board(variant=variant)
-    for rating, seeds in ((600, SEEDS[:8]), (1500, SEEDS[:8]), (2850, SEEDS[:4])):
+    for rating, seeds in ((600, SEEDS[:8]), (1500, SEEDS[:8]), (2850, SEEDS[:3])):
         games = [choose(rating, seed, board) for seed in seeds]
-        assert games[:2] == [choose(rating, seed, board) for seed in seeds[:2]]
+        assert games[0] == choose(rating, seeds[0], board)
         assert len(set(games)) > 1
         assert set(games) <= set(board.legal_moves())
 
 
-def test_a_strong_player_opens_a_variant_differently_but_with_good_moves() -> None:
+def test_a_strong_player_varies_the_opening_of_a_variant_by_good_moves_only() -> None:
+    """That it varies is tested above."""
     board = Board(variant="atomic")
     board.push("g1f3")
-    moves = {choose(2850, seed, board) for seed in SEEDS[:6]}
+    moves = {choose(2850, seed, board) for seed in SEEDS[:4]}
     assert not moves & {"d7d5", "e7e5"}, "mated in three, and lost"
-    assert len({choose(2850, seed, Board(variant="atomic")) for seed in SEEDS[:4]}) > 1
 
 
 def test_a_win_at_hand_is_no_opening() -> None:
