@@ -12,6 +12,7 @@ import engine
 from engine._build import BUILD
 
 ROOT = Path(__file__).parent.parent
+FAILING_COMPILER = "#!/bin/sh\nexit 1\n"
 HEADER = "# cython: language_level=3\n"
 # What is tested is which files are compiled, not how: a compiler that writes an empty file takes no time.
 QUICK_COMPILER = """#!/bin/sh
@@ -29,21 +30,34 @@ MODULES = {
 }
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """What a build needs, without anything built; a few small modules stand for all."""
-    (tmp_path / "engine" / "core").mkdir(parents=True)
+@pytest.fixture(scope="module")
+def translated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a build needs, with the C files but nothing compiled; a few small modules stand for all."""
+    folder = tmp_path_factory.mktemp("checkout")
+    (folder / "engine" / "core").mkdir(parents=True)
     for name in ("pyproject.toml", "README.md", "LICENSE", "engine/_build.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "engine" / "__init__.py").write_text('__version__ = "0"\n')
-    (tmp_path / "engine" / "core" / "__init__.py").touch()
+        shutil.copy(ROOT / name, folder / name)
+    (folder / "engine" / "__init__.py").write_text('__version__ = "0"\n')
+    (folder / "engine" / "core" / "__init__.py").touch()
     for name, text in MODULES.items():
-        (tmp_path / "engine" / "core" / name).write_text(text)
-    return tmp_path
+        (folder / "engine" / "core" / name).write_text(text)
+    build(folder, FAILING_COMPILER)
+    return folder
 
 
-def build(checkout: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "ENGINE_PURE": ""}
+@pytest.fixture
+def checkout(translated: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(translated, tmp_path / "checkout")
+
+
+def build(checkout: Path, compiler: str | None) -> subprocess.CompletedProcess[str]:
+    """Build with this script in place of gcc. Its name stays, as another one would have all translated again."""
+    script = checkout / "cc"
+    script.unlink(missing_ok=True)
+    if compiler is not None:
+        script.write_text(compiler)
+        script.chmod(0o755)
+    environment = {**os.environ, "ENGINE_PURE": "", "CC": "./cc"}
     command = [sys.executable, "engine/_build.py"]
     return subprocess.run(
         command, cwd=checkout, env=environment, capture_output=True, text=True, timeout=600, check=False
@@ -55,17 +69,14 @@ def compiled_by_an_edit(checkout: Path, name: str, text: str) -> list[str]:
     before = {path: path.stat().st_mtime_ns for path in (checkout / BUILD / "lib").rglob("*.so")}
     (checkout / "engine" / "core" / name).write_text(text)
     assert engine.edited_sources(checkout) == [f"engine/core/{name}"]
-    assert build(checkout).returncode == 0
+    assert build(checkout, QUICK_COMPILER).returncode == 0
     assert engine.edited_sources(checkout) == []
     return sorted(path.name.split(".")[0] for path, time in before.items() if path.stat().st_mtime_ns != time)
 
 
-@pytest.mark.parametrize("compiler", ["false", "no-such-compiler"])
-def test_a_failed_compile_fails_the_build_and_names_the_cure(
-    checkout: Path, compiler: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CC", compiler)
-    answer = build(checkout)
+@pytest.mark.parametrize("compiler", [FAILING_COMPILER, None], ids=["failing", "missing"])
+def test_a_failed_compile_fails_the_build_and_names_the_cure(checkout: Path, compiler: str | None) -> None:
+    answer = build(checkout, compiler)
     assert answer.returncode != 0
     last = answer.stderr.splitlines()[-1]
     assert last.startswith("error: the chess engine could not be compiled")
@@ -73,14 +84,10 @@ def test_a_failed_compile_fails_the_build_and_names_the_cure(
     assert not list((checkout / "engine").rglob("*.so"))
 
 
-def test_an_edit_compiles_the_file_and_its_dependents_only(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (checkout / "quick-cc").write_text(QUICK_COMPILER)
-    (checkout / "quick-cc").chmod(0o755)
-    monkeypatch.setenv("CC", str(checkout / "quick-cc"))
-    assert build(checkout).returncode == 0
+def test_an_edit_compiles_the_file_and_its_dependents_only(checkout: Path) -> None:
+    assert build(checkout, QUICK_COMPILER).returncode == 0
     built = {path.name.split(".")[0] for path in (checkout / "engine").rglob("*.so")}
     assert built == {"_cyutility", "leaf", "user", "tuned"}
-    assert compiled_by_an_edit(checkout, "user.py", MODULES["user.py"] + "\n") == ["user"]
     assert compiled_by_an_edit(checkout, "leaf.py", MODULES["leaf.py"] + "\n") == ["leaf"]
     assert compiled_by_an_edit(checkout, "leaf.pxd", MODULES["leaf.pxd"] + "\n") == ["leaf", "user"]
     assert compiled_by_an_edit(checkout, "params.py", "MARGIN = 6\n") == ["tuned"]
@@ -88,7 +95,7 @@ def test_an_edit_compiles_the_file_and_its_dependents_only(checkout: Path, monke
     assert engine.edited_sources(checkout) == []
     (checkout / "engine" / "core" / "user.py").unlink()
     assert engine.edited_sources(checkout) == ["engine/core/user.py"]
-    assert build(checkout).returncode == 0
+    assert build(checkout, QUICK_COMPILER).returncode == 0
     assert not list((checkout / "engine").rglob("user.*.so"))
 
 
