@@ -4,7 +4,7 @@ import json
 import os
 import stat
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from lichessbot.config.schema import schema
 from tests.lichessbot.config.migration.old_files import BOTLI, LICHESS_BOT
 
 TOKEN = "lip_0123456789abcdef"
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -30,15 +31,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "lichessbot", *words],
-        cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=90,
-    )  # fmt: skip
+@pytest.fixture
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process, and in the folder."""
+
+    def run(*words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        code = main(words)
+        return subprocess.CompletedProcess(words, code, *capsys.readouterr())
+
+    return run
 
 
-def test_a_file_of_botli_is_migrated_and_its_token_kept_apart(folder: Path) -> None:
-    done = run(folder, "config", "migrate", "botli.yml")
+def test_a_file_of_botli_is_migrated_and_its_token_kept_apart(folder: Path, run: Run) -> None:
+    done = run("config", "migrate", "botli.yml")
     assert (done.returncode, done.stdout) == (0, "")
     lines = done.stderr.splitlines()
     assert lines[0] == "config.yml: botli.yml, a configuration of BotLi, translated"
@@ -51,7 +58,7 @@ def test_a_file_of_botli_is_migrated_and_its_token_kept_apart(folder: Path) -> N
     assert (folder / "config.token").read_text() == f"{TOKEN}\n"
     assert TOKEN not in (folder / "config.yml").read_text() + done.stderr
     assert (folder / "botli.yml").read_text() == BOTLI
-    shown = run(folder, "config", "show", "--config", "config.yml")
+    shown = run("config", "show", "--config", "config.yml")
     assert "token: '[hidden]'  # config.yml:" in shown.stdout
     assert not [file for file in os.listdir(folder) if file.startswith(".")], "nothing unfinished is left"
 
@@ -135,8 +142,8 @@ def test_a_placeholder_is_no_token(folder: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("command", ["run", "check"])
-def test_a_file_of_botli_is_recognised_in_one_line(folder: Path, command: str) -> None:
-    done = run(folder, command, "--config", "botli.yml", LICHESS_BOT_TOKEN=TOKEN)
+def test_a_file_of_botli_is_recognised_in_one_line(run: Run, command: str) -> None:
+    done = run(command, "--config", "botli.yml", LICHESS_BOT_TOKEN=TOKEN)
     assert done.returncode == 2
     assert done.stderr == (
         "botli.yml: is a configuration of BotLi; translate it: lichessbot config migrate botli.yml\n"
@@ -157,10 +164,10 @@ profiles:
 """
 
 
-def test_every_value_is_shown_with_its_origin(folder: Path) -> None:
+def test_every_value_is_shown_with_its_origin(folder: Path, run: Run) -> None:
     (folder / "c.yml").write_text(SHOWN)
     (folder / "secret.token").write_text(TOKEN)
-    done = run(folder, "config", "show", "--config", "c.yml", STATE_DIRECTORY="/var/lib/bot")
+    done = run("config", "show", "--config", "c.yml", STATE_DIRECTORY="/var/lib/bot")
     lines = done.stdout.splitlines()
     assert done.returncode == 0
     assert {
@@ -194,8 +201,8 @@ def test_only_what_was_changed_is_shown_if_asked(folder: Path, capsys: pytest.Ca
 # The schema
 
 
-def test_the_schema_explains_every_key_of_the_example(folder: Path) -> None:
-    done = run(folder, "config", "schema")
+def test_the_schema_explains_every_key_of_the_example(run: Run) -> None:
+    done = run("config", "schema")
     whole = json.loads(done.stdout)
     assert whole == schema()
     definitions = whole["$defs"]

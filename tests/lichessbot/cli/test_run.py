@@ -1,4 +1,4 @@
-"""The options of `lichessbot run`, and what a daemon without its page does not load."""
+"""The options of `lichessbot run`, and what a daemon without its page and without a rehearsal does not load."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from lichessbot.cli.run import command
 
-IMPORT = "import sys, lichessbot.cli.run; print(*sys.modules)"
+IMPORT = "import sys, lichessbot.cli.main, lichessbot.cli.run; print(*sys.modules)"
 PAGES_ONLY = {"starlette", "uvicorn", "prometheus_client", "lichessbot.control.web.service"}
 
 
@@ -32,8 +32,9 @@ def test_a_wrong_address_is_answered_with_a_right_one() -> None:
     assert caught.value.message == "expected an address and a port such as 127.0.0.1:8080, found '8080'"
 
 
-def test_a_daemon_without_its_page_loads_nothing_of_it() -> None:
+def test_a_daemon_loads_neither_its_page_nor_the_rehearsal() -> None:
     done = subprocess.run([sys.executable, "-P", "-c", IMPORT], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "lichessbot.daemon" in loaded
     assert not loaded & PAGES_ONLY
+    assert not [name for name in loaded if "rehearsal" in name]

@@ -303,16 +303,6 @@ def test_a_watcher_outlives_a_moment_of_a_wrong_configuration_file(
 # Completion
 
 
-def completed(words: str) -> list[str]:
-    """What bash is offered for the last of these words."""
-    environment = {**os.environ, "_LICHESSBOT_COMPLETE": "bash_complete", "COMP_WORDS": words}
-    environment["COMP_CWORD"] = str(len(words.split(" ")) - 1)
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "lichessbot"], env=environment, capture_output=True, text=True, timeout=PATIENCE_S
-    )
-    return [line.partition(",")[2] for line in done.stdout.splitlines()]
-
-
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
@@ -322,5 +312,13 @@ def completed(words: str) -> list[str]:
         ("lichessbot challenge --var", ["--variant"]),
     ],
 )
-def test_the_shell_completes_commands_options_and_values(words: str, offered: list[str]) -> None:
-    assert completed(words) == offered
+def test_the_shell_completes_commands_options_and_values(
+    words: str, offered: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_LICHESSBOT_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+    with pytest.raises(SystemExit) as end:
+        main([])
+    assert end.value.code == 0
+    assert [line.partition(",")[2] for line in capsys.readouterr().out.splitlines()] == offered
