@@ -28,7 +28,7 @@ SETTINGS = TrainingSettings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6,
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("shards")
-    write_shards(place, count=4, games=60)
+    write_shards(place, count=4, games=45)
     return place
 
 
@@ -82,14 +82,15 @@ def test_the_same_seed_and_threads_give_the_same_net(data: Data) -> None:
 
 
 def test_a_resumed_training_ends_like_an_uninterrupted_one(data: Data, tmp_path: Path) -> None:
-    whole = Training(data, SETTINGS)
+    settings = replace(SETTINGS, epochs=2)
+    whole = Training(data, settings)
     list(whole.run())
-    half = Training(data, SETTINGS)
+    half = Training(data, settings)
     checks = half.run()
     for _ in range(3):
         next(checks)
     half.save(tmp_path / "checkpoint")
-    rest = Training(data, SETTINGS)
+    rest = Training(data, settings)
     assert rest.resume(tmp_path / "checkpoint")
     list(rest.run())
     assert rest.checks == whole.checks
@@ -205,7 +206,7 @@ def test_only_hindsight_changes_the_scores(folder: Path, data: Data) -> None:
 
 
 def test_early_stopping(data: Data) -> None:
-    training = Training(data, replace(SETTINGS, epochs=400, checks=400, patience=3, decay=0.0))
+    training = Training(data, replace(SETTINGS, epochs=400, batch=1024, checks=400, patience=3, decay=0.0))
     checks = list(training.run())
     losses = [check.held_out for check in checks]
     assert training.step < training.steps
