@@ -153,8 +153,7 @@ class _Present:
 
     def _slot_holders(self) -> Iterator[SlotHolder]:
         """Yield the opponents in games now; none if the daemon does not run, as its records are then out of date."""
-        for game in self._records.running_games() if self.in_use else ():
-            challenge = self._records.challenge(game.id)
+        for game, challenge in self._records.running_games() if self.in_use else ():
             if challenge is None:
                 title, _, name = game.opponent.rpartition(" ")
                 yield SlotHolder(name.lower(), is_bot=title == BOT_TITLE, has_clock=game.has_clock)

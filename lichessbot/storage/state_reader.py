@@ -134,9 +134,12 @@ class StateReader:
 
     # Games and the file itself
 
-    def running_games(self) -> list[GameRecord]:
-        """Return the games that the daemon plays, as long as it runs."""
-        return [GameRecord.of_row(row) for row in self._read(f"{game_records.SELECT} WHERE left_at IS NULL")]
+    def running_games(self) -> list[tuple[GameRecord, ChallengeRecord | None]]:
+        """Return the games that the daemon plays, as long as it runs, each with the challenge to us that it came of."""
+        games = map(GameRecord.of_row, self._read(f"{game_records.SELECT} WHERE left_at IS NULL"))
+        rows = self._read(f"{challenge_records.SELECT} WHERE id IN (SELECT id FROM games WHERE left_at IS NULL)")
+        challenges = {it.id: it for it in map(ChallengeRecord.of_row, rows)}
+        return [(game, challenges.get(game.id)) for game in games]
 
     def schema(self) -> int | None:
         """Return the number of the schema; None if there is nothing to read."""

@@ -70,7 +70,7 @@ def test_challenges_of_ours_are_read(records: StateReader) -> None:
 
 
 def test_games_that_were_not_left_run(records: StateReader) -> None:
-    assert [game.id for game in records.running_games()] == ["older000"]
+    assert [(game.id, challenge) for game, challenge in records.running_games()] == [("older000", OLDER)]
 
 
 def test_the_file_itself_is_described(records: StateReader) -> None:
