@@ -187,10 +187,11 @@ class Arena:
         return count == times if times is not None else count > 0
 
     def engines(self) -> list[int]:
-        """The processes that the daemon started, wherever they are now."""
+        """The processes that the daemon and its commands started, wherever they are now."""
+        daemon = None if self._process is None else self._process.pid
         mark = f"{MARK}={self._mark}".encode()
         marked = [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if mark in _environment(entry)]
-        return [pid for pid in marked if pid != self.process.pid]
+        return [pid for pid in marked if pid != daemon]
 
     def leftovers(self) -> list[str]:
         """Engines that outlive their daemon, in words; they have a moment to notice its end."""
