@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +20,8 @@ TOKEN = "lip_secret0123456789"
 TIME_SCALE = "0.2"
 EVENTS = "/api/stream/event"
 ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
+# Which engine plays does not matter here, and ours takes ten times as long to start.
+POLITE_ENGINE = (sys.executable, "-I", "-S", str(Path(__file__).parents[1] / "fakes" / "rude_engine.py"), "polite")
 STANDARD = {"key": "standard", "name": "Standard"}
 
 
@@ -63,7 +66,7 @@ class Daemon:
         self._folder = folder
         self._process: forked.Forked | subprocess.Popen[bytes] | None = None
         self._log = folder / "log"
-        self.hash_mb = 1
+        self.engine = f"command: [{', '.join(POLITE_ENGINE)}], "
         self.state_dir = "state"
         self.settings = ""
         """More lines of the configuration."""
@@ -77,7 +80,7 @@ class Daemon:
         config = self._folder / "config.yml"
         config.write_text(
             f"url: {self._lichess.url}\nstate_dir: {self.state_dir}\n"
-            f"challenge: {{concurrency: 1}}\nengine: {{hash_mb: {self.hash_mb}, depth: 1}}\n{self.settings}"
+            f"challenge: {{concurrency: 1}}\nengine: {{{self.engine}depth: 1}}\n{self.settings}"
         )
         environment = {**os.environ, "LICHESS_BOT_TOKEN": TOKEN, "LICHESSBOT_TIME_SCALE": self.time_scale}
         with self._log.open("wb") as file:

@@ -274,7 +274,7 @@ def test_a_page_that_denies_access_does_not_end_the_daemon(lichess: ScriptedLich
 
 
 def test_hash_tables_that_do_not_fit_are_made_smaller_with_a_warning(lichess: ScriptedLichess, daemon: Daemon) -> None:
-    daemon.hash_mb = 65536
+    daemon.engine = "hash_mb: 65536, "
     daemon.settings = "correspondence: {concurrency: 16}\n"    # 17 such tables fit into no machine below 1.4 TiB
     daemon.start()
     daemon.until_asked(EVENTS)
