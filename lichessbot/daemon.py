@@ -274,8 +274,10 @@ class Daemon:
     # Engines
 
     def _check_engines(self, config: Config) -> None:
-        emit, place = self._inbox.put, self._settings.place
-        self._startup_check = startup_check.StartupCheck(config, emit, self._timeouts, place=place)
+        place, keep = self._settings.place, self._games.idle_engines.keep_one
+        self._startup_check = startup_check.StartupCheck(
+            config, self._inbox.put, self._timeouts, place=place, machine=self._machine, release=keep
+        )
 
     def _end_engine_check(self) -> None:
         if self._startup_check is not None:

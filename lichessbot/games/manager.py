@@ -49,7 +49,7 @@ class GameManager:
         self._ended_at: dict[str, float] = {}
         """When games with a known end ended, until a newer list came."""
         self._unplayable: set[str] = set()
-        self._idle_engines = IdleEngines(timeouts.engine_idle)
+        self.idle_engines = IdleEngines(timeouts.engine_idle)
 
     def __len__(self) -> int:
         """Return the number of games that take a slot: those with a clock."""
@@ -74,7 +74,7 @@ class GameManager:
     def engine_processes(self) -> Sequence[int]:
         """The process ids of the engines that run."""
         playing = [pid for session in self._sessions.values() if (pid := session.engine_process) is not None]
-        return playing + self._idle_engines.process_ids
+        return playing + self.idle_engines.process_ids
 
     def describe(self) -> tuple[RunningGame, ...]:
         """Return the games that have a session as they are now, the oldest first."""
@@ -91,7 +91,7 @@ class GameManager:
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        others = (self._reviewer.wake_at, self._idle_engines.wake_at)
+        others = (self._reviewer.wake_at, self.idle_engines.wake_at)
         moments = [*others, *(session.wake_at for session in self._sessions.values())]
         if len(self._correspondence) > len(self._visited):
             moments.append(self._check_in_at)
@@ -175,7 +175,7 @@ class GameManager:
         for session in list(self._sessions.values()):
             if is_due(session.wake_at, time.monotonic()):
                 self._guarded(session, session.tick)
-        self._idle_engines.tick(time.monotonic())
+        self.idle_engines.tick(time.monotonic())
         if self._correspondence:
             self._visit_next(time.monotonic())
         self._reviewer.tick(time.monotonic())
@@ -186,7 +186,7 @@ class GameManager:
         self._reviewer.close()
         while self._sessions:
             self._sessions.popitem()[1].close()
-        self._idle_engines.close()
+        self.idle_engines.close()
 
     # Joining
 
@@ -233,7 +233,7 @@ class GameManager:
         session = self._suspended.pop(info.game_id, None)
         if session is None:
             self._shared.store.note_game(info.game_id, info.opponent.username, has_clock=not info.is_correspondence)
-            session = GameSession(info, self._shared, self._idle_engines)
+            session = GameSession(info, self._shared, self.idle_engines)
         self._sessions[info.game_id] = session
         self._guarded(session, session.start)
         self._share_cores()

@@ -149,16 +149,20 @@ def _for_odds(engine: EngineConfig) -> EngineConfig:
 
 
 def engine_for(facts: GameFacts, config: Config, machine: Machine) -> EngineConfig:
-    """Return what `profile_for` returns at the level of the game, limited by the machine's memory and cores.
+    """Return what `profile_for` returns at the level of the game, limited by the machine's memory and cores."""
+    engine = profile_for(facts, config)
+    level = level_for(engine, rated=facts.rated, rating=facts.rating, chosen=facts.chosen_level)
+    return fitted(at_level(engine, level), config, machine, facts.speed)
+
+
+def fitted(engine: EngineConfig, config: Config, machine: Machine, speed: str | None = None) -> EngineConfig:
+    """Return `engine` limited by the machine's memory and cores, by default for a game with a clock.
 
     A pondering engine takes cores from engines that are to move, unless there are enough for all.
     """
-    engine = profile_for(facts, config)
-    level = level_for(engine, rated=facts.rated, rating=facts.rating, chosen=facts.chosen_level)
-    engine = at_level(engine, level)
     max_mb = machine.max_hash_mb(_most_engines(config))
     fits = {} if max_mb is None else {"hash_mb": min(engine.hash_mb, max_mb)}
-    rivals = _most_engines(config) if facts.speed == Speed.CORRESPONDENCE else config.challenge.concurrency
+    rivals = _most_engines(config) if speed == Speed.CORRESPONDENCE else config.challenge.concurrency
     ponder = engine.ponder and machine.can_ponder(rivals, engine.threads)
     return engine.model_copy(update={"ponder": ponder, **fits})
 

@@ -17,7 +17,7 @@ _FALLBACK_HASH_MB = 1
 
 
 class IdleEngines:
-    """Engines of ours whose game is over, kept for some minutes for the next games. For the main thread.
+    """Engines of ours that play no game, kept for some minutes for the next games. For the main thread.
 
     Each takes 15 MB of its own, as its hash table goes back to the system. Engines of others are not kept: they may
     keep more memory, and a start of their own for each game is what they are used to.
@@ -43,6 +43,13 @@ class IdleEngines:
             self._engines.append((now + self._kept_s, engine))
         else:
             engine.close()
+
+    def keep_one(self, engine: UciEngine) -> None:
+        """Keep an engine that has passed the check at the start, unless there is one already."""
+        if self._engines:
+            engine.close()
+        else:
+            self.put(engine, time.monotonic())
 
     def take(self, game_id: str, config: EngineConfig) -> UciEngine | None:
         """Return an engine with this configuration for a game; if there is none, close another to make room, and

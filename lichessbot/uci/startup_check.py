@@ -19,12 +19,21 @@ from lichessbot.lichess.positions import start_board
 from lichessbot.log import EventLog, try_start
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.profiles import ConfiguredEngine, Program, configured_engines, playable_variants, program_of
+from lichessbot.uci.profiles import (
+    ConfiguredEngine,
+    Machine,
+    Program,
+    configured_engines,
+    fitted,
+    playable_variants,
+    program_of,
+)
 from lichessbot.uci.search import NEVER_RUNS, BestMove, Emit, EngineDied, EngineReport, Search
 
 GAME_ID: Final = "self-test"  # longer than any id of Lichess
 _SEARCH_IDS: Final = itertools.count(1)
 _QUICK: Final = Limits(depth=1)
+_UNKNOWN_MACHINE: Final = Machine(None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +57,16 @@ class StartupCheck:
         timeouts: Timeouts,
         limits: Limits = _QUICK,
         place: Callable[[str], str] = str,
+        machine: Machine = _UNKNOWN_MACHINE,
+        release: Callable[[UciEngine], None] = UciEngine.close,
     ) -> None:
-        """`place` returns where a key of `config` stands."""
+        """`place` returns where a key of `config` stands. Engines are limited by the memory and cores of `machine`, as
+        in games; `release` gets each one that passes.
+        """
         self.config = config
         self._place = place
+        self._machine = machine
+        self._release = release
         self.announced: dict[Program, tuple[Variant, ...]] = {}
         """What the engines judged so far play; without those that never got ready."""
         self._search_id = 0
@@ -92,6 +107,9 @@ class StartupCheck:
             if isinstance(report, BestMove) and tested.engine.ponder and not self._engine.ponders:
                 EventLog().info("engine.no_ponder", engine=self._engine.name or tested.key)
         faults = tuple(self._faults(report, tested))
+        if self._engine is not None and not faults:
+            self._release(self._engine)
+            self._engine = None
         self.close()
         if self._left:
             self._start()
@@ -109,7 +127,8 @@ class StartupCheck:
         self._is_missing = False
         self._search_id = next(_SEARCH_IDS)
         try:
-            engine = self._engine = UciEngine(GAME_ID, self._left[0].engine, self._emit, self._timeouts)
+            keys = fitted(self._left[0].engine, self.config, self._machine)
+            engine = self._engine = UciEngine(GAME_ID, keys, self._emit, self._timeouts)
             patience = self._timeouts.engine_handshake + self._timeouts.engine_first_move
             self._alarm = threading.Timer(patience.total_seconds(), engine.kill, ["no move in time"])
             self._alarm.daemon = True

@@ -137,6 +137,17 @@ def test_our_engine_plays_the_next_game_as_if_it_were_new(games: Games) -> None:
     assert (first.move, first.summary.nodes) == (second.move, second.summary.nodes), "what it knew is forgotten"
 
 
+def test_of_the_engines_of_the_check_at_the_start_one_is_kept(games: Games) -> None:
+    checked = [UciEngine("self-test", SMALL, games.inbox.put, TIMEOUTS) for _ in range(2)]
+    for engine in checked:
+        until(lambda it=engine: it.ready)
+        games.idle.keep_one(engine)
+    assert [engine.alive for engine in checked] == [True, False]
+    games.is_rested(checked[0])
+    _, playing = games.begin("first")
+    assert playing is checked[0]
+
+
 def test_a_kept_engine_is_ready_for_the_next_game_at_once(games: Games) -> None:
     engine, process = games.begin("first")
     games.answer(engine)

@@ -14,8 +14,10 @@ from engine.facade import Limits
 from lichessbot.config import ChallengeConfig, Config, EngineConfig
 from lichessbot.config.engine import Profile
 from lichessbot.inbox import Inbox
-from lichessbot.lichess.enums import Variant
+from lichessbot.lichess.enums import Colour, OpponentKind, Variant
 from lichessbot.uci import engine_process, startup_check
+from lichessbot.uci.engine import UciEngine
+from lichessbot.uci.profiles import GameFacts, Machine, engine_for
 from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import GAME_ID, StartupCheck
 from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, heard
@@ -29,6 +31,25 @@ def test_our_engine_passes() -> None:
     assert report.game_id == GAME_ID
     assert test.judge(report) == ()
     assert test.over
+
+
+def test_an_engine_that_passes_is_handed_over_as_games_have_it(rude_engine: Path) -> None:
+    passed: list[UciEngine] = []
+    ponders = SMALL.model_copy(update={"ponder": True})
+    deaf = Profile.model_validate(
+        {"when": {"opponent": "human"}, "engine": {"command": (sys.executable, str(rude_engine), "dies")}}
+    )
+    challenge = ChallengeConfig(variants=(Variant.STANDARD,), concurrency=2)
+    config = Config(engine=ponders, challenge=challenge, profiles=(deaf,))
+    inbox: Inbox = SimpleQueue()
+    test = StartupCheck(config, inbox.put, TIMEOUTS, machine=Machine(1, None), release=passed.append)
+    assert test.judge(heard(inbox)) == ()
+    assert test.judge(heard(inbox)) != ()
+    (engine,) = passed
+    assert engine.alive
+    bots = GameFacts("blitz", "standard", OpponentKind.BOT, 1500, False, False, Colour.WHITE)
+    assert engine.config == engine_for(bots, config, Machine(1, None)) != ponders, "two games on one core"
+    engine.close()
 
 
 def test_the_check_goes_on_if_the_system_refuses_a_thread_for_its_alarm(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from lichessbot.rehearsal.players.opponents import EngineOpponent, GreedyOpponen
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.fakes.arena import PATIENCE_S, Arena, judge
+from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent, judge
 
 STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
 needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")
@@ -50,6 +50,19 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
 def depths(arena: Arena, game_id: str) -> set[int]:
     """Return the depths of the bot's moves in a game."""
     return {int(depth) for depth in re.findall(rf"engine\.move game={game_id} .*? depth=(\d+)", arena.log())}
+
+
+def test_the_engine_of_the_check_at_the_start_plays_the_first_game(arena: Arena) -> None:
+    arena.configure(engine="own_book: false")
+    arena.start()
+    (checked,) = arena.engines()
+    arena.challenge(arena.player("Slow", SlowOpponent), color=ColorChoice.WHITE)
+    arena.until(lambda: arena.started)
+    (session,) = arena.started
+    arena.until_plies(session, 4)
+    assert not session.game.is_over
+    assert arena.engines() == [checked]
+    arena.until_ended(1)
 
 
 @needs_stockfish
