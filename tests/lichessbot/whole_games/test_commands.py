@@ -4,11 +4,13 @@ import io
 import subprocess
 
 import pytest
+from click.testing import CliRunner
 from pydantic import SecretStr
 
 from engine.facade import describe_build
+from lichessbot.cli.main import cli
 from lichessbot.cli.upgrade import upgrade as upgrade_account
-from lichessbot.errors import Unreachable
+from lichessbot.errors import ExitCode, Unreachable
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.models import Account
 from lichessbot.rehearsal.rules.accounts import BOT_SCOPES
@@ -61,23 +63,14 @@ def test_check_recognises_an_unknown_token(arena: Arena) -> None:
     assert "does not know the token" in done.stdout
 
 
-def upgrade(arena: Arena, answer: str) -> "subprocess.CompletedProcess[str]":
-    command, environment = arena.command("upgrade"), arena.environment()
-    return subprocess.run(
-        command, env=environment, input=answer, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
-
-
 def test_upgrade_asks_for_confirmation(arena: Arena) -> None:
     arena.bot.title = None
-    for answer in ("", "y\n"):
-        done = upgrade(arena, answer)
-        assert done.returncode == 1
-        assert "cannot be undone" in done.stdout
-        assert not arena.bot.is_bot
-    done = upgrade(arena, "yes\n")
-    assert done.returncode == 0
-    assert arena.bot.is_bot
+    runner = CliRunner(env=arena.environment(), catch_exceptions=False)
+    for answer, agrees in (("", False), ("y\n", False), ("yes\n", True)):
+        done = runner.invoke(cli, arena.words("upgrade"), input=answer, standalone_mode=False)
+        assert done.return_value == (ExitCode.OK if agrees else ExitCode.FAILED)
+        assert "cannot be undone" in done.output
+        assert arena.bot.is_bot is agrees
 
 
 def test_upgrade_takes_a_closed_input_for_no_answer(arena: Arena) -> None:
