@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,13 @@ from tests.lichessbot.config.migration.old_files import BOTLI, LICHESS_BOT
 
 OLD = {"lichess-bot": LICHESS_BOT, "BotLi": BOTLI}
 Place = tuple[str | int, ...]
+
+
+@cache
+def old(program: str) -> dict[str, Any]:
+    """Return the values of the old file, which nobody may change."""
+    values: dict[str, Any] = yaml.safe_load(OLD[program])
+    return values
 
 
 def leaves(values: Any, path: Place = ()) -> Iterator[tuple[Place, Any]]:
@@ -57,7 +65,7 @@ def another(value: Any) -> Any:
 
 @pytest.mark.parametrize("program", OLD)
 def test_another_value_of_any_key_shows_in_the_result(program: str) -> None:
-    values = yaml.safe_load(OLD[program])
+    values = old(program)
     before = result(values)
     silent = [path for path, value in leaves(values) if result(changed(values, path, another(value))) == before]
     left_out = [key.split(".") for key, _ in before[1]]
@@ -66,7 +74,7 @@ def test_another_value_of_any_key_shows_in_the_result(program: str) -> None:
 
 @pytest.mark.parametrize("program", OLD)
 def test_an_unknown_key_anywhere_is_left_out_by_name(program: str) -> None:
-    values = yaml.safe_load(OLD[program])
+    values = old(program)
     sections = {path[:end] for path, _ in leaves(values) for end in range(len(path)) if path[end] == str(path[end])}
     operators = ("uci_options", "overrides", "books")  # names that the operator chooses
     left_out = [tuple(key.split(".")) for key, _ in result(values)[1]]
@@ -86,7 +94,7 @@ SCALARS = st.one_of(
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_whatever_a_value_is_the_result_loads(program: str, data: st.DataObject) -> None:
-    values = yaml.safe_load(OLD[program])
+    values = old(program)
     places = [path for path, _ in leaves(values)] + [(key,) for key in values]
     for _ in range(data.draw(st.integers(1, 3))):
         path = data.draw(st.sampled_from(places))
@@ -96,13 +104,13 @@ def test_whatever_a_value_is_the_result_loads(program: str, data: st.DataObject)
             continue  # inside a section that was replaced
     if "engines" in values or program == "lichess-bot":
         result(values)
-        written = write(translate(YamlFile("old.yml", values), Path()), "old.yml")
-        assert yaml.safe_load(written) == translate(YamlFile("old.yml", values), Path()).values
+        found = translate(YamlFile("old.yml", values), Path())
+        assert yaml.safe_load(write(found, "old.yml")) == found.values
 
 
 @pytest.mark.parametrize("odd", ["\n", "\r", "\x85", "\xa0", "\u2028", "\u2029", "\u3000", "\ufeff"], ids=ascii)
 def test_a_text_of_the_operator_is_written_so_that_it_is_read_unchanged(odd: str) -> None:
-    values = yaml.safe_load(LICHESS_BOT)
+    values = deepcopy(old("lichess-bot"))
     for text in (odd, f"a{odd}b", f"{odd * 2}a {odd} b", f"a{odd}", f"Grüße 🙂, {'so long ' * 15}{odd}b"):
         values["greeting"]["hello"] = text
         values["engine"]["uci_options"][text] = text
