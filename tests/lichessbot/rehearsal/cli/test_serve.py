@@ -34,9 +34,13 @@ def test_serve_waits_for_any_client_and_challenges_it(rehearsal: list[subprocess
     assert events.ended_cleanly
 
 
-def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
-    process = start(rehearsal, "--serve", "--faults", "502-html@account,answer-lost@decline")
+def test_faults_are_served_to_any_client_at_the_port_of_the_option(
+    rehearsal: list[subprocess.Popen[str]], mark: str
+) -> None:
+    port = free_port()
+    process = start(rehearsal, "--serve", "--faults", "502-html@account,answer-lost@decline", "--port", str(port))
     client = client_of(process)
+    assert client.url == f"http://127.0.0.1:{port}"
     assert [client.get("/api/account").status_code for _ in range(2)] == [502, 200]
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE_S) == command.EXIT_GOOD
@@ -91,12 +95,6 @@ def test_ctrl_c_with_a_client_connected_prints_no_traceback(rehearsal: list[subp
     assert process.returncode == command.EXIT_GOOD
     assert "Traceback" not in output
     assert "ASGI" not in output
-
-
-def test_faults_strike_at_the_port_of_the_option(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
-    port = free_port()
-    process = start(rehearsal, "--serve", "--faults", "reset", "--port", str(port))
-    assert read_until(process, r"url: (\S+)")[1] == f"http://127.0.0.1:{port}"
 
 
 def test_a_game_that_the_client_began_and_lost_on_time_counts(
