@@ -29,7 +29,7 @@ from lichessbot.games.actions import (
     TakeAnswer,
     Withdraw,
 )
-from lichessbot.games.chat import Chat, ChatFacts
+from lichessbot.games.chat.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
 from lichessbot.games.game_log import GameLog, described, time_control
 from lichessbot.games.move_search import ChosenMove

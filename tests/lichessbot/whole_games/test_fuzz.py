@@ -15,7 +15,7 @@ from engine.facade import Board, InvalidFen, InvalidMove
 from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
 from lichessbot.errors import UnreadableLine
 from lichessbot.games.actions import GameOver, StartSearch
-from lichessbot.games.chat import Chat, ChatFacts
+from lichessbot.games.chat.chat import Chat, ChatFacts
 from lichessbot.games.game import NOTHING_DONE, Game
 from lichessbot.games.recording.pgn import pgn_of
 from lichessbot.games.recording.recorder import GameRecorder

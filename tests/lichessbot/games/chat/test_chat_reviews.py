@@ -7,7 +7,7 @@ import pytest
 from lichessbot.games.actions import RecordAction
 from lichessbot.lichess.commands import Say
 from lichessbot.storage.store import LimitedAction
-from tests.lichessbot.games.test_chat import GAME, PLAYER, ChatBench
+from tests.lichessbot.games.chat.bench import GAME, PLAYER, ChatBench
 
 
 def test_the_opponent_asks_for_a_review_once_or_twice() -> None:

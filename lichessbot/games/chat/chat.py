@@ -9,29 +9,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.facade import Board, InvalidMove
+from engine.facade import Board
 from lichessbot import __version__
-from lichessbot.config import (
-    LONGEST_CHAT_LINE,
-    PLACEHOLDERS,
-    Config,
-    DrawOrResignConfig,
-    EngineConfig,
-    GreetingConfig,
-    ReviewMode,
-)
+from lichessbot.config import PLACEHOLDERS, Config, DrawOrResignConfig, EngineConfig, ReviewMode
 from lichessbot.games.actions import Action, ChooseLevel, PostponeAbort, RecordAction
+from lichessbot.games.chat import texts
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import Abort, CommandDone, ReadChat, Say
 from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus, Variant
 from lichessbot.lichess.models import SYSTEM_NAME, ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
-from lichessbot.storage.evaluations import mate_in
-from lichessbot.storage.game_records import Result, Score, Scores
+from lichessbot.storage.game_records import Result, Scores
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import BestMove, SearchSummary, centipawns
-from lichessbot.uci.strength import FULL, LevelSuggestion, nearest_level, suggested_level
+from lichessbot.uci.search import BestMove, SearchSummary
+from lichessbot.uci.strength import FULL, nearest_level, suggested_level
 
 _MAX_COMMANDS: Final = 50
 _MAX_WAITS: Final = 3
@@ -142,7 +134,7 @@ class Chat:
     def say_goodbye(self, status: GameStatus, winner: Colour | None = None) -> Iterator[Action]:
         """Yield the goodbyes to a game that ended with `status`; without a winner it was drawn."""
         if status.was_played:
-            line = _goodbye(self._greeting, None if winner is None else winner is self._colour)
+            line = texts.goodbye(self._greeting, None if winner is None else winner is self._colour)
             yield from self._say_once(LimitedAction.GOODBYE, line, self._greeting.goodbye_spectators)
 
     @property
@@ -249,7 +241,7 @@ class Chat:
             case "motor":
                 return f"I play with {engine}."
             case "level" | "levels" | "lvl":
-                return f"I play at {_level(facts.engine().level)}. {self._how_to_choose()}"
+                return f"I play at {texts.strength(facts.engine().level)}. {self._how_to_choose()}"
             case "ping":
                 ping_ms = facts.round_trip_ms()
                 trip = None if ping_ms is None else f"My last move took {ping_ms:.0f} ms to Lichess and back."
@@ -260,19 +252,19 @@ class Chat:
             case "draw":
                 return _draws(facts.engine().draw_or_resign, players.opponent)
             case "takeback":
-                return _takebacks(facts.config, players.opponent, facts.takebacks_granted())
+                return texts.takebacks(facts.config, players.opponent, facts.takebacks_granted())
             case "queue":
                 names = ", ".join(facts.waiting())
                 return f"Waiting for a game: {names}" if names else "Nobody is waiting for a game."
             case "stats":
-                against = _results(facts.scores.against(players.opponent.id or ""))
-                return f"All games: {_results(facts.scores.total)}. {players.opponent}: {against}."
+                against = texts.results(facts.scores.against(players.opponent.id or ""))
+                return f"All games: {texts.results(facts.scores.total)}. {players.opponent}: {against}."
             case "eval" | "pv" if not may_see_search:
                 return _NOT_FOR_THE_OPPONENT
             case "eval":
-                return _evaluation(self._last_search)
+                return texts.evaluation(self._last_search)
             case "pv":
-                return _variation(facts.board(), self._last_search.pv) or "I have not searched yet."
+                return texts.variation(facts.board(), self._last_search.pv) or "I have not searched yet."
         return None
 
     def _promise_review(self, room: ChatRoom) -> Iterator[Action]:
@@ -308,7 +300,7 @@ class Chat:
         else:
             level = FULL if wanted == "full" else int(wanted)
             yield ChooseLevel(level)
-            yield self._say(room, f"From my next move on I play at {_level(level)}.")
+            yield self._say(room, f"From my next move on I play at {texts.strength(level)}.")
 
     def _how_to_choose(self) -> str:
         """Say how the opponent can choose a level, or why not."""
@@ -330,85 +322,19 @@ class Chat:
         results = self._facts.level_results(players.opponent.id or "", self._variant)
         suggestion = suggested_level(results, engine.level, levels)
         if suggestion is not None:
-            yield from self._say_once(LimitedAction.LEVEL_PROPOSAL, _proposal(suggestion), None)
+            yield from self._say_once(LimitedAction.LEVEL_PROPOSAL, texts.proposal(suggestion), None)
 
     def _say(self, room: ChatRoom, text: str) -> Say:
-        return Say(self._game_id, room, _cut(text))
+        return Say(self._game_id, room, texts.cut(text))
 
     def _filled(self, text: str, players: _Players) -> str:
         """Return `text` with its placeholders replaced once; what is unknown is left out, as in lichess-bot."""
         rating = "" if players.me.rating is None else str(players.me.rating)
-        crosstable = _crosstable(self._facts.scores.against(players.opponent.id or ""))
+        crosstable = texts.crosstable(self._facts.scores.against(players.opponent.id or ""))
         name = self._greeting.name or str(players.me)
         values = (str(players.me), str(players.opponent), self._facts.engine_name(), rating, crosstable, name)
         known = dict(zip(PLACEHOLDERS, values, strict=True))
         return _PLACEHOLDER.sub(lambda found: known.get(found[1], ""), text)
-
-
-def _level(level: int | None) -> str:
-    return f"level {level}" if level else "full strength"
-
-
-def _proposal(it: LevelSuggestion) -> str:
-    """Return the proposal to play at another level, from the opponent's view."""
-    numbers = ((it.score.lost, "win", "wins"), (it.score.drawn, "draw", "draws"), (it.score.won, "loss", "losses"))
-    results = " and ".join(f"{number} {one if number == 1 else many}" for number, one, many in numbers if number)
-    aim = "for more" if it.level > it.played else "for an easier game"
-    return f"Your last {it.score.games} games against level {it.played} were {results}. Type !level {it.level} {aim}."
-
-
-def _goodbye(greeting: GreetingConfig, won: bool | None) -> str | None:
-    """Return the line for the opponent after a game that we won, lost (False) or drew (None)."""
-    by_result = {True: greeting.goodbye_won, False: greeting.goodbye_lost, None: greeting.goodbye_drawn}
-    return greeting.goodbye if by_result[won] is None else by_result[won]
-
-
-def _crosstable(score: Score) -> str:
-    """Return the score so far as a clause, from the opponent's view."""
-    if not score.games:
-        return "we have not met before"
-    met = "once" if score.games == 1 else f"{score.games} times"
-    theirs = score.games - score.points
-    if theirs == score.points:
-        return f"we have met {met}, the score is {theirs:g}-{theirs:g}"
-    leader = "you lead" if theirs > score.points else "I lead"
-    return f"we have met {met}, {leader} {max(theirs, score.points):g}-{min(theirs, score.points):g}"
-
-
-def _results(score: Score) -> str:
-    return f"{score.won} won, {score.drawn} drawn, {score.lost} lost" if score.games else "none yet"
-
-
-def _cut(text: str) -> str:
-    """Return `text` on one line, cut after the last whole word that Lichess accepts."""
-    line = " ".join(text.split())
-    if len(line) <= LONGEST_CHAT_LINE:
-        return line
-    return line[: LONGEST_CHAT_LINE + 1].rpartition(" ")[0] or line[:LONGEST_CHAT_LINE]
-
-
-def _evaluation(summary: SearchSummary) -> str:
-    score_cp = centipawns(summary.score)
-    if score_cp is None:
-        return "I have not searched yet."
-    verdict = f"{score_cp / 100:+.2f}" if mate_in(score_cp) is None else summary.score
-    return f"{verdict} for me at depth {summary.depth}, {summary.nodes} positions: {summary.pv}"
-
-
-def _variation(board: Board, pv: str) -> str:
-    """Return the rest of a principal variation that was found one or more plies ago, in algebraic notation."""
-    moves, after = pv.split(), board.copy()
-    played = next((n for n in range(min(len(moves), len(board.moves)), 0, -1) if board.moves[-n:] == moves[:n]), 0)
-    words: list[str] = []
-    try:
-        for move in moves[played:]:
-            if after.turn == Colour.WHITE or not words:
-                words.append(f"{after.fullmove_number}{'.' if after.turn == Colour.WHITE else '...'}")
-            words.append(after.san(move))
-            after.push(move)
-    except InvalidMove:
-        return pv
-    return " ".join(words)
 
 
 def _draws(rules: DrawOrResignConfig, opponent: Player) -> str:
@@ -424,13 +350,6 @@ def _draws(rules: DrawOrResignConfig, opponent: Player) -> str:
         f"I agree to a draw{start} with at most {rules.offer_draw_pieces} pieces, if my scores of "
         f"{rules.offer_draw_moves} moves are within {rules.offer_draw_score / 100:.2f}."
     )
-
-
-def _takebacks(config: Config, opponent: Player, granted: int) -> str:
-    most = config.max_takebacks_accepted
-    if not most or (opponent.is_bot and not config.takebacks_from_bots):
-        return "I do not grant takebacks."
-    return f"I grant up to {most} takebacks in a game; {min(granted, most)} of them used."
 
 
 def _id(username: str) -> str:

@@ -5,7 +5,7 @@ import pytest
 from lichessbot.config import LONGEST_CHAT_LINE
 from lichessbot.lichess.commands import Say
 from lichessbot.storage.game_records import Result
-from tests.lichessbot.games.test_chat import GAME, PLAYER, ChatBench
+from tests.lichessbot.games.chat.bench import GAME, PLAYER, ChatBench
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from lichessbot.lichess.models import ChatLine
 from lichessbot.storage.game_records import Result
 from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import EngineReady
-from tests.lichessbot.games.test_chat import GAME, PLAYER, ChatBench
+from tests.lichessbot.games.chat.bench import GAME, PLAYER, ChatBench
 
 WON, DRAWN, LOST = Result.WON, Result.DRAWN, Result.LOST
 LEVEL_1500 = EngineConfig(strength=1500)

@@ -1,4 +1,4 @@
-"""The chat of a game: greetings and commands."""
+"""Commands in the chat."""
 
 from datetime import timedelta
 from typing import Any
@@ -6,191 +6,15 @@ from typing import Any
 import pytest
 
 from engine.facade import Board
-from lichessbot.config import LONGEST_CHAT_LINE, Config, DrawOrResignConfig, EngineConfig
-from lichessbot.games.actions import Action, PostponeAbort, RecordAction
-from lichessbot.games.chat import Chat, ChatFacts
-from lichessbot.games.game import NOTHING_DONE
+from lichessbot.config import LONGEST_CHAT_LINE, DrawOrResignConfig, EngineConfig
+from lichessbot.games.actions import PostponeAbort, RecordAction
 from lichessbot.lichess.commands import Say
-from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus
-from lichessbot.lichess.models import ChatLine, GameFull, GameState
-from lichessbot.lichess.streams import StreamEvent
-from lichessbot.storage.game_records import Result, Scores
+from lichessbot.lichess.models import ChatLine, GameState
 from lichessbot.storage.store import LimitedAction
-from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import BestMove, EngineReady, SearchSummary
+from lichessbot.uci.search import BestMove, SearchSummary
+from tests.lichessbot.games.chat.bench import FERDINAND, GAME, PLAYER, SPACING_S, ChatBench
 
-GAME, US = "abcd1234", "testbot"
-TIMEOUTS = Timeouts()
-SPACING_S = TIMEOUTS.chat_spacing.total_seconds()
 EVERYBODYS = ("name", "motor", "level", "ping", "variants", "draw", "takeback", "queue", "stats")
-PLAYER, SPECTATOR = ChatRoom.PLAYER, ChatRoom.SPECTATOR
-FULL_GREETING = {
-    "hello": "Hi {opponent}, I am {me}.",
-    "goodbye": "Bye {opponent}",
-    "hello_spectators": "{me} plays {opponent}",
-    "goodbye_spectators": "That was {me}",
-}
-
-
-class ChatBench:
-    """A chat with Ferdinand."""
-
-    def __init__(
-        self,
-        greeting: dict[str, str] | None = None,
-        *done: LimitedAction,
-        config: dict[str, Any] | None = None,
-        engine_name: str = "Aleph 1.0",
-    ) -> None:
-        self.now = 1000.0
-        self.queue: list[str] = []
-        self.engine_name = engine_name
-        self.takebacks = 0
-        self.round_trip_ms: float | None = None
-        self.board = Board()
-        self.scores = Scores()
-        self.engine = EngineConfig()
-        self.levels: tuple[int, int] | None = (600, 2850)
-        self.level_results: list[tuple[int, Result]] = []
-        facts = ChatFacts(
-            Config.model_validate({"greeting": greeting or {}, **(config or {})}),
-            engine=lambda: self.engine,
-            engine_name=lambda: self.engine_name,
-            levels=lambda: self.levels,
-            board=lambda: self.board,
-            takebacks_granted=lambda: self.takebacks,
-            round_trip_ms=lambda: self.round_trip_ms,
-            waiting=lambda: self.queue,
-            scores=self.scores,
-            level_results=lambda *of: self.level_results if of == ("ferdinand", "standard") else [],
-        )
-        self.chat = Chat(GAME, US, facts, {**NOTHING_DONE, **dict.fromkeys(done, 1)}, TIMEOUTS)
-
-    def hear(self, event: Any) -> list[Action]:
-        return list(self.chat.handle(StreamEvent(GAME, event, self.now), self.now))
-
-    def meet(
-        self,
-        them: dict[str, Any] | None = None,
-        moves: str = "",
-        status: str = "started",
-        *,
-        rated: bool = False,
-        **facts: Any,
-    ) -> list[Action]:
-        state = {"moves": moves, "wtime": 1, "btime": 1, "status": status}
-        them = them if them is not None else {"id": "ferdinand", "name": "Ferdinand"}
-        full = {"id": GAME, "variant": {"key": "standard"}, "white": them, "black": {"id": US, "name": "TestBot"}}
-        facts = {"clock": {"initial": 60_000, "increment": 0}, "rated": rated, **facts}
-        return self.hear(GameFull.model_validate({**full, **facts, "state": state}))
-
-    def line(self, text: str, room: str = "player", username: str = "Ferdinand") -> list[Action]:
-        self.now += SPACING_S
-        return self.hear(ChatLine(room=room, username=username, text=text))
-
-    def answer(self, text: str, room: str = "player", username: str = "Ferdinand") -> str:
-        (said,) = self.line(text, room, username)
-        assert isinstance(said, Say)
-        assert said.room == room
-        return said.text
-
-
-# Greetings
-
-
-def test_both_rooms_are_greeted_once() -> None:
-    bench = ChatBench(FULL_GREETING)
-    assert bench.meet() == [
-        RecordAction(LimitedAction.GREETING),
-        Say(GAME, PLAYER, "Hi Ferdinand, I am TestBot."),
-        Say(GAME, SPECTATOR, "TestBot plays Ferdinand"),
-    ]
-    assert bench.meet() == []
-    assert list(bench.chat.say_goodbye(GameStatus.MATE)) == [
-        RecordAction(LimitedAction.GOODBYE),
-        Say(GAME, PLAYER, "Bye Ferdinand"),
-        Say(GAME, SPECTATOR, "That was TestBot"),
-    ]
-    assert list(bench.chat.say_goodbye(GameStatus.MATE)) == []
-
-
-def test_greetings_are_not_repeated_after_a_restart() -> None:
-    bench = ChatBench(FULL_GREETING, LimitedAction.GREETING, LimitedAction.GOODBYE)
-    assert bench.meet() == []
-    assert list(bench.chat.say_goodbye(GameStatus.MATE)) == []
-
-
-def test_without_greetings_nothing_is_sent_or_recorded() -> None:
-    bench = ChatBench()
-    assert bench.meet() == []
-    assert list(bench.chat.say_goodbye(GameStatus.MATE)) == []
-    assert ChatBench({"hello": " "}).meet() == []
-
-
-def test_a_game_that_is_over_is_not_greeted_but_left_with_a_goodbye() -> None:
-    bench = ChatBench(FULL_GREETING)
-    assert bench.meet(status="resign") == []
-    assert len(list(bench.chat.say_goodbye(GameStatus.RESIGN))) == 3
-
-
-@pytest.mark.parametrize(
-    ("winner", "line"), [(Colour.BLACK, "Won"), (Colour.WHITE, "Lost"), (None, "Bye Ferdinand")]
-)
-def test_a_goodbye_may_depend_on_the_result(winner: Colour | None, line: str) -> None:
-    bench = ChatBench({"goodbye": "Bye {opponent}", "goodbye_won": "Won", "goodbye_lost": "Lost"})
-    bench.meet()
-    assert list(bench.chat.say_goodbye(GameStatus.MATE, winner))[1:] == [Say(GAME, PLAYER, line)]
-
-
-@pytest.mark.parametrize(("name", "said"), [("Captain", "I am Captain."), (None, "I am TestBot.")])
-def test_a_greeting_can_tell_a_name_of_its_own(name: str | None, said: str) -> None:
-    bench = ChatBench({"name": name, "hello": "I am {name}."})
-    assert bench.meet()[1:] == [Say(GAME, PLAYER, said)]
-
-
-def test_an_aborted_game_ends_without_goodbye() -> None:
-    bench = ChatBench(FULL_GREETING)
-    bench.meet()
-    assert list(bench.chat.say_goodbye(GameStatus.ABORTED)) == []
-
-
-def test_the_built_in_ai_is_not_greeted() -> None:
-    said = ChatBench(FULL_GREETING).meet({"aiLevel": 3})
-    assert said == [RecordAction(LimitedAction.GREETING), Say(GAME, SPECTATOR, "TestBot plays AI-3")]
-
-
-@pytest.mark.parametrize("name", ["{me}", "{opponent}", "{0.__class__}", "%s", "\\1", "{"])
-def test_a_name_is_inserted_and_not_used_as_a_format(name: str) -> None:
-    _, said, _ = ChatBench(FULL_GREETING).meet({"id": "x", "name": name})
-    assert said == Say(GAME, PLAYER, f"Hi {name}, I am TestBot.")
-
-
-def test_a_line_is_cut_after_the_names_were_put_in_at_a_whole_word() -> None:
-    text = "word " * 24 + "{opponent}"
-    _, said = ChatBench({"hello": text}).meet({"id": "x", "name": "N" * 30})
-    assert isinstance(said, Say)
-    assert said.text == ("word " * 24).strip()
-    _, said = ChatBench({"hello": "{opponent}"}).meet({"id": "x", "name": "N" * 300})
-    assert isinstance(said, Say)
-    assert said.text == "N" * LONGEST_CHAT_LINE
-
-
-def test_a_greeting_knows_our_rating_and_leaves_out_what_is_unknown() -> None:
-    bench = ChatBench({"hello": "{me} ({rating}) {cpu}plays {opponent} with {engine}"})
-    _, said = bench.meet(white={"id": US, "name": "TestBot", "rating": 2150}, black=FERDINAND)
-    assert said == Say(GAME, PLAYER, "TestBot (2150) plays Ferdinand with Aleph 1.0")
-
-
-def test_a_greeting_with_the_engine_waits_until_the_engine_says_its_name() -> None:
-    bench = ChatBench({"hello": "I play with {engine}", "hello_spectators": "Hi"}, engine_name="")
-    assert bench.meet() == []
-    bench.engine_name = "Aleph 1.0"
-    said = list(bench.chat.handle(EngineReady(GAME), bench.now))
-    assert said[1:] == [Say(GAME, PLAYER, "I play with Aleph 1.0"), Say(GAME, SPECTATOR, "Hi")]
-    assert list(bench.chat.handle(EngineReady(GAME), bench.now)) == []
-
-
-# Commands
 
 
 @pytest.mark.parametrize("text", ["!help", "!commands", "  !HELP me"])
@@ -235,9 +59,6 @@ def test_variants_are_those_open_to_the_opponent() -> None:
     assert bench.answer("!variants") == "I play chess960."
     bench.meet({"id": "ferdinand", "name": "Ferdinand", "title": "BOT"})
     assert bench.answer("!variants") == "I play standard, atomic."
-
-
-FERDINAND = {"id": "ferdinand", "name": "Ferdinand", "rating": 1900}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,110 @@
+"""Greetings and goodbyes in both rooms."""
+
+import pytest
+
+from lichessbot.config import LONGEST_CHAT_LINE
+from lichessbot.games.actions import RecordAction
+from lichessbot.lichess.commands import Say
+from lichessbot.lichess.enums import Colour, GameStatus
+from lichessbot.storage.store import LimitedAction
+from lichessbot.uci.search import EngineReady
+from tests.lichessbot.games.chat.bench import FERDINAND, GAME, PLAYER, SPECTATOR, US, ChatBench
+
+FULL_GREETING = {
+    "hello": "Hi {opponent}, I am {me}.",
+    "goodbye": "Bye {opponent}",
+    "hello_spectators": "{me} plays {opponent}",
+    "goodbye_spectators": "That was {me}",
+}
+
+
+def test_both_rooms_are_greeted_once() -> None:
+    bench = ChatBench(FULL_GREETING)
+    assert bench.meet() == [
+        RecordAction(LimitedAction.GREETING),
+        Say(GAME, PLAYER, "Hi Ferdinand, I am TestBot."),
+        Say(GAME, SPECTATOR, "TestBot plays Ferdinand"),
+    ]
+    assert bench.meet() == []
+    assert list(bench.chat.say_goodbye(GameStatus.MATE)) == [
+        RecordAction(LimitedAction.GOODBYE),
+        Say(GAME, PLAYER, "Bye Ferdinand"),
+        Say(GAME, SPECTATOR, "That was TestBot"),
+    ]
+    assert list(bench.chat.say_goodbye(GameStatus.MATE)) == []
+
+
+def test_greetings_are_not_repeated_after_a_restart() -> None:
+    bench = ChatBench(FULL_GREETING, LimitedAction.GREETING, LimitedAction.GOODBYE)
+    assert bench.meet() == []
+    assert list(bench.chat.say_goodbye(GameStatus.MATE)) == []
+
+
+def test_without_greetings_nothing_is_sent_or_recorded() -> None:
+    bench = ChatBench()
+    assert bench.meet() == []
+    assert list(bench.chat.say_goodbye(GameStatus.MATE)) == []
+    assert ChatBench({"hello": " "}).meet() == []
+
+
+def test_a_game_that_is_over_is_not_greeted_but_left_with_a_goodbye() -> None:
+    bench = ChatBench(FULL_GREETING)
+    assert bench.meet(status="resign") == []
+    assert len(list(bench.chat.say_goodbye(GameStatus.RESIGN))) == 3
+
+
+@pytest.mark.parametrize(
+    ("winner", "line"), [(Colour.BLACK, "Won"), (Colour.WHITE, "Lost"), (None, "Bye Ferdinand")]
+)
+def test_a_goodbye_may_depend_on_the_result(winner: Colour | None, line: str) -> None:
+    bench = ChatBench({"goodbye": "Bye {opponent}", "goodbye_won": "Won", "goodbye_lost": "Lost"})
+    bench.meet()
+    assert list(bench.chat.say_goodbye(GameStatus.MATE, winner))[1:] == [Say(GAME, PLAYER, line)]
+
+
+@pytest.mark.parametrize(("name", "said"), [("Captain", "I am Captain."), (None, "I am TestBot.")])
+def test_a_greeting_can_tell_a_name_of_its_own(name: str | None, said: str) -> None:
+    bench = ChatBench({"name": name, "hello": "I am {name}."})
+    assert bench.meet()[1:] == [Say(GAME, PLAYER, said)]
+
+
+def test_an_aborted_game_ends_without_goodbye() -> None:
+    bench = ChatBench(FULL_GREETING)
+    bench.meet()
+    assert list(bench.chat.say_goodbye(GameStatus.ABORTED)) == []
+
+
+def test_the_built_in_ai_is_not_greeted() -> None:
+    said = ChatBench(FULL_GREETING).meet({"aiLevel": 3})
+    assert said == [RecordAction(LimitedAction.GREETING), Say(GAME, SPECTATOR, "TestBot plays AI-3")]
+
+
+@pytest.mark.parametrize("name", ["{me}", "{opponent}", "{0.__class__}", "%s", "\\1", "{"])
+def test_a_name_is_inserted_and_not_used_as_a_format(name: str) -> None:
+    _, said, _ = ChatBench(FULL_GREETING).meet({"id": "x", "name": name})
+    assert said == Say(GAME, PLAYER, f"Hi {name}, I am TestBot.")
+
+
+def test_a_line_is_cut_after_the_names_were_put_in_at_a_whole_word() -> None:
+    text = "word " * 24 + "{opponent}"
+    _, said = ChatBench({"hello": text}).meet({"id": "x", "name": "N" * 30})
+    assert isinstance(said, Say)
+    assert said.text == ("word " * 24).strip()
+    _, said = ChatBench({"hello": "{opponent}"}).meet({"id": "x", "name": "N" * 300})
+    assert isinstance(said, Say)
+    assert said.text == "N" * LONGEST_CHAT_LINE
+
+
+def test_a_greeting_knows_our_rating_and_leaves_out_what_is_unknown() -> None:
+    bench = ChatBench({"hello": "{me} ({rating}) {cpu}plays {opponent} with {engine}"})
+    _, said = bench.meet(white={"id": US, "name": "TestBot", "rating": 2150}, black=FERDINAND)
+    assert said == Say(GAME, PLAYER, "TestBot (2150) plays Ferdinand with Aleph 1.0")
+
+
+def test_a_greeting_with_the_engine_waits_until_the_engine_says_its_name() -> None:
+    bench = ChatBench({"hello": "I play with {engine}", "hello_spectators": "Hi"}, engine_name="")
+    assert bench.meet() == []
+    bench.engine_name = "Aleph 1.0"
+    said = list(bench.chat.handle(EngineReady(GAME), bench.now))
+    assert said[1:] == [Say(GAME, PLAYER, "I play with Aleph 1.0"), Say(GAME, SPECTATOR, "Hi")]
+    assert list(bench.chat.handle(EngineReady(GAME), bench.now)) == []
