@@ -106,6 +106,7 @@ class DrawResignPolicy:
         """Decide what to do with our move, or instead of it."""
         if self._offered_earlier:
             self._offered_earlier, self._last_offer_ply = False, it.ply
+        # An offered draw is better than resigning, even if draws are switched off.
         if self._accepts(it) or (it.offered and self._resigns(it)):
             return Decision.DRAW
         if self._offers(it):
@@ -135,16 +136,12 @@ class DrawResignPolicy:
         scores_cp = self._latest(it.ply, rules.resign_moves)
         lost = bool(scores_cp) and max(scores_cp) <= rules.resign_score
         lost = lost or (rules.resign_for_egtb_minus_two and self._wdl == (it.ply, _LOSS))
-        fits = _fits(it.opponent, against_humans=rules.resign_against_humans, min_rating=rules.resign_min_rating)
-        return rules.resign_enabled and lost and fits and not it.cannot_be_lost and not self._opponent_may_flag(it)
+        may_resign = _may_resign(rules, it.opponent)
+        return may_resign and lost and not it.cannot_be_lost and not self._opponent_may_flag(it)
 
     def _agrees_to_draws(self, it: PositionFacts) -> bool:
-        rules = self.rules
-        fits = _fits(
-            it.opponent, against_humans=rules.offer_draw_against_humans, min_rating=rules.offer_draw_min_rating
-        )
         is_won = self._wdl in ((it.ply, _CURSED_WIN), (it.ply, _WIN))
-        return rules.offer_draw_enabled and fits and not is_won and not self._opponent_may_flag(it)
+        return _may_draw(self.rules, it.opponent) and not is_won and not self._opponent_may_flag(it)
 
     def _is_time_for_a_draw(self, it: PositionFacts) -> bool:
         move_number = it.ply // 2 + 1
@@ -169,6 +166,35 @@ class DrawResignPolicy:
         is_judged = ply in self._scores_cp or (self._wdl is not None and self._wdl[0] == ply)
         scores_cp = [self._scores_cp[known] for known in sorted(self._scores_cp)]
         return scores_cp[-count:] if is_judged and len(scores_cp) >= count else []
+
+
+def describe(rules: DrawOrResignConfig, opponent: Player) -> str:
+    """Say when we agree to a draw, without telling anything of the present game."""
+    if not _may_draw(rules, opponent):
+        if _may_resign(rules, opponent):
+            return "I accept a draw only instead of resigning."
+        if not rules.offer_draw_enabled:
+            return "I neither offer nor accept draws."
+        if not (rules.offer_draw_against_humans or opponent.is_bot):
+            return "I do not agree to draws with humans."
+        return f"I agree to draws only with opponents rated {rules.offer_draw_min_rating} or higher."
+    start = f" from move {rules.offer_draw_min_game_length} on" if rules.offer_draw_min_game_length else ""
+    return (
+        f"I agree to a draw{start} with at most {rules.offer_draw_pieces} pieces, if my scores of "
+        f"{rules.offer_draw_moves} moves are within {rules.offer_draw_score / 100:.2f}."
+    )
+
+
+def _may_draw(rules: DrawOrResignConfig, opponent: Player) -> bool:
+    return rules.offer_draw_enabled and _fits(
+        opponent, against_humans=rules.offer_draw_against_humans, min_rating=rules.offer_draw_min_rating
+    )
+
+
+def _may_resign(rules: DrawOrResignConfig, opponent: Player) -> bool:
+    return rules.resign_enabled and _fits(
+        opponent, against_humans=rules.resign_against_humans, min_rating=rules.resign_min_rating
+    )
 
 
 def _fits(opponent: Player, *, against_humans: bool, min_rating: int | None) -> bool:

@@ -11,7 +11,8 @@ from typing import Final
 
 from engine.facade import Board
 from lichessbot import __version__
-from lichessbot.config import PLACEHOLDERS, Config, DrawOrResignConfig, EngineConfig, ReviewMode
+from lichessbot.config import PLACEHOLDERS, Config, EngineConfig, ReviewMode
+from lichessbot.games import draw_resign
 from lichessbot.games.actions import Action, ChooseLevel, PostponeAbort, RecordAction
 from lichessbot.games.chat import texts
 from lichessbot.inbox import Report
@@ -250,7 +251,7 @@ class Chat:
                 rules = facts.config.challenge.rules_for(is_bot=players.opponent.is_bot)
                 return f"I play {', '.join(rules.variants or Variant)}."
             case "draw":
-                return _draws(facts.engine().draw_or_resign, players.opponent)
+                return draw_resign.describe(facts.engine().draw_or_resign, players.opponent)
             case "takeback":
                 return texts.takebacks(facts.config, players.opponent, facts.takebacks_granted())
             case "queue":
@@ -335,21 +336,6 @@ class Chat:
         values = (str(players.me), str(players.opponent), self._facts.engine_name(), rating, crosstable, name)
         known = dict(zip(PLACEHOLDERS, values, strict=True))
         return _PLACEHOLDER.sub(lambda found: known.get(found[1], ""), text)
-
-
-def _draws(rules: DrawOrResignConfig, opponent: Player) -> str:
-    """Say when we agree to a draw, without telling anything of the present game."""
-    if not rules.offer_draw_enabled:
-        return "I neither offer nor accept draws."
-    if not (rules.offer_draw_against_humans or opponent.is_bot):
-        return "I do not agree to draws with humans."
-    if rules.offer_draw_min_rating is not None and (opponent.rating or 0) < rules.offer_draw_min_rating:
-        return f"I agree to draws only with opponents rated {rules.offer_draw_min_rating} or higher."
-    start = f" from move {rules.offer_draw_min_game_length} on" if rules.offer_draw_min_game_length else ""
-    return (
-        f"I agree to a draw{start} with at most {rules.offer_draw_pieces} pieces, if my scores of "
-        f"{rules.offer_draw_moves} moves are within {rules.offer_draw_score / 100:.2f}."
-    )
 
 
 def _id(username: str) -> str:

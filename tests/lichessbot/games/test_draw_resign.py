@@ -10,7 +10,7 @@ from engine.facade import Board
 from lichessbot.config import DrawOrResignConfig
 from lichessbot.errors import Unreachable
 from lichessbot.games.actions import Action, AskSources, RecordAction, Withdraw
-from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
+from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts, describe
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import (
     CommandFailed,
@@ -61,6 +61,9 @@ def decided(
 LEVEL = ["cp 5", "cp -10", "cp 0"]
 LOST = ["cp -1000", "cp -1200", "mate -4"]
 WORSE = ["cp -11", "cp -60", "cp -300"]
+NO_DRAWS = pytest.mark.parametrize(
+    "changes", [{"offer_draw_enabled": False}, {"offer_draw_against_humans": False}, {"offer_draw_min_rating": 2000}]
+)
 
 
 # Draws
@@ -180,9 +183,7 @@ def test_an_offer_is_accepted_even_shortly_after_ours() -> None:
     assert decided(LEVEL, OFFERED, offered_earlier=True) is Decision.DRAW
 
 
-@pytest.mark.parametrize(
-    "changes", [{"offer_draw_enabled": False}, {"offer_draw_against_humans": False}, {"offer_draw_min_rating": 2000}]
-)
+@NO_DRAWS
 def test_draws_are_neither_offered_nor_accepted_if_disabled(changes: dict[str, Any]) -> None:
     assert decided(LEVEL, OFFERED, **changes) is Decision.PLAY_ON
 
@@ -225,8 +226,17 @@ def test_a_game_that_need_not_be_lost_is_not_resigned(changes: dict[str, Any]) -
     assert decided(LOST, replace(QUIET, **changes)) is Decision.PLAY_ON
 
 
-def test_instead_of_resigning_the_offered_draw_is_taken_even_if_draws_are_switched_off() -> None:
-    assert decided(LOST, OFFERED, offer_draw_enabled=False) is Decision.DRAW
+@NO_DRAWS
+def test_instead_of_resigning_the_offered_draw_is_taken_even_if_draws_are_switched_off(changes: dict[str, Any]) -> None:
+    assert decided(LOST, OFFERED, **changes) is Decision.DRAW
+    assert describe(rules(**changes), HUMAN) == "I accept a draw only instead of resigning."
+
+
+@NO_DRAWS
+def test_a_draw_is_not_accepted_instead_of_resigning_where_we_never_resign(changes: dict[str, Any]) -> None:
+    changes = {**changes, "resign_against_humans": False}
+    assert decided(LOST, OFFERED, **changes) is Decision.PLAY_ON
+    assert "resign" not in describe(rules(**changes), HUMAN)
 
 
 def test_one_position_searched_again_and_again_counts_once() -> None:

@@ -64,7 +64,8 @@ def test_variants_are_those_open_to_the_opponent() -> None:
 @pytest.mark.parametrize(
     ("rules", "answer"),
     [
-        ({}, "I neither offer nor accept draws."),
+        ({"offer_draw_enabled": False}, "I neither offer nor accept draws."),
+        ({"offer_draw_enabled": False, "resign_enabled": True}, "I accept a draw only instead of resigning."),
         ({"offer_draw_against_humans": False}, "I do not agree to draws with humans."),
         ({"offer_draw_min_rating": 2000}, "I agree to draws only with opponents rated 2000 or higher."),
         (
@@ -76,7 +77,7 @@ def test_variants_are_those_open_to_the_opponent() -> None:
 def test_draw_tells_the_rules_and_nothing_of_the_game(rules: dict[str, Any], answer: str) -> None:
     bench = ChatBench()
     bench.meet(FERDINAND)
-    draws = DrawOrResignConfig.model_validate({"offer_draw_enabled": bool(rules), **rules})
+    draws = DrawOrResignConfig.model_validate({"offer_draw_enabled": True, **rules})
     bench.engine = EngineConfig(draw_or_resign=draws)
     assert bench.answer("!draw") == answer
 
