@@ -12,7 +12,7 @@ from typing import Final, Self
 from engine.facade import Board
 from lichessbot.config import DrawOrResignConfig
 from lichessbot.games.time_budget import GameClock
-from lichessbot.lichess.models import Player
+from lichessbot.lichess.models import GameFull, Player
 from lichessbot.uci.search import centipawns
 
 _OFFER_SPACING_PLIES: Final = 20
@@ -47,7 +47,7 @@ class PositionFacts:
     """The opponent has no mating material, or our move draws."""
 
     @classmethod
-    def of(cls, board: Board, move: str, clock: GameClock, opponent: Player, now: float) -> Self:
+    def of(cls, board: Board, move: str, clock: GameClock, full: GameFull, now: float) -> Self:
         """Return the facts for our legal `move` on `board`."""
         after = board.copy()
         after.push(move)
@@ -55,7 +55,7 @@ class PositionFacts:
         return cls(
             ply=len(board.moves),
             pieces=board.piece_count,
-            opponent=opponent,
+            opponent=full.player(them),
             offered=clock.state.offers_draw(them),
             opponent_flag_s=clock.opponent_flag_s(now),
             cannot_be_lost=after.has_insufficient_material(them) or _is_drawn(after),

@@ -409,8 +409,7 @@ class Game:
             self.chosen_among_several = self.chosen
         command = SendMove(self.game_id, len(self._moves) + 1, move, answer_s=clock.move_answer_s(now))
         holds_back = self._rereading or self._takebacks.held_until is not None
-        opponent = self._full.player(clock.colour.other)
-        match self._draw_resign.decide(PositionFacts.of(self._board, move, clock, opponent, now)):
+        match self._draw_resign.decide(PositionFacts.of(self._board, move, clock, self._full, now)):
             case Decision.DRAW:
                 command = replace(command, offering_draw=True)
                 yield RecordAction(LimitedAction.DRAW_OFFER)
@@ -432,7 +431,7 @@ class Game:
         if self._takebacks.held_until is not None:
             paced.hold()
         elif clock.state.offers_draw(clock.colour.other) and not command.offering_draw:
-            facts = PositionFacts.of(self._board, command.move, clock, full.player(clock.colour.other), now)
+            facts = PositionFacts.of(self._board, command.move, clock, full, now)
             if self._draw_resign.decide(facts) is Decision.DRAW:
                 paced.offer_draw()
                 yield RecordAction(LimitedAction.DRAW_OFFER)

@@ -18,7 +18,7 @@ from lichessbot.lichess.commands import (
     SendMove,
 )
 from lichessbot.lichess.enums import Colour, GameStatus
-from lichessbot.lichess.models import GameState, Player
+from lichessbot.lichess.models import GameFull, Player
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import SearchSummary, centipawns
@@ -264,8 +264,11 @@ def facts(fen: str, move: str, before: str = "", **changes: Any) -> PositionFact
         board.push(earlier)
     colour = Colour(board.turn)
     flags = {"moves": "", "wtime": 60_000, "btime": 60_000, "status": GameStatus.STARTED, **changes}
-    clock = GameClock(colour, True, True, GameState.model_validate(flags), 0.0, TIMEOUTS)
-    return PositionFacts.of(board, move, clock, HUMAN, 0.0)
+    full = GameFull.model_validate(
+        {"id": GAME, "variant": {"key": "standard"}, "white": {}, "black": {}, "state": flags}
+    )
+    clock = GameClock(colour, True, True, full.state, 0.0, TIMEOUTS)
+    return PositionFacts.of(board, move, clock, full, 0.0)
 
 
 def test_a_bare_king_cannot_win() -> None:

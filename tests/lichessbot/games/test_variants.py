@@ -12,7 +12,7 @@ from lichessbot.games.time_budget import GameClock
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import SendMove
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
-from lichessbot.lichess.models import GameFull, GameInfo, GameState, Player
+from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.positions import holdings, start_board
 from lichessbot.lichess.streams import StreamEvent
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, US, Bench, only, state
@@ -78,7 +78,7 @@ def test_the_fifty_move_rule_draws_where_it_holds(variant: str, fen: str, drawn:
         {"id": GAME, "variant": {"key": variant}, "white": {}, "black": {}, "state": state()}
     )
     clock = GameClock.read(full, now, Colour.WHITE, "white", 0.0, TIMEOUTS)
-    facts = PositionFacts.of(board, "b2b3", clock, Player(id="ferdinand"), 0.0)
+    facts = PositionFacts.of(board, "b2b3", clock, full, 0.0)
     assert facts.cannot_be_lost is drawn
 
 
