@@ -15,6 +15,7 @@ from lichessbot.config import PLACEHOLDERS, Config, EngineConfig, ReviewMode
 from lichessbot.games import draw_resign
 from lichessbot.games.actions import Action, ChooseLevel, PostponeAbort, RecordAction
 from lichessbot.games.chat import texts
+from lichessbot.games.chat.commands import command_in, user_id
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import Abort, CommandDone, ReadChat, Say
 from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus, Variant
@@ -29,7 +30,6 @@ from lichessbot.uci.strength import FULL, nearest_level, suggested_level
 _MAX_COMMANDS: Final = 50
 _MAX_WAITS: Final = 3
 _PLACEHOLDER: Final = re.compile(r"{(\w+)}")
-_COMMAND: Final = re.compile(r"!\s*([a-z]+)\s*[:=]?\s*(.*)", re.DOTALL)
 _LEVEL: Final = re.compile(r"\d{1,5}|full", re.ASCII)
 _SHORT_HELP: Final = "!name !motor !level !ping !variants !draw !takeback !queue !stats"
 _HELP: Final = {
@@ -183,7 +183,7 @@ class Chat:
     # Commands
 
     def _since_our_last(self, lines: Sequence[ChatLine]) -> Sequence[ChatLine]:
-        ours = (number for number, line in enumerate(lines, 1) if _id(line.username) == self._our_id)
+        ours = (number for number, line in enumerate(lines, 1) if user_id(line.username) == self._our_id)
         return lines[max(ours, default=0) :]
 
     def _answer(self, lines: Sequence[ChatLine], players: _Players, now: float) -> Iterator[Action]:
@@ -207,10 +207,10 @@ class Chat:
         yield from latest.values()
 
     def _obey(self, line: ChatLine, room: ChatRoom, players: _Players) -> Iterator[Action]:
-        """Yield what a line asks for, if it is a command; spellings such as `!level900` and `! level: 900` count."""
-        asked = _COMMAND.fullmatch(line.text.strip().lower())
+        """Yield what a line asks for, if it is a command."""
+        asked = command_in(line.text)
         if asked is not None and line.username != SYSTEM_NAME:
-            yield from self._run(asked[1], asked[2].split(), room, _id(line.username), players)
+            yield from self._run(*asked, room, user_id(line.username), players)
 
     def _run(
         self, command: str, arguments: Sequence[str], room: ChatRoom, author: str, players: _Players
@@ -336,8 +336,3 @@ class Chat:
         values = (str(players.me), str(players.opponent), self._facts.engine_name(), rating, crosstable, name)
         known = dict(zip(PLACEHOLDERS, values, strict=True))
         return _PLACEHOLDER.sub(lambda found: known.get(found[1], ""), text)
-
-
-def _id(username: str) -> str:
-    """Return the user id; a title may stand before the name."""
-    return username.split()[-1].lower() if username.split() else ""

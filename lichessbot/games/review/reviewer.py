@@ -16,6 +16,7 @@ from typing import Final
 from engine.facade import InvalidFen, InvalidMove
 from lichessbot.config import ReviewMode
 from lichessbot.errors import EngineError
+from lichessbot.games.chat.commands import command_in, user_id
 from lichessbot.games.recording.archive import ArchivedGame
 from lichessbot.games.review.analysis import analyse, review_engine
 from lichessbot.games.review.review import review_of
@@ -30,7 +31,6 @@ from lichessbot.storage.reviews import reviewed
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts, earliest, is_due
 
-REVIEW_COMMAND: Final = "!review"
 # When the chat of a game that is over is read, and at last when nobody waits for the answer; in `Timeouts.review_look`.
 _LOOKS: Final = (1, 3, 9, 15)
 _MAX_QUEUED: Final = 20
@@ -130,9 +130,10 @@ class Reviewer:
 
 def _asks(line: object, game: ArchivedGame) -> bool:
     """Return whether a line of the chat is the opponent's request for a review."""
-    if not isinstance(line, ChatLine) or line.username.lower() != game.record.opponent_id:
+    if not isinstance(line, ChatLine) or user_id(line.username) != game.record.opponent_id:
         return False
-    return line.text.lower().split()[:1] == [REVIEW_COMMAND]
+    asked = command_in(line.text)
+    return asked is not None and asked[0] == "review"
 
 
 class _Stopped(Exception):

@@ -222,6 +222,19 @@ def test_only_the_opponent_can_ask_and_once(bench: Bench, analysed: list[str]) -
 
 
 @pytest.mark.parametrize(
+    ("text", "username"), [("! review", "Ada"), ("!review: please", "Ada"), ("!review?", "Ada"), ("!review", "GM Ada")]
+)
+def test_after_the_game_a_command_is_read_as_during_it(
+    bench: Bench, analysed: list[str], text: str, username: str
+) -> None:
+    bench.reviewer.give_way(core_is_free=True)
+    bench.over(is_wanted=False)
+    bench.hears(text, username)
+    assert bench.reviewer.wake_at is None, "nobody has to ask again"
+    assert bench.report().game_id == GAME.id
+
+
+@pytest.mark.parametrize(
     "changes", [{"opponent_title": "BOT"}, {"result": None}, {"opponent_id": ""}], ids=["bot", "aborted", "anonymous"]
 )
 def test_no_chat_is_read_in_vain(bench: Bench, changes: dict[str, Any]) -> None:
