@@ -62,8 +62,8 @@ class GameRecovery:
         A list of many correspondence games may lack some that go on: these are visited, too. Games that were joined
         without a list have been played or ended since.
         """
-        timed = [_told(game_id, opponent) for game_id, opponent in self._left_over if not self._resumed]
-        by_days = [_told(game_id, opponent, Speed.CORRESPONDENCE) for game_id, opponent in self._left_over_by_days]
+        timed = [_as_recorded(*it) for it in self._left_over if not self._resumed]
+        by_days = [_as_recorded(*it, Speed.CORRESPONDENCE) for it in self._left_over_by_days]
         self._left_over, self._left_over_by_days, self._waits_for_list = (), (), False
         missing = [info for info in (*timed, *by_days) if info.game_id not in playing]
         for info in missing:
@@ -75,7 +75,7 @@ class GameRecovery:
         if not self._waits_for_list or now < self._due_at:
             return []
         self._waits_for_list, self._resumed = False, True
-        return [_told(game_id, opponent) for game_id, opponent in self._left_over]
+        return [_as_recorded(*it) for it in self._left_over]
 
     def is_another(self, account: Account) -> bool:
         """Return whether the token belongs to another account than before."""
@@ -92,7 +92,7 @@ class GameRecovery:
         self._store.replace(Table.ACCOUNT, single=1, url=self._url, id=account.id)
 
 
-def _told(game_id: str, opponent: str, speed: str = "") -> GameInfo:
+def _as_recorded(game_id: str, opponent: str, speed: str = "") -> GameInfo:
     """Return what the records tell of a game; its own stream tells the rest."""
     variant = VariantRef(key=Variant.STANDARD)
     return GameInfo(gameId=game_id, variant=variant, speed=speed, opponent=Opponent(username=opponent))

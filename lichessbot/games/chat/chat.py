@@ -31,10 +31,10 @@ _MAX_COMMANDS: Final = 50
 _MAX_WAITS: Final = 3
 _PLACEHOLDER: Final = re.compile(r"{(\w+)}")
 _LEVEL: Final = re.compile(r"\d{1,5}|full", re.ASCII)
-_SHORT_HELP: Final = "!name !motor !level !ping !variants !draw !takeback !queue !stats"
+_IN_BOTH_ROOMS: Final = "!name !motor !level !ping !variants !draw !takeback !queue !stats"
 _HELP: Final = {
-    ChatRoom.PLAYER: f"I know {_SHORT_HELP} !review, and before the first move !wait.",
-    ChatRoom.SPECTATOR: f"I know {_SHORT_HELP} !eval !pv.",
+    ChatRoom.PLAYER: f"I know {_IN_BOTH_ROOMS} !review, and before the first move !wait.",
+    ChatRoom.SPECTATOR: f"I know {_IN_BOTH_ROOMS} !eval !pv.",
 }
 _NOT_FOR_THE_OPPONENT: Final = "I do not tell my opponent."
 
@@ -167,7 +167,7 @@ class Chat:
     def _say_once(
         self, kind: LimitedAction, to_the_opponent: str | None, to_spectators: str | None
     ) -> Iterator[Action]:
-        """Record the greeting before sending it: rather never than twice."""
+        """Say something at most once in a game: it is recorded before it is sent."""
         if kind in self._done or self._players is None:
             return
         self._done.add(kind)
@@ -226,11 +226,11 @@ class Chat:
                 yield from self._wait_longer(room)
             case _:
                 may_see_search = author == self._our_id or (room is ChatRoom.SPECTATOR and not is_opponent)
-                text = self._told(command, room, players, may_see_search=may_see_search)
+                text = self._answer_to(command, room, players, may_see_search=may_see_search)
                 if text is not None:
                     yield self._say(room, text)
 
-    def _told(self, command: str, room: ChatRoom, players: _Players, *, may_see_search: bool) -> str | None:
+    def _answer_to(self, command: str, room: ChatRoom, players: _Players, *, may_see_search: bool) -> str | None:
         """Return the answer to a command that only asks; None for others."""
         facts = self._facts
         engine = facts.engine_name() or "an engine that is still starting"
