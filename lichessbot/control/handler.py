@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from lichessbot import __version__
 from lichessbot.control.commands import CannotDo, ControlAnswer, ControlCommand, ControlRequest
@@ -139,7 +139,8 @@ class ControlHandler:
             request.answers.put(answer)
 
     def _answer(self, request: ControlRequest, grace: timedelta) -> ControlAnswer:
-        match request.command:
+        command = request.command
+        match command:
             case ControlCommand.STATUS:
                 return ControlAnswer(ok=True, status=self.status())
             case ControlCommand.QUIT:
@@ -151,25 +152,28 @@ class ControlHandler:
                 return ControlAnswer(ok=True, text=self._unblock(request.argument))
         if self._shutdown.leave_at is not None:
             raise CannotDo("the daemon is finishing: it takes no new games, and ends after the running ones")
-        return ControlAnswer(ok=True, text=self._change(request, grace))
-
-    def _change(self, request: ControlRequest, grace: timedelta) -> str:
-        """Change how new games come about; return what was done."""
-        match request.command:
+        match command:  # these change how new games come about
             case ControlCommand.PAUSE:
                 self._lobby.pause()
-                return "paused: no new games until `lichessbot resume` or a restart; running games go on"
+                text = "paused: no new games until `lichessbot resume` or a restart; running games go on"
             case ControlCommand.RESUME:
                 self._lobby.resume()
-                return "resumed: new games are taken again"
+                text = "resumed: new games are taken again"
             case ControlCommand.FINISH:
                 games = self._shutdown.finish("the command finish", grace)
-                return f"finishing: no new games; the daemon ends after the running ones ({games})"
+                text = f"finishing: no new games; the daemon ends after the running ones ({games})"
             case ControlCommand.MATCHMAKING:
-                return self._lobby.switch_matchmaking(on=request.argument == "on")
+                text = self._lobby.switch_matchmaking(on=request.argument == "on")
+            case ControlCommand.RECHALLENGE:
+                text = self._rechallenge(received=request.argument == "received")
+            case _:
+                assert_never(command)
+        return ControlAnswer(ok=True, text=text)
+
+    def _rechallenge(self, *, received: bool) -> str:
         if not self._connection.is_open:
             raise CannotDo("Lichess cannot be reached now: try again when it answers")
-        return self._lobby.rechallenge(received=request.argument == "received")
+        return self._lobby.rechallenge(received=received)
 
     def _block(self, name: str) -> str:
         if not self._lobby.block(name):
