@@ -284,7 +284,7 @@ class _Page:
             most = max(phase.search_ms or 0 for phase in found.phases) or 1
             rows = [
                 (f"{phase.first_move}-{phase.first_move + statistics.MOVES_A_PHASE - 1}", f"{phase.moves:,}",
-                 _seconds(phase.search_ms), _clock(phase.clock_ms), self._bar((phase.search_ms or 0) / most))
+                 _seconds(phase.search_ms), clock_text(phase.clock_ms), self._bar((phase.search_ms or 0) / most))
                 for phase in found.phases
             ]  # fmt: skip
             yield ""
@@ -310,7 +310,7 @@ def _drop_cells(drop: Drop) -> Sequence[str]:
         score_text(drop.next_cp),
         drop.source or "",
         _number(drop.depth),
-        _clock(drop.clock_ms),
+        clock_text(drop.clock_ms),
     )
 
 
@@ -342,5 +342,6 @@ def _milliseconds(ms: float | None) -> str:
     return "" if ms is None else f"{ms:,.0f} ms"
 
 
-def _clock(ms: float | None) -> str:
+def clock_text(ms: float | None) -> str:
+    """Return a clock in minutes and seconds; empty if it is not known."""
     return "" if ms is None else f"{int(ms) // 60_000}:{int(ms) // 1000 % 60:02}"

@@ -6,7 +6,7 @@ longer than in the game. Sends no request and changes nothing.
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,11 +16,12 @@ import click
 
 from engine.facade import Board, InvalidMove, Limits
 from lichessbot.cli.options import config_option
+from lichessbot.cli.records.games import clock_text, move_number
 from lichessbot.cli.records.one_game import heading, recorded_game
 from lichessbot.config import Config, load_config
 from lichessbot.errors import EngineError, ExitCode
 from lichessbot.games.recording.pgn import board_of
-from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind
+from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, OpponentKind
 from lichessbot.lichess.models import BOT_TITLE
 from lichessbot.log import inert, silenced
 from lichessbot.storage.evaluations import mate_cp, score_text
@@ -38,6 +39,11 @@ _BETTER_CP: Final = 30
 _LOST_CP: Final = -150
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _SHOWN_CP: Final = 500
+# Lichess's statuses of the losses that no move decided.
+_OFF_THE_BOARD: Final[Mapping[str, str]] = {
+    GameStatus.OUT_OF_TIME: "lost on time",
+    GameStatus.TIMEOUT: "Lichess saw us leave, and the opponent claimed the game",
+}
 
 
 @click.command("postmortem")
@@ -108,7 +114,8 @@ def _facts(record: GameRecord, moves: Sequence[MoveRecord]) -> Iterator[str]:
     yield "our moves: " + ", ".join(f"{count} {source or 'not seen'}" for source, count in counts.items())
     clocks = [(move.clock_ms, record.is_ours(move.ply)) for move in moves[-2:] if move.clock_ms is not None]
     if clocks:
-        yield "clocks at last: " + ", ".join(f"{'ours' if own else 'theirs'} {_clock(ms)}" for ms, own in clocks[::-1])
+        shown = (f"{'ours' if own else 'theirs'} {clock_text(ms)}" for ms, own in clocks[::-1])
+        yield f"clocks at last: {', '.join(shown)}"
     for name, delays in (
         ("reaction", [(it.reaction_ms, it.ply) for it in ours if it.reaction_ms is not None]),
         ("delivery", [(it.delivery_ms, it.ply) for it in ours if it.delivery_ms is not None]),
@@ -116,16 +123,17 @@ def _facts(record: GameRecord, moves: Sequence[MoveRecord]) -> Iterator[str]:
         if delays:
             longest, ply = max(delays)
             median = sorted(ms for ms, _ in delays)[len(delays) // 2]
-            yield f"{name}: {median:,} ms in the median, at most {longest:,} ms at move {(ply + 1) // 2}"
+            number = move_number(ply, record.initial_fen).rstrip(".")
+            yield f"{name}: {median:,} ms in the median, at most {longest:,} ms at move {number}"
 
 
 def _verdict(record: GameRecord, moves: Sequence[MoveRecord], turns: Sequence[_Turn]) -> Iterator[str]:
     """Yield what decided the game, as far as the records tell."""
     scores = _scores(moves)
-    if record.result is Result.LOST and record.status in ("outoftime", "timeout"):
+    if record.result is Result.LOST and record.status in _OFF_THE_BOARD:
         stood = f" with an evaluation of {score_text(scores[-1][1])}" if scores else ""
         is_lost = bool(scores) and scores[-1][1] <= _LOST_CP
-        yield f"cause: lost on time{stood}{'' if is_lost else ', not by the position'}"
+        yield f"cause: {_OFF_THE_BOARD[record.status]}{stood}{'' if is_lost else ', not by the position'}"
     if not scores:
         yield "no move of ours has an evaluation, so nothing shows where the game turned"
     elif not turns:
@@ -159,7 +167,7 @@ def _examine(record: GameRecord, turns: Sequence[_Turn], config: Config, seconds
 
 def _origin(move: MoveRecord) -> str:
     """Return where a move came from, and what it cost."""
-    clock = "" if move.clock_ms is None else f", {_clock(move.clock_ms)} left on the clock"
+    clock = "" if move.clock_ms is None else f", {clock_text(move.clock_ms)} left on the clock"
     took = "" if move.search_ms is None else f" in {move.search_ms / 1000:.2f} s"
     match move.source:
         case "engine":
@@ -219,7 +227,3 @@ def _curve(scores: Sequence[int]) -> str:
     steps = len(_LEVELS) - 1
     levels = (round(steps * (max(-_SHOWN_CP, min(_SHOWN_CP, it)) + _SHOWN_CP) / (2 * _SHOWN_CP)) for it in scores)
     return "".join(_LEVELS[level] for level in levels) + " "
-
-
-def _clock(ms: int) -> str:
-    return f"{ms // 60_000}:{ms // 1000 % 60:02}"

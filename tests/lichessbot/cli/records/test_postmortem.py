@@ -99,6 +99,18 @@ def test_a_loss_on_time_is_told_apart_from_a_lost_position(told: Told) -> None:
     assert "cause: lost on time with an evaluation of -8.50" in lines
 
 
+def test_a_game_that_the_opponent_claimed_was_not_lost_on_time(told: Told) -> None:
+    _, lines, _ = told(BLUNDER, "--seconds", "0", status="timeout")
+    assert "cause: Lichess saw us leave, and the opponent claimed the game with an evaluation of -8.50" in lines
+
+
+def test_moves_have_the_numbers_of_the_start_position(told: Told) -> None:
+    start = "4k3/8/8/8/8/8/8/4K2R b - - 0 30"
+    moves = [MoveRecord(1, "e8d8"), MoveRecord(2, "h1h8", reaction_ms=900), MoveRecord(3, "d8d7")]
+    _, lines, _ = told(moves, initial_fen=start, variant="fromPosition")
+    assert "reaction: 900 ms in the median, at most 900 ms at move 31" in lines
+
+
 def test_without_evaluations_nothing_is_claimed(told: Told) -> None:
     code, lines, _ = told([MoveRecord(1, "e2e4", source=""), MoveRecord(2, "e7e5")])
     assert (code, lines[-1]) == (0, "no move of ours has an evaluation, so nothing shows where the game turned")
