@@ -129,7 +129,7 @@ class Rules(Section):
     allow_list: Annotated[Names, LIST_OR_NULL] = ()
     max_simultaneous_games_per_user: PerUser = 5
 
-    bounds: ClassVar = (
+    bounds: ClassVar[tuple[tuple[str, str], ...]] = (
         ("min_increment", "max_increment"),
         ("min_base", "max_base"),
         ("min_days", "max_days"),
@@ -137,32 +137,11 @@ class Rules(Section):
     )
 
 
-# The default of a rule that is not set; null in a file means something only where it does so in `Rules`.
-_NOT_SET: Final[Any] = None
-
-
-class Overrides(Section):
-    """The rules that differ for one kind of challenger: those in `given`."""
+class Overrides(Rules):
+    """The rules that differ for one kind of challenger: those in `given`. The values of all others mean nothing."""
 
     as_one: ClassVar[bool] = True
-
-    variants: SomeOf[Variant] | None = _NOT_SET
-    odds: SomeOf[Odds] | None = _NOT_SET
-    time_controls: TimeControls = _NOT_SET
-    modes: SomeOf[Mode] = _NOT_SET
-    min_increment: Increment = _NOT_SET
-    max_increment: Annotated[Increment, NO_INCREMENT_LIMIT] = _NOT_SET
-    min_base: Base = _NOT_SET
-    max_base: Annotated[Base, NO_BASE_LIMIT] = _NOT_SET
-    min_days: MinDays = _NOT_SET
-    max_days: Annotated[MaxDays, NO_DAYS_LIMIT] = _NOT_SET
-    max_estimated_game_duration: Minutes | None = _NOT_SET
-    bullet_requires_increment: Flag = _NOT_SET
-    min_rating: Rating = _NOT_SET
-    max_rating: Rating = _NOT_SET
-    rating_difference: Rating | None = _NOT_SET
-    allow_list: Annotated[Names, LIST_OR_NULL] = _NOT_SET
-    max_simultaneous_games_per_user: PerUser = _NOT_SET
+    bounds: ClassVar = ()  # `ChallengeConfig` checks these together with the rules that are not overridden
 
     @property
     def given(self) -> dict[str, Any]:

@@ -222,6 +222,12 @@ def test_the_schema_explains_every_key_of_the_example(run: Run) -> None:
         assert node.get("description", "") == " ".join(explanation), key
 
 
+def test_the_schema_names_no_defaults_for_rules_that_override_others() -> None:
+    definitions = schema()["$defs"]
+    assert definitions["ChallengeConfig"]["properties"]["max_base"]["default"] == 1800
+    assert not [key for key, rule in definitions["Overrides"]["properties"].items() if "default" in rule]
+
+
 VALID = (
     "challenge: {time_controls: [blitz, 5+3], max_base: null, block_list: null, human: {max_days: null}}",
     "engine: {polyglot: {book: {standard: one.bin, chess960: [a, b]}}, uci_options: {Hash: 3}}",

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lichessbot.config import Config, dotted_values, load_config, loader
-from lichessbot.config.challenge import Overrides, Rules
 from lichessbot.errors import ConfigError
 from lichessbot.lichess.enums import ExactClock, Mode, Odds, Speed, Variant
 from tests.lichessbot.config.conftest import TOKEN, WITH_TOKEN, load, problems
@@ -154,10 +153,6 @@ def test_null_takes_a_limit_away_from_one_kind_of_challenger(file: Path) -> None
     assert (humans.rating_difference, humans.max_base, humans.odds, humans.allow_list) == (None, 10800, None, ())
     assert (bots.rating_difference, bots.max_base, bots.odds, bots.allow_list) == (300, 60, (Odds.QUEEN,), ("ann",))
     assert challenge.cited("odds", is_bot=False) == "challenge.human.odds = null"
-
-
-def test_every_rule_can_be_overridden() -> None:
-    assert set(Overrides.model_fields) == set(Rules.model_fields)
 
 
 def test_no_key_disables_certificate_checks() -> None:
