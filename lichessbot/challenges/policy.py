@@ -70,14 +70,17 @@ class Snapshot:
 class ChallengerHistory:
     """What our records say of one challenger."""
 
-    recent: int = 0
+    recent: int
     """Challenges of this challenger that we accepted within `recent_bot_challenge_age`."""
-    rematches: int = 0
+    rematches: int
     """How many rematches in a row led to the game of which the challenge is a rematch."""
-    listed_on: str | None = None
+    listed_on: str | None
     """The address or path of the block list that names the challenger."""
-    is_blocked: bool = False
+    is_blocked: bool
     """By `lichessbot block`."""
+
+
+NO_HISTORY: Final = ChallengerHistory(recent=0, rematches=0, listed_on=None, is_blocked=False)
 
 
 @dataclass(frozen=True)

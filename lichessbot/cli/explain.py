@@ -17,7 +17,17 @@ import click
 
 from engine.facade import STARTING_FEN
 from lichessbot.challenges.player_lists import listed_on
-from lichessbot.challenges.policy import Accept, ChallengerHistory, Decision, Decline, Ignore, Snapshot, Wait, decide
+from lichessbot.challenges.policy import (
+    NO_HISTORY,
+    Accept,
+    ChallengerHistory,
+    Decision,
+    Decline,
+    Ignore,
+    Snapshot,
+    Wait,
+    decide,
+)
 from lichessbot.challenges.slots import SlotHolder
 from lichessbot.cli.options import Parsed, config_option, exact_clock, player_name
 from lichessbot.config import Config, LoadedConfig, load_config
@@ -139,10 +149,11 @@ class _Present:
         """Return what the records say of the challenger; nothing of one without a name."""
         name, config = inquiry.challenger.name.lower(), self._config.challenge
         if not name:
-            return ChallengerHistory()
+            return NO_HISTORY
         since = time.time() - (config.recent_bot_challenge_age or 0)
         return ChallengerHistory(
             recent=self._records.accepted_since(name, since),
+            rematches=0,
             listed_on=listed_on(self._records, name, config.block_lists),
             is_blocked=self._records.is_blocked(name),
         )

@@ -1,6 +1,7 @@
 """Decisions: for every rule a challenge that keeps it and one that does not, and which rule is named."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lichessbot.challenges.policy import (
+    NO_HISTORY,
     Accept,
     ChallengerHistory,
     Decision,
@@ -24,7 +26,6 @@ from lichessbot.lichess.enums import DeclineReason, Speed
 from lichessbot.lichess.models import ChallengeReceived
 
 US = "testbot"
-NO_HISTORY = ChallengerHistory()
 HUMAN_GUEST, BOT_GUEST = SlotHolder("magnus", is_bot=False), SlotHolder("stockfish", is_bot=True)
 SLOW_GUEST = SlotHolder("ada", is_bot=False, has_clock=False)
 
@@ -158,16 +159,15 @@ def test_a_stopping_bot_declines_with_later() -> None:
 
 
 def test_a_player_blocked_by_command_is_declined_like_one_on_the_list() -> None:
-    decision = answer({}, history=ChallengerHistory(is_blocked=True))
+    decision = answer({}, history=replace(NO_HISTORY, is_blocked=True))
     assert (reason(decision), rule(decision)) == (DeclineReason.GENERIC, "lichessbot block ferdinand")
 
 
 def test_reasons_that_the_challenger_can_change_come_before_later() -> None:
-    closing = {"stopping": True}
-    assert reason(answer({"accept_bot": False}, now=closing, challenger=BOT)) == DeclineReason.NO_BOT
-    assert reason(answer({"max_base": 60}, now=closing)) == DeclineReason.TOO_SLOW
-    assert reason(answer({"modes": ["casual"]}, now=closing)) == DeclineReason.CASUAL
-    assert reason(answer({"block_list": ["ferdinand"]}, now=closing)) == DeclineReason.GENERIC
+    assert reason(answer({"accept_bot": False}, stopping=True, challenger=BOT)) == DeclineReason.NO_BOT
+    assert reason(answer({"max_base": 60}, stopping=True)) == DeclineReason.TOO_SLOW
+    assert reason(answer({"modes": ["casual"]}, stopping=True)) == DeclineReason.CASUAL
+    assert reason(answer({"block_list": ["ferdinand"]}, stopping=True)) == DeclineReason.GENERIC
 
 
 def test_the_challenger_is_checked_before_clock_variant_and_mode() -> None:
@@ -282,7 +282,7 @@ def test_without_our_own_rating_no_difference_is_too_large() -> None:
 
 
 def test_an_online_list_is_named() -> None:
-    decision = answer({}, history=ChallengerHistory(listed_on="https://example.com/list"))
+    decision = answer({}, history=replace(NO_HISTORY, listed_on="https://example.com/list"))
     assert reason(decision) == DeclineReason.GENERIC
     assert rule(decision) == "challenge.online_block_list has https://example.com/list"
 
@@ -357,9 +357,9 @@ def test_a_player_has_only_so_many_games_at_a_time() -> None:
 
 def test_a_bot_is_accepted_only_so_often_in_a_while() -> None:
     config = {"max_recent_bot_challenges": 2, "recent_bot_challenge_age": 60}
-    assert isinstance(answer(config, history=ChallengerHistory(recent=1), challenger=BOT), Accept)
-    assert reason(answer(config, history=ChallengerHistory(recent=2), challenger=BOT)) == DeclineReason.LATER
-    assert isinstance(answer(config, history=ChallengerHistory(recent=2)), Accept), "humans are not counted"
+    assert isinstance(answer(config, history=replace(NO_HISTORY, recent=1), challenger=BOT), Accept)
+    assert reason(answer(config, history=replace(NO_HISTORY, recent=2), challenger=BOT)) == DeclineReason.LATER
+    assert isinstance(answer(config, history=replace(NO_HISTORY, recent=2)), Accept), "humans are not counted"
 
 
 def test_a_challenge_is_remembered_with_its_challenger_and_its_clock() -> None:
