@@ -22,7 +22,7 @@ _MAX_REFUSALS = 8
 
 
 class StreamMonitor:
-    """The moments at which something is wrong if the stream was silent until then."""
+    """The deadlines of one game's stream: one that passes means that something may be lost."""
 
     def __init__(self, timeouts: Timeouts, longest_unread_s: float = math.inf) -> None:
         """`longest_unread_s`: the longest pause before the first state, while the clocks are unknown."""
@@ -180,14 +180,14 @@ class StreamMonitor:
             # Each attempt starts from scratch: without growing patience a slow site would never be reached.
             self._min_patience_s = min(2 * self._patience_s, self._timeouts.liveness.total_seconds())
             self.connecting(clock, now)
-            yield ReopenStream("it does not open", hangs=True)
+            yield ReopenStream("no connection within the time limit", hangs=True)
         if is_due(self._state_due_at, now):
             self._state_due_at = None
-            yield self._reopen("its state did not come")
+            yield self._reopen("the game's state did not arrive")
         if is_due(self._reopen_due_at, now):
             self._reopen_due_at = None
             self.connecting(clock, now)
-            yield ReopenStream("the game cannot wait")
+            yield ReopenStream("the next attempt is due")
         if is_due(self._opponent_due_at, now) and clock is not None:
             self._wait_for_opponent(clock, now)
             if self._asked_in_vain:

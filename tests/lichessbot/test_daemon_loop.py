@@ -72,7 +72,7 @@ def test_a_stream_that_does_not_open_holds_up_no_game(lichess: ScriptedLichess, 
     lichess.answer(stream("abcd1234"), Reply(delay_s=PATIENCE_S), ticking(full("abcd1234")))
     daemon.start()
     daemon.until(lambda: lichess.paths().count(stream("abcd1234")) >= 2)
-    assert daemon.logged('stream.reopen game=abcd1234 reason="it does not open"')
+    assert daemon.logged('stream.reopen game=abcd1234 reason="no connection within the time limit"')
     assert "stream.lost game=abcd1234" not in daemon.log.partition("stream.reopen")[0]
     daemon.until(lambda: any(path.startswith("/api/bot/game/abcd1234/move/") for path in lichess.paths()))
 

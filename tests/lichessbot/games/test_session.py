@@ -129,21 +129,21 @@ def test_a_stream_whose_reader_has_ended_is_read_again(
     monkeypatch.setattr("lichessbot.games.session.StreamReader", start_reader)
     session._context.open_api = lambda read_timeout: None  # type: ignore[method-assign]
     session._read()
-    session._perform([ReopenStream("its state did not come")])
+    session._perform([ReopenStream("the game's state did not arrive")])
     assert len(readers) == 2, "the first has ended"
-    session._perform([ReopenStream("its state did not come")])
+    session._perform([ReopenStream("the game's state did not arrive")])
     assert (len(readers), readers[1].asked) == (2, [None])
     session.handle(StreamLost(GAME, "reset", timedelta()))
     due_at = session._game.monitor.opening_due_at
     assert due_at is not None
     assert readers[1].due_at == due_at, "the reader tries again by itself"
-    session._perform([ReopenStream("the game cannot wait")])
+    session._perform([ReopenStream("the next attempt is due")])
     assert readers[1].asked == [None, due_at]
     readers[1].is_queued = True
-    session._perform([ReopenStream("it does not open", hangs=True)])
+    session._perform([ReopenStream("no connection within the time limit", hangs=True)])
     assert len(readers) == 2, "our own limit delays it, and a new reader would wait as long"
     readers[1].is_queued = False
-    session._perform([ReopenStream("it does not open", hangs=True)])
+    session._perform([ReopenStream("no connection within the time limit", hangs=True)])
     assert len(readers) == 3
     assert [it.told_tried_at for it in readers] == [None, 0.0, 1.0], "only a stream's very first opening never waits"
 
@@ -201,7 +201,7 @@ def test_a_stream_whose_thread_cannot_be_started_is_read_a_little_later(
     assert isinstance(lost, StreamLost)
     session.handle(lost)
     assert session.wake_at is not None
-    session._perform([ReopenStream("the game cannot wait")])
+    session._perform([ReopenStream("the next attempt is due")])
     assert session._reader is not None
     assert session._reader.ident is not None
     session._reader.stop()

@@ -257,7 +257,7 @@ def test_a_pause_after_a_429_lasts_until_the_opponent_could_soon_claim_the_game(
     if pause_s == 90:
         assert done == []
     else:
-        assert done[0] == (pause_s, ReopenStream("the game cannot wait"))
+        assert done[0] == (pause_s, ReopenStream("the next attempt is due"))
 
 
 def test_an_opponent_is_not_checked_for_silence_before_the_stream_is_read_again() -> None:
