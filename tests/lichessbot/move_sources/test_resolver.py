@@ -173,7 +173,11 @@ def test_the_order_of_the_sources(hosts: Hosts, tmp_path: Path) -> None:
             },
         }
     )  # fmt: skip
-    assert [it.source.name for it in sources_for(config, hosts, EventLog())] == [
+    found = sources_for(config, hosts, EventLog())
+    for variant in Variant:
+        asked = [it.source.name for it in found if variant in it.variants]
+        assert asked == [*config.sources_for(variant)], "`check` and `explain` tell the same"
+    assert [it.source.name for it in found] == [
         "polyglot",
         "syzygy",
         "online_egtb",
