@@ -117,7 +117,7 @@ class GameLog:
                 # Lichess draws a third repetition a moment after it shows the move, and refuses ours in between.
                 is_drawn = isinstance(command, SendMove) and isinstance(error, Refused) and self._is_third_repetition
                 tell = self._log.debug if is_drawn or isinstance(command, ReadChat) else self._log.warning
-                tell("command.failed", command=type(command).__name__, error=error)
+                tell("command.failed", command=command.kind(), error=error)
             case EngineDied(reason=reason):
                 self._log.warning("engine.died", reason=reason)
             case BestMove():

@@ -421,6 +421,6 @@ def _send(api: LichessClient, command: Command, rate_limiter: RateLimiter) -> Co
     except ApiError as error:
         return CommandFailed(command, error)
     except Exception as error:
-        EventLog().crash("command.crashed", error, command=type(command).__name__)
+        EventLog().crash("command.crashed", error, command=command.kind())
         return CommandFailed(command, Unreachable(f"internal error: {error!r}"), perhaps_done=True)
     return CommandDone(command, answer, api.sent_at, time.monotonic())

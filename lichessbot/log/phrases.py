@@ -65,8 +65,8 @@ PHRASES: Final[Mapping[str, str]] = {
     "stream.evicted": "Lichess closed the event stream early {times_in_a_row} times in a row: {meaning}",
     "stream.unreadable": "ignored a line that cannot be read: {line}",
     "stream.crashed": "bug in the reader of a stream, {times:nth}",
-    "command.failed": "{command:command} failed: {error}",
-    "command.crashed": "bug in the command {command:command}, {times:nth}",
+    "command.failed": "{command} failed: {error}",
+    "command.crashed": "bug in the command {command}, {times:nth}",
     # Challenges
     "challenge.accepting": f"accepting the challenge of {_CHALLENGE}",
     "challenge.accept": "accepted the challenge[ of {challenger}][, {speed}]",
@@ -254,8 +254,6 @@ def _words(name: str) -> str:
 
 KINDS: Final[Mapping[str, Callable[[str], str]]] = {
     "clock": _clock,
-    # Its class, or in words with what it is about.
-    "command": lambda command: command if " " in command else _words(command),
     "days": lambda number: f"in {counted(int(number), 'day')}",
     "dots": lambda colour: "." if colour == "white" else "...",
     "mode": lambda rated: "rated" if rated == "True" else "casual",

@@ -86,7 +86,7 @@ class Reviewer:
                     del self._listening[game_id]
                     self._queue(listening.game, self._shared)
             case CommandFailed(command=ReadChat() as command, error=error):
-                EventLog(command.game_id).debug("command.failed", command=command, error=error)
+                EventLog(command.game_id).debug("command.failed", command=command.kind(), error=error)
             case ReviewDone(game_id=game_id, lines=lines):
                 for line in lines:
                     self._shared.outbox.send(Say(game_id, ChatRoom.PLAYER, line))

@@ -141,8 +141,6 @@ def test_a_phrase_is_one_harmless_line_whatever_the_values_are(event: str, data:
         ("clock", 3723, "1:02:03"),
         ("clock", 2 * 86_400 + 15_120, "2d 04:12"),
         ("clock", -1.0, "0:00.0"),
-        ("command", "SendMove", "send move"),
-        ("command", "accept challenge YuzLmLgE", "accept challenge YuzLmLgE"),
         ("mode", True, "rated"),
         ("mode", False, "casual"),
         ("moves", 1, "1 move"),
