@@ -115,7 +115,7 @@ class Lobby:
             stopping=self._stopping,
             paused=self._paused,
             playable=self.playable,
-            human_expected_until=math.inf if self._challenges.has_waiting else human_expected_until,
+            our_challenges_wait_until=math.inf if self._challenges.has_waiting else human_expected_until,
             humans_first=self._challenges.puts_humans_first(self._config.challenge),
             objection_to_bots=self._matchmaker.objection_to_bots(self._config, starting),
         )

@@ -38,8 +38,11 @@ class Snapshot:
     stopping: bool = False
     paused: bool = False
     """No new games, by `lichessbot pause`."""
-    human_expected_until: float = -math.inf
-    """Until when (monotonic seconds) the next slot is kept for a human; infinity while any challenge waits for one."""
+    our_challenges_wait_until: float = -math.inf
+    """Until when (monotonic seconds) we challenge nobody, as a human may come back for the slot.
+
+    Infinity while any challenge waits for one.
+    """
     playable: tuple[Variant, ...] = tuple(Variant)
     """The variants that the engines play."""
     humans_first: bool = False

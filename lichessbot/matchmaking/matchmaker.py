@@ -138,7 +138,7 @@ class Matchmaker:
         else:
             quiet_at = self._idle_since + config.challenge_timeout * self._timeouts.challenge_minute.total_seconds()
         quota_at = now + self._quota.challenge_at(config, wall) - wall
-        return Waits(quiet_at, self._not_before, snapshot.human_expected_until, quota_at)
+        return Waits(quiet_at, self._not_before, snapshot.our_challenges_wait_until, quota_at)
 
     # An attempt, step by step
 
@@ -206,7 +206,7 @@ class Matchmaker:
         found = next((it for it in self._shortlist if it.opponent in free), None)
         if found is None:
             self._give_up("every suitable bot is playing", now)
-        elif snapshot.slots_for_our_challenge <= 0 or now < snapshot.human_expected_until:
+        elif snapshot.slots_for_our_challenge <= 0 or now < snapshot.our_challenges_wait_until:
             self._give_up("the slot is needed", now)
         elif not self._is_wanted(snapshot):
             self._give_up("matchmaking is no longer wanted", now)

@@ -17,7 +17,7 @@ class Waits:
 
     quiet: float
     """So long after the last game or attempt."""
-    vain: float
+    failures: float
     """A pause after failed attempts."""
     human: float
     """The slot is kept for a human who may come back."""
@@ -26,7 +26,7 @@ class Waits:
 
     @property
     def until(self) -> float:
-        return max(self.quiet, self.vain, self.human, self.quota)
+        return max(self.quiet, self.failures, self.human, self.quota)
 
 
 def next_step(
@@ -65,4 +65,4 @@ def _when(waits: Waits, now: float) -> str:
         return "challenges a bot when the day's quota allows it"
     if until == waits.human:
         return "challenges a bot if no human comes back for the slot"
-    return "tries again after a failed attempt" if until == waits.vain else "challenges a bot"
+    return "tries again after a failed attempt" if until == waits.failures else "challenges a bot"

@@ -54,7 +54,7 @@ class Objections:
             return "no new games are taken"
         if snapshot.slots_for_our_games(with_bot=it.is_bot) <= 0:
             return "no slot is free"
-        if now < snapshot.human_expected_until:
+        if now < snapshot.our_challenges_wait_until:
             return "the slot is kept for a human"
         if self._is_used_up(it, config, wall):
             return "a quota of Lichess or of matchmaking is used up"

@@ -154,7 +154,7 @@ class Desk:
             playing,
             tuple(self.matchmaker.slot_holders),
             stopping=self.slots == 0,
-            human_expected_until=self.humans_until,
+            our_challenges_wait_until=self.humans_until,
         )
 
     def objection(self) -> Decline | None:

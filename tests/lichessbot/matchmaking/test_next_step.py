@@ -12,7 +12,7 @@ from lichessbot.control.status import OpenChallengeStatus
 from lichessbot.matchmaking.next_step import Waits, next_step
 
 NOW = 1000.0
-FREE = Waits(quiet=-math.inf, vain=-math.inf, human=-math.inf, quota=NOW - 1)
+FREE = Waits(quiet=-math.inf, failures=-math.inf, human=-math.inf, quota=NOW - 1)
 
 
 def snapshot(*games: SlotHolder, our_id: str = "us", concurrency: int = 2, **more: Any) -> Snapshot:
