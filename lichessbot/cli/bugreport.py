@@ -85,7 +85,7 @@ _NAMES_UNKNOWN: Final = "Names of other players may be shown, because the record
 @click.option("--unit", default="lichessbot", show_default=True, metavar="NAME", help="The systemd service of the bot.")
 @click.option("--names", is_flag=True, help="Show the names of other players.")
 @click.option("--offline", is_flag=True, help="Do not run `check`, which asks Lichess and starts the engines.")
-def command(
+def bugreport_command(
     config_file: Path | None,
     output: Path | None,
     force: bool,

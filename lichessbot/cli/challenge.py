@@ -84,7 +84,7 @@ def _days(text: str) -> Days:
     help="Our colour in every game. Default: white first, then alternating.",
 )
 @click.option("--variant", type=click.Choice(_VARIANTS), default="standard", show_default=True)
-def command(
+def challenge_command(
     config_file: Path | None,
     opponent: str,
     clock: ExactClock,

@@ -41,7 +41,7 @@ _WITH_SENTENCES: Final = (
 @click.command("check")
 @config_option
 @click.option("--strict", is_flag=True, help="Fail on notes too, such as keys without effect and folders not writable.")
-def command(config_file: Path | None, strict: bool) -> int:
+def check_command(config_file: Path | None, strict: bool) -> int:
     """Say whether the bot would work, and what it would do.
 
     Reads the account, tries the engine, books, servers and the notifier; changes nothing. The exit code is 1 if a check

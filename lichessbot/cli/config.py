@@ -25,11 +25,11 @@ _READABLE: Final = 0o666  # less the umask
 
 
 @click.group("config")
-def command() -> None:
+def config_command() -> None:
     """Explain, translate and show configurations."""
 
 
-@command.command()
+@config_command.command()
 def example() -> None:
     """Print the example configuration, which explains every key.
 
@@ -38,7 +38,7 @@ def example() -> None:
     click.echo(example_text(), nl=False)
 
 
-@command.command()
+@config_command.command()
 @config_option
 @click.option("--changed", is_flag=True, help="Show only the keys that a file or the environment sets.")
 def show(config_file: Path | None, changed: bool) -> None:
@@ -51,13 +51,13 @@ def show(config_file: Path | None, changed: bool) -> None:
         click.echo(f"note: {inert(warning)}", err=True)
 
 
-@command.command()
+@config_command.command()
 def schema() -> None:
     """Print a JSON schema of the configuration. Editors check and complete YAML with it."""
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
 
 
-@command.command()
+@config_command.command()
 @click.argument("name", type=click.Choice(tuple(personalities())))
 def personality(name: str) -> None:
     """Print a personality that ships with the bot.
@@ -67,7 +67,7 @@ def personality(name: str) -> None:
     click.echo(personalities()[name].read_text(encoding="utf-8"), nl=False)
 
 
-@command.command()
+@config_command.command()
 @click.argument("old", type=click.Path(path_type=Path), metavar="OLD.yml")
 @click.option(
     "--output", type=click.Path(path_type=Path), default=_USUAL_OUTPUT, show_default=True, metavar="FILE",

@@ -204,7 +204,7 @@ def _challenger(text: str) -> Challenger:
     metavar="BOT",
     help="Say instead what BOT accepts and declines, as far as our challenges have shown.",
 )
-def command(
+def explain_command(
     config_file: Path | None,
     challenge: str | None,
     challenger: Challenger | None,

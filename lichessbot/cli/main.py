@@ -52,7 +52,7 @@ _SECTIONS: Final = {
     },
 }
 _COMMANDS: Final = {name: text for commands in _SECTIONS.values() for name, text in commands.items()}
-# Modules with several commands; every other command has a module of its name.
+# The modules that are not named after the command.
 _MODULES: Final = {
     **dict.fromkeys(("stats", "games", "pgn"), "records.games"),
     "postmortem": "records.postmortem",
@@ -78,7 +78,7 @@ class _Commands(click.Group):
             module = import_module(f"lichessbot.cli.{_MODULES.get(cmd_name, cmd_name)}")
         finally:
             gc.enable()
-        command: click.Command = getattr(module, f"{cmd_name}_command" if cmd_name in _MODULES else "command")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -12,7 +12,7 @@ from lichessbot.rehearsal.cli.options import Options, rehearsal_options
 
 @click.command("rehearse")
 @rehearsal_options
-def command(**values: Any) -> int:
+def rehearse_command(**values: Any) -> int:
     """Play against an embedded Lichess, offline.
 
     The exit code is 0 if every game was played to its end by the rules.

@@ -50,8 +50,8 @@ def _address(text: str) -> str:
 )
 @click.option("-v", "--verbose", is_flag=True, help="Log the search, requests and ignored events too.")
 @click.option("-q", "--quiet", is_flag=True, help="Log only starts, results, warnings and errors.")
-def command(config_file: Path | None, listen: str | None, verbose: bool, quiet: bool) -> int:
-    """Play until a signal.
+def run_command(config_file: Path | None, listen: str | None, verbose: bool, quiet: bool) -> int:
+    """Play until stopped.
 
     The first SIGINT (Ctrl-C) or SIGTERM finishes the games in progress and accepts no new ones; the second leaves at
     once. SIGHUP reloads the configuration.

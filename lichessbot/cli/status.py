@@ -45,7 +45,7 @@ _QUIET_S: Final = 15.0  # an open stream that is silent for longer is named
 @config_option
 @click.option("--watch", is_flag=True, help="Show it again every second, until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; with --watch one object a line.")
-def command(config_file: Path | None, watch: bool, as_json: bool) -> int:
+def status_command(config_file: Path | None, watch: bool, as_json: bool) -> int:
     """Show the games, the queue, limits, streams, the engine's speed and the faults of the running daemon.
 
     The daemon is found by its state folder, which --config names as for the other commands. Evaluations are from

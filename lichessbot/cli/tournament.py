@@ -80,7 +80,7 @@ def _tournament_id(text: str) -> str:
 @click.option("--team", help="Team to play for, in a team battle.")
 @click.option("--password", help="Password of a private arena.")
 @click.option("--leave", is_flag=True, help="Leave the arena instead.")
-def command(
+def tournament_command(
     config_file: Path | None, tournament_id: str, team: str | None, password: str | None, leave: bool
 ) -> int:
     """Take part in the arena ID, which is the end of its address. The running daemon plays."""

@@ -24,7 +24,7 @@ _CONSENT: Final = "yes"
 @click.command("upgrade")
 @config_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def command(config_file: Path | None, yes: bool) -> int:
+def upgrade_command(config_file: Path | None, yes: bool) -> int:
     """Turn the account into a BOT account, after asking. This cannot be undone."""
     settings, timeouts = load(config_file)
     done = upgrade(access_to(settings.loaded, timeouts), timeouts, None if yes else sys.stdin, sys.stdout)

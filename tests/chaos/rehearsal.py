@@ -10,7 +10,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from lichessbot.cli.rehearse import command as rehearse_command
+from lichessbot.cli.rehearse import rehearse_command
 
 REHEARSE = [sys.executable, "-P", "-m", "lichessbot", "rehearse"]
 # A bot that moves at once: the games are about the faults.

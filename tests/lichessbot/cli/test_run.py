@@ -6,7 +6,7 @@ import sys
 import click
 import pytest
 
-from lichessbot.cli.run import command
+from lichessbot.cli.run import run_command
 
 IMPORT = "import sys, lichessbot.cli.main, lichessbot.cli.run; print(*sys.modules)"
 PAGES_ONLY = {"starlette", "uvicorn", "prometheus_client", "lichessbot.control.web.service"}
@@ -23,12 +23,12 @@ PAGES_ONLY = {"starlette", "uvicorn", "prometheus_client", "lichessbot.control.w
     ],
 )
 def test_the_page_has_a_usual_address(words: list[str], listen: str | None) -> None:
-    assert command.make_context("run", words).params["listen"] == listen
+    assert run_command.make_context("run", words).params["listen"] == listen
 
 
 def test_a_wrong_address_is_answered_with_a_right_one() -> None:
     with pytest.raises(click.BadParameter) as caught:
-        command.make_context("run", ["--status", "8080"])
+        run_command.make_context("run", ["--status", "8080"])
     assert caught.value.message == "expected an address and a port such as 127.0.0.1:8080, found '8080'"
 
 

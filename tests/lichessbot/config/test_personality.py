@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from lichessbot.cli.config import command
+from lichessbot.cli.config import config_command
 from lichessbot.config import Config, load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.config.effective import effective
@@ -48,7 +48,7 @@ def test_a_shipped_personality_is_complete(tmp_path: Path, name: str) -> None:
     assert all(config.greeting.model_dump(exclude={"goodbye_spectators"}).values())
     assert config.engine.uci_options["Style"] != "none"
     assert config.engine.draw_or_resign.resign_enabled
-    printed = CliRunner().invoke(command, ["personality", name])
+    printed = CliRunner().invoke(config_command, ["personality", name])
     assert (printed.exit_code, printed.output) == (0, personalities()[name].read_text())
 
 

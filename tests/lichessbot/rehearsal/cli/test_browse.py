@@ -10,7 +10,7 @@ import chess.pgn
 import click
 import pytest
 
-from lichessbot.cli.rehearse import command as rehearse_command
+from lichessbot.cli.rehearse import rehearse_command
 from lichessbot.rehearsal.cli import rehearse
 from lichessbot.rehearsal.cli.options import Options
 from lichessbot.rehearsal.faults.schedule import FaultPlan

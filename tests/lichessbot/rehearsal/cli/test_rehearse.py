@@ -20,7 +20,7 @@ import yaml
 
 import lichessbot
 from engine.facade import build_mode
-from lichessbot.cli.rehearse import command as rehearse_command
+from lichessbot.cli.rehearse import rehearse_command
 from lichessbot.rehearsal.cli import rehearse as command
 from lichessbot.rehearsal.cli.bot_process import BotTerms, Daemon
 from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, own_config
