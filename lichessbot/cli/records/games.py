@@ -91,7 +91,9 @@ class Records(GameHistory):
 def stats_command(words: tuple[str, ...], form: str | None, config_file: Path | None) -> int:
     """Show results, ratings, time use and worst moves of the games played.
 
-    Results are counted by speed, variant, colour, opening and opponent. Without FILTER all games count.
+    Results are counted by speed, variant, colour, level, opening, opponent and end. Without FILTER all games count.
+
+    reaction: our own time per move, without the search. delivery: from sending a move until Lichess shows it.
     """
     records = Records(records_folder(config_file), words)
     found = records.counted()
