@@ -22,6 +22,7 @@ import requests
 from lichessbot.backoff import Backoff
 from lichessbot.config import LOOPBACK
 from lichessbot.errors import Unreachable
+from lichessbot.lichess.enums import PLAYER_NAME
 from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body
 from lichessbot.log import EventLog, silenced, try_start
 from lichessbot.storage.player_list import PlayerList
@@ -32,7 +33,7 @@ from lichessbot.timeouts import Timeouts
 
 LONGEST_LIST_BYTES: Final = 1 << 20
 _MOST_REDIRECTS: Final = 5
-_ENTRY: Final = re.compile(r"([A-Za-z0-9_-]{2,30})(?:\s+until\s+(\d{4}-\d\d-\d\d))?")
+_ENTRY: Final = re.compile(rf"({PLAYER_NAME})(?:\s+until\s+(\d{{4}}-\d\d-\d\d))?")
 _UNCHANGED: Final = 304
 _MOST_LINES_NAMED: Final = 10
 

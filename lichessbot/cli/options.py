@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from lichessbot.errors import ConfigError, StateFailed
-from lichessbot.lichess.enums import ExactClock
+from lichessbot.lichess.enums import PLAYER_NAME, ExactClock
 from lichessbot.storage.database import state_folder
 from lichessbot.timeouts import Timeouts
 
@@ -51,7 +51,7 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]
 
 
 def player_name(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_-]{2,30}", text):
+    if not re.fullmatch(PLAYER_NAME, text):
         raise ValueError(f"expected a player's name on Lichess, found {text!r}")
     return text
 

@@ -20,7 +20,8 @@ from pydantic import (
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
+from lichessbot.lichess.enums import PLAYER_NAME
+
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 Number = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]
@@ -118,7 +119,7 @@ ONE_OR_MANY: Final = Before(_one_or_many, lambda described: {"anyOf": [described
 
 def player_name(name: str) -> str:
     """Return a player's name. Raises ValueError if nobody on Lichess can have it."""
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(PLAYER_NAME, name):
         raise ValueError("Input should be a name of 2 to 30 letters, digits, _ and -")
     return name
 

@@ -51,6 +51,7 @@ VARIANTS_IN_PGN: Final[Mapping[str, str]] = {
 
 
 LONGEST_INCREMENT_S: Final = 180
+PLAYER_NAME: Final = r"[A-Za-z0-9_-]{2,30}"
 
 
 class Odds(StrEnum):
