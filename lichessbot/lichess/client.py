@@ -156,16 +156,14 @@ class LichessClient:
         """Return the statuses of at most 100 users."""
         return self._ask(lambda: self._client.users.get_realtime_statuses(*ids), parse_statuses)
 
-    # Gap: berserk does not show an answered challenge.
-
     def challenge(self, challenge_id: str) -> Challenge:
         """Return the current state of a challenge."""
+        # Gap: berserk does not show an answered challenge.
         return self._read(lambda: self._requestor.get(f"/api/challenge/{challenge_id}/show"), Challenge)
-
-    # Gap: berserk's list of bots has no limit of size or time.
 
     def online_bots(self) -> tuple[BotUser, ...]:
         """Return the bots that are online, as far as they arrive in time."""
+        # Gap: berserk's list of bots has no limit of size or time.
         until = time.monotonic() + self._access.timeouts.request_answer.total_seconds()
         stream = self._stream(f"/api/bot/online?nb={_MOST_BOTS}")
         try:
@@ -173,26 +171,25 @@ class LichessClient:
         finally:
             stream.close()
 
-    # Gaps: berserk sends a tournament's password in the address, which logs keep; it cannot withdraw, and it
-    # requires undocumented fields of a tournament.
-
     def tournament(self, tournament_id: str) -> ArenaInfo:
+        # Gap: berserk requires undocumented fields of a tournament.
         return self._read(lambda: self._requestor.get(f"/api/tournament/{tournament_id}"), ArenaInfo)
 
     def join_tournament(self, tournament_id: str, team: str | None, password: str | None, *, pair: bool) -> None:
         """Join, also after a withdrawal; `pair` asks for the next game."""
+        # Gap: berserk sends the password in the address, which logs keep.
         form = {"team": team, "password": password, "pairMeAsap": "true" if pair else None}
         data = {key: value for key, value in form.items() if value is not None}
         self._ask(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/join", data=data), _nothing)
 
     def leave_tournament(self, tournament_id: str) -> None:
         """Withdraw; the points are kept."""
+        # Gap: berserk cannot withdraw.
         self._ask(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/withdraw"), _nothing)
-
-    # Gap: berserk's move can neither offer a draw nor limit how long it waits.
 
     def move(self, game_id: str, move: str, *, offering_draw: bool = False, answer_s: float = math.inf) -> None:
         """Play a move; it counts as unanswered after `answer_s`, if that is less than for other requests."""
+        # Gap: berserk's move can neither offer a draw nor limit how long it waits.
         path = f"/api/bot/game/{game_id}/move/{move}"
         query = {"offeringDraw": "true"} if offering_draw else None
         timeout = self._adapter.within(answer_s)
@@ -209,13 +206,10 @@ class LichessClient:
         spectator = room is ChatRoom.SPECTATOR
         self._ask(lambda: self._client.bots.post_message(game_id, text, spectator=spectator), _nothing)
 
-    # Gap: berserk does not read the chat.
-
     def chat(self, game_id: str) -> tuple[ChatLine, ...]:
         """Return the lines of the players' room."""
+        # Gap: berserk does not read the chat.
         return self._ask(lambda: self._requestor.get(f"/api/bot/game/{game_id}/chat"), parse_chat)
-
-    # Gap: berserk has these commands for the Board API only, which refuses bots.
 
     def answer_takeback(self, game_id: str, *, granted: bool) -> None:
         self._command(game_id, f"takeback/{'yes' if granted else 'no'}")
@@ -227,10 +221,8 @@ class LichessClient:
         self._command(game_id, "claim-draw")
 
     def _command(self, game_id: str, command: str) -> None:
+        # Gap: berserk has these commands for the Board API only, which refuses bots.
         self._ask(lambda: self._requestor.post(f"/api/bot/game/{game_id}/{command}"), _nothing)
-
-    # Gap: berserk's streams drop keep-alive lines, end at one unreadable line, cannot be stopped from another
-    # thread, and delay the lines of servers that do not chunk. Only the request is berserk's.
 
     def event_stream(self) -> "LineStream":
         return self._stream("/api/stream/event")
@@ -239,6 +231,8 @@ class LichessClient:
         return self._stream(f"/api/bot/game/stream/{game_id}")
 
     def _stream(self, path: str) -> "LineStream":
+        # Gap: berserk's streams drop keep-alive lines, end at one unreadable line, cannot be stopped from another
+        # thread, and delay the lines of servers that do not chunk. Only the request is berserk's.
         with self._translated_errors():
             response: Any = self._requestor.get(path, stream=True, fmt=_RawResponse())
             return LineStream(response, self._access.timeouts.liveness)
