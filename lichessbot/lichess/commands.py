@@ -27,7 +27,7 @@ class Priority(IntEnum):
     READ = 2
     DECLINE = 3
     MATCHMAKING = 4
-    CHAT = 5
+    LAST = 5
 
 
 class Command:
@@ -155,7 +155,7 @@ class ClaimDraw(_TimelyGameCommand):
 class Say(Command):
     """Post a line in a chat room of a game, which may be over."""
 
-    priority = Priority.CHAT
+    priority = Priority.LAST
     expires = True
     is_repeated = False
 
@@ -171,7 +171,7 @@ class Say(Command):
 class ReadChat(GameCommand):
     """Read the chat of the players, whose lines come back oldest first; also of a game that is over."""
 
-    priority = Priority.CHAT
+    priority = Priority.LAST
 
     def request(self, client: LichessClient) -> tuple[ChatLine, ...]:
         return client.chat(self.game_id)
@@ -228,7 +228,7 @@ class ReadAccount(Command):
 class ReadToken(Command):
     """Read the scopes of our token and when it expires."""
 
-    priority = Priority.CHAT
+    priority = Priority.LAST
     is_repeated = False
 
     def request(self, client: LichessClient) -> TokenInfo | None:
