@@ -30,7 +30,7 @@ from lichessbot.uci.profiles import (
 )
 from lichessbot.uci.search import NEVER_RUNS, BestMove, Emit, EngineDied, EngineReport, Search
 
-GAME_ID: Final = "self-test"  # longer than any id of Lichess
+GAME_ID: Final = "startup-check"  # longer than any id of Lichess
 _SEARCH_IDS: Final = itertools.count(1)
 _QUICK: Final = Limits(depth=1)
 _UNKNOWN_MACHINE: Final = Machine(None, None)

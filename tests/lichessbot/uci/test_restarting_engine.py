@@ -138,7 +138,7 @@ def test_our_engine_plays_the_next_game_as_if_it_were_new(games: Games) -> None:
 
 
 def test_of_the_engines_of_the_check_at_the_start_one_is_kept(games: Games) -> None:
-    checked = [UciEngine("self-test", SMALL, games.inbox.put, TIMEOUTS) for _ in range(2)]
+    checked = [UciEngine("startup-check", SMALL, games.inbox.put, TIMEOUTS) for _ in range(2)]
     for engine in checked:
         until(lambda it=engine: it.ready)
         games.idle.keep_one(engine)
