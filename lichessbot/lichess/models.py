@@ -246,6 +246,7 @@ class Clock(Payload):
         """The same in whole seconds."""
         return ExactClock(self.initial // 1000, self.increment // 1000)
 
+
 class Player(Payload):
     """A player in the game stream; an AI has only `aiLevel`, an anonymous player nothing."""
 
@@ -315,6 +316,7 @@ class GameFull(Payload):
     def colour_of(self, user_id: str) -> Colour | None:
         """Return the side that this user plays; None in a game of others."""
         return next((colour for colour in Colour if self.player(colour).id == user_id), None)
+
     @property
     def initial_s(self) -> float | None:
         """The initial time of each player in seconds; None without clocks."""

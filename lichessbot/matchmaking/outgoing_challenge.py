@@ -31,6 +31,7 @@ from lichessbot.timeouts import Timeouts
 
 _MOST_WITHDRAWALS: Final = 3
 
+
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """The challenge became a game. `announced`: the event stream said so."""

@@ -48,7 +48,6 @@ MAX_GAMES = 200             # of one player at a time; further challenges are no
 MAX_REAL_TIME_GAMES = 100
 
 
-
 @dataclass(frozen=True)
 class EventStreamOpened:
     account: Account

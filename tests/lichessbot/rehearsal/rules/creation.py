@@ -1,7 +1,6 @@
 """Challenges for tests of the rules."""
 
 
-
 from tests.lichessbot.rehearsal.client import Client
 
 CHALLENGE_KEYS = {
