@@ -96,7 +96,7 @@ def bugreport_command(
 ) -> int:
     """Collect what a bug report needs in one archive, without secrets.
 
-    The archive can be read by you alone. Look through it before you send it.
+    Only you can read the archive. Look through it before you send it.
     """
     if output is None:
         output = Path(time.strftime("lichessbot-bugreport-%Y%m%d-%H%M%S.zip"))

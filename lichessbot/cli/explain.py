@@ -314,8 +314,8 @@ def _explain_past(records: StateReader, challenge_id: str, timeouts: Timeouts, o
             out.write(f"known: {known.id} from {known.shown_challenger or 'an anonymous player'}, {known.answer}\n")
         return False
     who = Challenger(entry.is_bot, entry.rating, entry.shown_challenger, is_anonymous=not entry.challenger)
-    came = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.received_at))
-    out.write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, came {came}\n")
+    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.received_at))
+    out.write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, received {at}\n")
     waited_s = time.time() - entry.received_at
     if entry.answer is ChallengeOutcome.WAITING and waited_s > 2 * timeouts.challenge_wait.total_seconds():
         out.write("answer: none; the daemon ended while the challenge waited\n")

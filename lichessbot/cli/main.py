@@ -19,7 +19,7 @@ from lichessbot.log import inert
 
 _SECTIONS: Final = {
     "Play": {
-        "run": "Play until a signal.",
+        "run": "Play until stopped.",
         "check": "Say whether the bot would work, and what it would do.",
         "challenge": "Challenge one player. The running daemon plays.",
         "tournament": "Take part in an arena. The running daemon plays.",
