@@ -186,7 +186,7 @@ class ChallengeHandler:
         return math.inf if challenge.time_control.clock is None else since + patience_s
 
     def _decline_later(self, challenge: Challenge, rule: str, because: str) -> None:
-        """Decline for want of a slot, and keep the next one for a while for a human who may come back."""
+        """Decline because no slot is free, and keep the next one for a while for a human who may come back."""
         if not challenge.from_bot:
             self.human_expected_until = time.monotonic() + self._timeouts.human_waits.total_seconds()
         self._decline(challenge, Decline(DeclineReason.LATER, rule, because))
@@ -300,7 +300,7 @@ class ChallengeHandler:
         self._note_no_game(self._slots.free_overdue(asked_at))
 
     def list_refused(self) -> None:
-        """Free the slots of overdue games that have hardly begun, as no list will show whether they have."""
+        """Free the slots of overdue games that probably did not begin: no list will show whether they did."""
         self._note_no_game(self._slots.free_unlikely(time.monotonic()))
 
     def _note_no_game(self, challenge_ids: Sequence[str]) -> None:

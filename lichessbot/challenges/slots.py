@@ -121,7 +121,7 @@ class Slots:
         return [it for it, slot in self._slots.items() if slot.likely and self._is_list_overdue(slot, now)]
 
     def free_unlikely(self, now: float) -> list[str]:
-        """Free and return the overdue games that have hardly begun, and for which no list of games arrived in time."""
+        """Free and return the overdue games that probably did not begin and for which no list of games came in time."""
         lost = [it for it, slot in self._slots.items() if not slot.likely and self._is_list_overdue(slot, now)]
         for challenge_id in lost:
             self.free(challenge_id)

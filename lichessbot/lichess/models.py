@@ -73,7 +73,7 @@ class User(Payload):
 
 
 class VariantRef(Payload):
-    """Sections 4 and 5: `{key, name, ...}`; in exports it is a bare key instead."""
+    """The variant of a challenge or a game: `{key, name, ...}`; exports have a bare key instead."""
 
     key: Shown
 

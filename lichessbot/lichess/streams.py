@@ -239,7 +239,7 @@ class StreamReader(threading.Thread):
                 self._stream = stream
                 self._opened_at = time.monotonic()
                 self._openings.reset()
-                # A `reopen` called meanwhile is hereby done.
+                # This also serves a `reopen` that was called meanwhile.
                 self._wakeup.clear()
             if self._stopping:
                 return

@@ -31,7 +31,7 @@ from lichessbot.storage.reviews import reviewed
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts, earliest, is_due
 
-# When the chat of a game that is over is read, and at last when nobody waits for the answer; in `Timeouts.review_look`.
+# After a game its chat is read at these multiples of `Timeouts.review_look`; at the last one we stop listening.
 _LOOKS: Final = (1, 3, 9, 15)
 _MAX_QUEUED: Final = 20
 _LONGEST_S: Final = 300.0  # of searching, for one game

@@ -21,8 +21,6 @@ SMALL = EngineConfig(hash_mb=1)
 Start = Callable[..., UciEngine]
 
 
-
-
 def search(search_id: int = 1, *moves: str, fen: str = STARTING_FEN, chess960: bool = False, **limits: int) -> Search:
     return Search(search_id, fen, chess960, moves, Limits(**(limits or {"depth": 3})))
 
