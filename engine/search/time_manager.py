@@ -58,10 +58,10 @@ def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
     `overhead_ms` is lost on each move besides the search, and reserved for all moves still expected. Of a clock with
     `t` ms left at most `t - overhead_ms` is used, but at least LEAST_US. If the clock does not cover the overhead of
     those moves, each gets a fixed small part of it. Without an increment larger than the overhead, more moves are
-    expected. A fixed time per move is cut to what the clock allows.
+    expected. Of a fixed time per move at most half is reserved, and it is cut to what the clock allows.
     """
     if limits.move_time_ms is not None:
-        budget = max(LEAST_US, (limits.move_time_ms - overhead_ms) * 1000)
+        budget = max(LEAST_US, limits.move_time_ms * 500, (limits.move_time_ms - overhead_ms) * 1000)
         budget = min(budget, deadlines_us(replace(limits, move_time_ms=None), white, overhead_ms)[1])
         return budget, budget
     remaining, increment = limits.clock_of(white)

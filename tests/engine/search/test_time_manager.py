@@ -35,9 +35,9 @@ def test_the_last_move_before_more_time_comes_leaves_a_reserve() -> None:
 
 
 @given(st.integers(0, 10**6), overheads)
-def test_a_fixed_time_is_used_less_the_overhead(move_time: int, overhead: int) -> None:
+def test_a_fixed_time_is_used_less_the_overhead_but_at_least_half_of_it(move_time: int, overhead: int) -> None:
     soft, hard = deadlines_us(Limits(move_time_ms=move_time), True, overhead)
-    assert soft == hard == max(LEAST_US, (move_time - overhead) * 1000)
+    assert soft == hard == max(LEAST_US, move_time * 500, (move_time - overhead) * 1000)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), overheads)
