@@ -26,6 +26,7 @@ cdef class DrawsAndTablebases:
     cdef Prober prober
     cdef int root_height
     cdef int score_without_search(self, int ply) noexcept nogil
+    cdef bint is_repeated(self) noexcept nogil
     cdef int mate_distance_score(self, int beta, int ply) noexcept nogil
     cdef bint has_upcoming_repetition(self, int ply) noexcept nogil
     cdef int tablebase_score(self, int depth, int ply) noexcept nogil

@@ -142,11 +142,15 @@ class DrawsAndTablebases:
         score: cython.int = self.rules.end_score(ply)
         if score != NO_SCORE:
             return score
-        if is_repetition(self.position, self.root_height):
+        if self.is_repeated():
             return DRAW
         if ply >= MAX_PLY:
             return self.stack.evaluate(ply)
         return fifty_move_score(self.rules, self.picker, ply)
+
+    def is_repeated(self) -> cython.bint:
+        """Return whether the position occurred once since the root or twice before it."""
+        return is_repetition(self.position, self.root_height)
 
     def mate_distance_score(self, beta: cython.int, ply: cython.int) -> cython.int:
         """Return the score if neither a mate in one nor being mated here would change the result, else NO_SCORE.

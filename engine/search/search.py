@@ -180,7 +180,7 @@ class Search:
         """Return the score of a node on the principal variation, alpha < beta."""
         assert -INFINITE <= alpha < beta <= INFINITE
         self.variations.begin(ply)
-        if depth <= 0:
+        if depth <= 0 and not (ply == 1 and self.draws.is_repeated()):      # deeper, quiescence ignores repetitions
             return self.quiescence.search(alpha, beta, ply)
         score: cython.int = self.draws.score_without_search(ply)
         if score != NO_SCORE:
@@ -204,7 +204,7 @@ class Search:
         self, beta: cython.int, depth: cython.int, ply: cython.int, cut_node: cython.bint
     ) -> cython.int:
         """Search with the window (beta - 1, beta); returns a bound. `cut_node`: it is expected to fail high."""
-        if depth <= 0:
+        if depth <= 0 and not (ply == 1 and self.draws.is_repeated()):
             return self.quiescence.search(beta - 1, beta, ply)
         score: cython.int = self.draws.score_without_search(ply)
         if score != NO_SCORE:

@@ -100,6 +100,20 @@ def test_the_third_repetition_of_the_game_counts_as_a_draw() -> None:
     assert report.score_cp == 0, "Black goes to g8 for the third time"
 
 
+@pytest.mark.parametrize("variant", ["standard", "atomic"])
+def test_a_search_of_one_ply_does_not_repeat_a_won_position(variant: str) -> None:
+    """The quiescence search, which comes next, ignores repetitions."""
+    board = Board("6k1/8/8/8/8/8/8/K6Q w - - 0 1", variant=variant)
+    for move in (*("h1g1", "g8h8", "g1h1", "h8g8") * 2, "h1g1", "g8h8"):
+        board.push(move)
+    engine = Engine(hash_mb=4)
+    engine.set_position(board)
+    repeating = engine.go(Limits(depth=1), only=["g1h1"]).report
+    assert repeating is not None
+    assert repeating.score_cp == 0
+    assert engine.go(Limits(depth=1), only=["g1h1", "g1b1"]).best_move == "g1b1"
+
+
 def test_a_search_restricted_to_some_moves_does_not_affect_later_searches() -> None:
     engine = Engine(hash_mb=4)
     engine.go(Limits(depth=6), only=["g2g4"])
