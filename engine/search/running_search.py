@@ -10,12 +10,12 @@ from functools import partial
 from threading import Event, Thread
 
 from engine.board import Board
-from engine.core.score import TABLEBASE_WIN, mate_distance
+from engine.core.score import DRAW, INFINITE, MATE, TABLEBASE_WIN, mate_distance
 from engine.evaluation.network import Network
 from engine.evaluation.style_bonus import StyleBonus
 from engine.evaluation.variant_terms import evaluation_of
 from engine.search.history import History
-from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Task, run_helper, search_line
+from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Line, Task, run_helper, search_line
 from engine.search.search import Search
 from engine.search.time_manager import TimeManager, deadlines_us
 from engine.search.transposition import TranspositionTable
@@ -109,6 +109,7 @@ class RunningSearch:
         self._search = search(histories[0], self._time_manager, task.limits.nodes or 0)
         quick_nodes = min(EARLY_STOP_NODES, task.limits.nodes or EARLY_STOP_NODES)
         self._quick_search = partial(search, histories[0], TimeManager(), quick_nodes)
+        self._search_without_limits = partial(search, histories[0], TimeManager(), 0)
         self._stopped_by_caller = False
         self._helpers = [search(history, TimeManager(), 0) for history in histories[1:]]
         self._last: SearchReport | None = None
@@ -166,7 +167,11 @@ class RunningSearch:
                     break
                 threads.append(thread)
             all_started.set()
-            variation = deepening.run() or self._quick_variation() or self._best_at_a_glance()
+            variation = deepening.run()
+            if (win := self._win_at_once()) is not None:
+                on_iteration(win)
+                variation = win.line.variation
+            variation = variation or self._quick_variation() or self._best_at_a_glance()
         finally:
             for helper in self._helpers:
                 helper.stop()
@@ -185,19 +190,34 @@ class RunningSearch:
         search.restrict_root(self._task.moves, self._task.complete)
         return search_line(search, 1, None, lambda line: None).variation
 
+    def _win_at_once(self) -> Iteration | None:
+        """Return a win by one move if the search ended before the first depth was finished, which would find it.
+
+        Only such a win is within the window, so that few nodes are visited.
+        """
+        if self._last is not None and (self._last.depth > 1 or self._last.bound is Bound.EXACT):
+            return None
+        search = self._search_without_limits()
+        search.prober.disable()
+        search.restrict_root(self._task.moves, self._task.complete)
+        if search.run(1, MATE - 2, MATE) < MATE - 1:
+            return None
+        line = Line(MATE - 1, tuple(search.principal_variation()))
+        return Iteration(1, line, 1, 1, self._search.node_count(), self._time_manager.elapsed_ms())
+
     def _best_at_a_glance(self) -> tuple[int, ...]:
-        """Return a move that wins at once, else the one with the best static evaluation.
+        """Return the move with the best static evaluation, as no move wins at once.
 
         For limits so narrow that not even one move was searched, as captures and checks may go on for long.
         """
-        def worth(move: int) -> tuple[int, int]:
+        def worth(move: int) -> int:
             after = self._board.copy(moves=False)
             after.push(self._board.spell(move))
             outcome = after.outcome()
-            if outcome is not None and outcome.winner is not None:
-                return 1 if outcome.winner == self._board.turn else -1, 0
-            score = after.evaluate() if outcome is None else 0
-            return 0, score if self._board.turn == "white" else -score
+            if outcome is not None:
+                return DRAW if outcome.winner is None else -INFINITE
+            score = after.evaluate()
+            return score if self._board.turn == "white" else -score
 
         return (max(self._task.moves, key=worth),)
 

@@ -235,19 +235,34 @@ def test_stop_before_the_search_runs_still_takes_what_hangs(only: tuple[str, ...
     assert search.run().best_move == "c2e4"
 
 
+BACK_RANK = "6k1/5ppp/8/8/8/8/1q3PPP/3R2K1 w - - 0 1"
+SCHOLAR = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
+DROP = "r5R~1/p3pk1p/1pppb1pP/1b4P1/Pb1p1N1P/1Prn3R/2p1K2N/RNb~2B2[qq] b - - 0 46"
+PROMOTED = "4nqnr/n2b1p1p/1r1k3B/Pp1p1P2/1pQPPKPp/P1P2B2/1PRn1P2/5r~R1/B w - - 1 46"
+HILL = "4k3/8/8/q7/2K5/8/7r/8 w - - 0 1"
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 5, 20, 60, 200, 1000, 1024, 1200])
 @pytest.mark.parametrize(
-    ("variant", "fen", "nodes", "mate"),
+    ("variant", "fen", "win"),
     [
-        ("standard", "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", 1, "h5f7"),
-        ("crazyhouse", "r5R~1/p3pk1p/1pppb1pP/1b4P1/Pb1p1N1P/1Prn3R/2p1K2N/RNb~2B2[qq] b - - 0 46", 1000, "Q@d1"),
+        ("standard", BACK_RANK, "d1d8"),
+        ("standard", SCHOLAR, "h5f7"),
+        ("crazyhouse", DROP, "Q@d1"),
+        ("crazyhouse", PROMOTED, "c4c5"),
+        ("kingOfTheHill", HILL, "c4d4"),
     ],
 )
-def test_a_limit_that_ends_the_first_depth_still_leaves_the_mate(
-    variant: str, fen: str, nodes: int, mate: str
+def test_a_limit_that_ends_the_first_depth_still_leaves_the_win(
+    variant: str, fen: str, nodes: int, win: str
 ) -> None:
     engine = Engine(hash_mb=4)
     engine.set_position(Board(fen, variant=variant))
-    assert engine.go(Limits(nodes=nodes)).best_move == mate
+    found = engine.go(Limits(nodes=nodes))
+    assert found.best_move == win
+    assert found.report is not None
+    assert found.report.mate_in == 1
+    assert found.report.pv == (win,)
 
 
 def test_stop_before_the_search_runs_allows_no_more_nodes() -> None:
