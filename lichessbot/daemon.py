@@ -194,7 +194,7 @@ class Daemon:
         self._guarded(self._connection.tick)
         if context is not None:
             self._guarded(self._lobby.tick)
-            self._guarded(lambda: self._reconciler.tick(context))
+            self._guarded(lambda: self._reconciler.tick(context, has_events=self._connection.is_open))
         talking = self._outbox.is_talking and not self._outbox.pause_s
         self._shutdown.tick(is_connected=self._connection.is_open, is_talking=talking)
         self._guarded(self._report_status)

@@ -164,6 +164,9 @@ class Timeouts:
     """Minimum between two reads of the games in progress."""
     heartbeat: timedelta = timedelta(minutes=3)
     """Between two reads of the games in progress when nothing seems wrong."""
+    playing_without_events: timedelta = timedelta(seconds=10)
+    """Between two reads of the games in progress while the event stream is not open: in an arena the first move is due
+    within 16 s."""
     silence_floor: timedelta = timedelta(seconds=3)
     """An opponent who thinks no longer than this is never checked for silence."""
     silence_ceiling: timedelta = timedelta(seconds=20)

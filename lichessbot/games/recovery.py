@@ -104,10 +104,13 @@ class ListSchedule:
     def __init__(self, timeouts: Timeouts) -> None:
         self._spacing_s = timeouts.playing_spacing.total_seconds()
         self._heartbeat_s = timeouts.heartbeat.total_seconds()
+        self._without_events_s = timeouts.playing_without_events.total_seconds()
         self._backoff = Backoff(timeouts.playing_spacing, timeouts.heartbeat)
         self._asked_at = -math.inf
         self._due_at = math.inf
         self._under_way = False
+        self._came_at = math.inf
+        """When the list came; in the infinite future if the last request failed or is under way."""
 
     @property
     def wake_at(self) -> float | None:
@@ -118,16 +121,22 @@ class ListSchedule:
         """Plan a request that starts from now on."""
         self._due_at = min(self._due_at, max(now, self._asked_at + self._spacing_s))
 
+    def no_events(self) -> None:
+        """Plan the next request sooner, unless the last one failed: no event tells of a new game."""
+        self._due_at = min(self._due_at, self._came_at + self._without_events_s)
+
     def begin(self, now: float) -> bool:
         """Return whether to send a request now, which counts as under way until `done`."""
         if self.wake_at is None or now < self._due_at:
             return False
         self._asked_at, self._due_at, self._under_way = now, math.inf, True
+        self._came_at = math.inf
         return True
 
     def done(self, now: float, error: ApiError | None = None) -> None:
         """Note that the request ended; one without an answer is repeated, and a refused one would be refused again."""
         self._under_way = False
+        self._came_at = now if error is None else math.inf
         pause_s = self._heartbeat_s
         if error is None:
             self._backoff.reset()
@@ -182,8 +191,8 @@ class Reconciler:
         self._log.debug("doubt", reason=reason)
         self._schedule.want(time.monotonic())
 
-    def tick(self, context: GameContext) -> None:
-        """Read the list if it is due, and join games that no list shows.
+    def tick(self, context: GameContext, *, has_events: bool) -> None:
+        """Read the list if it is due, sooner without events, and join games that no list shows.
 
         A rate limit stops the event stream and the list, but not the streams of games.
         """
@@ -193,6 +202,8 @@ class Reconciler:
             self._log.info("game.untold", game=info.game_id)
             self._lobby.game_started(info)
             self._games.join(info, context)
+        if not has_events:
+            self._schedule.no_events()
         if self._schedule.begin(time.monotonic()):
             self._outbox.send(ReadPlaying())
 

@@ -266,6 +266,16 @@ def test_a_second_daemon_with_the_same_token_is_recognised_and_not_fought(
     assert opened <= 1 + (time.monotonic() - begun) / 12.0, "of a pause of a minute, here 12 s"
 
 
+def test_a_game_that_begins_while_another_client_has_the_event_stream_is_found(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer(EVENTS, Reply(lines=[b"\n"]))
+    lichess.answer("/api/account/playing", playing(), playing(), playing(game("abcd1234")))
+    daemon.start()
+    daemon.until_asked(stream("abcd1234"))
+    assert lichess.paths().count(EVENTS) == 2, "and not only when it is opened again, after a pause of 12 s"
+
+
 def test_a_page_that_denies_access_does_not_end_the_daemon(lichess: ScriptedLichess, daemon: Daemon) -> None:
     lichess.answer("/api/account", Reply(403, "<html>Attention</html>"), Reply(body=ACCOUNT))
     lichess.answer(EVENTS, Reply(403, "<html>Attention</html>"), ticking())

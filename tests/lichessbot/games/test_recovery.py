@@ -125,6 +125,7 @@ def test_the_games_of_another_server_are_not_joined(folder: Path) -> None:
 
 SPACING_S = TIMEOUTS.playing_spacing.total_seconds()
 HEARTBEAT_S = TIMEOUTS.heartbeat.total_seconds()
+WITHOUT_EVENTS_S = TIMEOUTS.playing_without_events.total_seconds()
 
 
 def test_no_list_is_requested_without_a_reason() -> None:
@@ -194,3 +195,23 @@ def test_the_list_is_requested_regularly() -> None:
     schedule.done(NOW)
     assert not schedule.begin(NOW + HEARTBEAT_S - 1)
     assert schedule.begin(NOW + HEARTBEAT_S)
+
+
+def test_without_events_the_list_is_requested_more_often() -> None:
+    schedule = ListSchedule(TIMEOUTS)
+    schedule.want(NOW)
+    schedule.begin(NOW)
+    schedule.no_events()
+    assert schedule.wake_at is None, "one is under way"
+    schedule.done(NOW + 1)
+    schedule.no_events()
+    assert schedule.wake_at == NOW + 1 + WITHOUT_EVENTS_S
+
+
+def test_without_events_a_list_that_does_not_come_is_not_requested_more_often() -> None:
+    schedule = ListSchedule(TIMEOUTS)
+    schedule.want(NOW)
+    schedule.begin(NOW)
+    schedule.done(NOW, Refused(403, "Missing scope"))
+    schedule.no_events()
+    assert schedule.wake_at == NOW + HEARTBEAT_S
