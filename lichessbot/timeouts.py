@@ -100,6 +100,8 @@ class Timeouts:
     """Window in which Lichess allows 30 requests for the account."""
     challenge_window: timedelta = timedelta(minutes=1)
     """Window in which Lichess allows 25 challenges."""
+    decline_window: timedelta = timedelta(seconds=10)
+    """Window in which at most 20 challenges are declined; others wait for the next, and some for too long."""
     challenge_look: timedelta = timedelta(seconds=2)
     """Between two reads of a challenge by `lichessbot challenge`, which has no event stream."""
     game_look: timedelta = timedelta(seconds=10)

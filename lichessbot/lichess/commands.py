@@ -199,6 +199,7 @@ class DeclineChallenge(Command):
     """Decline a challenge; `until` as in AcceptChallenge."""
 
     priority = Priority.DECLINE
+    purpose = Purpose.DECLINE
     expires = True
 
     challenge_id: str

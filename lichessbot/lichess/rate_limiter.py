@@ -16,11 +16,12 @@ from lichessbot.timeouts import Timeouts
 
 
 class Purpose(Enum):
-    """The kinds of requests that Lichess counts separately."""
+    """The kinds of requests that Lichess counts separately, or that we limit ourselves."""
 
     EVENT_STREAM = auto()
     ACCOUNT = auto()
     CHALLENGE = auto()
+    DECLINE = auto()
     TOURNAMENT = auto()
     CLOUD = auto()
     OTHER = auto()
@@ -33,6 +34,8 @@ _REOPENINGS: Final = 4
 _ACCOUNTS: Final = 20
 # Lichess allows 25, and counts a challenge to a human as five.
 _CHALLENGES: Final = 4
+# Our own limit: a flood of challenges must not use up what moves need, as Lichess counts all requests of an address.
+_DECLINES: Final = 20
 # Lichess allows 30: one a minute for each of two tournaments, and some after games.
 _TOURNAMENTS: Final = 25
 # Lichess allows 3000.
@@ -44,6 +47,7 @@ _WORDS: Final = {
     Purpose.ACCOUNT: "account",
     Purpose.TOURNAMENT: "tournaments",
     Purpose.CHALLENGE: "challenges",
+    Purpose.DECLINE: "declines",
     Purpose.CLOUD: "cloud evaluations",
 }
 
@@ -62,6 +66,7 @@ class RateLimiter:
             Purpose.ACCOUNT: _Budget(_ACCOUNTS, timeouts.account_window),
             Purpose.TOURNAMENT: _Budget(_TOURNAMENTS, timeouts.tournament_window),
             Purpose.CHALLENGE: _Budget(_CHALLENGES, timeouts.challenge_window),
+            Purpose.DECLINE: _Budget(_DECLINES, timeouts.decline_window),
             Purpose.CLOUD: _Budget(_CLOUD, timeouts.cloud_window),
         }
 

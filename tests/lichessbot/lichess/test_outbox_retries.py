@@ -210,6 +210,22 @@ def test_a_command_that_expires_is_not_sent_after_a_pause(
     assert not outbox.is_talking
 
 
+def test_a_flood_of_challenges_is_declined_at_a_limited_rate_and_delays_no_acceptance(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, put_forward: Callable[[float], None]
+) -> None:
+    ids = [f"flood{number}" for number in range(25)]
+    for path in (ACCEPT_PATH, *(f"/api/challenge/{it}/decline" for it in ids)):
+        lichess.answer(path, Reply())
+    for challenge_id in ids:
+        outbox.send(DeclineChallenge(challenge_id, DeclineReason.LATER))
+    assert [answer(inbox).command.challenge_id for _ in range(20)] == ids[:20]
+    outbox.send(AcceptChallenge("c1"))
+    assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
+    put_forward(TIMEOUTS.decline_window.total_seconds())
+    outbox.send(AcceptChallenge("c1"))
+    assert {answer(inbox).command.challenge_id for _ in range(6)} == {"c1", *ids[20:]}
+
+
 def test_a_command_repeated_during_a_pause_is_sent_once(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, put_forward: Callable[[float], None]
 ) -> None:

@@ -57,6 +57,7 @@ def test_a_used_up_daily_quota_does_not_stop_the_other_requests_for_hours() -> N
         (Purpose.ACCOUNT, 20, TIMEOUTS.account_window),
         (Purpose.CHALLENGE, 4, TIMEOUTS.challenge_window),
         (Purpose.TOURNAMENT, 25, TIMEOUTS.tournament_window),
+        (Purpose.DECLINE, 20, TIMEOUTS.decline_window),
         (Purpose.CLOUD, 2500, TIMEOUTS.cloud_window),
     ],
 )
