@@ -46,6 +46,8 @@ class Timeouts:
     """For the answer to every other request."""
     stuck_request: timedelta = timedelta(seconds=30)
     """For the complete answer to every other request, which may arrive byte by byte, before it is given up."""
+    settled_request: timedelta = timedelta(seconds=1)
+    """For the answer to a request whose effect an event has shown, before other requests are sent without it."""
     record_patience: timedelta = timedelta(seconds=0.5)
     """How long a command that must not be sent twice waits for the disk that remembers it."""
     request_patience: timedelta = timedelta(seconds=15)

@@ -275,6 +275,7 @@ class ChallengeHandler:
 
     def game_started(self, game_id: str) -> None:
         self._slots.free(game_id)
+        self._outbox.settle(AcceptChallenge(game_id))  # whose answer may be slow, or lost
         if self._queue.drop(game_id):
             self._close(game_id, ChallengeOutcome.ACCEPTED, "by another program")
 

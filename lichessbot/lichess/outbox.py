@@ -109,6 +109,11 @@ class Outbox:
         """Drop a command, no move, that waits to be sent; return whether it did."""
         return any(shared.drop(lambda it: it == command) for shared in self._shared.values())
 
+    def settle(self, command: Command) -> None:
+        """Report a command, no move, that waits or is in flight as done, because an event shows its effect."""
+        for shared in self._shared.values():
+            shared.settle(command)
+
     def close_game(self, game_id: str) -> None:
         """Drop the unsent commands of this game."""
         sender = self._move_senders.pop(game_id, None)
@@ -258,6 +263,8 @@ class _Pending:
     not_before: float = field(default=0.0, compare=False)
     perhaps_done: bool = field(default=False, compare=False)
     """Whether an attempt had no answer."""
+    settled: bool = field(default=False, compare=False)
+    """Whether it has taken effect, as an event shows, so that its answer tells nothing new."""
 
 
 class _SharedSender(threading.Thread):
@@ -281,17 +288,20 @@ class _SharedSender(threading.Thread):
     @property
     def stuck_at(self) -> float | None:
         """When the request in flight will have taken too long; a read timeout does not bound the whole answer."""
-        return None if self._in_flight is None else self._begun_at + self._timeouts.stuck_request.total_seconds()
+        if (pending := self._in_flight) is None:
+            return None
+        patience = self._timeouts.settled_request if pending.settled else self._timeouts.stuck_request
+        return self._begun_at + patience.total_seconds()
 
     def abandon(self) -> list[_Pending]:
-        """Report the command in flight as failed, end the thread when its request ends, and return those that wait."""
+        """Report the command in flight, end the thread when its request ends, and return those that wait."""
         with self._changed:
             self._stopping = True
             stuck, self._in_flight = self._in_flight, None
             if stuck is not None:
-                error = Unreachable("no complete answer in time")
-                self._emit(CommandFailed(stuck.command, error, perhaps_done=True))
-            return list(self._pending)
+                failed = CommandFailed(stuck.command, Unreachable("no complete answer in time"), perhaps_done=True)
+                self._emit(CommandDone(stuck.command) if stuck.settled else failed)
+            return [it for it in self._pending if it is not stuck]
 
     def take_over(self, pending: list[_Pending]) -> None:
         """Take over the waiting commands of an abandoned sender."""
@@ -339,6 +349,14 @@ class _SharedSender(threading.Thread):
             before, self._pending = self._pending, [it for it in self._pending if not is_useless(it.command)]
             return len(self._pending) < len(before)
 
+    def settle(self, command: Command) -> None:
+        """Report a waiting command as done, or mark that in flight."""
+        with self._changed:
+            if self._in_flight is not None and self._in_flight.command == command:
+                self._in_flight.settled = True
+            elif self.drop(lambda it: it == command):
+                self._emit(CommandDone(command))
+
     def stop(self) -> None:
         """End the thread after the request in flight, if any."""
         with self._changed:
@@ -371,6 +389,8 @@ class _SharedSender(threading.Thread):
     def _attempt(self, pending: _Pending) -> CommandDone | CommandFailed | None:
         """Send the command if the rate limiter allows it; None if it must wait or be repeated."""
         command = pending.command
+        if pending.settled:
+            return CommandDone(command)
         _await_record(pending.recorded, self._timeouts)
         now = time.monotonic()
         if command.expires and now >= pending.deadline:
@@ -384,11 +404,14 @@ class _SharedSender(threading.Thread):
         report = _send(self._api, command, self._rate_limiter)
         if isinstance(report, CommandDone):
             return report
+        if pending.settled:
+            return CommandDone(command)
         had_no_answer = isinstance(report.error, Unreachable)
         pending.perhaps_done |= had_no_answer
         if had_no_answer and command.is_repeated:
             retry_at = time.monotonic() + pending.backoff.next_delay().total_seconds()
             if retry_at <= pending.deadline:
+                pending.number = next(self._numbers)  # the others come first
                 self._put_back(pending, retry_at)
                 return None
         return replace(report, perhaps_done=pending.perhaps_done)

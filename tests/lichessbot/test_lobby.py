@@ -73,6 +73,9 @@ class Outbox:
         self.withdrawn.append(command)
         return False
 
+    def settle(self, command: Command) -> None:
+        pass
+
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:

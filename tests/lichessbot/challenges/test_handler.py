@@ -36,9 +36,13 @@ class Outbox:
 
     def __init__(self) -> None:
         self.sent: list[AcceptChallenge | DeclineChallenge] = []
+        self.settled: list[AcceptChallenge] = []
 
     def send(self, command: AcceptChallenge | DeclineChallenge) -> None:
         self.sent.append(command)
+
+    def settle(self, command: AcceptChallenge) -> None:
+        self.settled.append(command)
 
 
 class Desk(ChallengeHandler):
@@ -94,6 +98,15 @@ def test_an_acceptance_after_a_wait_counts_its_time_from_when_the_challenge_came
         assert isinstance(accepted, AcceptChallenge)
         assert accepted.until == came_at + timeouts.request_patience.total_seconds()
         assert len(desk.slots) == 1
+
+
+def test_a_game_that_begins_settles_its_acceptance(tmp_path: Path) -> None:
+    """Its answer may be slow, and others must not wait for it, nor for its repetitions."""
+    outbox = Outbox()
+    with handler(tmp_path, outbox, Timeouts()) as desk:
+        desk.answer(WEAK, time.monotonic())
+        desk.game_started("weak")
+        assert outbox.settled == outbox.sent == [AcceptChallenge("weak")]
 
 
 GONE, LIMITED = Refused(404, "Not found"), RateLimited(timedelta(seconds=60), "Too many requests")

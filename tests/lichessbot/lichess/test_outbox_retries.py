@@ -259,6 +259,59 @@ def test_a_command_that_waits_can_be_withdrawn(
     assert len(lichess.paths()) == 2, "the move, and the abort"
 
 
+def test_a_command_without_an_answer_is_repeated_after_those_that_came_meanwhile(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(502, held=(held := Event())), Reply())
+    lichess.answer("/api/challenge/c2/accept", Reply())
+    outbox.send(AcceptChallenge("c1"))
+    lichess.until_asked()
+    outbox.send(AcceptChallenge("c2"))
+    held.set()
+    assert [answer(inbox).command for _ in range(2)] == [AcceptChallenge("c2"), AcceptChallenge("c1")]
+
+
+def test_a_command_whose_effect_was_seen_is_done_and_not_repeated(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(502, held=(held := Event())))
+    lichess.answer("/api/challenge/c2/accept", Reply())
+    outbox.send(AcceptChallenge("c1"))
+    lichess.until_asked()
+    outbox.settle(AcceptChallenge("c1"))
+    held.set()
+    assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
+    outbox.send(AcceptChallenge("c2"))
+    assert answer(inbox) == CommandDone(AcceptChallenge("c2"))
+    assert len(lichess.requests) == 2
+
+
+def test_a_command_whose_effect_was_seen_while_it_waits_is_done_and_not_sent(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
+    outbox.send(MOVE)
+    answer(inbox)
+    outbox.send(AcceptChallenge("c1"))
+    outbox.settle(AcceptChallenge("c1"))
+    assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
+    assert lichess.paths() == [MOVE_PATH]
+
+
+def test_nothing_waits_long_for_the_answer_to_a_command_whose_effect_was_seen(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, put_forward: Callable[[float], None]
+) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(held=Event()))
+    lichess.answer("/api/challenge/c2/accept", Reply())
+    outbox.send(AcceptChallenge("c1"))
+    lichess.until_asked()
+    outbox.send(AcceptChallenge("c2"))
+    outbox.settle(AcceptChallenge("c1"))
+    put_forward(TIMEOUTS.settled_request.total_seconds())
+    outbox.tick()
+    assert [answer(inbox) for _ in range(2)] == [CommandDone(AcceptChallenge(it)) for it in ("c1", "c2")]
+
+
 def test_a_command_repeated_while_it_is_looked_at_is_sent_once(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
