@@ -88,18 +88,20 @@ class Connection:
             page = f"{self.access.url}/account/oauth/token"
             self._log.warning("token.scope_missing", scope=scope, remedy=f"make a new token with this scope at {page}")
 
-    def token_denied(self, reason: str) -> bool:
+    def token_denied(self, reason: str, clocks_run_until: float) -> bool:
         """Take note that Lichess denied the token: return whether to give up, else ask for the account again.
 
-        Lichess may deny a good token for a moment. Moves go on meanwhile, and each good answer ends the doubt.
+        Lichess may deny a good token for a while: a game is lost for certain only when its clocks have run out. Moves
+        go on meanwhile, and each good answer ends the doubt.
         """
         now = time.monotonic()
         if self._denied_since is None:
             self._denied_since = now
-            self._log.warning("token.denied", reason=reason, patience_s=self._timeouts.denied_token.total_seconds())
+            patience_s = max(self._timeouts.denied_token.total_seconds(), clocks_run_until - now)
+            self._log.warning("token.denied", reason=reason, patience_s=patience_s)
         self.status = "token denied, trying again"
         self.read_account()
-        return now - self._denied_since >= self._timeouts.denied_token.total_seconds()
+        return now >= max(self._denied_since + self._timeouts.denied_token.total_seconds(), clocks_run_until)
 
     def introduce(self, account: Account, *, renew_sessions: bool) -> None:
         """Say the account's name in new sessions, and in all if `renew_sessions`."""

@@ -396,7 +396,7 @@ class Daemon:
         """Leave if the token is dead: with a game in progress only once that is certain."""
         has_games = self._games or self._store.left_over or self._store.left_over_by_days
         is_idle = not (has_games or self._connection.was_open)
-        if is_idle or self._connection.token_denied(reason):
+        if is_idle or self._connection.token_denied(reason, self._games.clocks_run_until):
             self._refused(f"Lichess denied the token ({reason})")
 
     def _refused(self, reason: str) -> None:

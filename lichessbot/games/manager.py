@@ -4,6 +4,7 @@ For the main thread. A game with a clock has a session from its beginning to its
 we move in it, and only a few have one at a time.
 """
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -99,6 +100,11 @@ class GameManager:
             moments += [self._suspend_at(session) for session in self._visited]
             moments.append(self._correspondence.wake_at(self._sessions) if self._can_visit else None)
         return earliest(*moments)
+
+    @property
+    def clocks_run_until(self) -> float:
+        """When the clocks of all games will have run out if we cannot move; the infinite past without such games."""
+        return max((session.clocks_run_until for session in self._sessions.values()), default=-math.inf)
 
     @property
     def overdue(self) -> bool:

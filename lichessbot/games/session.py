@@ -3,6 +3,7 @@
 Performs what the state machine decides; decides nothing.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -175,6 +176,11 @@ class GameSession:
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
         return self._game.wake_at
+
+    @property
+    def clocks_run_until(self) -> float:
+        """When both clocks will have run out if we cannot move; the infinite past if that is not known."""
+        return -math.inf if self._game.clock is None else self._game.clock.run_until
 
     @property
     def review_wanted(self) -> bool:

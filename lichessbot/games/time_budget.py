@@ -107,6 +107,11 @@ class GameClock:
         return max(0.0, self.state.time_ms(colour) / 1000 - elapsed_s)
 
     @property
+    def run_until(self) -> float:
+        """When both clocks will have run out if we cannot move; the infinite past without a clock."""
+        return self.read_at + (self.state.wtime + self.state.btime) / 1000 if self.timed else -math.inf
+
+    @property
     def clock_runs(self) -> bool:
         """Whether the clock of the side to move runs."""
         return (self.timed or self.by_days) and len(self.state.moves.split()) >= _FREE_PLIES

@@ -1,5 +1,6 @@
 """When a token that was denied counts as dead, what the operator reads, and an event stream that does not open."""
 
+import math
 from dataclasses import replace
 from datetime import timedelta
 from queue import SimpleQueue
@@ -19,6 +20,7 @@ from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 MINUTE = Timeouts(denied_token=timedelta(seconds=60))
+NO_CLOCKS = -math.inf
 
 
 @pytest.fixture
@@ -36,32 +38,43 @@ def link(clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Connection:
 
 
 def test_a_token_denied_for_a_minute_is_dead(link: Connection, clock: SimpleNamespace) -> None:
-    assert not link.token_denied("401")
+    assert not link.token_denied("401", NO_CLOCKS)
     clock.now = 59.0
     link.account_failed(Refused(401, "No such token"))
-    assert not link.token_denied("401")
+    assert not link.token_denied("401", NO_CLOCKS)
     clock.now = 60.0
-    assert link.token_denied("401")
+    assert link.token_denied("401", NO_CLOCKS)
+
+
+def test_a_denied_token_is_not_dead_before_all_clocks_have_run_out(
+    link: Connection, clock: SimpleNamespace, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert not link.token_denied("401", 180.0)
+    assert "patience_s=180" in caplog.text
+    clock.now = 179.0
+    assert not link.token_denied("401", 180.0)
+    clock.now = 180.0
+    assert link.token_denied("401", 180.0)
 
 
 @pytest.mark.parametrize("outage", [Unreachable("502"), RateLimited(timedelta(minutes=1), "Too many requests")])
 def test_a_denial_before_an_outage_and_one_after_it_are_two_doubts(
     link: Connection, clock: SimpleNamespace, outage: Unreachable | RateLimited
 ) -> None:
-    assert not link.token_denied("401")
+    assert not link.token_denied("401", NO_CLOCKS)
     clock.now = 30.0
     link.account_failed(outage)
     clock.now = 90.0
-    assert not link.token_denied("401")
+    assert not link.token_denied("401", NO_CLOCKS)
     clock.now = 149.0
-    assert not link.token_denied("401")
+    assert not link.token_denied("401", NO_CLOCKS)
     clock.now = 150.0
-    assert link.token_denied("401")
+    assert link.token_denied("401", NO_CLOCKS)
 
 
 def test_the_status_of_an_open_event_stream_survives_a_doubt_about_the_token(link: Connection) -> None:
     link.stream_opened()
-    link.token_denied("401")
+    link.token_denied("401", NO_CLOCKS)
     link.account_failed(Refused(401, "No such token"))
     assert link.status != "listening"
     link.account_answered(Account(id="testbot", username="TestBot", title="BOT"))

@@ -236,7 +236,8 @@ def test_a_revoked_token_ends_the_daemon_once_no_request_succeeds(
     daemon.time_scale = "0.05"  # three seconds of denials
     lichess.answer("/api/account", Reply(body=ACCOUNT), DENIED)
     lichess.answer("/api/account/playing", playing(game("abcd1234")), DENIED)
-    lichess.answer(stream("abcd1234"), Reply(lines=[full("abcd1234", white="ferdinand")]), DENIED)
+    state = full("abcd1234", white="ferdinand").replace(b"60000", b"1000")  # both clocks run out in two seconds
+    lichess.answer(stream("abcd1234"), Reply(lines=[state]), DENIED)
     lichess.answer(EVENTS, Reply(lines=[b"\n"]), DENIED)
     daemon.start()
     assert daemon._process is not None
@@ -260,6 +261,24 @@ def test_a_token_denied_for_a_moment_ends_neither_the_daemon_nor_a_game(
     daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
     daemon.until(lambda: any("one" in path for path in lichess.paths()))
     assert daemon.logged("token.denied")
+    assert "refused reason=" not in daemon.log
+
+
+def test_a_token_denied_for_long_does_not_end_the_daemon_while_clocks_run(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    daemon.time_scale = "0.05"  # three seconds of denials would end it
+    lichess.answer("/api/account", Reply(body=ACCOUNT), DENIED)
+    lichess.answer("/api/account/playing", playing(game("abcd1234")), DENIED)
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
+    lichess.answer(EVENTS, Reply(lines=[b"\n"]), DENIED, ticking())
+    daemon.start()
+    assert daemon.logged("token.denied")
+    time.sleep(3.5)
+    asked = lichess.paths().count("/api/account")
+    daemon.until(lambda: lichess.paths().count("/api/account") > asked + 1)
+    lichess.answer("/api/account", Reply(body=ACCOUNT))
+    daemon.until(lambda: lichess.paths().count(EVENTS) > 2)
     assert "refused reason=" not in daemon.log
 
 

@@ -48,6 +48,14 @@ def test_a_game_that_programs_may_not_play_is_left_alone_also_when_the_list_show
     assert caplog.text.count("game.left_alone") == 1
 
 
+def test_clocks_run_until_those_of_all_games_have_run_out() -> None:
+    manager = GameManager(SimpleQueue(), Timeouts())
+    assert manager.clocks_run_until == -math.inf
+    for game_id, until in (("abcd1234", 50.0), ("efgh5678", 100.0), ("ijkl9012", -math.inf)):
+        manager._sessions[game_id] = cast(GameSession, SimpleNamespace(clocks_run_until=until))
+    assert manager.clocks_run_until == 100.0
+
+
 def test_an_engine_that_dies_between_two_games_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     GameManager(SimpleQueue(), Timeouts()).tell(NO_GAME, EngineDied(NO_GAME, None, "killed by SIGKILL"))
     assert "engine.died" in caplog.text

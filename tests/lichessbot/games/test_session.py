@@ -1,6 +1,7 @@
 """The session of one game, with reports handed in instead of threads that send them."""
 
 import logging
+import math
 import time
 from dataclasses import replace
 from datetime import timedelta
@@ -72,6 +73,19 @@ def session() -> GameSession:
     )
     info = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}})
     return GameSession(info, context, IdleEngines(timedelta()))
+
+
+@pytest.mark.parametrize(
+    ("fields", "until"), [({"clock": {"initial": 60_000, "increment": 0}}, 1120.0), ({"daysPerTurn": 1}, -math.inf)]
+)
+def test_the_clocks_of_a_timed_game_have_run_out_after_both_together(
+    session: GameSession, fields: dict[str, Any], until: float
+) -> None:
+    assert session.clocks_run_until == -math.inf, "not known yet"
+    players = {"white": {"id": "ferdinand"}, "black": {"id": "testbot"}}
+    full = GameFull.model_validate({"id": GAME, "variant": {"key": "standard"}, **players, **fields, "state": state()})
+    session.handle(StreamEvent(GAME, full, 1000.0))
+    assert session.clocks_run_until == until
 
 
 def test_the_log_names_only_answers_that_are_played_as_moves(
