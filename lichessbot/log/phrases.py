@@ -151,6 +151,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "engine.option": "the engine rejects an option: {complaint}",
     "engine.stderr": "the engine says: {line}",
     "engine.crashed": "bug while reading the engine's output, {times:nth}",
+    "fallback.crashed": "the search in place of an engine failed, {times:nth}; playing any legal move",
     "variety.crashed": "bug in the choice among the engine's moves, {times:nth}; playing its best move",
     "engine.ponder_hit": "the opponent played the move we pondered on",
     "engine.move": "found {move}[  {score:pawns}]  depth {depth}  {nodes:nodes}[  {nps:speed}][  {pv}]",

@@ -9,6 +9,7 @@ from datetime import timedelta
 from engine.facade import Board, Engine, Limits
 from lichessbot.config import EngineConfig
 from lichessbot.errors import EngineError
+from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.search import Emit, EngineDied, Search
@@ -156,7 +157,11 @@ class RestartingEngine:
 
 
 def fallback_move(board: Board, time_s: float) -> str | None:
-    """Return a legal move found in this process within `time_s`; None if there is none."""
-    engine = Engine(hash_mb=_FALLBACK_HASH_MB, move_overhead_ms=0)
-    engine.set_position(board)
-    return engine.go(Limits(move_time_ms=int(time_s * 1000))).best_move
+    """Return a legal move found in this process within `time_s`, any one if it cannot search; None if there is none."""
+    try:
+        engine = Engine(hash_mb=_FALLBACK_HASH_MB, move_overhead_ms=0)
+        engine.set_position(board)
+        return engine.go(Limits(move_time_ms=int(time_s * 1000))).best_move
+    except Exception as error:  # mostly for want of memory, which also keeps an engine from starting
+        EventLog().crash("fallback.crashed", error)
+        return next(iter(board.legal_moves()), None)

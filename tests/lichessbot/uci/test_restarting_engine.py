@@ -242,6 +242,20 @@ def test_the_fallback_has_no_move_where_there_is_none() -> None:
     assert fallback_move(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), 0.05) is None
 
 
+@pytest.mark.parametrize("fen", ["6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"])
+def test_without_memory_for_a_search_the_fallback_plays_any_legal_move(
+    fen: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(**options: int) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("lichessbot.uci.restarting_engine.Engine", refuse)
+    board = Board(fen)
+    for _ in range(3):
+        assert fallback_move(board, 0.05) in (board.legal_moves() or [None])
+    assert caplog.text.count("fallback.crashed") == 2, "the first and the second time"
+
+
 def test_an_engine_whose_threads_cannot_be_started_counts_as_one_that_died(inbox: Inbox, no_thread_once: None) -> None:
     engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
     engine.search(SMALL, search(1), 100)
