@@ -270,7 +270,8 @@ def test_a_token_denied_for_long_does_not_end_the_daemon_while_clocks_run(
     daemon.time_scale = "0.05"  # three seconds of denials would end it
     lichess.answer("/api/account", Reply(body=ACCOUNT), DENIED)
     lichess.answer("/api/account/playing", playing(game("abcd1234")), DENIED)
-    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
+    # A good answer would end the doubt, and the stream is opened again as the opponent is silent.
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")), DENIED)
     lichess.answer(EVENTS, Reply(lines=[b"\n"]), DENIED, ticking())
     daemon.start()
     assert daemon.logged("token.denied")
