@@ -249,7 +249,7 @@ class Search:
     # --- Pruning of whole nodes ------------------------------------------------------------------------------------
 
     def prune(self, refined: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """Return a score at least beta that needs no full search, or NO_SCORE.
+        """Return a score that makes a full search needless, or NO_SCORE.
 
         `refined` is the evaluation, or the table's score if that is a closer bound.
         """
