@@ -34,6 +34,7 @@ class Variant:
     has_castling: bool = True
 
 
+# Records of self-play store a variant by its place here: add new ones at the end.
 VARIANTS = {
     variant.key: variant
     for variant in (
