@@ -32,6 +32,7 @@ from engine.cli.parameters import (
     workers_option,
 )
 from engine.evaluation import net_file
+from engine.evaluation.eval_file import SHIPPED, shipped_file
 from engine.evaluation.eval_file import load as load_evaluation
 from engine.evaluation.net_file import Net
 from engine.progress import ProgressDisplay
@@ -217,12 +218,13 @@ def tune(
 @click.command()
 @click.argument("folder", type=FILE)
 @output_options(None, "The network to write; card and curve go beside it.")
-@click.option("--begin", type=FILE, metavar="NET", help="Start from this network's weights; its shape is the default.")
+@click.option("--begin", metavar="NET", help="Network to start from, or `<shipped>`; its shape is the default.")
 @click.option("--newest", type=POSITIVE, default=MAX_POSITIONS, help="Positions to use, from the last shards.")
 @training_options
-def train(folder: Path, output: Path, force: bool, begin: Path | None, newest: int, **options: Any) -> None:
+def train(folder: Path, output: Path, force: bool, begin: str | None, newest: int, **options: Any) -> None:
     """Train a network on the records in FOLDER."""
-    first = net_file.read(begin) if begin is not None else None
+    shipped = shipped_file() if begin == SHIPPED else None
+    first = net_file.read(shipped or Path(begin)) if begin is not None else None
     settings = _training_settings(options, first)
     outputs = (output, card_path(output), curve_path(output))
     if len(set(outputs)) < len(outputs):
@@ -248,7 +250,8 @@ def match(
 ) -> None:
     """Play a match between two evaluations and print the Elo difference.
 
-    FIRST and SECOND are network files, `<shipped>`, or `none` for the hand-written terms.
+    FIRST and SECOND are network files, `<shipped>`, or `none` for the hand-written terms. Both use the search of this
+    installation; CONTRIBUTING.md says how to compare two versions of the search.
     """
     if openings is not None:
         refuse_given(["seed"], "with --openings, which are played in turn")

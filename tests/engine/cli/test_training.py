@@ -12,6 +12,7 @@ import pytest
 from engine.cli import training as cli_training
 from engine.cli.main import run
 from engine.evaluation import net_file, weights
+from engine.evaluation.eval_file import shipped_file
 from engine.evaluation.net_file import InvalidNet
 from engine.selfplay.selfplay import SelfplayPlan
 from engine.training.data import load, read_words, rules_in
@@ -204,6 +205,14 @@ def test_a_training_has_the_shape_of_the_network_it_begins_with(
     assert run((*begin, "--epochs", "1", "--batch", "64")) == 0
     second = net_file.read(Path("a.net"))
     assert (second.hidden, second.buckets) == (32, 1)
+
+
+def test_a_training_begins_with_the_shipped_network(capsys: pytest.CaptureFixture[str]) -> None:
+    shipped = shipped_file()
+    assert shipped is not None
+    hidden = net_file.read(shipped).hidden
+    assert run((*TRAIN, "--begin", "<shipped>", "--hidden", str(hidden + 32))) == 2
+    assert f"it has --hidden {hidden}, expected {hidden + 32}" in capsys.readouterr().err
 
 
 def test_a_long_name_is_refused_before_the_training(tmp_path: Path) -> None:
