@@ -371,7 +371,7 @@ class Uci:
         score_cp = self._engine.network_score_cp(self._board)
         if score_cp is not None:
             what_plays = self._engine.describe_evaluation()
-            self._say(f"but {what_plays} plays, evaluation {score_cp / 100:+.2f} (White's view)")
+            self._say(f"{what_plays} plays: {score_cp / 100:+.2f} (White's view)")
 
     def _start_perft(self, depth: int) -> None:
         if self._refused:

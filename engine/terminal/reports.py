@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from time import perf_counter, process_time
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from engine.bench import POSITIONS
@@ -20,13 +20,13 @@ TABLE_POSITIONS = POSITIONS[::10]      # openings, middle games and an ending
 CHESS_ENGINE_S = {7: 163.0}
 
 
-def table(headings: Iterable[str]) -> Table:
-    """Return an empty table: figures in all columns but the last."""
+def table(headings: Iterable[str], last_column: JustifyMethod = "left") -> Table:
+    """Return an empty table: figures in all columns, but often text in the last."""
     rows = Table()
     *figures, last = headings
     for heading in figures:
         rows.add_column(heading, justify="right", no_wrap=True)
-    rows.add_column(last)
+    rows.add_column(last, justify=last_column)
     return rows
 
 
@@ -44,7 +44,7 @@ def show_evaluation(board: Board, style: Style | None, console: Console, theme: 
 
 def _show_engine_terms(board: Board, console: Console) -> None:
     parts = evaluation(board)
-    rows = table(("term", "White mg", "eg", "Black mg", "eg"))
+    rows = table(("term", "White mg", "eg", "Black mg", "eg"), "right")
     for name, values in parts.terms.items():
         rows.add_row(name, *map(pawns_text, values))
     console.print(f"evaluation {pawns_text(parts.score_cp)}", rows)
@@ -57,7 +57,7 @@ def _show_engine_terms(board: Board, console: Console) -> None:
 def _show_styled_terms(board: Board, style: Style, console: Console) -> None:
     parts = {name: value / 100 for name, value in style.terms().white_terms(board.position).items()}
     total = final_text(board) or pawns_text(sum(parts.values()))
-    rows = table(("term", "coefficient", "White's view"))
+    rows = table(("term", "coefficient", "White's view"), "right")
     for name, value in parts.items():
         rows.add_row(name, f"{style.coefficients.get(name, 0):+g}", pawns_text(value))
     rows.add_row("before tempo", "", pawns_text(sum(parts.values()) - parts["tempo"]))
@@ -108,7 +108,7 @@ def show_comparison(board: Board, depth: int, style: Style | None, seconds: floa
 
 def show_depth_table(depth: int, seconds: float, console: Console) -> None:
     """Show the mean time per move at each depth: plain search, engine, and the README of chess-engine."""
-    rows = table(("depth", "alpha-beta, ordered", "the engine", "chess-engine"))
+    rows = table(("depth", "alpha-beta, ordered", "the engine", "chess-engine"), "right")
     plain_wanted = ours_wanted = True
     with ProgressDisplay("timing", depth, "depths", transient=True) as display:
         for plies in range(1, depth + 1):

@@ -88,7 +88,7 @@ def test_a_file_is_loaded_and_none_goes_back(material: Path) -> None:
     )
     name = "network 'material 32', 32 hidden, 1 output buckets"
     assert lines[0] == f"info string evaluation: {name}"
-    assert lines[-2] == f"but {name} plays, evaluation +0.00 (White's view)"
+    assert lines[-2] == f"{name} plays: +0.00 (White's view)"
     assert lines[-1] == "info string evaluation: hand-written"
 
 

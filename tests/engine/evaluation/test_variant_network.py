@@ -172,7 +172,7 @@ def test_a_shipped_network_plays_its_variant_unless_none_is_wanted(
 @pytest.mark.skipif(build_mode() == "plain", reason="networks are off by default there")
 def test_the_network_of_a_variant_is_shown() -> None:
     lines = converse("setoption name UCI_Variant value atomic", "position startpos moves e2e4", "eval")
-    assert lines[-1].startswith("but network 'atomic', 256 hidden, 8 output buckets for atomic plays, evaluation ")
+    assert lines[-1].startswith("network 'atomic', 256 hidden, 8 output buckets for atomic plays: ")
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
