@@ -18,8 +18,10 @@ from engine.uci import Uci
 MAX_BENCH_DEPTH = 30
 FAILED, INTERRUPTED = 1, 130       # exit codes, as shells have them
 USAGE = "usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]] | COMMAND ...]; --help lists the commands"
+ABOUT_UCI = "Speak UCI, as without a command."
 ABOUT_BENCH = f"""\
-Search a fixed set of positions, and print the nodes a second and their sum, the signature of search and evaluation.
+Search a fixed set of positions, and print the nodes of each, the nodes per second, and the sum of the nodes, which is
+the signature of search and evaluation.
 DEPTH: plies, from 1 to {MAX_BENCH_DEPTH}. Default: {DEFAULT_DEPTH}.
 EVALFILE: a network file, or `none` for the hand-written terms. Default: the shipped network."""
 
@@ -61,7 +63,7 @@ def _run(words: list[str]) -> int:
             gc.freeze()            # what is loaded stays: looking for garbage in it would take a tenth of a start
             Uci().run(sys.stdin)
         case ["uci" | "bench" as command, "-h" | "--help"]:
-            print(USAGE if command == "uci" else f"{USAGE}\n{ABOUT_BENCH}")
+            print(f"{USAGE}\n{ABOUT_UCI if command == 'uci' else ABOUT_BENCH}")
         case ["bench", *more] if len(more) <= 2 and not {"-h", "--help"} & set(more):
             return _bench(*more)
         case ["uci" | "bench", *_]:

@@ -80,7 +80,10 @@ def cli() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code: 0, 1 for a faulty book, 2 for a user's error, 130 after a signal."""
+    """Run a command and return its exit code.
+
+    0; 1 for a faulty book or a fit that gained nothing; 2 for a user's error; 130 after a signal.
+    """
     signal.signal(signal.SIGTERM, _interrupt)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:      # not below nohup
         signal.signal(signal.SIGHUP, _interrupt)
