@@ -19,8 +19,7 @@ from engine.core.position import Position
 from engine.evaluation.evaluate import evaluate
 from engine.evaluation.variant_terms import evaluation_of
 from engine.variants.variant import find_variant
-from engine.variants.variant_fen import checks_of, format_variant_fen, pocket_of
-from engine.variants.variant_fen import parse_fen as parse_variant_fen
+from engine.variants.variant_fen import checks_of, format_variant_fen, parse_variant_fen, pocket_of
 from engine.variants.variant_position import DRAWN, UNDECIDED, VariantPosition
 
 WHITE, BLACK = "white", "black"
@@ -178,7 +177,7 @@ class Board:
         return "\n".join(" ".join(squares[rank : rank + 8]) for rank in range(56, -1, -8))
 
     def evaluate(self) -> int:
-        """Return the static evaluation in centipawns, White's view."""
+        """Return the score of the hand-written terms in centipawns, White's view; `Engine` has the network's."""
         score: int
         if self._variant is None:
             score = evaluate(self._position)

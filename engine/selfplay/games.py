@@ -22,8 +22,7 @@ from engine.search.transposition import TranspositionTable
 from engine.selfplay.records import Result, Sample, snapshot
 from engine.selfplay.tree_records import tree_records
 from engine.variants.variant import VARIANTS
-from engine.variants.variant_fen import format_variant_fen
-from engine.variants.variant_fen import parse_fen as parse_variant_fen
+from engine.variants.variant_fen import format_variant_fen, parse_variant_fen
 from engine.variants.variant_position import UNDECIDED, VariantPosition
 
 HASH_MB = 4

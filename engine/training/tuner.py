@@ -117,7 +117,10 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
             content = path.read_bytes()
             words = pack_shard(content, path)      # checks the records, which `Samples` does not
             if rules := rules_in(words) - {STANDARD}:
-                raise records.InvalidRecord(f"{path}: games of {' and '.join(sorted(rules))}, expected standard chess")
+                raise records.InvalidRecord(
+                    f"{path}: games of {' and '.join(sorted(rules))}, expected standard chess; variants are fitted by "
+                    "`python -m engine.training.variant_tuner`"
+                )
             games: dict[int, Samples] = {}
             for offset in range(0, len(content), records.RECORD.size):
                 if taken >= limit:

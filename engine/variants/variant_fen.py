@@ -26,7 +26,7 @@ MOST_PIECES = 32                      # in crazyhouse, with the pockets
 DROPPED = "PNBRQpnbrq"             # in the order of the pockets in `extra`
 
 
-def parse_fen(variant: Variant, text: str) -> tuple[VariantPosition, int]:
+def parse_variant_fen(variant: Variant, text: str) -> tuple[VariantPosition, int]:
     """Return the position and its fullmove number. The clocks and what the variant adds may be missing.
 
     Raises InvalidFen for any text that does not describe a legal position of the variant.
