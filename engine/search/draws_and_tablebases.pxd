@@ -30,3 +30,4 @@ cdef class DrawsAndTablebases:
     cdef int mate_distance_score(self, int beta, int ply) noexcept nogil
     cdef bint has_upcoming_repetition(self, int ply) noexcept nogil
     cdef int tablebase_score(self, int depth, int ply) noexcept nogil
+    cdef int bounded(self, int tb_score, int score, int depth, int ply) noexcept nogil

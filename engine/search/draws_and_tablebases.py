@@ -24,6 +24,7 @@ from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.rules import Rules
 from cython.cimports.engine.search.search_stack import SearchStack
 from cython.cimports.engine.search.time_manager import NodeCounter
+from cython.cimports.engine.search.transposition import LOWER_BOUND, UPPER_BOUND
 from cython.cimports.engine.syzygy.prober import LOSS, UNKNOWN, WIN, Prober
 
 if not cython.compiled:
@@ -185,3 +186,10 @@ class DrawsAndTablebases:
             return NO_SCORE
         return tablebase_win_in(ply) if wdl == WIN else -tablebase_win_in(ply) if wdl == LOSS else DRAW
 
+    def bounded(self, tb_score: cython.int, score: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
+        """Return the score bounded by that of the tablebase; store it if the bound applies."""
+        if tb_score == NO_SCORE or (score > tb_score) == (tb_score > DRAW) or self.counter.stopped:
+            return score
+        bound: cython.int = LOWER_BOUND if tb_score > DRAW else UPPER_BOUND
+        self.stack.store(NO_MOVE, tb_score, depth, bound, ply)
+        return tb_score

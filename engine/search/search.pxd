@@ -36,7 +36,6 @@ cdef class Search:
     cdef long long report_root_moves_at_us      # from then on; 0: never
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int null_window_node(self, int beta, int depth, int ply, bint cut_node) noexcept nogil
-    cdef int tablebase_bounded(self, int tb_score, int score, int depth, int ply) noexcept nogil
     cdef int prune(self, int refined, int beta, int depth, int ply) noexcept nogil
     cdef int null_move(self, int refined, int beta, int depth, int ply) noexcept nogil
     cdef int probcut(self, int beta, int depth, int ply) noexcept nogil

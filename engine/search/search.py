@@ -198,7 +198,7 @@ class Search:
         self.stack.set_evaluation(entry, forced, ply)
         if ply > 0 or not self.root_restricted:        # a restricted root has no entry, but begins with a good move
             depth -= internal_reduction(entry, depth)
-        return self.tablebase_bounded(tb_score, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
+        return self.draws.bounded(tb_score, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
 
     def null_window_node(
         self, beta: cython.int, depth: cython.int, ply: cython.int, cut_node: cython.bint
@@ -234,17 +234,7 @@ class Search:
                 return score
             if cut_node:
                 depth -= internal_reduction(entry, depth)
-        return self.tablebase_bounded(tb_score, self.search_moves(beta - 1, beta, depth, ply, entry), depth, ply)
-
-    def tablebase_bounded(
-        self, tb_score: cython.int, score: cython.int, depth: cython.int, ply: cython.int
-    ) -> cython.int:
-        """Return the score bounded by that of the tablebase; store it if the bound applies."""
-        if tb_score == NO_SCORE or (score > tb_score) == (tb_score > DRAW) or self.counter.stopped:
-            return score
-        bound: cython.int = LOWER_BOUND if tb_score > DRAW else UPPER_BOUND
-        self.stack.store(NO_MOVE, tb_score, depth, bound, ply)
-        return tb_score
+        return self.draws.bounded(tb_score, self.search_moves(beta - 1, beta, depth, ply, entry), depth, ply)
 
     # --- Pruning of whole nodes ------------------------------------------------------------------------------------
 
