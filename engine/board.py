@@ -182,7 +182,7 @@ class Board:
         if self._variant is None:
             score = evaluate(self._position)
         else:
-            score = evaluation_of(self._variant.key).score(self._position, self._position.state()["extra"])
+            score = evaluation_of(self._variant.key).python_evaluate(self._position, self._position.state()["extra"])
         return score if self.turn == WHITE else -score
 
     # --- Moves ---------------------------------------------------------------------------------------------------

@@ -269,7 +269,8 @@ class Engine:
         if board.variant == "standard":
             score = network_score(board.position, network)
         else:
-            score = evaluation_of(board.variant, network).score(board.position, board.position.state()["extra"])
+            extra = board.position.state()["extra"]
+            score = evaluation_of(board.variant, network).python_evaluate(board.position, extra)
         return score if board.turn == "white" else -score
 
     def clear_hash(self) -> None:

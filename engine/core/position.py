@@ -437,7 +437,7 @@ class Position:
         """Return `in_check` to Python callers."""
         return self.in_check()
 
-    def known_key_after(self, move: int) -> int:
+    def python_key_after(self, move: int) -> int:
         """Return `key_after` to Python callers."""
         return self.key_after(move)
 

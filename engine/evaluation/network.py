@@ -378,7 +378,7 @@ class Accumulators:
         else:
             position.unmake(move)
 
-    def evaluate(self, position: Position, ply: int) -> int:
+    def python_score(self, position: Position, ply: int) -> int:
         """Return `score` to Python callers."""
         return self.score(position, ply)
 

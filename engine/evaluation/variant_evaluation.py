@@ -88,7 +88,7 @@ class VariantEvaluation:
             for offset, (midgame, endgame) in enumerate(pairs):
                 self.weights[start + offset] = pack(midgame, endgame)
 
-    def score(self, position: Position, extra: int) -> int:
+    def python_evaluate(self, position: Position, extra: int) -> int:
         """Return `evaluate` to Python callers."""
         return self.evaluate(position, extra)
 

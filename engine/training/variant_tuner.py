@@ -54,7 +54,7 @@ def add_game(
         if ply >= SKIPPED_PLIES and not board.is_check() and not captures_or_promotes(packed):
             position, extra = board.position, board.position.state()["extra"]
             phase, full = phase_of(position)
-            score = evaluation.score(position, extra)
+            score = evaluation.python_evaluate(position, extra)
             features = evaluation.features(position, extra)
             samples.add_features(features, phase / full, score if board.turn == "white" else -score, round(2 * result))
         board.push(move)

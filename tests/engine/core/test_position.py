@@ -78,7 +78,7 @@ def test_the_key_after_a_plain_move_is_known_before_it_is_made(start: Start) -> 
         position, _ = parse_fen(board.fen())
         for move in legal_moves(position):
             if move >> 12 in PLAIN:
-                expected = position.known_key_after(move)
+                expected = position.python_key_after(move)
                 position.push(move)
                 assert position.state()["key"] == expected, (board.fen(), uci_text(move))
                 position.pop(move)

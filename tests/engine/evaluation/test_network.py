@@ -88,7 +88,7 @@ class Walk:
         state = self._position.state()
         expected = slow_score(self._net, state["board"], bool(state["side_to_move"]))
         expected = max(-NETWORK_LIMIT, min(expected, NETWORK_LIMIT))
-        assert self._accumulators.evaluate(self._position, len(self._line)) == expected, (state, self._line)
+        assert self._accumulators.python_score(self._position, len(self._line)) == expected, (state, self._line)
         assert self._accumulators.is_exact(self._position, len(self._line))
         self.met["compared"] += 1
 
@@ -115,7 +115,7 @@ def test_the_sums_follow_to_the_deepest_ply() -> None:
     for ply in range(MAX_PLY):
         move = next(move for move in legal_moves(position) if uci_text(move) == there_and_back[ply % 4])
         accumulators.play(position, move, ply)
-        score = accumulators.evaluate(position, ply + 1)
+        score = accumulators.python_score(position, ply + 1)
         assert accumulators.is_exact(position, ply + 1)
         assert score == network_score(position, Network(NET))
 
@@ -140,7 +140,7 @@ def test_each_number_of_pieces_has_its_own_output() -> None:
     for board in random_games(count=4, plies=200, start=Start.STANDARD, seed=73):
         position, _ = parse_fen(board.fen())
         pieces = chess.popcount(board.occupied)
-        assert Accumulators(network).evaluate(position, 0) == 40 * ((pieces - 2) // 4)
+        assert Accumulators(network).python_score(position, 0) == 40 * ((pieces - 2) // 4)
 
 
 def test_the_largest_weights_do_not_overflow() -> None:
@@ -156,7 +156,7 @@ def test_the_largest_weights_do_not_overflow() -> None:
             scale=10_000,
         )
         position, _ = parse_fen(STARTING_FEN)
-        assert Accumulators(Network(net)).evaluate(position, 0) == sign * NETWORK_LIMIT
+        assert Accumulators(Network(net)).python_score(position, 0) == sign * NETWORK_LIMIT
 
 
 def test_a_known_ending_comes_before_the_network() -> None:
@@ -182,7 +182,7 @@ def test_a_known_ending_comes_before_the_network() -> None:
 def test_of_a_drawish_ending_a_network_gets_a_part(fen: str, part: int) -> None:
     network = Network(material_net())
     position, _ = parse_fen(fen)
-    guess = Accumulators(network).evaluate(position, 0)
+    guess = Accumulators(network).python_score(position, 0)
     assert abs(guess) > 80
     assert network_score(position, network) == guess * part // SCALE_NORMAL
 

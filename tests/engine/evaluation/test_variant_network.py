@@ -72,10 +72,10 @@ def test_the_score_is_what_the_file_format_says_unless_the_game_is_decided(varia
         score = slow_score(judge)
         undecided += abs(score) <= DECIDED_CP
         if score > DECIDED_CP:
-            score = DECIDED_CP + max(0, terms.score(*state) // 2)
+            score = DECIDED_CP + max(0, terms.python_evaluate(*state) // 2)
         elif score < -DECIDED_CP:
-            score = min(0, terms.score(*state) // 2) - DECIDED_CP
-        assert evaluation.score(*state) == score, board.fen()
+            score = min(0, terms.python_evaluate(*state) // 2) - DECIDED_CP
+        assert evaluation.python_evaluate(*state) == score, board.fen()
     assert undecided > 5
 
 
@@ -85,7 +85,7 @@ def test_a_won_race_is_run_to_its_end() -> None:
     network = eval_file.shipped_network("racingKings")
     assert network is not None
     evaluation = evaluation_of("racingKings", network)
-    scores = [evaluation.score(Board(fen, variant="racingKings").position, 0) for fen in (nearer, farther)]
+    scores = [evaluation.python_evaluate(Board(fen, variant="racingKings").position, 0) for fen in (nearer, farther)]
     assert scores[0] > scores[1] + 50 > DECIDED_CP
 
 
@@ -97,7 +97,8 @@ def test_the_position_before_does_not_matter(variant: str) -> None:
     random.Random(7).shuffle(found)
     for board in found:
         state = board.position, board.position.state()["extra"]
-        assert evaluation.score(*state) == evaluation_of(variant, network).score(*state), board.fen()
+        afresh = evaluation_of(variant, network).python_evaluate(*state)
+        assert evaluation.python_evaluate(*state) == afresh, board.fen()
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -99,7 +99,7 @@ def test_quiet_positions_of_recorded_games_are_used(tmp_path: Path) -> None:
     after = Board(start, variant="atomic")
     for move in played[:6]:
         after.push(move)
-    score = evaluation_of("atomic").score(after.position, after.position.state()["extra"])
+    score = evaluation_of("atomic").python_evaluate(after.position, after.position.state()["extra"])
     assert abs(white - score) <= 1
     assert white != black
 
