@@ -1,7 +1,8 @@
 """The tunable numbers of evaluation, search and clock, with unit and sane range. Nothing is computed here.
 
-The weights of the evaluation are in `weights.py`, the numbers of limited strength in `levels/level.py`. A value is a
-guess unless its line names a tuning run or games.
+The weights of the evaluation are in `weights.py`, the numbers of limited strength in `levels/level.py`. A number that
+compiled files use is also declared in `params.pxd`. `lichessbot-engine spsa` reads the bounds `sane LOW..HIGH` from the
+comments. A value is a guess unless its line or section names a tuning run or games.
 """
 
 # --- Evaluation: what is not a weight (see weights.py) ---------------------------------------------

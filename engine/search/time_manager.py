@@ -1,5 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Limits of a search: a soft deadline, after which no new depth begins, a hard one, which stops it, and nodes.
+"""Limits of a search: a soft deadline, adapted after each depth, that decides whether another one begins; a hard
+deadline, which stops the search; nodes.
 
 (chessprogramming wiki: Time Management)
 """
@@ -53,12 +54,17 @@ class Limits:
 
 
 def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, int]:
-    """Return the soft and the hard deadline in microseconds, LEAST_US <= soft <= hard; equal if they are fixed.
+    """Return the soft and the hard deadline in microseconds from now, LEAST_US <= soft <= hard.
 
-    `overhead_ms` is lost on each move besides the search, and reserved for all moves still expected. Of a clock with
-    `t` ms left at most `t - overhead_ms` is used, but at least LEAST_US. If the clock does not cover the overhead of
-    those moves, each gets a fixed small part of it. Without an increment larger than the overhead, more moves are
-    expected. Of a fixed time per move at most half is reserved, and it is cut to what the clock allows.
+    - Time per move: both are that time less the overhead, at least half of it, and no more than the clock allows.
+    - No clock, or `infinite`: none (FOREVER_US).
+    - A clock: the soft one is an equal share for each move still expected (MOVES_TO_GO, or more moves without an
+      increment larger than the overhead), with the increments to come and less `overhead_ms` for each move. The hard
+      one is HARD_FACTOR times the soft one, at most HARD_PERCENT of the clock (LAST_MOVE_PERCENT for the last move).
+    - A clock too short for the overhead of these moves: both are 1/SCRAMBLE_MOVES of it.
+
+    Of a clock with `t` ms left at most `t - overhead_ms` is used, but at least LEAST_US. With 60 s + 0.6 s and 10 ms of
+    overhead the deadlines are 3.9 s and 15.6 s.
     """
     if limits.move_time_ms is not None:
         budget = max(LEAST_US, limits.move_time_ms * 500, (limits.move_time_ms - overhead_ms) * 1000)
