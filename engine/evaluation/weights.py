@@ -5,8 +5,7 @@ Every weight is a packed score (see `score.py`): the midgame and endgame value o
 counts. The evaluation before blending is linear in the weights, which lets the tuner fit them. The values come
 from `tuned.py`. `style.py` scales the weights of a group.
 
-A new term needs a line in SIZES, a function in `evaluate.py` or `pawns.py`, and its place in that module's `side_score`
-and in its table for people (`_side_terms`, `pawn_terms`). It starts at zero until the tuner has run.
+CONTRIBUTING.md says how to add a term.
 """
 
 from collections.abc import Mapping, Sequence

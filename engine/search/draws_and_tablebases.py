@@ -134,7 +134,11 @@ class DrawsAndTablebases:
         self.root_height = self.position.height
 
     def score_without_search(self, ply: cython.int) -> cython.int:
-        """Count the node; return its score if the game is over, it is too deep or the search was stopped."""
+        """Count the node; return its score if it is not to be searched, else NO_SCORE.
+
+        That is if the search was stopped, the game is over, the position is repeated or drawn by the fifty-move rule,
+        or the ply is the last.
+        """
         self.counter.count(ply)
         if self.counter.stopped:
             return DRAW

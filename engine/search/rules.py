@@ -20,12 +20,7 @@ from cython.cimports.engine.variants.variant_position import DRAWN, UNDECIDED, V
 @cython.final
 @cython.cclass
 class Rules:
-    """The rules of the position being searched.
-
-    - `has_fifty_move_rule`: a hundred half-moves without progress are a draw.
-    - `allows_null_move`: to pass is hardly ever an advantage.
-    - `has_plain_exchanges`: a capture wins what stands on its target, and nothing else.
-    """
+    """The rules of the position being searched; `VariantPosition` explains the properties."""
 
     def __init__(self, position: Position) -> None:
         self.position = position
@@ -49,7 +44,7 @@ class Rules:
         return self.variant.is_legal(move)
 
     def is_forcing(self, move: cython.int) -> cython.bint:
-        """Return whether a legal quiet move gives check or threatens to end the game."""
+        """Return whether a legal quiet move gives check, threatens to end the game, or forces a capture."""
         if self.variant is None:
             return gives_check(self.position, move)
         return self.variant.is_forcing(move)

@@ -206,9 +206,9 @@ class RunningSearch:
         return Iteration(1, line, 1, 1, self._search.node_count(), self._time_manager.elapsed_ms())
 
     def _best_at_a_glance(self) -> tuple[int, ...]:
-        """Return the move with the best static evaluation, as no move wins at once.
+        """Return the move with the best static evaluation.
 
-        For limits so narrow that not even one move was searched, as captures and checks may go on for long.
+        For limits so narrow that not one move was searched to its end; that no move wins at once is known by then.
         """
         def worth(move: int) -> int:
             after = self._board.copy(moves=False)

@@ -81,11 +81,11 @@ class VariantPosition(Position):
         return is_legal(self, move)
 
     def is_forced(self) -> cython.bint:
-        """Return whether the rules leave few moves, so that what the position is worth cannot be seen without them."""
+        """Return whether the rules leave few moves (check, forced captures): the search uses no static evaluation."""
         return self.in_check()
 
     def is_forcing(self, move: cython.int) -> cython.bint:
-        """Return whether a legal quiet move gives check, or threatens as much."""
+        """Return whether a legal quiet move gives check, threatens to end the game, or forces a capture."""
         return gives_check(self, move)
 
     def is_zugzwang_unlikely(self) -> cython.bint:
