@@ -11,7 +11,7 @@ cdef int move_count_limit(int depth, bint improving) noexcept nogil
 cdef int futility_margin(int depth) noexcept nogil
 cdef int late_move_reduction(int depth, int move_number, int history_score) noexcept nogil
 
-cdef class MovePruning:
+cdef class Pruning:
     cdef Rules rules
     cdef SearchStack stack
     cdef MovePicker picker

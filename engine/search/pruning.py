@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Pruning and reductions of moves, and the margins used for them: margins in centipawns, reductions in plies.
+"""Pruning and reductions of nodes and moves: margins in centipawns, reductions in plies.
 
 Must not know the recursion. The numbers are in `params.py`.
 """
@@ -116,8 +116,8 @@ def late_move_reduction(depth: cython.int, move_number: cython.int, history_scor
 
 @cython.final
 @cython.cclass
-class MovePruning:
-    """Move pruning of one thread. The move is the last one from the picker, with its history score on the stack."""
+class Pruning:
+    """Pruning and reductions of one thread. A move is the last one from the picker, its history score on the stack."""
 
     def __init__(self, stack: SearchStack, picker: MovePicker) -> None:
         self.rules = stack.rules

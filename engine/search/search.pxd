@@ -6,7 +6,7 @@ from engine.search.move_picker cimport MovePicker
 from engine.core.position cimport Position
 from engine.search.quiescence cimport Quiescence
 from engine.search.draws_and_tablebases cimport DrawsAndTablebases
-from engine.search.pruning cimport MovePruning
+from engine.search.pruning cimport Pruning
 from engine.search.rules cimport Rules
 from engine.syzygy.prober cimport Prober
 from engine.search.transposition cimport TranspositionTable
@@ -23,7 +23,7 @@ cdef class Search:
     cdef Quiescence quiescence
     cdef readonly Prober prober
     cdef DrawsAndTablebases draws
-    cdef MovePruning pruning
+    cdef Pruning pruning
     cdef int root_depth             # plies that `run` was asked for; extensions end at EXTENSION_LIMIT times this ply
     cdef int null_move_from         # the ply before which no null move is tried while one is verified; else 0
     cdef int root_score             # of the root move that raised alpha last

@@ -32,7 +32,7 @@ from cython.cimports.engine.search.draws_and_tablebases import DrawsAndTablebase
 from cython.cimports.engine.search.history import NO_STEP, History
 from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.pruning import (
-    MovePruning,
+    Pruning,
     fail_high_score,
     internal_reduction,
     null_move_reduction,
@@ -90,7 +90,7 @@ class Search:
         self.quiescence = Quiescence(table, self.stack, self.picker, self.counter)
         self.prober = prober if prober is not None else Prober(position, None, 0)
         self.draws = DrawsAndTablebases(self.stack, self.picker, self.counter, self.prober)
-        self.pruning = MovePruning(self.stack, self.picker)
+        self.pruning = Pruning(self.stack, self.picker)
         self.root_depth = 0
         self.null_move_from = 0
         self.root_score = 0
@@ -129,10 +129,10 @@ class Search:
             score = self.pv_node(low, high, plies, 0)
         return score
 
-    def restrict_root(self, moves: list, all_of_them: bool, first: int = NO_MOVE) -> None:
-        """Search only these legal moves at the root, perhaps one first; `all_of_them`: no legal move is missing."""
+    def restrict_root(self, moves: list, complete: bool, first: int = NO_MOVE) -> None:
+        """Search these legal moves at the root, `first` before the others; `complete`: they are all."""
         self.picker.restrict_root(moves)
-        self.root_restricted = not all_of_them
+        self.root_restricted = not complete
         self.root_move = first         # the table does not keep the best of some moves
 
     def report_root_moves(self, on_root_move: object, after_ms: int) -> None:

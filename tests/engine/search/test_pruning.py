@@ -13,12 +13,12 @@ import json
 from engine.core.params import HINDSIGHT_MARGIN
 from engine.core.score import NO_SCORE
 from engine.facade import Board, Engine, Limits
-from engine.search.pruning import MovePruning
+from engine.search.pruning import Pruning
 from engine.search.transposition import TranspositionTable, entry_pv
 
 was_on_pv, stores, late_moves, hindsight = {}, [], [], []
 store, reduction, hindsight_reduction = (
-    TranspositionTable.store, MovePruning.reduction, MovePruning.hindsight_reduction
+    TranspositionTable.store, Pruning.reduction, Pruning.hindsight_reduction
 )
 
 
@@ -47,8 +47,8 @@ def watched_hindsight(pruning, depth, ply):
 
 
 TranspositionTable.store = watched_store
-MovePruning.reduction = watched_reduction
-MovePruning.hindsight_reduction = watched_hindsight
+Pruning.reduction = watched_reduction
+Pruning.hindsight_reduction = watched_hindsight
 engine = Engine(hash_mb=1)
 engine.set_evaluation("none")
 engine.set_position(Board("r1bqkbnr/ppp1pppp/8/5n2/5P2/4P2P/PP1P2P1/RNBQKBNR w KQkq - 1 2"))
