@@ -38,7 +38,7 @@ from engine.facade import (
     evaluation,
     usable_cores,
 )
-from engine.go_command import UciError, parse_limits, parse_number
+from engine.uci_words import UciError, parse_limits, parse_number, parse_switch, words_of
 
 NAME = f"lichessbot-engine {__version__}"
 AUTHOR = "the lichessbot authors"
@@ -94,7 +94,7 @@ class Uci:
         """Handle commands until `quit`, the end of the input, or Ctrl-C; then end the search."""
         try:
             for line in lines:
-                words = _words(line)
+                words = words_of(line)
                 if words[:1] == ["quit"]:
                     break
                 if words:
@@ -176,23 +176,23 @@ class Uci:
             case "multipv":
                 self._engine.lines = parse_number(name, value, 1, MAX_LINES)
             case "ponder":
-                _switch(name, value)       # announces `go ponder`, which always works
+                parse_switch(name, value)       # announces `go ponder`, which always works
             case "move overhead":
                 self._engine.move_overhead_ms = parse_number(name, value, 0, MAX_OVERHEAD_MS)
             case "uci_chess960":
-                self._chess960 = _switch(name, value)
+                self._chess960 = parse_switch(name, value)
             case "uci_variant":
                 self._set_variant(value)
             case "uci_analysemode":
-                self._engine.analyse_mode = _switch(name, value)
+                self._engine.analyse_mode = parse_switch(name, value)
             case "uci_limitstrength":
-                self._limit_strength = _switch(name, value)
+                self._limit_strength = parse_switch(name, value)
                 self._engine.limit_strength(self._rating if self._limit_strength else None)
             case "uci_elo":
                 self._rating = parse_number(name, value, RATINGS[0], RATINGS[-1])
                 self._engine.limit_strength(self._rating if self._limit_strength else None)
             case "uci_showwdl":
-                self._show_wdl = _switch(name, value)
+                self._show_wdl = parse_switch(name, value)
             case "syzygypath":
                 self._open_tablebase(value)
             case "syzygyprobelimit":
@@ -402,13 +402,6 @@ class Uci:
         self._say(f"\nNodes searched: {total}")
 
 
-def _words(line: str) -> list[str]:
-    """Return the words of a command; the value of an option is one, as a path may have several spaces in a row."""
-    words = line.split()
-    before, found, value = line.partition(" value ")
-    return [*before.split(), "value", value.strip()] if found and words[0] == "setoption" else words
-
-
 def _options() -> Iterator[tuple[str, str]]:
     """Yield the name and the type of each option."""
     yield "Hash", f"spin default {DEFAULT_HASH_MB} min 1 max {MAX_HASH_MB}"
@@ -429,13 +422,6 @@ def _options() -> Iterator[tuple[str, str]]:
     yield "Style", f"combo default {NO_STYLE} {' '.join(f'var {name}' for name in (NO_STYLE, *NAMED_STYLES))}"
     for option, group in GROUP_OPTIONS.items():
         yield option, f"spin default 100 min {GROUP_PERCENTS[group][0]} max {GROUP_PERCENTS[group][-1]}"
-
-
-def _switch(name: str, text: str) -> bool:
-    """Return True for `true`, False for `false`. Raises UciError."""
-    if text.lower() not in ("true", "false"):
-        raise UciError(f"expected true or false for {name}, found {text[:40]!r}")
-    return text.lower() == "true"
 
 
 def _info(report: SearchReport, show_wdl: bool) -> str:

@@ -27,7 +27,7 @@ ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("board",),
         ("book", "pgn", "syzygy"),
         ("search",),
-        ("facade", "go_command"),
+        ("facade", "uci_words"),
         ("uci", "bench", "lessons", "selfplay"),
         ("training", "terminal"),
         ("cli",),

@@ -15,8 +15,8 @@ import pytest
 
 from engine import __version__, uci
 from engine.facade import Engine, Limits, Tablebase, describe_build, usable_cores
-from engine.go_command import parse_limits
 from engine.uci import Uci
+from engine.uci_words import parse_limits
 from tests.engine.uci_session import COMMAND, Session, converse, converse_with_process
 
 

@@ -1,4 +1,4 @@
-"""The words after `go`, and numbers in UCI commands. (UCI protocol, 2006)"""
+"""The words of UCI commands: options, numbers, and the limits after `go`. (UCI protocol, 2006)"""
 
 import re
 from itertools import takewhile
@@ -26,6 +26,20 @@ GO_WORDS = (*GO_NUMBERS, "searchmoves", "ponder", "infinite")
 
 class UciError(ValueError):
     """An invalid command; the message is shown to the user."""
+
+
+def words_of(line: str) -> list[str]:
+    """Return the words of a command; the value of an option is one, as a path may have several spaces in a row."""
+    words = line.split()
+    before, found, value = line.partition(" value ")
+    return [*before.split(), "value", value.strip()] if found and words[0] == "setoption" else words
+
+
+def parse_switch(name: str, text: str) -> bool:
+    """Return True for `true`, False for `false`. Raises UciError."""
+    if text.lower() not in ("true", "false"):
+        raise UciError(f"expected true or false for {name}, found {text[:40]!r}")
+    return text.lower() == "true"
 
 
 def parse_number(name: str, text: str, least: int, most: int) -> int:
