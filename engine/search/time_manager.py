@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Limits of a search: a soft deadline, adapted after each depth, that decides whether another one begins; a hard
-deadline, which stops the search; nodes.
+"""Limits of a search: a soft and a hard deadline, and a number of nodes.
 
+The soft deadline, adapted after each depth, decides whether another depth begins. The hard one stops the search.
 (chessprogramming wiki: Time Management)
 """
 
