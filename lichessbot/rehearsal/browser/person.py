@@ -98,7 +98,6 @@ class Person:
         """Return the state outside the games."""
         running = self.running
         return {
-            "me": self.account.name,
             "bot": {"name": self._opponent.name, "isOnline": self.site.is_online(self._opponent)},
             "strengths": [{"key": it.key, "name": it.name} for it in STRENGTHS],
             "isWaiting": self._is_preparing or self._open_challenge() is not None,

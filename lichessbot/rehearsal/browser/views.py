@@ -44,10 +44,8 @@ def game_view(
         "id": game.id,
         "me": me,
         "players": {color: _player(game, color) for color in Color},
-        "variant": setup.variant.key,
         "terms": _terms(game) + (f", {strength}" if strength else ""),
         "initialFen": setup.initial_fen,
-        "fen": board.fen(),
         "turn": board.turn,
         "check": board.is_check(),
         "moves": moves,
@@ -114,7 +112,6 @@ def analysis_view(game: Game, analysis: Analysis) -> Json:
             {"ply": ply, "score_cp": it.score.cp, "mate_in": it.score.mate, "text": _score_text(it)}
             for ply, it in enumerate(analysis.positions)
         ],
-        "best": [position.best for position in analysis.positions],
         "mistakes": [
             {
                 "ply": it.ply,

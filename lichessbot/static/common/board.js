@@ -35,7 +35,6 @@ export function showPosition(board, { fen, lastMove = null, arrows = [], orienta
     fen: fen || START,
     lastMove: lastMove ? squaresOf(lastMove) : undefined,
     orientation,
-    turnColor: (fen || START).split(' ')[1] === 'b' ? 'black' : 'white',
   });
   board.setAutoShapes(arrows);
 }

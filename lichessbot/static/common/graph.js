@@ -12,14 +12,6 @@ export function winningChance(scoreCp, mateIn) {
   return 2 / (1 + Math.exp(-CHANCE_PER_CP * Math.max(-MATE_CP, Math.min(MATE_CP, cp)))) - 1;
 }
 
-/** Return an evaluation as Lichess writes it: `+0.4`, `-2.1`, `#5`; empty if there is none. */
-export function evaluationText(scoreCp, mateIn) {
-  if (mateIn !== null) return `#${mateIn}`;
-  const pawns = (Math.abs(scoreCp) / 100).toFixed(1);
-  const sign = scoreCp < 0 ? '-' : '+';
-  return scoreCp === null ? '' : `${pawns === '0.0' ? '' : sign}${pawns}`;
-}
-
 /** Return the value of a colour of the style sheet, such as `--accent`. */
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 

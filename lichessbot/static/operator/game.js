@@ -3,9 +3,9 @@
 import { arrow, makeBoard, positionInWords, showPosition } from '../common/board.js';
 import { setClock } from '../common/clock.js';
 import { make, outside, setAttribute, setText, showList } from '../common/dom.js';
-import { evaluationText, makeEvaluationGraph, winningChance } from '../common/graph.js';
+import { makeEvaluationGraph, winningChance } from '../common/graph.js';
 import { makeTimeGraph } from './plots.js';
-import { count, joined, numbered, player, terms } from './words.js';
+import { count, evaluationText, joined, numbered, player, terms } from './words.js';
 
 const MOVES_SHOWN = 12;
 const LINE_SHOWN = 10;

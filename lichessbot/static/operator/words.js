@@ -1,4 +1,4 @@
-/** Facts in words: times, numbers, players. */
+/** Facts in words: times, numbers, evaluations, players. */
 
 import { make, outside, showList } from '../common/dom.js';
 
@@ -40,6 +40,14 @@ export function numbered({ ply, san }, initialFen) {
   const half = ply + (initialFen.split(' ')[1] === 'b' ? 1 : 0);
   const first = / \d+ (\d+)/.exec(initialFen)?.[1] ?? 1;
   return `${Math.ceil(half / 2) + Number(first) - 1}${half % 2 ? '.' : '…'}\u00a0${san}`;
+}
+
+/** Return an evaluation as Lichess writes it: `+0.4`, `-2.1`, `#5`; empty if there is none. */
+export function evaluationText(scoreCp, mateIn) {
+  if (mateIn !== null) return `#${mateIn}`;
+  const pawns = (Math.abs(scoreCp) / 100).toFixed(1);
+  const sign = scoreCp < 0 ? '-' : '+';
+  return scoreCp === null ? '' : `${pawns === '0.0' ? '' : sign}${pawns}`;
 }
 
 /** Return title, name and rating of a player as an element. */
