@@ -76,6 +76,8 @@ def _offer(game: Game, me: Color, claim_in_s: int | None) -> Json | None:
         return {"text": text, "path": path, "answers": ANSWERS}
     if claim_in_s is None:
         return None
+    if game.turn is me:
+        return {"text": f"{name} has left the game. Once you have moved, you can claim the win."}
     if claim_in_s > 0:
         return {"text": f"{name} has left the game. You can claim it in {claim_in_s} s."}
     text, path = f"{name} has left the game. You can claim the win.", f"game/{game.id}/claim-victory"

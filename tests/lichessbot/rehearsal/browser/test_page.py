@@ -308,7 +308,7 @@ def test_a_page_hears_after_a_restart_of_the_site_that_the_bot_has_left(scene: S
     scene.server.call(scene.server.site.restart)
     scene.server.call(lambda: session.leave(Color.BLACK))
     offer = page.wait("game", lambda it: it["offer"])["offer"]
-    assert offer["text"].startswith(f"{NAME} has left the game. You can claim it")
+    assert offer["text"].startswith(f"{NAME} has left the game.")
 
 
 def test_a_game_of_others_can_be_watched_but_not_played(scene: Scene) -> None:

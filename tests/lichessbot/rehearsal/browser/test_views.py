@@ -108,7 +108,10 @@ def test_offers_wait_for_the_other_side() -> None:
 
 def test_an_absent_opponent_can_be_claimed_once_the_time_has_come() -> None:
     game = a_game()
-    assert "answers" not in (game_view(game, Color.WHITE, 0, 7)["offer"] or {})
+    offer = {"text": "Bot has left the game. Once you have moved, you can claim the win."}
+    assert game_view(game, Color.WHITE, 0, 0)["offer"] == offer
+    play(game, "e2e4")
+    assert game_view(game, Color.WHITE, 0, 7)["offer"] == {"text": "Bot has left the game. You can claim it in 7 s."}
     assert game_view(game, Color.WHITE, 0, 0)["offer"] == {
         "text": "Bot has left the game. You can claim the win.",
         "path": "game/abcdefgh/claim-victory",
