@@ -11,14 +11,15 @@ const [HOUR_S, DAY_S] = [3600, 86400];
 /** Return the variable of the style sheet with the colour of a line. */
 export const lineColour = (index) => LINES[index % LINES.length];
 
-/** Return a graph of bars: `show([plies, seconds])`. */
+/** Return a graph of bars: `show([plies, seconds])`. Its axis reaches 0.1 s at least, so that labels stay short. */
 export function makeTimeGraph(element) {
   const seconds = { size: 48, space: 20, values: (plot, ticks) => ticks.map((tick) => `${tick} s`) };
+  const wide = (plot, low, high) => [low - 1, high + 1];         // whole bars at both ends
   const bars = { width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.7, 8] }) };
   return makeGraph(element, () => ({
     padding: [6, 0, 6, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-    scales: { x: { time: false }, y: { range: (plot, low, high) => [0, high || 1] } },
+    scales: { x: { time: false, range: wide }, y: { range: (plot, low, high) => [0, Math.max(high, 0.1)] } },
     axes: [{ show: false }, axis(seconds)],
     series: [{}, { ...bars, fill: colour('--accent') }],
   }));
@@ -31,7 +32,7 @@ export function makeLineGraph(element, lines) {
   const isAlone = (plot, series) => plot.data[series].filter((value) => value !== null).length === 1;
   const line = { width: 1.5, spanGaps: true, points: { show: isAlone } };
   return makeGraph(element, () => ({
-    padding: [8, 8, 0, 0],
+    padding: [8, 20, 0, 0],
     cursor: { drag: { x: false, y: false } },
     scales: {
       x: { range: (plot, low, high) => [low, Math.max(high, low + HOUR_S)] }, // labels are minutes apart

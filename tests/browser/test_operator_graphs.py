@@ -1,0 +1,45 @@
+"""What the graphs of the operator's page draw."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.chromium import visit
+from tests.fakes.arena import Arena
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.browser
+
+# How wide the bars of a graph of these times are, and the labels of its axis.
+BARS_AND_LABELS = """async (times) => {
+    const { colour } = await import('/static/common/graph.js');
+    const { makeTimeGraph } = await import('/static/operator/plots.js');
+    const element = document.getElementById('main').appendChild(document.createElement('div'));
+    Object.assign(element.style, { width: '400px', height: '60px' });
+    const labels = [], { prototype } = CanvasRenderingContext2D, { fillText } = prototype;
+    prototype.fillText = function (text, ...place) {
+        labels.push(text);
+        fillText.call(this, text, ...place);
+    };
+    const graph = makeTimeGraph(element);
+    graph.show([times.map((time, index) => 2 * index), times]);
+    await new Promise((done) => setTimeout(done));      // uPlot draws in a microtask
+    prototype.fillText = fillText;
+    const canvas = element.querySelector('canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, canvas.height / 2, canvas.width, 1);
+    graph.destroy();
+    const hex = (at) => '#' + [...data.slice(at, at + 3)].map((it) => it.toString(16).padStart(2, '0')).join('');
+    const row = Array.from({ length: canvas.width }, (_, x) => (hex(4 * x) === colour('--accent') ? '#' : ' '));
+    return [row.join('').trim().split(/ +/).map((bar) => bar.length), labels];
+}"""
+
+
+def test_the_graph_of_times_draws_whole_bars_and_short_labels(browser: "Browser", arena: Arena, address: str) -> None:
+    with visit(browser, f"http://{address}/") as page:
+        widths, _ = page.page.evaluate(BARS_AND_LABELS, [1.0, 1.0, 1.0])
+        _, labels = page.page.evaluate(BARS_AND_LABELS, [0.0001, 0.0003])
+    assert (len(widths), len(set(widths))) == (3, 1), widths
+    assert labels
+    assert all(len(label) <= len("0.05 s") for label in labels), labels
