@@ -275,15 +275,31 @@ def test_a_running_game_is_listed_as_not_over_and_older_games_follow_the_last_on
         route.fulfill(json={"games": [{**record, "id": f"game{number:04}"} for number in range(30)]})
 
     with visit(browser, f"http://{address}/#/history") as page:
-        page.until_text("#list tr:first-child", "not over, or its end was missed")
+        page.until_text("#list tr:first-child", "running, or its end is unknown")
+        assert "plies" not in page.text("#list tr:first-child")
         page.page.click("#list tr:first-child a")
-        page.until_text("#game", "not over, or its end was missed")
+        page.until_text("#game", "running, or its end is unknown")
         page.page.route("**/api/games?*", many)
         page.page.click("#to-history")
         page.page.click("#more")
         page.page.wait_for_selector("#list tr:nth-child(60)")
     last = parse_qs(asked[-1])
     assert (float(last["before"][0]), last["before_id"]) == (record["began_at"], ["game0029"])
+    arena.server.call(lambda: session.resign(Color.WHITE))
+    arena.until(lambda: session in arena.ended)
+
+
+def test_a_move_from_a_book_has_no_line(browser: "Browser", arena: Arena, address: str) -> None:
+    session = begin(arena, "Book", Dawdler)
+    arena.until_plies(session, 2)
+    status = told(address, "status")
+    status["games"][0]["evaluation"] |= {"source": "own_book", "depth": 0, "nodes_per_s": 0, "line": [], "line_san": []}
+    event = f"event: status\ndata: {json.dumps(status)}\n\n"
+    with visit(browser, f"http://{address}/") as page:
+        page.page.route("**/api/events", lambda it: it.fulfill(content_type="text/event-stream", body=event))
+        page.page.reload()
+        page.until_text(".evaluation", "from own book")
+        assert page.page.evaluate("getComputedStyle(document.querySelector('.line'), '::before').content") == "none"
     arena.server.call(lambda: session.resign(Color.WHITE))
     arena.until(lambda: session in arena.ended)
 
@@ -323,19 +339,6 @@ def test_the_way_back_from_a_game_is_its_place_in_the_history(browser: "Browser"
         page.page.click("#to-history")
         page.page.wait_for_selector("#history:not([hidden])")
         assert len(asked) == 4, "games that are over by now would be missing"
-
-
-def test_moves_are_numbered_as_the_position_says(browser: "Browser", arena: Arena, address: str) -> None:
-    starts = {
-        "": "1. 1… 2.", "w - - 0 12": "12. 12… 13.", "b - - 5 40": "40… 41. 41…",
-        "w - - 3+3 0 7": "7. 7… 8.", "b KQkq e3 0 7 +0+0": "7… 8. 8…",
-    }  # fmt: skip
-    script = """async (rest) => {
-        const { numbered } = await import('/static/operator/words.js');
-        return [1, 2, 3].map((ply) => numbered({ ply, san: '' }, rest && `4k3/8/8/8/8/8/4P3/4K3 ${rest}`).trim());
-    }"""
-    with visit(browser, f"http://{address}/") as page:
-        assert {rest: " ".join(page.page.evaluate(script, rest)) for rest in starts} == starts
 
 
 def test_a_correspondence_game_is_replayed_without_clocks(browser: "Browser", arena: Arena, address: str) -> None:
@@ -381,7 +384,7 @@ def test_a_dropped_piece_that_was_a_mistake_is_drawn_and_not_spelled(
         if route.request.url.endswith(".pgn"):
             return route.fulfill(response=answer, body='[Variant "Crazyhouse"]\n\n*\n')
         record = answer.json()
-        move = record["moves"][0]
+        move = {**record["moves"][0], "source": "own_book"}
         moves = [{**move, "ply": ply, "move": uci, "san": san} for ply, (uci, san) in enumerate(played.items(), 1)]
         return route.fulfill(response=answer, json={**record, "moves": moves, "mistakes": [mistake], "scores": []})
 
@@ -390,6 +393,7 @@ def test_a_dropped_piece_that_was_a_mistake_is_drawn_and_not_spelled(
         page.page.goto(f"http://{address}/#/game/{session.game.id}")
         page.until_text(".lpv", "@e4")
         assert "%cal" not in page.text(".lpv")
+        page.until_text("#game li", "own book")
         page.page.click("#game li button")
         page.page.wait_for_selector(".lpv .cg-shapes circle")
 

@@ -39,7 +39,7 @@ def heading(record: GameRecord, moves: Sequence[MoveRecord]) -> Iterator[str]:
     """Yield who played, how it ended, and the opening."""
     rating = "" if record.opponent_rating is None else f" ({record.opponent_rating})"
     mode, began = "rated" if record.rated else "casual", time.strftime("%Y-%m-%d", time.localtime(record.began_at))
-    end = f"{record.result or 'no result'}, {record.status}" if record.status else "not over, or its end was missed"
+    end = f"{record.result or 'no result'}, {record.status}" if record.status else "running, or its end is unknown"
     game = f"{record.time_control} {mode}, as {record.colour} against {record.opponent}{rating}, {began}"
     yield f"game {record.id}: {game}: {end}, {counted(len(moves), 'ply', 'plies')}"
     if record.opening:

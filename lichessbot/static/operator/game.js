@@ -99,7 +99,7 @@ function showEvaluation(parts, evaluation, ours) {
   setText(parts.thought, !evaluation ? 'no move of ours yet' : joined(
     evaluation.depth > 0 && `depth ${evaluation.depth}`,
     evaluation.nodes_per_s > 0 && `${count(evaluation.nodes_per_s)} nodes/s`,
-    `from ${evaluation.source}`,
+    `from ${evaluation.source.replaceAll('_', ' ')}`,
   ));
   setText(parts.line, evaluation?.line_san.slice(0, LINE_SHOWN).join(' ') ?? '');
 }

@@ -100,7 +100,7 @@ function mistakeItem(mistake, move, game, review, goTo) {
   const chances = `${Math.round(mistake.before)} % to ${Math.round(mistake.after)} %`;
   const better = mistake.better && `better ${mistake.better}`;
   const turn = review?.turning_points.includes(mistake.ply) && 'turning point';
-  const origin = joined(move.source, move.depth && `depth ${move.depth}`);
+  const origin = joined(move.source?.replaceAll('_', ' '), move.depth && `depth ${move.depth}`);
   const facts = joined(mistake.judgement, chances, mistake.mate, better, turn, origin);
   const show = make('button', { type: 'button', onclick: () => goTo(mistake.ply) }, numbered(move, game.initial_fen));
   return make('li', {}, show, ' ', make('span', { class: 'muted' }, facts));

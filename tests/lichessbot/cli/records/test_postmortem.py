@@ -72,7 +72,7 @@ def test_the_move_that_lost_is_named_with_what_a_deeper_look_says(told: Told) ->
 
 def test_a_game_without_a_known_end_may_still_be_played(told: Told) -> None:
     _, lines, _ = told(BLUNDER[:2], status="", result=None)
-    assert lines[0].endswith(": not over, or its end was missed, 2 plies")
+    assert lines[0].endswith(": running, or its end is unknown, 2 plies")
     _, lines, _ = told(BLUNDER[:2], status="aborted", result=None)
     assert lines[0].endswith(": no result, aborted, 2 plies")
 

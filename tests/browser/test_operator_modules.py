@@ -1,4 +1,4 @@
-"""What the graphs of the operator's page draw."""
+"""Modules of the operator's page, each without the others."""
 
 from typing import TYPE_CHECKING
 
@@ -43,3 +43,16 @@ def test_the_graph_of_times_draws_whole_bars_and_short_labels(browser: "Browser"
     assert (len(widths), len(set(widths))) == (3, 1), widths
     assert labels
     assert all(len(label) <= len("0.05 s") for label in labels), labels
+
+
+def test_moves_are_numbered_as_the_position_says(browser: "Browser", arena: Arena, address: str) -> None:
+    starts = {
+        "": "1. 1… 2.", "w - - 0 12": "12. 12… 13.", "b - - 5 40": "40… 41. 41…",
+        "w - - 3+3 0 7": "7. 7… 8.", "b KQkq e3 0 7 +0+0": "7… 8. 8…",
+    }  # fmt: skip
+    script = """async (rest) => {
+        const { numbered } = await import('/static/operator/words.js');
+        return [1, 2, 3].map((ply) => numbered({ ply, san: '' }, rest && `4k3/8/8/8/8/8/4P3/4K3 ${rest}`).trim());
+    }"""
+    with visit(browser, f"http://{address}/") as page:
+        assert {rest: " ".join(page.page.evaluate(script, rest)) for rest in starts} == starts
