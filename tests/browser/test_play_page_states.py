@@ -7,7 +7,7 @@ import pytest
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.rules.enums import DeclineReason
 from tests.browser.chromium import visit
-from tests.browser.playing import HOSTILE, OVER, Patient, challenge, click, until_moves
+from tests.browser.playing import HOSTILE, OVER, RUNNING, Patient, challenge, click, until_moves
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 PROMOTION = "8/P6k/8/8/8/8/8/K7 w - - 0 1"
+NOTE_FORM = """new MutationObserver(() => {
+    window.sawForm ||= document.querySelector('#challenge:not([hidden])') !== null;
+}).observe(document, { subtree: true, attributeFilter: ['hidden'] });"""
 
 
 def test_a_list_keeps_the_focus_on_what_stays(browser: "Browser", scene: Scene) -> None:
@@ -105,6 +108,29 @@ def test_a_new_game_is_offered_after_a_game_of_others_too(browser: "Browser", sc
         page.page.locator("#skip").press("Enter")
         assert page.page.evaluate("document.activeElement.id") == "side"
         page.page.wait_for_selector("#leave:not([hidden])")
+
+
+def test_a_remembered_choice_that_no_longer_exists_is_ignored(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        page.page.evaluate("""localStorage.challenge = '{"gone": "x", "clock": "5+3"}'""")
+        page.page.reload()
+        page.page.wait_for_selector("#send:enabled")
+        assert page.page.locator("#clocks :checked").input_value() == "5+3"
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_ones_own_game_is_shown_at_once_and_found_again(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.add_init_script(NOTE_FORM)
+        page.page.reload()
+        page.page.wait_for_selector(RUNNING)
+        assert not page.page.evaluate("window.sawForm"), "the form was shown before the game"
+        scene.start_another()
+        page.page.click("#boards button")
+        page.page.click("#leave:text-is('Back to your game')")
+        page.page.wait_for_selector(RUNNING)
+        page.until_text("#below", "You")
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

@@ -16,7 +16,7 @@ export function buildChallenge() {
   byId('clocks').append(...CLOCKS.map((clock) => choice('clock', clock, CLOCK_NAMES[clock] ?? clock)));
   byId('colours').append(...Object.entries(COLOURS).map(([value, name]) => choice('colour', value, name)));
   for (const [name, value] of Object.entries({ clock: '3+2', colour: 'random', ...remembered })) {
-    form.elements[name].value = value;
+    if (form.elements[name]) form.elements[name].value = value;
   }
   form.addEventListener('input', adapt);
   form.addEventListener('submit', send);

@@ -59,7 +59,7 @@ function followGame(before, game) {
 
 function show() {
   const { lobby, game } = told;
-  if (!lobby) return;
+  if (!lobby || game === undefined) return;
   const orientation = ((game?.me ?? boardBelow(game)) === 'black') !== view.flipped ? 'black' : 'white';
   const isForm = !game || (view.wantsForm && game.isOver);
   const analysis = told.analysis?.id === game?.id ? told.analysis : null;
@@ -70,6 +70,7 @@ function show() {
   showChallenge(lobby);
   byId('challenge').hidden = !isForm;
   byId('game').hidden = isForm;
+  setText(byId('leave'), lobby.playing ? 'Back to your game' : 'Leave');
   byId('rematch').disabled = (byId('new-game').disabled = Boolean(lobby.playing)) || lobby.isWaiting;
   showBoards();
   table.show(game, view.ply, orientation, mistakes.find((it) => it.ply === view.ply)?.better);
