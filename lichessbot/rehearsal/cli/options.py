@@ -124,11 +124,14 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
             "--time-scale", type=_scale, default="1", metavar="X",
             help="Multiply every wait except the clocks, at Lichess and in the bot. 0.001-1000. Default: 1.",
         ),
-        click.option("--fault-log", type=_new_file, metavar="FILE", help="Write the cost of each fault, as JSON."),
+        click.option(
+            "--fault-log", type=_new_file, metavar="FILE",
+            help="Write the cost of each fault, one JSON object a line.",
+        ),
         click.option(
             "--opponent-actions", type=_chance, metavar="P",
-            help="Probability that an opponent chats, offers a draw, asks for a takeback or leaves after a move. "
-            "Default: 0.",
+            help="Probability that an opponent chats, offers a draw or asks for a takeback after a move. With it, one "
+            "opponent in ten also leaves its game. Default: 0.",
         ),
         click.option(
             "--chaos", type=_chance, metavar="P",

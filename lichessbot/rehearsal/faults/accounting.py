@@ -264,7 +264,6 @@ def _entry(strike: Strike, cost: Cost | None, began_ms: int) -> dict[str, object
             "delay_ms": None if recovered_ms is None else recovered_ms - cost.at_ms,
             "clock_left_ms": cost.clock_left_ms,
             "clock_lost_ms": cost.clock_lost_ms,
-            "savable": cost.clock_left_ms - (cost.held_up_until_ms - cost.at_ms) >= MOVE_NEEDS_MS,
             "lost": cost.lost,
             "own_fault": cost.own_fault,
         }

@@ -18,7 +18,7 @@ from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.rehearsal.server.site import GameChanged, GameEnded, GameStarted, Site, SiteEvent
 
 LINES: Final = ("!help", "!name", "!eval", "!wait", "!queue", "!", "hello", "{me} {0}", "x" * 140)
-LEAVING: Final = 0.1                 # of the games end with an absent opponent
+LEAVING: Final = 0.1                 # of the games are left by the opponent, whatever the chance of actions
 LEAVING_PLIES: Final = (4, 40)
 SHORT_SEARCH_S: Final = 0.05
 
