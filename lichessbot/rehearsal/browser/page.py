@@ -77,7 +77,6 @@ class Page:
                 Route("/play/challenge/cancel", self._guarded(self._cancel), methods=["POST"]),
                 Route("/play/challenge/answer", self._guarded(self._answer), methods=["POST"]),
                 Route("/play/game/{game_id}/pgn", self._guarded(self._pgn)),
-                Route("/play/game/{game_id}/move", self._guarded(self._move), methods=["POST"]),
                 Route("/play/game/{game_id}/{command}", self._guarded(self._command), methods=["POST"]),
             ],
             exception_handlers={HTTPException: _answer_unknown},
@@ -139,11 +138,6 @@ class Page:
     async def _answer(self, request: Request) -> Response:
         form = await _form(request)
         await self._person.answer_challenge(accept=form.get("accept") is True)
-        return _done()
-
-    async def _move(self, request: Request) -> Response:
-        form = await _form(request)
-        self._person.move(request.path_params["game_id"], str(form.get("move", "")))
         return _done()
 
     async def _command(self, request: Request) -> Response:

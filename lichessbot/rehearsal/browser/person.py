@@ -167,18 +167,13 @@ class Person:
         self._challenge = self.site.offer_rematch(session.game, self.account)
         self._tell(LOBBY)
 
-    def move(self, game_id: str, text: str) -> None:
-        """Play a move in UCI notation or SAN."""
-        session, color = self._own(game_id)
-        if session.game.is_over or session.game.turn is not color:
-            raise Refused("it is not your turn")
-        session.play(color, read_move(session.game.board(), text))
-
     async def command(self, game_id: str, name: str, form: Mapping[str, object]) -> None:
-        """Do something in a game besides moving."""
+        """Move, or do something else in a game."""
         session, color = self._own(game_id)
         accept = form.get("accept") is not False
         match name:
+            case "move":
+                self._move(session, color, str(form.get("move", "")))
             case "draw":
                 self._effect(session, lambda: session.answer_draw(color, accept=accept), "offer")
             case "takeback":
@@ -205,6 +200,12 @@ class Person:
         if color is None:
             raise Refused("this is not your game")
         return session, color
+
+    def _move(self, session: GameSession, color: Color, text: str) -> None:
+        """Play a move in UCI notation or SAN."""
+        if session.game.is_over or session.game.turn is not color:
+            raise Refused("it is not your turn")
+        session.play(color, read_move(session.game.board(), text))
 
     def _effect(self, session: GameSession, act: Callable[[], None], what: str) -> None:
         """Act, and raise Refused if the site ignored it, as it does without an error."""
