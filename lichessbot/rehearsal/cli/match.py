@@ -14,7 +14,7 @@ from engine.facade import chess960_fen
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.players.house_bots import HouseBots
-from lichessbot.rehearsal.players.opponents import Opponent, OpponentKind, ShufflingOpponent, opponent
+from lichessbot.rehearsal.players.opponents import Opponent, OpponentKind, ShufflingOpponent, make_opponent
 from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS, REPETITION_FEN, odds_fen
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import CHESS960_STARTS, Challenge, Terms
@@ -211,7 +211,7 @@ class Match:
         if pairing is not None and self._repeats(pairing.number):
             return ShufflingOpponent()
         seed = f"{self.plan.seed}/{pairing.number if pairing is not None else game_id}"
-        return opponent(self.plan.opponent, seed=seed, depth=self.plan.depth, level=level)
+        return make_opponent(self.plan.opponent, seed=seed, depth=self.plan.depth, level=level)
 
     def _challenge(self, pairing: Pairing) -> None:
         pairing.tries += 1
@@ -280,11 +280,11 @@ class Match:
     def _pairing_of(self, challenge_id: str) -> Pairing | None:
         """Return the running pairing of a challenge, or of the game with its id."""
         running = self._running()
-        return next((b for b in running if b.challenge is not None and b.challenge.id == challenge_id), None)
+        return next((it for it in running if it.challenge is not None and it.challenge.id == challenge_id), None)
 
     def _pairing_against(self, opponent: Account) -> Pairing | None:
         """Return the pairing with that opponent, if its game has not begun."""
-        return next((b for b in self._running() if b.opponent is opponent and b.game is None), None)
+        return next((it for it in self._running() if it.opponent is opponent and it.game is None), None)
 
     def _on_settled(self, pairing: Pairing, challenge: Challenge) -> None:
         self._cancel_timer(pairing)

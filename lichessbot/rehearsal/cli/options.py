@@ -28,6 +28,8 @@ DEPTH = 4
 ALL, LIST, AT = "all", "list", "@"
 _MAX_GAMES_OF_BOT = 64           # at once, in its configuration
 _BOT_LEVELS = 400, 4000         # the levels that the bot's configuration accepts
+_KINDS = ", ".join(kind for kind in OpponentKind if kind is not OpponentKind.LEVEL)
+_ONE_LEVEL = f"{OpponentKind.LEVEL}:1500"
 _FOR_OPPONENTS = (
     "concurrency", "clock", "variant", "odds", "opponent", "depth", "seed", "faults", "chaos", "opponent_actions",
 )  # fmt: skip
@@ -91,8 +93,8 @@ def _options_of_games() -> tuple[Decorator, ...]:
         ),
         click.option(
             "--opponent", type=_opponent, default=OpponentKind.GREEDY.value, metavar="KIND",
-            help="The opponents: random, greedy, engine, or people of some levels and ratings, such as level:1500 or "
-            "level:900,1300,1700. Default: greedy.",
+            help=f"The opponents: {_KINDS}, or people of some levels and ratings, such as {_ONE_LEVEL} or "
+            f"{OpponentKind.LEVEL}:900,1300,1700. Default: {OpponentKind.GREEDY}.",
         ),
         click.option(
             "--strength", type=_strength, metavar="WHAT",
@@ -295,8 +297,8 @@ def _opponent(text: str) -> OpponentChoice:
     name, colon, levels = text.partition(":")
     if name not in kinds or (name == OpponentKind.LEVEL) is not bool(colon):
         nearest = difflib.get_close_matches(name, kinds, 1)
-        hint = f"; perhaps {nearest[0]}{':1500' * (nearest[0] == OpponentKind.LEVEL)}" if nearest else ""
-        raise click.BadParameter(f"{text!r} is none of random, greedy, engine and level:1500{hint}")
+        hint = f"; perhaps {_ONE_LEVEL if nearest[0] == OpponentKind.LEVEL else nearest[0]}" if nearest else ""
+        raise click.BadParameter(f"{text!r} is none of {_KINDS} and {_ONE_LEVEL}{hint}")
     return OpponentChoice(OpponentKind(name), tuple(_level(level) for level in levels.split(",")) if colon else ())
 
 

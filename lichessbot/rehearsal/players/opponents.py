@@ -100,7 +100,7 @@ class LevelOpponent:
         return best
 
 
-def opponent(kind: OpponentKind, *, seed: str, depth: int, level: int = LEVELS[0]) -> Opponent:
+def make_opponent(kind: OpponentKind, *, seed: str, depth: int, level: int = LEVELS[0]) -> Opponent:
     """Return a new opponent; only the engine uses `depth`, and only a player of limited strength `level`."""
     match kind:
         case OpponentKind.RANDOM:

@@ -12,7 +12,7 @@ import pytest
 
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
-from lichessbot.rehearsal.players.opponents import Opponent, OpponentKind, opponent
+from lichessbot.rehearsal.players.opponents import Opponent, OpponentKind, make_opponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import DeclineReason
 from lichessbot.rehearsal.rules.timing import wall_ms
@@ -32,7 +32,7 @@ def house_bots(lichess: RehearsalServer) -> Iterator[Client]:
         site = lichess.site
         house_bots = HouseBots(site)
         account = site.accounts.add(Account(NAME, wall_ms(), "BOT", bio="Takes everything."))
-        house_bots.add(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1))
+        house_bots.add(account, lambda game_id: make_opponent(OpponentKind.GREEDY, seed="1", depth=1))
         return house_bots
 
     it = lichess.call(open_house)
@@ -142,7 +142,7 @@ def test_a_house_bot_declines_or_ignores_challenges_by_policy(
             ("Sleepy", AnswerPolicy(ignores=True)),
         ):
             account = site.accounts.add(Account(name, wall_ms(), "BOT", bio="Sits."))
-            house_bots.add(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1), policy)
+            house_bots.add(account, lambda game_id: make_opponent(OpponentKind.GREEDY, seed="1", depth=1), policy)
         return house_bots
 
     house_bots = lichess.call(open_house)

@@ -4,7 +4,7 @@ import chess
 import pytest
 
 from engine.facade import Board, Limits
-from lichessbot.rehearsal.players.opponents import OpponentKind, opponent
+from lichessbot.rehearsal.players.opponents import OpponentKind, make_opponent
 
 FENS = [
     "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2N2N2/PPPP1PPP/R1BQK2R w KQkq - 0 1",
@@ -16,7 +16,7 @@ FENS = [
 @pytest.mark.parametrize("kind", list(OpponentKind))
 @pytest.mark.parametrize("fen", FENS)
 def test_every_choice_is_legal(kind: OpponentKind, fen: str) -> None:
-    move = opponent(kind, seed="s", depth=2).choose(Board(fen), Limits())
+    move = make_opponent(kind, seed="s", depth=2).choose(Board(fen), Limits())
     assert chess.Move.from_uci(move) in chess.Board(fen).legal_moves
 
 
@@ -24,14 +24,14 @@ def test_every_choice_is_legal(kind: OpponentKind, fen: str) -> None:
 @pytest.mark.parametrize("variant", ["crazyhouse", "antichess", "atomic", "horde", "racingKings"])
 def test_every_choice_in_a_variant_is_legal(kind: OpponentKind, variant: str) -> None:
     board = Board(variant=variant)
-    mind = opponent(kind, seed="s", depth=1)
+    mind = make_opponent(kind, seed="s", depth=1)
     while board.outcome() is None and len(board.moves) < 80:
         board.push(mind.choose(board, Limits()))
 
 
 @pytest.mark.parametrize("kind", [OpponentKind.RANDOM, OpponentKind.GREEDY, OpponentKind.LEVEL])
 def test_same_seed_same_choices(kind: OpponentKind) -> None:
-    minds = (opponent(kind, seed="7/1", depth=1) for _ in range(2))
+    minds = (make_opponent(kind, seed="7/1", depth=1) for _ in range(2))
     one, two = ([mind.choose(Board(fen), Limits()) for fen in FENS] for mind in minds)
     assert one == two
 
@@ -46,17 +46,17 @@ def test_same_seed_same_choices(kind: OpponentKind) -> None:
     ],
 )
 def test_greedy_mates_first_then_takes_the_most(fen: str, move: str) -> None:
-    assert opponent(OpponentKind.GREEDY, seed="s", depth=1).choose(Board(fen), Limits()) == move
+    assert make_opponent(OpponentKind.GREEDY, seed="s", depth=1).choose(Board(fen), Limits()) == move
 
 
 def test_greedy_does_not_take_castling_for_a_capture() -> None:
     board = Board("4k3/8/8/8/8/8/7p/R3K2R w KQ - 0 1", chess960=True)
-    assert opponent(OpponentKind.GREEDY, seed="s", depth=1).choose(board, Limits()) == "h1h2"
+    assert make_opponent(OpponentKind.GREEDY, seed="s", depth=1).choose(board, Limits()) == "h1h2"
 
 
 def test_engine_finds_mate_in_one() -> None:
     board = Board("6k1/3R4/6K1/8/8/8/8/8 w - - 0 1")
-    assert opponent(OpponentKind.ENGINE, seed="s", depth=4).choose(board, Limits()) == "d7d8"
+    assert make_opponent(OpponentKind.ENGINE, seed="s", depth=4).choose(board, Limits()) == "d7d8"
 
 
 def test_a_higher_level_finds_more() -> None:
@@ -64,7 +64,7 @@ def test_a_higher_level_finds_more() -> None:
 
     def found_by(level: int) -> int:
         """Return how many of twenty players of this level mate at once."""
-        players = (opponent(OpponentKind.LEVEL, seed=f"{seed}", depth=1, level=level) for seed in range(20))
+        players = (make_opponent(OpponentKind.LEVEL, seed=f"{seed}", depth=1, level=level) for seed in range(20))
         return sum(player.choose(Board(fen), Limits()) == "d1d8" for player in players)
 
     assert found_by(600) < 15 < found_by(2200)
@@ -78,4 +78,4 @@ def test_a_higher_level_finds_more() -> None:
     ],
 )
 def test_engine_knows_what_wins_in_a_variant(variant: str, fen: str, move: str) -> None:
-    assert opponent(OpponentKind.ENGINE, seed="s", depth=4).choose(Board(fen, variant=variant), Limits()) == move
+    assert make_opponent(OpponentKind.ENGINE, seed="s", depth=4).choose(Board(fen, variant=variant), Limits()) == move
