@@ -10,16 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lichessbot.rehearsal.faults.catalogue import Fault, Layer, PlacedFault
-from lichessbot.rehearsal.faults.traffic import Place
+from lichessbot.rehearsal.faults.traffic import WITHOUT_GAME, Place
 
 SPACING = 3         # opportunities between two faults of a game at the same place
 
 _Strike = Callable[[PlacedFault, str | None], None]
-# Requests that belong to no game.
-_REQUESTS_WITHOUT_GAME = (
-    Place.ACCOUNT, Place.PLAYING, Place.EVENT_STREAM, Place.CREATE, Place.CANCEL, Place.SHOW, Place.ONLINE,
-    Place.STATUS, Place.TOURNAMENT, Place.CLOUD, Place.OTHER_REQUEST,
-)
 # Frequent in every game, so that a fault need not strike at the first opportunity.
 _FREQUENT = (
     (Layer.LINES, Place.STATE_LINE),
@@ -152,4 +147,4 @@ def _assign(plan: FaultPlan) -> list[_Assigned]:
 
 
 def _belongs_to_no_game(placed: PlacedFault) -> bool:
-    return placed.place in _REQUESTS_WITHOUT_GAME
+    return placed.place in WITHOUT_GAME

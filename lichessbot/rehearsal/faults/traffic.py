@@ -50,16 +50,7 @@ class Place(Enum):
     THREEFOLD = "threefold"
 
 
-REQUESTS = (
-    Place.ACCOUNT, Place.PLAYING, Place.EVENT_STREAM, Place.GAME_STREAM, Place.MOVE, Place.ACCEPT, Place.DECLINE,
-    Place.CHAT, Place.COMMAND, Place.TAKEBACK, Place.CLAIM, Place.CREATE, Place.CANCEL, Place.SHOW, Place.ONLINE,
-    Place.STATUS, Place.TOURNAMENT, Place.CLOUD, Place.OTHER_REQUEST,
-)
 STREAMS = (Place.EVENT_STREAM, Place.GAME_STREAM)
-COMMANDS = (
-    Place.MOVE, Place.ACCEPT, Place.DECLINE, Place.CHAT, Place.COMMAND, Place.TAKEBACK, Place.CLAIM, Place.CREATE,
-    Place.CANCEL, Place.TOURNAMENT,
-)
 LINES = (
     Place.CHALLENGE_LINE, Place.START_LINE, Place.FINISH_LINE, Place.FULL_LINE, Place.STATE_LINE, Place.FINAL_LINE,
     Place.OTHER_LINE,
@@ -90,6 +81,10 @@ _PATHS = tuple(
         ("GET", r"/api/cloud-eval", Place.CLOUD),
     )
 )
+REQUESTS = (*(place for _, _, place in _PATHS), Place.OTHER_REQUEST)
+COMMANDS = tuple(place for method, _, place in _PATHS if "POST" in method)
+# Requests that belong to no game.
+WITHOUT_GAME = (*(place for _, path, place in _PATHS if "id" not in path.groupindex), Place.OTHER_REQUEST)
 _EVENT_LINES = {
     "challenge": Place.CHALLENGE_LINE,
     "gameStart": Place.START_LINE,
