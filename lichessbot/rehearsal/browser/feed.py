@@ -76,13 +76,9 @@ class Feed:
         return [(topic, json.dumps(self._told(topic))) for topic in TOPICS if topic in changed]
 
     def _told(self, topic: str) -> object:
-        match topic:
-            case _ if topic == LOBBY:
-                return self._person.lobby()
-            case _ if topic == BOARDS:
-                return self._person.boards()
-            case _ if topic == ANALYSIS:
-                return self._person.analysis()
+        views = {LOBBY: self._person.lobby, BOARDS: self._person.boards, ANALYSIS: self._person.analysis}
+        if topic in views:
+            return views[topic]()
         game_id = self._game_id()
         if game_id is None:
             return None
