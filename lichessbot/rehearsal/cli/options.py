@@ -1,18 +1,17 @@
-"""The options of `rehearse`, their values and contradictions. Must not know: their use.
-"""
+"""The options of `rehearse`: their values, their contradictions, and the plans that follow from them."""
 
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-import yaml
 
 from lichessbot.rehearsal.cli.match import MAX_PAIRINGS_WITH_BOTS, Plan
+from lichessbot.rehearsal.cli.own_config import inside
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault, placed_faults
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.players.opponents import LEVELS, MAX_ENGINE_DEPTH, OpponentKind
@@ -68,7 +67,7 @@ class Options:
     serve: bool = False
     browser: bool = False
     no_open: bool = False
-    faults: tuple[PlacedFault, ...] | None = None
+    faults: tuple[PlacedFault, ...] | None = None       # empty: --faults list, which only explains
     chaos: float | None = None
     opponent_actions: float | None = None
     fault_log: Path | None = None
@@ -172,7 +171,7 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
 def match_plan(options: Options, config: Mapping[str, object] | None = None, *, may_resign: bool = False) -> Plan:
     """Return the games to play, by a bot with this configuration. Raises click.UsageError."""
     has_faults = options.faults is not None or options.chaos is not None
-    only_bots = _inside(config, "challenge", "only_bot") is True
+    only_bots = inside(config, "challenge", "only_bot") is True
     if only_bots and not options.opponent.levels and _games(options) > MAX_PAIRINGS_WITH_BOTS:
         limit = f"Lichess limits games between bots: expected --games of at most {MAX_PAIRINGS_WITH_BOTS}"
         raise click.UsageError(f"{options.config} accepts only bots, and {limit}")
@@ -190,7 +189,7 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None, *, 
         may_resign=options.serve or may_resign,
         rated_by_bots=_wants_rated(config, "bot"),
         rated_by_humans=_wants_rated(config, "human"),
-        accepts_bots=_inside(config, "challenge", "accept_bot") is not False,
+        accepts_bots=inside(config, "challenge", "accept_bot") is not False,
         accepts_humans=not only_bots,
     )
 
@@ -202,24 +201,8 @@ def _games(options: Options) -> int:
 
 def _wants_rated(config: Mapping[str, object] | None, kind: str) -> bool:
     """Whether a configuration lets in no casual games of bots or humans."""
-    modes = _inside(config, "challenge", kind, "modes") or _inside(config, "challenge", "modes")
+    modes = inside(config, "challenge", kind, "modes") or inside(config, "challenge", "modes")
     return isinstance(modes, list) and "casual" not in modes
-
-
-def _engines(config: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """Yield the section `engine` and those of the profiles, if they are sections."""
-    profiles = config.get("profiles")
-    for holder in (config, *(profiles if isinstance(profiles, list) else ())):
-        engine = _inside(holder, "engine")
-        if isinstance(engine, dict):
-            yield engine
-
-
-def _inside(section: object, *keys: str) -> object:
-    """Return the value below nested keys; None if there is none."""
-    for key in keys:
-        section = section.get(key) if isinstance(section, Mapping) else None
-    return section
 
 
 def refuse_contradictions(options: Options) -> None:
@@ -265,7 +248,7 @@ def fault_plan(options: Options, config: Mapping[str, object] | None = None) -> 
 def _takes_positions(config: Mapping[str, object] | None) -> bool:
     """Return whether a configuration accepts From Position from humans and bots."""
     sections = (("challenge",), ("challenge", "human"), ("challenge", "bot"))
-    allowed = (_inside(config, *section, "variants") for section in sections)
+    allowed = (inside(config, *section, "variants") for section in sections)
     return all(Variant.FROM_POSITION.key in it for it in allowed if isinstance(it, list))
 
 
@@ -345,57 +328,6 @@ def _clock(text: str) -> RealTime:
     if clock.estimate_s == 0:
         raise click.BadParameter("a clock of 0+0 leaves no time to play")
     return clock
-
-
-def own_config(options: Options) -> Mapping[str, object] | None:
-    """Return the configuration of --config, if given. Raises click.UsageError if it cannot be read."""
-    if options.config is None:
-        return None
-    try:
-        settings: dict[str, object] = yaml.safe_load(options.config.read_text(encoding="utf-8")) or {}
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise click.UsageError(f"{options.config} cannot be read: {' '.join(str(error).split())}") from None
-    if not isinstance(settings, dict):
-        raise click.UsageError(f"{options.config} is no configuration")
-    folder = options.config.absolute().parent
-    for engine in _engines(settings):
-        _anchor(engine, folder)
-    for section in map(settings.get, ("challenge", "matchmaking")):
-        if isinstance(section, dict) and "block_list_files" in section:
-            section["block_list_files"] = _anchored(section["block_list_files"], folder)
-    if isinstance(name := settings.get("personality"), str) and name.endswith((".yml", ".yaml")):
-        settings["personality"] = _anchored(name, folder)
-    return settings
-
-
-def _anchor(engine: dict[str, object], folder: Path) -> None:
-    """Make paths of engines absolute: the bot gets a copy of the configuration in another folder."""
-    match engine.get("command"):
-        case [str(program), *arguments] if "/" in program:
-            engine["command"] = [_absolute(program, folder), *arguments]
-    match engine.get("dir"):
-        case str(name):
-            engine["dir"] = _absolute(name, folder)
-    match engine.get("working_dir"):
-        case str(name) if name:
-            engine["working_dir"] = _absolute(name, folder)
-    books, tables = _inside(engine, "polyglot", "book"), _inside(engine, "lichess_bot_tbs", "syzygy")
-    if isinstance(books, dict):
-        books |= {variant: _anchored(files, folder) for variant, files in books.items()}
-    if isinstance(tables, dict) and "paths" in tables:
-        tables["paths"] = _anchored(tables["paths"], folder)
-
-
-def _anchored(names: object, folder: Path) -> object:
-    """Return one path or a list of paths made absolute; other values unchanged, for the bot to report."""
-    if isinstance(names, list):
-        return [_anchored(name, folder) for name in names]
-    return _absolute(names, folder) if isinstance(names, str) else names
-
-
-def _absolute(name: str, folder: Path) -> str:
-    """Return a path below `folder` or a home; that of a user who does not exist stays as it is."""
-    return os.path.join(folder, os.path.expanduser(name))
 
 
 def _new_file(text: str) -> Path:

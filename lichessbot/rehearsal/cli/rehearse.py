@@ -45,9 +45,9 @@ from lichessbot.rehearsal.cli.options import (
     Options,
     fault_plan,
     match_plan,
-    own_config,
     refuse_contradictions,
 )
+from lichessbot.rehearsal.cli.own_config import own_config
 from lichessbot.rehearsal.faults.connection_faults import Proxy
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
@@ -78,7 +78,7 @@ def run(options: Options, *, may_resign: bool = False) -> int:
     if options.faults == ():
         show_catalogue(console)
         return EXIT_GOOD
-    config = own_config(options)
+    config = own_config(options.config)
     plan, faults = match_plan(options, config, may_resign=may_resign), fault_plan(options, config)
     try:
         timing = Timing().scaled(options.time_scale)

@@ -23,7 +23,7 @@ from engine.facade import build_mode
 from lichessbot.cli.rehearse import rehearse_command
 from lichessbot.rehearsal.cli import rehearse as command
 from lichessbot.rehearsal.cli.bot_process import BotTerms, Daemon
-from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, own_config
+from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.server import export
@@ -301,38 +301,6 @@ def test_a_bot_that_plays_only_bots_or_only_humans_gets_them(
     if not humans:
         with pytest.raises(click.UsageError, match=r"accepts only bots, and Lichess limits .* at most 90"):
             match_plan(arguments("--games", "91"), {"challenge": challenge})
-
-
-def test_paths_are_relative_to_the_configuration(tmp_path: Path) -> None:
-    config = tmp_path / "config.yml"
-    config.write_text("""\
-engine:
-  command: [engines/mine, -x]
-  working_dir: nets
-  polyglot: {book: {standard: mine.bin, 3check: [a.bin, /opt/b.bin]}}
-  lichess_bot_tbs: {syzygy: {paths: 3}}
-profiles:
-  - {when: {speed: bullet}, engine: {command: [stockfish]}}
-  - {when: {speed: blitz}, engine: {command: [/opt/mine], working_dir: ""}}
-  - {when: {speed: rapid}, engine: {command: [~nobody-of-this-name/mine], dir: ~/engines}}
-challenge: {concurrency: 1, block_list_files: [bad.txt, /etc/bad.txt]}
-matchmaking: {block_list_files: bots.txt}
-""")
-    settings = own_config(arguments("--config", str(config)))
-    assert settings is not None
-    assert settings["engine"] == {
-        "command": [f"{tmp_path}/engines/mine", "-x"],
-        "working_dir": f"{tmp_path}/nets",
-        "polyglot": {"book": {"standard": f"{tmp_path}/mine.bin", "3check": [f"{tmp_path}/a.bin", "/opt/b.bin"]}},
-        "lichess_bot_tbs": {"syzygy": {"paths": 3}},
-    }
-    assert settings["profiles"][0]["engine"] == {"command": ["stockfish"]}
-    assert settings["profiles"][1]["engine"] == {"command": ["/opt/mine"], "working_dir": ""}
-    assert settings["profiles"][2]["engine"] == {
-        "command": [f"{tmp_path}/~nobody-of-this-name/mine"], "dir": f"{Path.home()}/engines",
-    }  # fmt: skip
-    assert settings["challenge"] == {"concurrency": 1, "block_list_files": [f"{tmp_path}/bad.txt", "/etc/bad.txt"]}
-    assert settings["matchmaking"] == {"block_list_files": f"{tmp_path}/bots.txt"}
 
 
 @pytest.mark.usefixtures("copied_daemon")
