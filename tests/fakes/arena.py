@@ -276,11 +276,14 @@ class Arena:
         """Wait until `fact` holds; fails with the end of the log."""
         deadline = time.monotonic() + patience_s
         while True:
-            is_last = time.monotonic() > deadline or (self._process is not None and self._process.poll() is not None)
+            has_ended = self._process is not None and self._process.poll() is not None
+            is_last = has_ended or time.monotonic() > deadline
             if fact():
                 return
             if is_last:     # what a daemon did before its end counts
-                raise AssertionError(f"not so after all:\n{self.log()[-4000:]}\n{self._stacks()}")
+                why = "the daemon has ended" if has_ended else f"{patience_s:g} s have passed"
+                log, stacks = self.log()[-4000:], self._stacks()
+                raise AssertionError(f"the fact does not hold, and {why}. The end of the log:\n{log}\n{stacks}")
             time.sleep(0.02)
 
     def _stacks(self) -> str:

@@ -67,7 +67,8 @@ class Machine:
         deadline = time.monotonic() + patience_s
         while not fact():
             if time.monotonic() > deadline:
-                raise AssertionError("not so after all:\n" + self.log()[-6000:])
+                log = self.log()[-6000:]
+                raise AssertionError(f"the fact does not hold after {patience_s:g} s. The end of the log:\n{log}")
             time.sleep(0.25)        # each look starts a program inside
 
     def log(self, unit: str = "lichessbot") -> str:
