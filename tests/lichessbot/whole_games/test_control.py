@@ -14,6 +14,7 @@ from lichessbot.control.status import Activity, Status
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, DeclineReason
 from lichessbot.rehearsal.rules.timing import Timing
 from tests.fakes.arena import PATIENCE_S, Arena
+from tests.fakes.scripted_opponent import ScriptedOpponent
 
 SLEEPER = "Sleeper"  # never moves by itself
 
@@ -48,14 +49,11 @@ def nuisance(arena: Arena, sent: bytes) -> socket.socket:
 
 def begin_a_game(arena: Arena) -> str:
     """The bot plays White against an opponent who is moved by the test; three plies are played."""
-    game_id = arena.challenge(arena.player(SLEEPER, None, rating=1720), color=ColorChoice.BLACK, base_s=600)
-    arena.until(lambda: arena.started and arena.started[0].game.ply == 1)
-    session = arena.session(game_id)
-    reply = "e7e5" if session.game.moves[0] != "e2e4" else "c7c5"
-    arena.server.call(lambda: session.play(Color.BLACK, reply))
-    arena.until_plies(session, 3)
+    opponent = ScriptedOpponent(arena, Color.BLACK, name=SLEEPER, rating=1720, base_s=600)
+    opponent.waits_for_turn()
+    opponent.plays("e7e5" if opponent.game.moves[0] != "e2e4" else "c7c5")
     arena.until(lambda: [len(game.moves) for game in status(arena).games] == [3])
-    return game_id
+    return opponent.game.id
 
 
 def test_an_operator_sees_a_game_and_pauses_blocks_resumes_and_finishes(arena: Arena) -> None:

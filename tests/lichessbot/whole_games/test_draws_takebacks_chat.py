@@ -9,14 +9,12 @@ import chess.pgn
 import pytest
 import yaml
 
-from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, Status, Variant
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color, Status, Variant
 from lichessbot.rehearsal.rules.timing import Timing
-from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.storage.database import read_only
 from lichessbot.storage.store import LimitedAction
 from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent, judge
+from tests.fakes.scripted_opponent import ScriptedOpponent
 
 # A blocked position that neither side can win, with few pieces.
 BLOCKED = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1"
@@ -51,76 +49,13 @@ def until_recorded(arena: Arena, action: LimitedAction) -> None:
     arena.until(lambda: read_only(arena.folder / "state", query, action))
 
 
-class Person:
-    """An opponent controlled by the test."""
-
-    def __init__(
-        self, arena: Arena, color: Color, *, fen: str | None = None, present: bool = True, base_s: int = 180
-    ) -> None:
-        self._arena = arena
-        self.color = color
-        self.account: Account = arena.player(f"Human{len(arena.started)}", None)
-        self.account.is_house = present
-        arena.bot.allows_takebacks = True
-        before = len(arena.started)
-        arena.challenge(
-            self.account,
-            color=ColorChoice(color.value),
-            variant=Variant.STANDARD if fen is None else Variant.FROM_POSITION,
-            fen=fen,
-            base_s=base_s,
-        )
-        arena.until(lambda: len(arena.started) > before)
-        self.session: GameSession = arena.started[-1]
-        self.game = self.session.game
-        # Chat lines from before the bot's stream opens are not repeated there.
-        arena.until(lambda: f"game.state game={self.game.id}" in arena.log())
-
-    def plays(self, *moves: str) -> None:
-        """Play each move on our turn, then wait for the reply."""
-        for move in moves:
-            self._arena.until(lambda: self.game.turn is self.color)
-            self._arena.server.call(lambda move=move: self.session.play(self.color, move))  # type: ignore[misc]
-        self._arena.until(lambda: self.game.turn is self.color or self.game.is_over)
-
-    def waits_for_turn(self) -> None:
-        self._arena.until(lambda: self.game.turn is self.color or self.game.is_over)
-
-    def offers_a_draw_with(self, move: str) -> None:
-        self._arena.server.call(lambda: self.session.play(self.color, move, offering_draw=True))
-
-    def answers_draw(self, *, accept: bool) -> None:
-        self._arena.server.call(lambda: self.session.answer_draw(self.color, accept=accept))
-
-    def is_undisturbed(self) -> bool:
-        """Return whether it is our turn and no takeback is requested."""
-        return self.game.turn is self.color and self.game.state(0).takeback_offer is None
-
-    def requests_takeback(self) -> None:
-        self._arena.server.call(lambda: self.session.answer_takeback(self.color, accept=True))
-
-    def says(self, text: str, room: ChatRoom = ChatRoom.PLAYER) -> None:
-        self._arena.server.call(lambda: self.session.say(self.color, ChatMessage(room, text)))
-
-    def waits_for_line(self, start: str, times: int = 1) -> None:
-        self._arena.until(lambda: len(self.lines(start)) >= times)
-
-    def lines(self, start: str = "") -> list[str]:
-        """Return the lines of both chat rooms that begin with `start`."""
-        return [line.text for line in self.game.chat if line.text.startswith(start)]
-
-    def leaves_the_game(self) -> None:
-        self._arena.server.call(lambda: self.session.resign(self.color))
-        self._arena.until(lambda: "game.over" in self._arena.log())
-
-
 # Draws and resignation
 
 
 def test_the_bots_offer_is_accepted_by_the_opponent(arena: Arena) -> None:
     configure(arena, engine={"draw_or_resign": READY_TO_DRAW})
     arena.start()
-    human = Person(arena, Color.WHITE, fen=BLOCKED)
+    human = ScriptedOpponent(arena, Color.WHITE, fen=BLOCKED)
     human.plays("e1d1", "d1e1")
     assert human.lines("Black offers draw") == ["Black offers draw"]
     human.answers_draw(accept=True)
@@ -131,7 +66,7 @@ def test_the_bots_offer_is_accepted_by_the_opponent(arena: Arena) -> None:
 def test_an_offer_is_made_once_in_twenty_plies_over_a_restart(arena: Arena) -> None:
     configure(arena, engine={"draw_or_resign": READY_TO_DRAW})
     arena.start()
-    human = Person(arena, Color.WHITE, fen=BLOCKED)
+    human = ScriptedOpponent(arena, Color.WHITE, fen=BLOCKED)
     human.plays("e1d1", "d1c1")
     assert len(human.lines("Black offers draw")) == 1
     assert arena.logged("offer=True")       # before it is killed
@@ -148,7 +83,7 @@ def test_an_offer_is_made_once_in_twenty_plies_over_a_restart(arena: Arena) -> N
 def test_the_opponents_offer_is_accepted_with_our_move(arena: Arena) -> None:
     configure(arena, engine={"draw_or_resign": {**READY_TO_DRAW, "offer_draw_moves": 3}})
     arena.start()
-    human = Person(arena, Color.WHITE, fen=BLOCKED)
+    human = ScriptedOpponent(arena, Color.WHITE, fen=BLOCKED)
     human.plays("e1d1", "d1e1")
     human.offers_a_draw_with("e1d1")
     arena.until(lambda: human.game.is_over)
@@ -161,7 +96,7 @@ def test_a_lost_game_is_resigned_after_moves_that_agree(arena: Arena) -> None:
     rules = {"resign_enabled": True, "resign_score": -300, "resign_moves": 2}
     configure(arena, engine={"draw_or_resign": rules})
     arena.start()
-    human = Person(arena, Color.BLACK, fen=HOPELESS)
+    human = ScriptedOpponent(arena, Color.BLACK, fen=HOPELESS)
     human.waits_for_turn()
     human.plays("e8e7")
     arena.until(lambda: human.game.is_over)
@@ -176,7 +111,7 @@ def test_a_lost_game_is_resigned_after_moves_that_agree(arena: Arena) -> None:
 def test_the_game_of_an_opponent_who_left_is_claimed(arena: Arena) -> None:
     configure(arena)
     arena.start()
-    human = Person(arena, Color.WHITE, present=False)
+    human = ScriptedOpponent(arena, Color.WHITE, present=False)
     human.plays("a2a3")
     arena.until(lambda: human.game.is_over)
     assert human.game.status is Status.TIMEOUT
@@ -191,7 +126,7 @@ def test_the_game_of_an_opponent_who_left_is_claimed(arena: Arena) -> None:
 def test_takebacks_are_limited_over_a_restart(arena: Arena) -> None:
     configure(arena, max_takebacks_accepted=2)
     arena.start()
-    human = Person(arena, Color.WHITE)
+    human = ScriptedOpponent(arena, Color.WHITE)
     human.plays("e2e4")
     for granted in (1, 2):
         human.requests_takeback()
@@ -212,7 +147,7 @@ def test_takebacks_are_limited_over_a_restart(arena: Arena) -> None:
 def test_a_takeback_is_granted_while_the_engine_thinks(arena: Arena) -> None:
     configure(arena, engine={"depth": None, "move_time_ms": 60_000}, max_takebacks_accepted=1)
     arena.start()
-    human = Person(arena, Color.WHITE, fen=ONE_REPLY, base_s=1800)
+    human = ScriptedOpponent(arena, Color.WHITE, fen=ONE_REPLY, base_s=1800)
     human.plays("e1e8")
     arena.server.call(lambda: human.session.play(Color.WHITE, "e8e7"))
     human.requests_takeback()
@@ -226,7 +161,7 @@ def test_a_takeback_is_granted_while_the_engine_thinks(arena: Arena) -> None:
 def test_a_takeback_that_crosses_our_move_does_no_harm(arena: Arena) -> None:
     configure(arena, max_takebacks_accepted=1000)
     arena.start()
-    human = Person(arena, Color.WHITE, fen=BLOCKED)  # no move can end the game
+    human = ScriptedOpponent(arena, Color.WHITE, fen=BLOCKED)  # no move can end the game
     human.plays("e1e2")
     squares: list[str] = []
     for number in range(16):
@@ -258,7 +193,7 @@ GREETING = {
 def test_greetings_are_sent_once_over_a_restart_and_goodbyes_before_the_exit(arena: Arena) -> None:
     configure(arena, greeting=GREETING)
     arena.start()
-    human = Person(arena, Color.WHITE)
+    human = ScriptedOpponent(arena, Color.WHITE)
     human.plays("e2e4")
     human.waits_for_line("Watch TestBot closely.")
     until_recorded(arena, LimitedAction.GREETING)
@@ -277,7 +212,7 @@ def test_greetings_are_sent_once_over_a_restart_and_goodbyes_before_the_exit(are
 def test_commands_are_answered_while_the_engine_searches(arena: Arena) -> None:
     configure(arena, engine={"depth": None, "move_time_ms": 60_000})
     arena.start()
-    human = Person(arena, Color.WHITE, base_s=1800)
+    human = ScriptedOpponent(arena, Color.WHITE, base_s=1800)
     arena.server.call(lambda: human.session.play(Color.WHITE, "e2e4"))
     human.says("!name")
     human.waits_for_line("TestBot runs lichessbot")
@@ -290,7 +225,7 @@ def test_commands_are_answered_while_the_engine_searches(arena: Arena) -> None:
 def test_commands_and_greetings_tell_of_the_running_game(arena: Arena) -> None:
     configure(arena, greeting={"hello": "I am {me} ({rating}) with {engine}{cpu}."}, max_takebacks_accepted=2)
     arena.start()
-    human = Person(arena, Color.WHITE)
+    human = ScriptedOpponent(arena, Color.WHITE)
     human.waits_for_line("I am TestBot (1500) with lichessbot-engine")
     human.plays("e2e4")
     arena.until(lambda: "move.done" in arena.log())
@@ -310,7 +245,7 @@ def test_queue_names_the_waiting_challengers(arena: Arena) -> None:
     configure(arena, challenge={"concurrency": 1})
     arena.time_scale = 10.0     # nobody is declined before the test asks
     arena.start()
-    human = Person(arena, Color.WHITE)
+    human = ScriptedOpponent(arena, Color.WHITE)
     arena.challenge(arena.player("Karl", None), base_s=60)
     arena.until(lambda: "challenge.wait" in arena.log())
     human.says("!queue")
@@ -318,10 +253,10 @@ def test_queue_names_the_waiting_challengers(arena: Arena) -> None:
     human.leaves_the_game()
 
 
-def asks_for_time(arena: Arena) -> Person:
+def asks_for_time(arena: Arena) -> ScriptedOpponent:
     """Return somebody whose wish was read in time: a busy bot may abort the game first."""
     while True:
-        human = Person(arena, Color.WHITE)
+        human = ScriptedOpponent(arena, Color.WHITE)
         human.says("!wait")
         wish, abort = f"name={human.account.name} text=!wait", f"game.abort game={human.game.id}"
         arena.until(lambda words=(wish, abort): any(word in arena.log() for word in words))  # type: ignore[misc]

@@ -5,22 +5,22 @@ import re
 
 from lichessbot.rehearsal.rules.enums import Color
 from tests.fakes.arena import Arena
-from tests.lichessbot.whole_games.test_draws_takebacks_chat import Person, configure
+from tests.fakes.scripted_opponent import ScriptedOpponent
 
 # White can mate, and hangs the rook instead.
 BACK_RANK = "3r2k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
 TURN = re.compile(r"The turning point: 1\. Rd7 \(your chances fell from 98 % to [0-9] %, better Rxd8#\)\.")
 
 
-def blunders(arena: Arena) -> Person:
-    human = Person(arena, Color.WHITE, fen=BACK_RANK)
+def blunders(arena: Arena) -> ScriptedOpponent:
+    human = ScriptedOpponent(arena, Color.WHITE, fen=BACK_RANK)
     human.plays("d1d7")
     return human
 
 
 def test_an_opponent_who_asks_hears_the_turning_points_after_the_end_and_not_before(arena: Arena) -> None:
     arena.time_scale = 0.3      # the chat is read again after 3 s
-    configure(arena)
+    arena.configure(depth=2, engine="own_book: false")
     arena.start()
     human = blunders(arena)
     human.says("!review")
@@ -44,7 +44,7 @@ def test_an_opponent_who_asks_hears_the_turning_points_after_the_end_and_not_bef
 
 
 def test_every_human_hears_them_if_the_operator_wants_it(arena: Arena) -> None:
-    configure(arena, greeting={"review": "humans"})
+    arena.configure("greeting: {review: humans}\n", depth=2, engine="own_book: false")
     arena.start()
     human = blunders(arena)
     assert human.lines() == []
