@@ -38,10 +38,6 @@ class Rehearsal:
         """What failed it beside its games, in words."""
         return re.findall(r"^problem: (?:the bot misbehaved: )?(.*)$", self.output, re.MULTILINE)
 
-    @property
-    def struck_cards(self) -> set[str]:
-        return {f"{entry['fault']}@{entry['place']}" for entry in self.fault_log}
-
 
 def rehearse(folder: Path, *words: str) -> Rehearsal:
     """Run to the end in this process; its files stay in `folder`."""

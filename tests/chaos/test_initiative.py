@@ -15,6 +15,7 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.chaos.trips import trips_to
 from tests.fakes.arena import Arena
+from tests.fakes.faults import inject
 
 SCALE = 0.02                # a minute of pause is 1.2 s
 PATIENCE_S = 150.0
@@ -47,15 +48,7 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
 
 def be_cruel(arena: Arena, *deck: PlacedFault) -> FaultInjector:
     """Each fault strikes once at each place, at one of the first requests of its kind."""
-
-    def begin() -> FaultInjector:
-        grant = arena.site.accounts.grant(arena.token)
-        assert grant is not None
-        return FaultInjector(arena.site, arena.bot, grant, FaultPlan(deck))
-
-    injector = arena.server.call(begin)
-    arena.server.guard_with(injector.http_faults.serve)
-    return injector
+    return inject(arena.server, arena.bot, arena.token, FaultPlan(deck))
 
 
 def configure(arena: Arena, *, seeks: bool, tournaments: str = "") -> None:

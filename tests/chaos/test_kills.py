@@ -20,6 +20,7 @@ from lichessbot.rehearsal.rules.enums import ChatRoom
 from lichessbot.rehearsal.rules.game import DRAW_OFFER_SPACING_PLIES
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import BOT, Arena, SlowOpponent, judge
+from tests.fakes.faults import inject
 
 KILLS = 200
 GAMES_AT_ONCE = 4
@@ -80,12 +81,7 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
 
 @pytest.fixture
 def watch(arena: Arena) -> Watch:
-    def begin() -> FaultInjector:
-        grant = arena.site.accounts.grant(arena.token)
-        assert grant is not None
-        return FaultInjector(arena.site, arena.bot, grant, FaultPlan())
-
-    watch = Watch(arena, arena.server.call(begin))
+    watch = Watch(arena, inject(arena.server, arena.bot, arena.token, FaultPlan()))
     arena.server.guard_with(watch.serve)
     return watch
 

@@ -6,6 +6,7 @@ from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.fakes.faults import inject
 
 from .client import Client
 
@@ -22,17 +23,7 @@ def injector(
     lichess: RehearsalServer, client: Client, *deck: PlacedFault, chance: float | None = CERTAIN, seed: int = 0
 ) -> FaultInjector:
     """From now on the server is cruel to `client`; by default at every opportunity."""
-    site = lichess.site
-
-    def begin() -> FaultInjector:
-        account, grant = site.accounts.get(client.id), site.accounts.grant(client.token or "")
-        assert account is not None
-        assert grant is not None
-        return FaultInjector(site, account, grant, FaultPlan(deck, chance, seed))
-
-    begun = lichess.call(begin)
-    lichess.guard_with(begun.http_faults.serve)
-    return begun
+    return inject(lichess, account_of(lichess, client), client.token or "", FaultPlan(deck, chance, seed))
 
 
 def start_numbered_game(lichess: RehearsalServer, it: FaultInjector, white: Client, black: Client) -> str:
