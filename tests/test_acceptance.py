@@ -11,43 +11,12 @@ import chess.pgn
 import pytest
 
 from engine.facade import build_mode
+from tests.processes import command_line, descendants, resident_kib
 
 GAMES = 50
 REHEARSE = [sys.executable, "-P", "-m", "lichessbot", "rehearse"]
 # Natural ends; anything else would be a forfeit, an abort or an error of ours.
 TERMINATIONS = {"Normal"}
-
-
-def descendants(pid: int) -> list[int]:
-    """The children of a process, and theirs."""
-    found: list[int] = []
-    try:
-        listings = list(Path(f"/proc/{pid}/task").glob("*/children"))
-    except OSError:    # the process has just ended
-        return found
-    for listing in listings:
-        try:
-            children = [int(child) for child in listing.read_text().split()]
-        except OSError:
-            continue
-        for child in children:
-            found += [child, *descendants(child)]
-    return found
-
-
-def resident_kib(pid: int) -> int | None:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")), None)
-
-
-def command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-    except OSError:
-        return ""
 
 
 @pytest.mark.long

@@ -31,7 +31,7 @@ from lichessbot.rehearsal.server.site import GameChanged, GameEnded, SiteEvent
 from tests.benchmarks.figures import Figures
 from tests.benchmarks.pages import Rounds
 from tests.fakes.arena import PATIENCE_S, Arena
-from tests.test_acceptance import resident_kib
+from tests.processes import resident_kib
 
 REACTION_BAR_MS = 5
 SEEN_BAR_MS = 40

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ..test_acceptance import command_line, descendants
+from ..processes import command_line, descendants
 from .rehearsal import CONFIG, REHEARSE
 
 GAMES = 340                     # of each run, 2,040 in all

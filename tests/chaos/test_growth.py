@@ -13,7 +13,7 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 
 from ..fakes.arena import Arena
-from ..test_acceptance import command_line, descendants, resident_kib
+from ..processes import command_line, descendants, resident_kib, threads_and_files
 from .rehearsal import CONFIG
 from .seasoned import fill_memories
 
@@ -96,9 +96,3 @@ def test_chaos_leaves_nothing_behind(tmp_path: Path) -> None:
     figures = f"grows by {slope_kib * 1000:.0f} KiB in 1,000 games; the least of each {SPAN}: {list(least.values())}"
     assert slope_kib * 1000 < GROWTH_KIB, figures
     print(figures)
-
-
-def threads_and_files(pid: int) -> tuple[int, int]:
-    """How many the process has at this moment."""
-    folder = Path(f"/proc/{pid}")
-    return len(list((folder / "task").iterdir())), len(list((folder / "fd").iterdir()))

@@ -14,9 +14,8 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 
 from ..fakes.arena import Arena, SlowOpponent, judge
-from ..test_acceptance import resident_kib
+from ..processes import resident_kib, threads_and_files
 from .seasoned import fill_memories
-from .test_growth import threads_and_files
 
 SOAK_S = 7200
 AT_ONCE = 8

@@ -24,6 +24,7 @@ from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import GameEnded, GameStarted, SiteEvent
 from tests.fakes import forked
+from tests.processes import marked
 
 PATIENCE_S = 90.0   # a busy machine may be slow; only a failure waits so long
 QUICKEST_S = 30  # estimated; below this Lichess calls it ultraBullet, which is closed to bots
@@ -189,9 +190,7 @@ class Arena:
     def engines(self) -> list[int]:
         """The processes that the daemon and its commands started, wherever they are now."""
         daemon = None if self._process is None else self._process.pid
-        mark = f"{MARK}={self._mark}".encode()
-        marked = [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if mark in _environment(entry)]
-        return [pid for pid in marked if pid != daemon]
+        return [pid for pid in marked(f"{MARK}={self._mark}") if pid != daemon]
 
     def leftovers(self) -> list[str]:
         """Engines that outlive their daemon, in words; they have a moment to notice its end."""
@@ -340,10 +339,3 @@ def _description(process: Path) -> str:
         return f"{process.name} of {facts['PPid']} {facts['State']} {' '.join(waits)} {command}"
     except OSError:
         return f"{process.name}, which ended meanwhile"
-
-
-def _environment(process: Path) -> list[bytes]:
-    try:
-        return (process / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return []  # it ended meanwhile

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import is_alive
+
 ROOT = Path(__file__).parents[2]
 TESTS = """\
 import os, sys, time
@@ -16,14 +18,6 @@ with open(os.devnull, "wb") as nowhere:
     print(forked.start(["run", "--config", sys.argv[1]], os.environ, nowhere, nowhere).pid, flush=True)
 time.sleep(600)
 """
-
-
-def runs(pid: int) -> bool:
-    """Whether a process is neither gone nor dead and waited for by nobody."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):     # the second if it ends while it is read
-        return False
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="copies need pidfd_open")
@@ -35,9 +29,9 @@ def test_tests_that_are_killed_leave_no_daemon(tmp_path: Path) -> None:
     with subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as tests:
         assert tests.stdout is not None
         daemon = int(tests.stdout.readline())
-        assert runs(daemon)
+        assert is_alive(daemon)
         tests.kill()
     deadline = time.monotonic() + 60.0
-    while runs(daemon):
+    while is_alive(daemon):
         assert time.monotonic() < deadline
         time.sleep(0.05)

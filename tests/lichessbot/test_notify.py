@@ -28,6 +28,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
 from lichessbot.uci.search import NO_GAME, EngineDied
 from tests.fakes.arena import Arena, SlowOpponent, judge
+from tests.processes import is_alive
 
 GAME = "abcd1234"
 DAY_S = 86400
@@ -298,16 +299,9 @@ def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> Non
         assert problem is not None
     assert problem == f"sh was still running after {limit_s} s and was killed: waiting"
     deadline = time.monotonic() + 30
-    while _runs(int(child.read_text())):
+    while is_alive(int(child.read_text())):
         assert time.monotonic() < deadline
         time.sleep(0.02)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize("name", ["/nowhere/notifier", "no-such-program-here", "/etc/passwd"])

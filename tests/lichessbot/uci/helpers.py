@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +13,7 @@ from lichessbot.inbox import Inbox, Report
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.search import EngineReady, Search
+from tests.processes import is_alive
 
 PATIENCE_S = 60.0
 TIMEOUTS = Timeouts(engine_handshake=timedelta(seconds=60), engine_stop=timedelta(seconds=60))
@@ -31,13 +31,6 @@ def heard(inbox: Inbox, patience_s: float = PATIENCE_S) -> Report:
     while isinstance(report := inbox.get(timeout=max(0.0, until_s - time.monotonic())), EngineReady):
         pass
     return report
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def pid_of(engine: UciEngine) -> int:

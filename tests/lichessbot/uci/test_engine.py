@@ -23,17 +23,8 @@ from lichessbot.errors import EngineError
 from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchSummary, ending
-from tests.lichessbot.uci.helpers import (
-    PATIENCE_S,
-    SMALL,
-    TIMEOUTS,
-    Start,
-    gone,
-    heard,
-    is_alive,
-    pid_of,
-    search,
-)
+from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, Start, gone, heard, pid_of, search
+from tests.processes import is_alive
 
 LEAST_PRIORITY = 19
 

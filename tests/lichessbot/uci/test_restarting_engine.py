@@ -16,7 +16,8 @@ from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
 from lichessbot.uci.search import NO_GAME, BestMove, EngineDied, EngineReady
-from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, gone, heard, is_alive, pid_of, search, until
+from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, gone, heard, pid_of, search, until
+from tests.processes import is_alive
 
 
 def test_an_engine_is_started_once_and_again_after_its_death(inbox: Inbox, rude_engine: Path) -> None:

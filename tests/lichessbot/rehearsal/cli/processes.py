@@ -8,23 +8,12 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-
-def marked_processes(mark: str) -> list[int]:
-    """Processes that carry the mark, this one excepted."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            environment = (entry / "environ").read_bytes()
-        except OSError:
-            continue
-        if mark.encode() in environment and int(entry.name) != os.getpid():
-            found.append(int(entry.name))
-    return found
+from tests.processes import marked
 
 
 def kill_daemon(mark: str) -> None:
     """Kill the daemon among the processes that carry the mark; the others may end meanwhile."""
-    for pid in marked_processes(mark):
+    for pid in marked(mark):
         with suppress(FileNotFoundError, ProcessLookupError):
             if b"\0run\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 os.kill(pid, signal.SIGKILL)

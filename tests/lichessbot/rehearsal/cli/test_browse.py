@@ -18,8 +18,9 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import ServerDidNotStart
 from tests.fakes.ports import free_port
 from tests.lichessbot.rehearsal.browser.page_client import PageClient
+from tests.processes import marked
 
-from .processes import kill_daemon, marked_processes, read_until, start
+from .processes import kill_daemon, read_until, start
 
 PATIENCE_S = 60.0
 MATE_IN_TWO = "7k/8/8/7p/8/8/R7/1R4K1 w - - 0 1"
@@ -59,7 +60,7 @@ def test_a_person_mates_the_bot_and_ctrl_c_ends_everything(
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == rehearse.EXIT_GOOD, output
     assert "Traceback" not in output
-    assert marked_processes(mark) == []
+    assert marked(mark) == []
     assert list(tmp_path.glob("lichessbot-rehearsal-*")) == []
     played = chess.pgn.read_game(io.StringIO(pgn.read_text()))
     assert played is not None
@@ -83,7 +84,7 @@ def test_ctrl_c_in_a_game_and_beside_a_series_is_no_failure(
     assert process.returncode == rehearse.EXIT_GOOD, output
     assert "1 game: 0 won, 0 drawn, 0 lost, 0 failed" in output
     assert "Traceback" not in output
-    assert marked_processes(mark) == []
+    assert marked(mark) == []
     *_, own = iter(partial(chess.pgn.read_game, io.StringIO(pgn.read_text())), None)
     assert own.headers["Black"] == "You"
     assert own.headers["Result"] == "*"
@@ -115,7 +116,7 @@ def test_ctrl_c_while_the_daemon_starts_is_no_failure(rehearsal: list[subprocess
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == rehearse.EXIT_GOOD, output
     assert "problem" not in output
-    assert marked_processes(mark) == []
+    assert marked(mark) == []
 
 
 def test_a_dead_daemon_ends_the_page_with_a_failure(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
@@ -125,7 +126,7 @@ def test_a_dead_daemon_ends_the_page_with_a_failure(rehearsal: list[subprocess.P
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == rehearse.EXIT_BAD
     assert "problem: the daemon ended with exit code -9" in output
-    assert marked_processes(mark) == []
+    assert marked(mark) == []
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,9 @@ from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.server import export
+from tests.processes import marked
 
-from .processes import kill_daemon, marked_processes, read_until, start
+from .processes import kill_daemon, read_until, start
 
 EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml")
 PATIENCE_S = 60.0
@@ -57,7 +58,7 @@ def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
         assert game.end().board().outcome(claim_draw=True) is not None
         colours.append(game.headers["White"] == command.BOT_NAME)
     assert colours == [True, False]
-    assert marked_processes(mark) == []
+    assert marked(mark) == []
 
 
 @pytest.mark.usefixtures("copied_daemon")
@@ -119,10 +120,10 @@ def test_an_interrupted_rehearsal_ends_its_bot(
 ) -> None:
     process = start(rehearsal, "--clock", "300+0")
     read_until(process, "started")
-    assert len(marked_processes(mark)) > 1
+    assert len(marked(mark)) > 1
     process.send_signal(number)
     assert process.wait(PATIENCE_S) == command.EXIT_INTERRUPTED
-    assert marked_processes(mark) == []
+    assert marked(mark) == []
 
 
 def test_a_dead_daemon_fails_the_rehearsal(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
