@@ -13,7 +13,7 @@ import pytest
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.browser import chromium
+from tests.browser import axe, chromium
 from tests.browser.playing import HOSTILE, Patient
 from tests.fakes.arena import Arena
 from tests.fakes.ports import free_port
@@ -30,6 +30,16 @@ def browser() -> Iterator["Browser"]:
         pytest.skip(reason)
     with chromium.start() as browser:
         yield browser
+
+
+@pytest.fixture
+def axe_script(request: pytest.FixtureRequest) -> str:
+    """Return axe-core; where it cannot be fetched, the test is skipped."""
+    cache = getattr(request.config, "cache", None)  # none with `-p no:cacheprovider`
+    try:
+        return axe.script(request.getfixturevalue("tmp_path") if cache is None else cache.mkdir("axe"))
+    except axe.Unreachable as reason:
+        pytest.skip(str(reason))
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from tests.browser.chromium import Visit
 
 HOSTILE = '<img src=x onerror=alert(1)>"&amp;'
+PROMOTION = "8/P6k/8/8/8/8/8/K7 w - - 0 1"
 RUNNING, OVER = "#typing:not([hidden])", "#end:not([hidden])"
 
 

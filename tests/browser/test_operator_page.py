@@ -422,13 +422,8 @@ def test_the_history_fits_a_phone_and_shows_no_ratings_without_rated_games(
 
 
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
-    browser: "Browser", arena: Arena, address: str, request: pytest.FixtureRequest
+    browser: "Browser", arena: Arena, address: str, axe_script: str
 ) -> None:
-    cache = getattr(request.config, "cache", None)  # none with `-p no:cacheprovider`
-    try:
-        script = axe.script(request.getfixturevalue("tmp_path") if cache is None else cache.mkdir("axe"))
-    except axe.Unreachable as reason:
-        pytest.skip(str(reason))
     end(arena, begin(arena, "Ended"))
     session = begin(arena, "Runs", Dawdler)
     arena.until_plies(session, 2)
@@ -444,5 +439,5 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
                 page.resize(size)
                 page.page.emulate_media(color_scheme=scheme)
                 page.until_it_fits()
-                assert axe.serious(page.page, script) == [], (view, size)
+                assert axe.serious(page.page, axe_script) == [], (view, size)
     arena.server.call(lambda: session.resign(Color.WHITE))

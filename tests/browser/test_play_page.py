@@ -12,6 +12,7 @@ from tests.browser.chromium import LOOKS, visit
 from tests.browser.playing import (
     HOSTILE,
     OVER,
+    PROMOTION,
     RUNNING,
     Patient,
     challenge,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 MATE_IN_TWO = "7k/8/8/7p/8/8/R7/1R4K1 w - - 0 1"
-PROMOTION = "8/P6k/8/8/8/8/8/K7 w - - 0 1"
 # The words are gone as soon as the stream is open again.
 NOTE_LOSS = """() => {
     const it = document.getElementById('connection');
@@ -342,13 +342,8 @@ def test_hostile_names_chat_and_positions_are_text(browser: "Browser", scene: Sc
 
 
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
-    browser: "Browser", scene: Scene, request: pytest.FixtureRequest
+    browser: "Browser", scene: Scene, axe_script: str
 ) -> None:
-    cache = getattr(request.config, "cache", None)
-    try:
-        script = axe.script(request.getfixturevalue("tmp_path") if cache is None else cache.mkdir("axe"))
-    except axe.Unreachable as reason:
-        pytest.skip(str(reason))
     scene.start_another()
 
     def look() -> None:
@@ -357,7 +352,7 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
             page.page.emulate_media(color_scheme=scheme)
             page.page.wait_for_timeout(300)         # boards follow the size of the window a moment later
             page.until_it_fits()
-            assert axe.serious(page.page, script) == [], size
+            assert axe.serious(page.page, axe_script) == [], size
 
     with visit(browser, f"{scene.server.site.url}/", bypass_csp=True) as page:
         page.until_text("#boards", "Greedy")

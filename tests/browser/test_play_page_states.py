@@ -7,7 +7,7 @@ import pytest
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.rules.enums import DeclineReason
 from tests.browser.chromium import visit
-from tests.browser.playing import HOSTILE, OVER, RUNNING, Patient, challenge, click, until_moves
+from tests.browser.playing import HOSTILE, OVER, PROMOTION, RUNNING, Patient, challenge, click, until_moves
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-PROMOTION = "8/P6k/8/8/8/8/8/K7 w - - 0 1"
 NOTE_FORM = """new MutationObserver(() => {
     window.sawForm ||= document.querySelector('#challenge:not([hidden])') !== null;
 }).observe(document, { subtree: true, attributeFilter: ['hidden'] });"""

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from lichessbot import tournaments
+from tests.fakes.main_thread import FakeMainThread
+from tests.fakes.oracle import Oracle
 from tests.fakes.scripted_lichess import ScriptedLichess
 from tests.lichessbot.scripted_daemon import TOKEN, Daemon
 from tests.lichessbot.tournament_desk import Desk, Hand
@@ -39,6 +41,21 @@ def lichess() -> Iterator[ScriptedLichess]:
     server = ScriptedLichess()
     yield server
     server.close()
+
+
+@pytest.fixture
+def oracle() -> Iterator[Oracle]:
+    """A scripted server of openings, endgames and evaluations."""
+    server = Oracle()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def main_thread(tmp_path: Path) -> Iterator[FakeMainThread]:
+    main_thread = FakeMainThread(tmp_path)
+    yield main_thread
+    main_thread.close()
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from fcntl import ioctl
@@ -34,7 +33,7 @@ from lichessbot.control.status import (
     Status,
 )
 from lichessbot.errors import ConfigError
-from tests.lichessbot.control.conftest import Office
+from tests.fakes.main_thread import FakeMainThread
 from tests.lichessbot.control.status_of import GAME, NOW, STATUS
 
 PATIENCE_S = 60.0
@@ -191,27 +190,20 @@ def test_the_last_line_says_how_many_games_are_not_shown() -> None:
 
 
 @pytest.fixture
-def answered(office: Office, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Office:
+def answered(main_thread: FakeMainThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMainThread:
     """A daemon with the state folder that `lichessbot` finds by itself."""
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
     status = ControlAnswer(True, status=STATUS)
-    office.answer = lambda request: status if request.command is ControlCommand.STATUS else None
-    return office
+    main_thread.answer = lambda request: status if request.command is ControlCommand.STATUS else None
+    return main_thread
 
 
-@pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
-    office = Office(tmp_path)
-    yield office
-    office.close()
-
-
-def test_json_is_the_whole_status(answered: Office, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_the_whole_status(answered: FakeMainThread, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(asdict(STATUS)))
 
 
-def test_watching_needs_a_terminal(answered: Office, capsys: pytest.CaptureFixture[str]) -> None:
+def test_watching_needs_a_terminal(answered: FakeMainThread, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "--watch"]) == 2
     assert "--watch needs a terminal, or --json" in capsys.readouterr().err
 
@@ -227,7 +219,7 @@ def test_without_a_daemon_one_line_and_exit_code_1(
 
 
 def test_a_wrong_configuration_cuts_nobody_off_from_the_daemon(
-    office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    main_thread: FakeMainThread, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = tmp_path / "config.yml"
     config.write_text(f"state_dir: {tmp_path}\nabort_tme: 3\nurl: nowhere\n")  # the daemon has refused to reload it
@@ -251,7 +243,7 @@ def test_wrong_arguments_are_told(words: list[str], complaint: str, capsys: pyte
     assert complaint in capsys.readouterr().err
 
 
-def test_a_watcher_sees_changes_and_the_end_of_the_daemon_until_it_is_interrupted(answered: Office) -> None:
+def test_a_watcher_sees_changes_and_the_end_of_the_daemon_until_it_is_interrupted(answered: FakeMainThread) -> None:
     controller, terminal = pty.openpty()
     ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     environment = {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"}
@@ -282,7 +274,7 @@ def test_a_watcher_sees_changes_and_the_end_of_the_daemon_until_it_is_interrupte
 
 
 def test_a_watcher_outlives_a_moment_of_a_wrong_configuration_file(
-    answered: Office, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    answered: FakeMainThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An editor was saving it."""
     monkeypatch.setattr("lichessbot.cli.status._REFRESH_EVERY_S", 0.0)

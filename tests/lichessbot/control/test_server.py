@@ -22,7 +22,7 @@ from lichessbot.control.client import NoAnswer, NoDaemon
 from lichessbot.control.commands import ControlAnswer, ControlCommand
 from lichessbot.control.server import ControlServer
 from lichessbot.control.sockets import SOCKET_NAME
-from tests.lichessbot.control.conftest import PATIENT, Office
+from tests.fakes.main_thread import PATIENT, FakeMainThread
 
 PATIENCE_S = 60.0
 SHORT_S = 0.5
@@ -46,12 +46,12 @@ def told(folder: Path, sent: bytes) -> dict[str, object]:
     return answer
 
 
-def test_a_command_is_done_and_answered(office: Office, tmp_path: Path) -> None:
+def test_a_command_is_done_and_answered(main_thread: FakeMainThread, tmp_path: Path) -> None:
     assert ask(tmp_path, ControlCommand.BLOCK, "Somebody") == ControlAnswer(ok=True, text="did block")
-    assert [(request.command, request.argument) for request in office.seen] == [(ControlCommand.BLOCK, "Somebody")]
+    assert [(request.command, request.argument) for request in main_thread.seen] == [(ControlCommand.BLOCK, "Somebody")]
 
 
-def test_the_socket_is_for_its_owner_alone(office: Office, tmp_path: Path) -> None:
+def test_the_socket_is_for_its_owner_alone(main_thread: FakeMainThread, tmp_path: Path) -> None:
     mode = (tmp_path / SOCKET_NAME).stat().st_mode
     assert stat.S_ISSOCK(mode)
     assert stat.S_IMODE(mode) == 0o600
@@ -77,30 +77,32 @@ def test_the_socket_is_for_its_owner_alone(office: Office, tmp_path: Path) -> No
         (b'{"command": "rechallenge"}\n', "rechallenge: expected sent or received, found ''"),
     ],
 )
-def test_garbage_is_answered_with_what_was_expected(office: Office, tmp_path: Path, sent: bytes, reason: str) -> None:
+def test_garbage_is_answered_with_what_was_expected(
+    main_thread: FakeMainThread, tmp_path: Path, sent: bytes, reason: str
+) -> None:
     answer = told(tmp_path, sent)
     assert answer["ok"] is False
     assert reason in str(answer["text"])
-    assert not office.seen
+    assert not main_thread.seen
 
 
-def test_a_line_that_never_ends_is_cut(office: Office, tmp_path: Path) -> None:
+def test_a_line_that_never_ends_is_cut(main_thread: FakeMainThread, tmp_path: Path) -> None:
     assert told(tmp_path, b"x" * 4097)["text"] == "expected a line of at most 4096 bytes"
     with connected(tmp_path) as connection, pytest.raises((ConnectionResetError, BrokenPipeError)):
         connection.sendall(b"x" * (1 << 26))
-    assert not office.seen
+    assert not main_thread.seen
 
 
-def test_a_line_that_is_cut_short_is_no_command(office: Office, tmp_path: Path) -> None:
+def test_a_line_that_is_cut_short_is_no_command(main_thread: FakeMainThread, tmp_path: Path) -> None:
     with connected(tmp_path) as connection:
         connection.sendall(b'{"command": "quit"}')
         connection.shutdown(socket.SHUT_WR)
         assert b"the connection ended before" in connection.recv(4096)
-    assert not office.seen
+    assert not main_thread.seen
 
 
 def test_silent_and_slow_clients_are_sent_away_and_delay_nobody_for_long(tmp_path: Path) -> None:
-    with closing(Office(tmp_path, replace(PATIENT, request_s=SHORT_S))):
+    with closing(FakeMainThread(tmp_path, replace(PATIENT, request_s=SHORT_S))):
         began = time.monotonic()
         silent = [connected(tmp_path) for _ in range(30)]
         # They hold every place, twice over. A client may itself be slow to ask: another one follows.
@@ -112,7 +114,7 @@ def test_silent_and_slow_clients_are_sent_away_and_delay_nobody_for_long(tmp_pat
 
 
 def test_a_request_byte_by_byte_has_no_more_time_than_another(tmp_path: Path) -> None:
-    with closing(Office(tmp_path, replace(PATIENT, request_s=SHORT_S))), connected(tmp_path) as connection:
+    with closing(FakeMainThread(tmp_path, replace(PATIENT, request_s=SHORT_S))), connected(tmp_path) as connection:
         began, heard = time.monotonic(), None
         connection.settimeout(0.1)
         while heard is None:
@@ -125,21 +127,21 @@ def test_a_request_byte_by_byte_has_no_more_time_than_another(tmp_path: Path) ->
     assert b"no request came within" in heard
 
 
-def test_many_clients_at_once_are_all_answered(office: Office, tmp_path: Path) -> None:
+def test_many_clients_at_once_are_all_answered(main_thread: FakeMainThread, tmp_path: Path) -> None:
     with ThreadPoolExecutor(40) as pool:
         answers = list(pool.map(lambda number: ask(tmp_path, ControlCommand.BLOCK, f"player{number}"), range(40)))
     assert all(answer.ok for answer in answers)
-    assert {request.argument for request in office.seen} == {f"player{number}" for number in range(40)}
+    assert {request.argument for request in main_thread.seen} == {f"player{number}" for number in range(40)}
 
 
-def test_a_long_answer_arrives_whole(office: Office, tmp_path: Path) -> None:
-    office.answer = lambda request: ControlAnswer(True, "long " * 1_000_000)
+def test_a_long_answer_arrives_whole(main_thread: FakeMainThread, tmp_path: Path) -> None:
+    main_thread.answer = lambda request: ControlAnswer(True, "long " * 1_000_000)
     assert len(ask(tmp_path, ControlCommand.RESUME).text) == 5_000_000
 
 
 def test_a_client_that_goes_or_does_not_read_costs_only_its_answer(tmp_path: Path) -> None:
-    with closing(Office(tmp_path, replace(PATIENT, reading_s=SHORT_S))) as office:
-        office.answer = lambda request: ControlAnswer(True, "long " * (1_000_000 if request.argument else 1))
+    with closing(FakeMainThread(tmp_path, replace(PATIENT, reading_s=SHORT_S))) as main_thread:
+        main_thread.answer = lambda request: ControlAnswer(True, "long " * (1_000_000 if request.argument else 1))
         for _ in range(3):
             connected(tmp_path).close()
         deaf = connected(tmp_path)
@@ -153,8 +155,8 @@ def test_a_client_that_goes_or_does_not_read_costs_only_its_answer(tmp_path: Pat
 
 
 def test_a_main_thread_that_is_busy_is_not_waited_for_for_ever(tmp_path: Path) -> None:
-    with closing(Office(tmp_path, replace(PATIENT, main_thread_s=SHORT_S))) as office:
-        office.answer = lambda request: None
+    with closing(FakeMainThread(tmp_path, replace(PATIENT, main_thread_s=SHORT_S))) as main_thread:
+        main_thread.answer = lambda request: None
         answer = ask(tmp_path, ControlCommand.PAUSE)
     assert not answer.ok
     assert "did not answer" in answer.text
@@ -196,7 +198,7 @@ def test_an_answer_that_cannot_be_read_is_told_as_such(tmp_path: Path, sent: byt
 def test_a_folder_too_deep_for_a_socket_address_is_served_all_the_same(tmp_path: Path) -> None:
     folder = tmp_path / ("deep" * 20) / ("deeper" * 20)
     folder.mkdir(parents=True)
-    office = Office(folder)
+    main_thread = FakeMainThread(folder)
     assert ask(folder, ControlCommand.PAUSE).ok
     assert stat.S_IMODE((folder / SOCKET_NAME).stat().st_mode) == 0o600
     descriptors = len(os.listdir("/proc/self/fd"))
@@ -206,7 +208,7 @@ def test_a_folder_too_deep_for_a_socket_address_is_served_all_the_same(tmp_path:
     while len(os.listdir("/proc/self/fd")) > descriptors:  # the server closes its end after the client has the answer
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    office.close()
+    main_thread.close()
     with pytest.raises(NoDaemon):
         ask(folder, ControlCommand.PAUSE)
 
@@ -216,14 +218,14 @@ def test_the_socket_of_a_daemon_that_was_killed_is_replaced(tmp_path: Path) -> N
     subprocess.run([sys.executable, "-c", f"import socket; socket.socket(socket.AF_UNIX).bind({path!r})"], check=True)
     with pytest.raises(NoDaemon):
         ask(tmp_path, ControlCommand.PAUSE)
-    office = Office(tmp_path)
+    main_thread = FakeMainThread(tmp_path)
     assert ask(tmp_path, ControlCommand.PAUSE).ok
-    office.close()
+    main_thread.close()
 
 
 def test_the_end_of_one_daemon_leaves_the_socket_of_the_next(tmp_path: Path) -> None:
-    first = Office(tmp_path)
-    second = Office(tmp_path)
+    first = FakeMainThread(tmp_path)
+    second = FakeMainThread(tmp_path)
     first.close()
     assert ask(tmp_path, ControlCommand.PAUSE).ok
     second.close()
@@ -247,14 +249,14 @@ def test_what_stands_in_the_way_is_told_once_and_costs_only_the_commands(
     assert obstacle == "missing" or (folder / SOCKET_NAME).read_text() == "of somebody"
 
 
-def test_an_answer_given_just_before_the_end_still_arrives(office: Office, tmp_path: Path) -> None:
-    closing = threading.Thread(target=office.server.close)
+def test_an_answer_given_just_before_the_end_still_arrives(main_thread: FakeMainThread, tmp_path: Path) -> None:
+    closing = threading.Thread(target=main_thread.server.close)
 
     def leave(request: object) -> ControlAnswer:
         closing.start()
         return ControlAnswer(ok=True, text="the daemon ends")
 
-    office.answer = leave
+    main_thread.answer = leave
     assert ask(tmp_path, ControlCommand.QUIT).text == "the daemon ends"
     closing.join()
     with pytest.raises(NoDaemon):
@@ -267,7 +269,7 @@ def test_a_folder_that_is_deleted_and_made_again_gets_its_socket_again(
     monkeypatch.setattr("lichessbot.control.server._LOOKS_EVERY_S", 0.1)
     folder = tmp_path / "state"
     folder.mkdir()
-    with closing(Office(folder)):
+    with closing(FakeMainThread(folder)):
         shutil.rmtree(folder)
         folder.mkdir()  # as the records do
         answer, deadline = None, time.monotonic() + PATIENCE_S

@@ -1,13 +1,11 @@
 """A stream reader against a scripted server on a real socket, with short timeouts."""
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from queue import Empty, SimpleQueue
 from threading import Event
-from typing import Any
 from unittest.mock import ANY
 
 import pytest
@@ -29,6 +27,7 @@ from lichessbot.lichess.streams import (
 )
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
+from tests.lichessbot.scripted_daemon import line
 
 PATIENCE_S = 60.0
 GAME = "abcd1234"
@@ -46,10 +45,6 @@ TIMEOUTS = replace(
 )
 IMPATIENT = replace(TIMEOUTS, liveness=timedelta(seconds=1))     # for streams that fall silent
 Read = Callable[..., StreamReader]
-
-
-def line(kind: str, **fields: Any) -> bytes:
-    return json.dumps({"type": kind, **fields}).encode() + b"\n"
 
 
 def chat(text: str) -> bytes:

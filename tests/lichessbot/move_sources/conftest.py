@@ -1,6 +1,5 @@
 """Fixtures for the tests of the move sources."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -10,7 +9,6 @@ from lichessbot.lichess.client import Access
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.move_sources.http import Hosts
 from lichessbot.timeouts import Timeouts
-from tests.fakes.oracle import Oracle
 from tests.fakes.scripted_lichess import ScriptedLichess
 
 TOKEN = "lip_0123456789abcdef"
@@ -20,13 +18,6 @@ TIMEOUTS = Timeouts(
     source_rest=timedelta(seconds=20),
     source_rest_ceiling=timedelta(seconds=2000),
 )
-
-
-@pytest.fixture
-def oracle() -> Iterator[Oracle]:
-    server = Oracle()
-    yield server
-    server.close()
 
 
 @pytest.fixture

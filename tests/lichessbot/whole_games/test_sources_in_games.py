@@ -1,6 +1,5 @@
 """Whole games with move sources that answer, fail, hang or lie, and openings that do not repeat."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import chess
@@ -28,13 +27,6 @@ class FirstMove(GreedyOpponent):
 
     def choose(self, board: Board, clocks: Limits) -> str:
         return min(board.legal_moves())
-
-
-@pytest.fixture
-def oracle() -> Iterator[Oracle]:
-    server = Oracle()
-    yield server
-    server.close()
 
 
 def configure(arena: Arena, extra: str, *, time_scale: float = 20.0) -> None:

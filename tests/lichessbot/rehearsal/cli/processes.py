@@ -1,4 +1,4 @@
-"""The `rehearse` command as a process, and what it starts."""
+"""The `rehearse` command: its arguments, and it and its daemon as processes."""
 
 import os
 import re
@@ -8,7 +8,13 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from lichessbot.cli.rehearse import rehearse_command
+from lichessbot.rehearsal.cli.options import Options
 from tests.processes import marked
+
+
+def arguments(*words: str) -> Options:
+    return Options(**rehearse_command.make_context("rehearse", list(words)).params)
 
 
 def kill_daemon(mark: str) -> None:

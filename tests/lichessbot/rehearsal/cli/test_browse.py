@@ -10,9 +10,7 @@ import chess.pgn
 import click
 import pytest
 
-from lichessbot.cli.rehearse import rehearse_command
 from lichessbot.rehearsal.cli import rehearse
-from lichessbot.rehearsal.cli.options import Options
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import ServerDidNotStart
@@ -20,14 +18,10 @@ from tests.fakes.ports import free_port
 from tests.lichessbot.rehearsal.browser.page_client import PageClient
 from tests.processes import marked
 
-from .processes import kill_daemon, read_until, start
+from .processes import arguments, kill_daemon, read_until, start
 
 PATIENCE_S = 60.0
 MATE_IN_TWO = "7k/8/8/7p/8/8/R7/1R4K1 w - - 0 1"
-
-
-def arguments(*words: str) -> Options:
-    return Options(**rehearse_command.make_context("rehearse", list(words)).params)
 
 
 def open_page(process: subprocess.Popen[str]) -> PageClient:

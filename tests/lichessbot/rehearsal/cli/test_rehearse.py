@@ -23,20 +23,16 @@ from engine.facade import build_mode
 from lichessbot.cli.rehearse import rehearse_command
 from lichessbot.rehearsal.cli import rehearse as command
 from lichessbot.rehearsal.cli.bot_process import BotTerms, Daemon
-from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan
+from lichessbot.rehearsal.cli.options import fault_plan, match_plan
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.server import export
 from tests.processes import marked
 
-from .processes import kill_daemon, read_until, start
+from .processes import arguments, kill_daemon, read_until, start
 
 EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml")
 PATIENCE_S = 60.0
-
-
-def arguments(*words: str) -> Options:
-    return Options(**rehearse_command.make_context("rehearse", list(words)).params)
 
 
 @pytest.mark.usefixtures("copied_daemon")

@@ -1,11 +1,9 @@
-"""A control server whose requests are answered by a thread of the test."""
+"""A control server whose requests a thread of the test answers."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
-
-import pytest
 
 from lichessbot.control.commands import ControlAnswer, ControlRequest
 from lichessbot.control.server import ControlServer, Patience
@@ -18,8 +16,8 @@ def _done(request: ControlRequest) -> ControlAnswer:
     return ControlAnswer(True, f"did {request.command}")
 
 
-class Office:
-    """Stands in for the main thread: answers with `answer`, or not at all while that is None."""
+class FakeMainThread:
+    """Takes the place of the main thread: answers requests with `answer`, and not at all where that returns None."""
 
     def __init__(self, folder: Path, patience: Patience = PATIENT) -> None:
         self.answer: Callable[[ControlRequest], ControlAnswer | None] = _done
@@ -41,10 +39,3 @@ class Office:
         self.server.close()
         self._inbox.put(None)
         self._thread.join()
-
-
-@pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
-    office = Office(tmp_path)
-    yield office
-    office.close()
