@@ -53,7 +53,7 @@ def cpu_s(pid: int) -> float:
 class Rounds:
     """Rounds of games of one daemon, every second one followed by pages."""
 
-    def __init__(self, folder: Path, options: Namespace, mind: type[GreedyOpponent]) -> None:
+    def __init__(self, folder: Path, options: Namespace, opponent: type[GreedyOpponent]) -> None:
         self.without: set[str] = set()
         self.watched: set[str] = set()
         """The ids of the games."""
@@ -70,7 +70,7 @@ class Rounds:
                 arena.run_options = ("--status", self._address)
                 arena.configure(concurrency=options.games, depth=options.depth)
                 arena.start()
-                players = [arena.player(f"Slow{number}", mind) for number in range(options.games)]
+                players = [arena.player(f"Slow{number}", opponent) for number in range(options.games)]
                 for number in range(options.rounds):
                     self._play(arena, options, players, number)
                 arena.stop()

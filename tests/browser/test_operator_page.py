@@ -58,10 +58,10 @@ class Dawdler(Steady):
     thinks_s = 5.0
 
 
-def begin(arena: Arena, name: str, mind: type[GreedyOpponent] = Ponderer) -> GameSession:
+def begin(arena: Arena, name: str, opponent: type[GreedyOpponent] = Ponderer) -> GameSession:
     """Return a game that has begun."""
     before = len(arena.started)
-    arena.challenge(arena.player(name, mind), base_s=1800)  # a slow machine looks at every view meanwhile
+    arena.challenge(arena.player(name, opponent), base_s=1800)  # a slow machine looks at every view meanwhile
     arena.until(lambda: len(arena.started) > before)
     return arena.started[-1]
 

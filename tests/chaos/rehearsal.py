@@ -1,4 +1,4 @@
-"""One run of `lichessbot rehearse`, the real daemon in front of the cruel server, judged from outside."""
+"""One run of `lichessbot rehearse`, the real daemon in front of a server with faults, judged from outside."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Thousands of games leave nothing behind in a daemon whose memories are full: no memory, thread or open file."""
+"""Thousands of games leave nothing behind in a daemon whose records are full: no memory, thread or open file."""
 
 import subprocess
 import sys
@@ -14,8 +14,8 @@ from lichessbot.rehearsal.server.server import RehearsalServer
 
 from ..fakes.arena import Arena
 from ..processes import command_line, descendants, resident_kib, threads_and_files
+from .old_records import fill_records
 from .rehearsal import CONFIG
-from .seasoned import fill_memories
 
 GAMES = 2000
 AT_ONCE = 8
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
 def test_two_thousand_games_leave_nothing_behind(tmp_path: Path) -> None:
-    fill_memories(tmp_path / "state")
+    fill_records(tmp_path / "state")
     sizes: list[tuple[int, int]] = []
     at_rest: list[tuple[int, int]] = []
     with RehearsalServer(timing=Timing()) as server:
@@ -75,7 +75,10 @@ def test_chaos_leaves_nothing_behind(tmp_path: Path) -> None:
     with (
         log.open("w") as output,
         subprocess.Popen(
-            [sys.executable, "-m", "tests.chaos.seasoned", "rehearse", *words], cwd=ROOT, stdout=output, stderr=output
+            [sys.executable, "-m", "tests.chaos.old_records", "rehearse", *words],
+            cwd=ROOT,
+            stdout=output,
+            stderr=output,
         ) as rehearsal,
     ):
         while rehearsal.poll() is None:

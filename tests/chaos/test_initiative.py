@@ -1,4 +1,7 @@
-"""What the bot begins by itself, under every refusal of every request for it: nothing breaks, and it gets there."""
+"""What the bot begins by itself, under every refusal of every request for it: nothing breaks, and it gets there.
+
+Each fault strikes once at each place, at one of the first requests of its kind.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,11 +49,6 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
         assert arena.token not in arena.log()
 
 
-def be_cruel(arena: Arena, *deck: PlacedFault) -> FaultInjector:
-    """Each fault strikes once at each place, at one of the first requests of its kind."""
-    return inject(arena.server, arena.bot, arena.token, FaultPlan(deck))
-
-
 def configure(arena: Arena, *, seeks: bool, tournaments: str = "") -> None:
     text = CONFIG.format(url=arena.site.url, seeks=str(seeks).lower(), tournaments=tournaments)
     (arena.folder / "config.yml").write_text(text)
@@ -63,9 +61,10 @@ def struck_places(injector: FaultInjector) -> set[Place]:
 def test_a_challenge_is_made_in_spite_of_refusals(arena: Arena) -> None:
     places = (Place.ACCOUNT, Place.ONLINE, Place.STATUS, Place.CREATE, Place.CLOUD)
     shapes = (Fault.REFUSED_BARE, *LIMITS, *BREAKDOWNS, Fault.REFUSED_FORM)
-    injector = be_cruel(arena, *(PlacedFault(shape, place) for shape in shapes for place in places))
+    plan = FaultPlan(tuple(PlacedFault(shape, place) for shape in shapes for place in places))
+    injector = inject(arena.server, arena.bot, arena.token, plan)
     for number in range(3):
-        arena.teach(arena.player(f"Rival{number}", title="BOT"))
+        arena.hire(arena.player(f"Rival{number}", title="BOT"))
     configure(arena, seeks=True)
     with trips_to(arena.site.url) as trips:
         arena.start()
@@ -75,10 +74,11 @@ def test_a_challenge_is_made_in_spite_of_refusals(arena: Arena) -> None:
 
 
 def test_a_tournament_is_played_in_spite_of_faults_at_joining(arena: Arena) -> None:
-    injector = be_cruel(arena, *(PlacedFault(shape, Place.TOURNAMENT) for shape in (*LIMITS, *BREAKDOWNS)))
+    plan = FaultPlan(tuple(PlacedFault(shape, Place.TOURNAMENT) for shape in (*LIMITS, *BREAKDOWNS)))
+    injector = inject(arena.server, arena.bot, arena.token, plan)
     arena_runner, terms = arena.site.arena_runner, ArenaTerms("Bots at Noon", RealTime(60, 0))
     arena_id = arena.server.call(lambda: arena_runner.open(terms, starts_in_s=0.0, lasts_s=PATIENCE_S)).id
-    rival = arena.teach(arena.player("Rival", title="BOT"))
+    rival = arena.hire(arena.player("Rival", title="BOT"))
     configure(arena, seeks=False, tournaments=f"{{id: '{arena_id}'}}")
     with trips_to(arena.site.url) as trips:
         arena.start()

@@ -15,7 +15,7 @@ from lichessbot.rehearsal.server.server import RehearsalServer
 
 from ..fakes.arena import Arena, SlowOpponent, judge
 from ..processes import resident_kib, threads_and_files
-from .seasoned import fill_memories
+from .old_records import fill_records
 
 SOAK_S = 7200
 AT_ONCE = 8
@@ -33,7 +33,7 @@ class Thinker(SlowOpponent):
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
 def test_two_hours_beside_a_load_change_nothing(tmp_path: Path) -> None:
-    fill_memories(tmp_path / "state")
+    fill_records(tmp_path / "state")
     samples: list[tuple[float, int, int, int]] = []
     with ExitStack() as loads, RehearsalServer(timing=Timing()) as server:
         arena = Arena(server, tmp_path)

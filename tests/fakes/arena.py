@@ -204,21 +204,21 @@ class Arena:
     def player(
         self,
         name: str,
-        mind: type[GreedyOpponent] | None = GreedyOpponent,
+        opponent: type[GreedyOpponent] | None = GreedyOpponent,
         title: str | None = None,
         rating: int = 1500,
     ) -> Account:
-        """An account the house plays for; without a mind it never moves by itself."""
+        """An account that plays as `opponent` does; None: it never moves by itself."""
         account = self.site.accounts.add(Account(name, 0, title=title, rating=rating, bio="Plays."))
-        if mind is not None:
-            self.teach(account, mind)
+        if opponent is not None:
+            self.hire(account, opponent)
         return account
 
-    def teach(
-        self, account: Account, mind: type[GreedyOpponent] = GreedyOpponent, policy: AnswerPolicy = OBLIGING
+    def hire(
+        self, account: Account, opponent: type[GreedyOpponent] = GreedyOpponent, policy: AnswerPolicy = OBLIGING
     ) -> Account:
         """From now on the house plays for `account`, in this way."""
-        chosen: type[Opponent] = mind
+        chosen: type[Opponent] = opponent
         return self.server.call(
             lambda: self._house_bots.add(account, lambda game_id: chosen(game_id), policy)  # type: ignore[call-arg]
         )

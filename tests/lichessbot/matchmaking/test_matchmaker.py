@@ -111,12 +111,12 @@ class Desk:
         name: str,
         policy: AnswerPolicy = OBLIGING,
         rating: int = 1500,
-        mind: type[GreedyOpponent] = GreedyOpponent,
+        opponent: type[GreedyOpponent] = GreedyOpponent,
     ) -> Account:
         account = self.site.accounts.get(name)
         if account is None:
             account = self.site.accounts.add(Account(name, 0, title="BOT", bio="Plays.", rating=rating))
-        return self.server.call(lambda: self._context.add(account, lambda game_id: mind(game_id), policy))
+        return self.server.call(lambda: self._context.add(account, lambda game_id: opponent(game_id), policy))
 
     def open(self) -> None:
         """A new process, as far as the matchmaker can tell."""
@@ -275,8 +275,8 @@ def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(d
 
 def test_a_bot_in_a_game_is_not_challenged(desk: Desk) -> None:
     desk.seek(allow_matchmaking=False)
-    desk.rival("Busy", mind=Ponderer)
-    challenge = invite(desk, desk.rival("Other", rating=4000, mind=Ponderer), "Busy")
+    desk.rival("Busy", opponent=Ponderer)
+    challenge = invite(desk, desk.rival("Other", rating=4000, opponent=Ponderer), "Busy")
     desk.until(lambda: challenge.settled)
     desk.seek()
     desk.for_a_while(0.3)

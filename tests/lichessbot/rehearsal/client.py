@@ -9,6 +9,7 @@ from typing import Any
 
 import requests
 
+from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
@@ -167,12 +168,16 @@ def start_hurried_game(lichess: RehearsalServer, white: Client, black: Client) -
     site = lichess.site
 
     def invite() -> str:
-        challenger, target = site.accounts.get(white.id), site.accounts.get(black.id)
-        assert challenger is not None
-        assert target is not None
+        challenger, target = account_of(lichess, white), account_of(lichess, black)
         clock = RealTime(1, 0, hurried=True)
         return site.invite(challenger, target, Terms(Variant.STANDARD, clock, color=ColorChoice.WHITE)).id
 
     game_id = lichess.call(invite)
     assert black.post(f"/api/challenge/{game_id}/accept").status_code == 200
     return game_id
+
+
+def account_of(lichess: RehearsalServer, client: Client) -> Account:
+    account = lichess.site.accounts.get(client.id)
+    assert account is not None
+    return account

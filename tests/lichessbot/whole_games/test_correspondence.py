@@ -124,7 +124,7 @@ def test_a_new_game_in_which_the_opponent_moves_first_is_visited_at_once(arena: 
     configure(arena)
     arena.start()
     arena.until(lambda: "events.open" in arena.log())
-    session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.WHITE)
+    session = arena.correspondence(arena.player("Silent", opponent=None), 3, ColorChoice.WHITE)
     assert not is_our_turn(session)
     arena.until(lambda: arena.log().count("game.visit") == 1)
     arena.until(lambda: not streams(arena))
@@ -134,7 +134,7 @@ def test_a_new_game_in_which_the_opponent_moves_first_is_visited_at_once(arena: 
 
 def test_between_moves_neither_an_engine_nor_a_stream_is_held(arena: Arena) -> None:
     configure(arena, engine="own_book: false")      # else the engine of the check at the start, unused, would be kept
-    session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
+    session = arena.correspondence(arena.player("Silent", opponent=None), 3, ColorChoice.BLACK)
     arena.start()
     arena.until(lambda: our_plies(session) == 1)
     arena.until(lambda: not arena.engines() and not streams(arena))
@@ -145,7 +145,7 @@ def test_between_moves_neither_an_engine_nor_a_stream_is_held(arena: Arena) -> N
 
 def test_correspondence_takes_no_slot_of_a_game_with_a_clock(arena: Arena) -> None:
     configure(arena, disconnect_time=600, concurrency=1)
-    arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
+    arena.correspondence(arena.player("Silent", opponent=None), 3, ColorChoice.BLACK)
     arena.start()
     arena.challenge(arena.player("Greedy"))
     arena.until_ended(1)
@@ -158,7 +158,7 @@ def test_the_game_with_the_least_time_is_played_first(arena: Arena) -> None:
     configure(arena)
     days = [14, 2, None, 7, 1]
     sessions = [
-        arena.correspondence(arena.player(f"Silent{number}", mind=None), given, ColorChoice.BLACK)
+        arena.correspondence(arena.player(f"Silent{number}", opponent=None), given, ColorChoice.BLACK)
         for number, given in enumerate(days)
     ]
     arena.start()
@@ -170,7 +170,7 @@ def test_the_game_with_the_least_time_is_played_first(arena: Arena) -> None:
 
 def test_a_level_chosen_between_two_visits_plays(arena: Arena) -> None:
     configure(arena, disconnect_time=600, engine="strength: 1500")
-    session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
+    session = arena.correspondence(arena.player("Silent", opponent=None), 3, ColorChoice.BLACK)
     arena.start()
     arena.until(lambda: our_plies(session) == 1)
     assert arena.stop() == 0
@@ -191,7 +191,7 @@ def suspended_game(arena: Arena) -> tuple[GameSession, Color]:
     """Start the daemon; return a game in which it has made two moves and that is suspended, and the opponent's side."""
     sections = SECTION.format(places=1, disconnect_time=0) + "pgn_directory: games\n"
     arena.configure(sections, depth=1, engine="own_book: false")
-    session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
+    session = arena.correspondence(arena.player("Silent", opponent=None), 3, ColorChoice.BLACK)
     arena.start()
     arena.until(lambda: our_plies(session) == 1 and not streams(arena))
     opponent = Color.BLACK if session.game.setup.white.name == BOT else Color.WHITE

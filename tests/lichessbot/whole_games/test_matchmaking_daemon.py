@@ -61,9 +61,9 @@ class Match(Arena):
         text = CONFIG.format(url=self.site.url, concurrency=concurrency, matchmaking=json.dumps(keys))
         (self.folder / "config.yml").write_text(text)
 
-    def rival(self, name: str, policy: AnswerPolicy, mind: type[GreedyOpponent] = GreedyOpponent) -> Account:
+    def rival(self, name: str, policy: AnswerPolicy, opponent: type[GreedyOpponent] = GreedyOpponent) -> Account:
         account = self.player(name, None, title="BOT")
-        return self.teach(account, mind, policy)
+        return self.hire(account, opponent, policy)
 
     def sent(self) -> list[str]:
         """Whom the bot has challenged, in order."""

@@ -51,7 +51,7 @@ def test_a_rematch_that_is_declined_is_not_offered_again(arena: Arena) -> None:
     arena.configure("rematch: {offer: human}\n", depth=2)
     arena.start()
     player = arena.player("Anna")
-    arena.teach(player, policy=AnswerPolicy(declines=DeclineReason.LATER))
+    arena.hire(player, policy=AnswerPolicy(declines=DeclineReason.LATER))
     play_one(arena, player, ColorChoice.BLACK)
     arena.until(lambda: "match.declined" in arena.log())
     assert arena.logged("reason=later")

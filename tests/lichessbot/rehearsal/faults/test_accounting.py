@@ -14,7 +14,7 @@ from lichessbot.rehearsal.rules.enums import Color, Status
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_game, start_hurried_game
-from tests.lichessbot.rehearsal.cruel import E4_E5, injector
+from tests.lichessbot.rehearsal.faults.injection import E4_E5, inject_for
 
 DELAY_S = 0.3
 RESTART = PlacedFault(Fault.RESTART, Place.MOVE)
@@ -79,7 +79,7 @@ def only_cost(strike: Strike) -> Cost:
 def test_the_client_has_recovered_from_a_harmless_fault_at_once(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada)
+    it = inject_for(lichess, ada)
     strike = record(lichess, it, LINE_DOUBLED, start_game(ada, bob))
     assert (strike.delay_ms, only_cost(strike).clock_lost_ms) == (0, 0)
 
@@ -87,7 +87,7 @@ def test_the_client_has_recovered_from_a_harmless_fault_at_once(
 def test_the_client_has_recovered_from_a_lost_stream_when_it_is_opened_again(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada)
+    it = inject_for(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
     strike = record(lichess, it, STALL, game_id)
@@ -102,7 +102,7 @@ def test_the_client_has_recovered_from_a_lost_stream_when_it_is_opened_again(
 def test_the_client_has_recovered_from_a_lost_line_when_its_move_arrives(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada)
+    it = inject_for(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
     strike = record(lichess, it, STATE_LOST, game_id)
@@ -115,7 +115,7 @@ def test_the_client_has_recovered_from_a_lost_line_when_its_move_arrives(
 def test_the_client_has_recovered_from_an_eviction_when_the_event_stream_is_opened_again(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada)
+    it = inject_for(lichess, ada)
     strike = record(lichess, it, EVICTION, start_game(ada, bob))
     assert strike.delay_ms is None
     ada.events()
@@ -125,7 +125,7 @@ def test_the_client_has_recovered_from_an_eviction_when_the_event_stream_is_open
 def test_restart_touches_every_running_game_and_waits_for_all_their_streams(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada)
+    it = inject_for(lichess, ada)
     games = [start_game(ada, bob), start_game(bob, ada)]
     strike = record(lichess, it, RESTART, games[0])
     assert {cost.game.id for cost in strike.costs} == set(games)
@@ -144,7 +144,7 @@ def test_restart_touches_every_running_game_and_waits_for_all_their_streams(
 def test_an_outage_as_long_as_the_clock_excuses_a_loss(
     placed: PlacedFault, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada)
+    it = inject_for(lichess, ada)
     strike, session = strike_as_the_clock_starts(lichess, it, placed, ada, bob)
     flag(session)
     assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True)) is savable
@@ -160,7 +160,7 @@ def test_an_outage_as_long_as_the_clock_excuses_a_loss(
 def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
     placed: PlacedFault, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada)
+    it = inject_for(lichess, ada)
     deadline = time.monotonic() + PATIENCE_S
     while True:     # until no pause of the machine uses up the clock before the second move
         strike, session = strike_as_the_clock_starts(lichess, it, placed, ada, bob)
@@ -176,13 +176,13 @@ def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
 def test_game_lost_without_any_fault_could_have_been_saved(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada)
+    it = inject_for(lichess, ada)
     game = lichess.site.session(start_game(ada, bob)).game
     assert lichess.call(lambda: it.accounting.close(game, lost=True))
 
 
 def test_no_fault_excuses_a_resignation(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = injector(lichess, ada)
+    it = inject_for(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
     strike = record(lichess, it, RESTART, game_id)
@@ -192,7 +192,7 @@ def test_no_fault_excuses_a_resignation(lichess: RehearsalServer, ada: Client, b
 
 
 def test_a_game_that_is_not_lost_ends_its_open_strikes(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = injector(lichess, ada)
+    it = inject_for(lichess, ada)
     game_id = start_game(ada, bob)
     strike = record(lichess, it, STATE_LOST, game_id)
     bob.do(game_id, "abort")

@@ -19,7 +19,7 @@ from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, Place, Traffic
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_game
-from tests.lichessbot.rehearsal.cruel import CERTAIN, E4_E5, cards_of, injector
+from tests.lichessbot.rehearsal.faults.injection import CERTAIN, E4_E5, inject_for, placed
 
 BUSY_S = 0.6
 MID_STREAM_SEED = 2         # deals `cut` to the third piece of a game stream
@@ -38,7 +38,7 @@ def proxied(
     on_loss: Callable[[Traffic], None] = lambda traffic: None,
 ) -> Iterator[Client]:
     """The same account, by way of the proxy. The fault strikes always, or in mid-stream of the game named."""
-    schedule = FaultSchedule(FaultPlan(cards_of(fault, place), CERTAIN if game_id is None else None, MID_STREAM_SEED))
+    schedule = FaultSchedule(FaultPlan(placed(fault, place), CERTAIN if game_id is None else None, MID_STREAM_SEED))
     if game_id is not None:
         schedule.enter(game_id, 1)
     address = urlsplit(lichess.site.url)
@@ -130,7 +130,7 @@ def test_command_whose_answer_is_lost_was_carried_out(lichess: RehearsalServer, 
 def test_a_pause_does_not_bind_a_client_whose_answer_was_lost(
     lost: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada, *cards_of(Fault.LIMIT_JSON, Place.CHAT))
+    it = inject_for(lichess, ada, *placed(Fault.LIMIT_JSON, Place.CHAT))
     game_id = start_game(ada, bob)
     elsewhere = Place.CHAT if lost else Place.DECLINE
     with proxied(lichess, ada, Fault.ANSWER_LOST, elsewhere, on_loss=it.http_faults.checks.answer_lost) as client:

@@ -14,20 +14,20 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
 from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play
-from tests.lichessbot.rehearsal.cruel import cards_of, injector, start_numbered_game
+from tests.lichessbot.rehearsal.faults.injection import inject_for, placed, start_numbered_game
 
 
 def challenged(lichess: RehearsalServer, ada: Client, hal: Client, fault: Fault) -> str:
-    """Hal challenges Ada in game 1 of the rehearsal, and the prank is played."""
+    """Hal challenges Ada in game 1 of the rehearsal, and the fault strikes."""
     begun: list[FaultInjector] = []
 
     def number(happening: SiteEvent) -> None:
-        """Whoever observes first can enter the challenge before the pranks hear of it."""
+        """Whoever observes first can enter the challenge before the faults hear of it."""
         if isinstance(happening, ChallengeMade) and begun:
             begun.pop().schedule.enter(happening.challenge.id, 1)
 
     lichess.call(lambda: lichess.site.observe(number))
-    begun.append(injector(lichess, ada, *cards_of(fault)))
+    begun.append(inject_for(lichess, ada, *placed(fault)))
     return str(hal.challenge(ada)["id"])
 
 
@@ -65,7 +65,7 @@ def test_a_hundred_strangers_challenge_at_once_and_withdraw(
             asyncio.get_running_loop().call_later(0.02, faults._withdraw, challenges)
 
     monkeypatch.setattr(EventFaults, "_withdraw", withdraw_once_seen)
-    it = injector(lichess, ada, *cards_of(Fault.FLOOD))
+    it = inject_for(lichess, ada, *placed(Fault.FLOOD))
     start_numbered_game(lichess, it, bob, ada)
     waiting = ada.get("/api/challenge").json()["in"]
     assert len({challenge["challenger"]["id"] for challenge in waiting}) == STRANGERS
@@ -82,7 +82,7 @@ def test_a_hundred_strangers_challenge_at_once_and_withdraw(
 def test_second_client_ends_the_event_stream_cleanly_and_leaves(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada, *cards_of(Fault.EVICTION))
+    it = inject_for(lichess, ada, *placed(Fault.EVICTION))
     events = ada.events()
     game_id = start_numbered_game(lichess, it, bob, ada)
     events.rest()
@@ -95,7 +95,7 @@ def test_second_client_ends_the_event_stream_cleanly_and_leaves(
 def test_the_lines_that_a_second_client_gets_are_struck_by_no_fault(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada, *cards_of(Fault.EVICTION), *cards_of(Fault.START_LOST))
+    it = inject_for(lichess, ada, *placed(Fault.EVICTION), *placed(Fault.START_LOST))
     events = ada.events()
     start_numbered_game(lichess, it, bob, ada)
     events.rest()
@@ -109,7 +109,7 @@ def test_the_lines_that_a_second_client_gets_are_struck_by_no_fault(
 def test_streams_end_cleanly_during_the_game(
     fault: Fault, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada, *cards_of(fault))
+    it = inject_for(lichess, ada, *placed(fault))
     events = ada.events()
     game_id = start_numbered_game(lichess, it, bob, ada)
     stream = ada.game(game_id)
@@ -123,7 +123,7 @@ def test_streams_end_cleanly_during_the_game(
 def test_late_threefold_looks_like_our_turn_and_refuses_our_move(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
-    it = injector(lichess, ada, *cards_of(Fault.THREEFOLD))
+    it = inject_for(lichess, ada, *placed(Fault.THREEFOLD))
     game_id = start_numbered_game(lichess, it, ada, bob)
     stream = ada.game(game_id)
     play(game_id, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", ada, bob)
@@ -139,7 +139,7 @@ def test_late_threefold_looks_like_our_turn_and_refuses_our_move(
 def test_threefold_is_late_exactly_where_the_accounting_says(
     seed: int, lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
-    it = injector(lichess, ada, *cards_of(Fault.THREEFOLD), chance=0.5, seed=seed)
+    it = inject_for(lichess, ada, *placed(Fault.THREEFOLD), chance=0.5, seed=seed)
     game_id = start_numbered_game(lichess, it, ada, bob)
     play(game_id, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", ada, bob)
     late = lichess.site.session(game_id).threefold_settle_s == timing.threefold_late_s
@@ -149,7 +149,7 @@ def test_threefold_is_late_exactly_where_the_accounting_says(
 def test_no_fault_strikes_challenges_outside_the_rehearsal(
     lichess: RehearsalServer, ada: Client, hal: Client
 ) -> None:
-    it = injector(lichess, ada, *cards_of(Fault.CHALLENGE_CANCELED))
+    it = inject_for(lichess, ada, *placed(Fault.CHALLENGE_CANCELED))
     challenge_id = hal.challenge(ada)["id"]
     assert ada.post(f"/api/challenge/{challenge_id}/accept").status_code == 200
     assert it.accounting.strikes == []

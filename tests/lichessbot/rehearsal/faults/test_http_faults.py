@@ -13,8 +13,8 @@ from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, REQUESTS, Place
 from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_game
-from tests.lichessbot.rehearsal.cruel import E4_E5, account_of, cards_of, injector, start_numbered_game
+from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, account_of, play, start_game
+from tests.lichessbot.rehearsal.faults.injection import E4_E5, inject_for, placed, start_numbered_game
 
 REFUSALS = {
     Fault.LIMIT_JSON: (429, "application/json"),
@@ -42,7 +42,7 @@ def moves(client: Client, game_id: str) -> str:
 
 @pytest.mark.parametrize("fault", REFUSALS, ids=lambda fault: fault.label)
 def test_refused_move_is_not_played(fault: Fault, lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = injector(lichess, ada, *cards_of(fault, Place.MOVE))
+    it = inject_for(lichess, ada, *placed(fault, Place.MOVE))
     game_id = start_game(ada, bob)
     answer = ada.command(game_id, "move/e2e4")
     status, content_type = REFUSALS[fault]
@@ -56,8 +56,8 @@ def test_refused_move_is_not_played(fault: Fault, lichess: RehearsalServer, ada:
 def test_pauses_that_are_named_stand_in_whole_seconds(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
-    on_account = cards_of(Fault.LIMIT_RATELIMIT, Place.ACCOUNT)
-    injector(lichess, ada, *on_account, *cards_of(Fault.LIMIT_RETRY_AFTER, Place.MOVE))
+    on_account = placed(Fault.LIMIT_RATELIMIT, Place.ACCOUNT)
+    inject_for(lichess, ada, *on_account, *placed(Fault.LIMIT_RETRY_AFTER, Place.MOVE))
     seconds = timing.named_pause_seconds
     assert ada.get("/api/account").json()["ratelimit"] == {"key": "bot.vsBot.day", "seconds": seconds}
     assert ada.command(start_game(ada, bob), "move/e2e4").headers["Retry-After"] == str(seconds)
@@ -81,7 +81,7 @@ def test_pauses_that_are_named_stand_in_whole_seconds(
 def test_every_kind_of_reading_can_be_refused(
     place: Place, path: str, lichess: RehearsalServer, ada: Client
 ) -> None:
-    injector(lichess, ada, *cards_of(Fault.GATEWAY_HTML, place))
+    inject_for(lichess, ada, *placed(Fault.GATEWAY_HTML, place))
     assert ada.get(path).status_code == 502
 
 
@@ -89,7 +89,7 @@ def test_every_kind_of_reading_can_be_refused(
     "command", ["move/e2e4", "chat", "abort", "draw/yes", "takeback/no", "claim-victory", "claim-draw"]
 )
 def test_every_command_can_be_refused(command: str, lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    injector(lichess, ada, *cards_of(Fault.LIMIT_TEXT))
+    inject_for(lichess, ada, *placed(Fault.LIMIT_TEXT))
     challenge = bob.challenge(ada)
     assert ada.post(f"/api/challenge/{challenge['id']}/decline").status_code == 429
     assert ada.post(f"/api/challenge/{challenge['id']}/accept").status_code == 429
@@ -100,7 +100,7 @@ def test_every_command_can_be_refused(command: str, lichess: RehearsalServer, ad
 def test_a_client_that_goes_on_after_a_limit_of_the_site_itself_is_blamed(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it, terms = injector(lichess, ada), {"clock.limit": 60, "clock.increment": 0}
+    it, terms = inject_for(lichess, ada), {"clock.limit": 60, "clock.increment": 0}
     while (answer := ada.post(f"/api/challenge/{bob.name}", data=terms)).status_code == 200:
         pass
     assert answer.status_code == 429
@@ -113,19 +113,19 @@ def test_a_client_that_goes_on_after_a_limit_of_the_site_itself_is_blamed(
 
 def test_every_fault_of_a_request_can_strike_every_request() -> None:
     for fault in REFUSALS:
-        assert {placed.place for placed in cards_of(fault)} == set(REQUESTS)
+        assert {it.place for it in placed(fault)} == set(REQUESTS)
 
 
 @pytest.mark.parametrize("path", ["bob", "abcdefgh/cancel"])
 def test_a_challenge_of_the_bot_can_be_refused(path: str, lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    injector(lichess, ada, *cards_of(Fault.REFUSED_RATELIMIT, Place.CREATE, Place.CANCEL))
+    inject_for(lichess, ada, *placed(Fault.REFUSED_RATELIMIT, Place.CREATE, Place.CANCEL))
     assert ada.post(f"/api/challenge/{path}").json()["ratelimit"]["key"] == "bot.vsBot.day"
 
 
 def test_command_answered_with_502_can_have_been_carried_out(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    injector(lichess, ada, *cards_of(Fault.DONE_BUT_502, Place.MOVE))
+    inject_for(lichess, ada, *placed(Fault.DONE_BUT_502, Place.MOVE))
     game_id = start_game(ada, bob)
     assert ada.command(game_id, "move/e2e4").status_code == 502
     assert moves(ada, game_id) == "e2e4"
@@ -134,7 +134,7 @@ def test_command_answered_with_502_can_have_been_carried_out(
 def test_slow_answer_is_an_answer_in_the_end(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
-    injector(lichess, ada, *cards_of(Fault.ANSWER_SLOW, Place.MOVE))
+    inject_for(lichess, ada, *placed(Fault.ANSWER_SLOW, Place.MOVE))
     game_id = start_game(ada, bob)
     began_s = time.monotonic()
     ada.do(game_id, "move/e2e4")
@@ -145,7 +145,7 @@ def test_maintenance_ends_all_streams_and_answers_502_until_it_is_over(
     lichess: RehearsalServer, ada: Client, bob: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lichess.site, "timing", replace(lichess.site.timing, restart_s=PATIENCE_S))
-    it = injector(lichess, ada, *cards_of(Fault.MAINTENANCE), chance=None)
+    it = inject_for(lichess, ada, *placed(Fault.MAINTENANCE), chance=None)
     game_id = start_numbered_game(lichess, it, ada, bob)
     streams = [ada.events(), ada.game(game_id)]
     play(game_id, E4_E5, ada, bob)
@@ -165,7 +165,7 @@ def test_maintenance_ends_all_streams_and_answers_502_until_it_is_over(
 def test_maintenance_gives_both_sides_time_on_their_clocks(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
-    injector(lichess, ada, *cards_of(Fault.MAINTENANCE))
+    inject_for(lichess, ada, *placed(Fault.MAINTENANCE))
     game_id = start_game(ada, bob)
     clock = lichess.site.session(game_id).game.clock
     before = {color: clock.remaining_ms(color, 0) for color in Color}
@@ -178,7 +178,7 @@ def test_maintenance_gives_both_sides_time_on_their_clocks(
 
 
 def test_takeback_crosses_the_move_on_its_way(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = injector(lichess, ada, *cards_of(Fault.TAKEBACK))
+    it = inject_for(lichess, ada, *placed(Fault.TAKEBACK))
     game_id = start_game(ada, bob)
     stream = ada.game(game_id)
     play(game_id, E4_E5, ada, bob)
@@ -190,7 +190,7 @@ def test_takeback_crosses_the_move_on_its_way(lichess: RehearsalServer, ada: Cli
 
 
 def test_request_in_the_pause_after_a_429_is_remembered(lichess: RehearsalServer, ada: Client) -> None:
-    it = injector(lichess, ada, *cards_of(Fault.LIMIT_BARE, Place.PLAYING))
+    it = inject_for(lichess, ada, *placed(Fault.LIMIT_BARE, Place.PLAYING))
     assert ada.get("/api/account/playing").status_code == 429
     assert it.offences == []
     time.sleep(0.4)
@@ -200,7 +200,7 @@ def test_request_in_the_pause_after_a_429_is_remembered(lichess: RehearsalServer
 
 
 def test_request_that_arrived_before_the_429_is_no_offence(lichess: RehearsalServer, ada: Client) -> None:
-    it = injector(lichess, ada, *cards_of(Fault.LIMIT_BARE, Place.PLAYING))
+    it = inject_for(lichess, ada, *placed(Fault.LIMIT_BARE, Place.PLAYING))
     arrived_ms = monotonic_ms()
     assert ada.get("/api/account/playing").status_code == 429
     time.sleep(0.4)
@@ -210,7 +210,7 @@ def test_request_that_arrived_before_the_429_is_no_offence(lichess: RehearsalSer
 
 @pytest.mark.parametrize("move", ["e2e5", "P@e4", "(none)", "e2-e4"])
 def test_illegal_move_is_remembered(lichess: RehearsalServer, ada: Client, bob: Client, move: str) -> None:
-    it = injector(lichess, ada)
+    it = inject_for(lichess, ada)
     game_id = start_game(ada, bob)
     assert ada.command(game_id, f"move/{move}").status_code == 400
     (offence,) = it.offences
@@ -220,7 +220,7 @@ def test_illegal_move_is_remembered(lichess: RehearsalServer, ada: Client, bob: 
 def test_a_piece_dropped_in_the_pause_after_a_429_is_no_offence(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada, *cards_of(Fault.LIMIT_BARE, Place.PLAYING))
+    it = inject_for(lichess, ada, *placed(Fault.LIMIT_BARE, Place.PLAYING))
     game_id = start_game(ada, bob, variant="crazyhouse")
     play(game_id, "e2e4 d7d5 e4d5 d8d5", ada, bob)
     assert ada.get("/api/account/playing").status_code == 429
@@ -232,7 +232,7 @@ def test_a_piece_dropped_in_the_pause_after_a_429_is_no_offence(
 def test_move_sent_again_is_an_offence_unless_a_fault_explains_it(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = injector(lichess, ada, *cards_of(Fault.DONE_BUT_502, Place.MOVE), chance=None)
+    it = inject_for(lichess, ada, *placed(Fault.DONE_BUT_502, Place.MOVE), chance=None)
     game_id = start_numbered_game(lichess, it, ada, bob)
     for move, reply in cycle([("g1f3", "b8c6"), ("f3g1", "c6b8")]):
         if ada.command(game_id, f"move/{move}").status_code == 502:

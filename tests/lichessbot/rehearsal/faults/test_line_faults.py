@@ -10,7 +10,7 @@ from lichessbot.rehearsal.faults.catalogue import Fault
 from lichessbot.rehearsal.faults.line_faults import NOT_JSON, UNKNOWN_LINE
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, start_game
-from tests.lichessbot.rehearsal.cruel import cards_of, injector
+from tests.lichessbot.rehearsal.faults.injection import inject_for, placed
 
 
 def raw_lines(client: Client, path: str, count: int) -> list[bytes]:
@@ -26,7 +26,7 @@ def first_lines(
     lichess: RehearsalServer, ada: Client, bob: Client, fault: Fault, count: int
 ) -> Sequence[Sequence[bytes]]:
     """How the event stream and a game stream begin while `fault` strikes every line."""
-    injector(lichess, ada, *cards_of(fault))
+    inject_for(lichess, ada, *placed(fault))
     game_id = start_game(ada, bob)
     return [
         raw_lines(ada, path, count) for path in ("/api/stream/event", f"/api/bot/game/stream/{game_id}")
@@ -69,7 +69,7 @@ def test_line_of_nulls_has_the_type_of_the_true_one_and_nothing_else(
 def test_clocks_that_show_zero_are_right_again_in_the_next_line(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    injector(lichess, ada, *cards_of(Fault.CLOCKS_ZERO))
+    inject_for(lichess, ada, *placed(Fault.CLOCKS_ZERO))
     game_id = start_game(ada, bob)
     stream = ada.game(game_id)
     state = stream.next("gameFull")["state"]
@@ -81,7 +81,7 @@ def test_clocks_that_show_zero_are_right_again_in_the_next_line(
 def test_a_lost_start_is_not_replayed_but_the_game_is_listed(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    injector(lichess, ada, *cards_of(Fault.START_LOST))
+    inject_for(lichess, ada, *placed(Fault.START_LOST))
     events = ada.events()
     game_id = start_game(ada, bob)
     assert [line["type"] for line in events.only(1)] == ["challenge"]
@@ -89,7 +89,7 @@ def test_a_lost_start_is_not_replayed_but_the_game_is_listed(
 
 
 def test_lost_move_shows_on_a_new_stream(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    injector(lichess, ada, *cards_of(Fault.STATE_LOST))
+    inject_for(lichess, ada, *placed(Fault.STATE_LOST))
     game_id = start_game(bob, ada)
     stream = ada.game(game_id)
     stream.next("gameFull")
@@ -99,7 +99,7 @@ def test_lost_move_shows_on_a_new_stream(lichess: RehearsalServer, ada: Client, 
 
 
 def test_stream_whose_last_state_is_lost_just_ends(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    injector(lichess, ada, *cards_of(Fault.FINAL_LOST))
+    inject_for(lichess, ada, *placed(Fault.FINAL_LOST))
     game_id = start_game(ada, bob)
     events, stream = ada.events(), ada.game(game_id)
     bob.do(game_id, "abort")
@@ -109,7 +109,7 @@ def test_stream_whose_last_state_is_lost_just_ends(lichess: RehearsalServer, ada
 
 
 def test_lost_finish_leaves_the_last_state_of_the_game(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    injector(lichess, ada, *cards_of(Fault.FINISH_LOST))
+    inject_for(lichess, ada, *placed(Fault.FINISH_LOST))
     game_id = start_game(ada, bob)
     events, stream = ada.events(), ada.game(game_id)
     bob.do(game_id, "abort")

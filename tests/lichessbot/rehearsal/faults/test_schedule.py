@@ -10,7 +10,7 @@ from lichessbot.rehearsal.faults.schedule import FaultPlan, FaultSchedule
 from lichessbot.rehearsal.faults.traffic import Place, Traffic, line_traffic, request_traffic
 from lichessbot.rehearsal.rules.timing import Timing
 
-EVERY_CARD = tuple(placed for fault in Fault for placed in placed_faults(fault))
+EVERY_PLACED_FAULT = tuple(placed for fault in Fault for placed in placed_faults(fault))
 
 
 def moves_struck(plan: FaultPlan, games: list[str], order: list[int]) -> list[tuple[int, Fault]]:
@@ -34,16 +34,16 @@ def test_fault_names_are_unique_and_readable() -> None:
 
 
 def test_the_same_seed_plans_the_same_chaos_for_any_ids_and_order() -> None:
-    plan = FaultPlan(EVERY_CARD, chance=0.3, seed=7, games=3)
+    plan = FaultPlan(EVERY_PLACED_FAULT, chance=0.3, seed=7, games=3)
     order = [0, 1, 2] * 20
     shuffled = random.Random(1).sample(order, len(order))
     assert moves_struck(plan, ["a", "b", "c"], order) == moves_struck(plan, ["x", "y", "z"], shuffled)
-    other = FaultPlan(EVERY_CARD, chance=0.3, seed=8, games=3)
+    other = FaultPlan(EVERY_PLACED_FAULT, chance=0.3, seed=8, games=3)
     assert moves_struck(plan, ["a", "b", "c"], order) != moves_struck(other, ["a", "b", "c"], order)
 
 
 def test_chaos_takes_about_its_share_of_the_opportunities() -> None:
-    plan = FaultPlan(EVERY_CARD, chance=0.2, seed=3)
+    plan = FaultPlan(EVERY_PLACED_FAULT, chance=0.2, seed=3)
     struck = moves_struck(plan, ["a"], [0] * 1000)
     assert len(struck) == pytest.approx(200, abs=50)
 
@@ -51,7 +51,7 @@ def test_chaos_takes_about_its_share_of_the_opportunities() -> None:
 def test_faults_that_stop_all_games_do_not_strike_more_often_with_more_games() -> None:
     games, struck = [str(number) for number in range(10)], {}
     for at_once in (1, 10):
-        plan = FaultPlan(EVERY_CARD, chance=0.2, seed=3, games=10, at_once=at_once)
+        plan = FaultPlan(EVERY_PLACED_FAULT, chance=0.2, seed=3, games=10, at_once=at_once)
         faults = [fault for _, fault in moves_struck(plan, games, list(range(10)) * 500)]
         struck[at_once] = Counter(fault.spec.stops_all for fault in faults)
     assert struck[10][False] == struck[1][False]
@@ -59,7 +59,7 @@ def test_faults_that_stop_all_games_do_not_strike_more_often_with_more_games() -
 
 
 def test_without_chaos_each_card_strikes_once_in_one_of_the_games() -> None:
-    plan = FaultPlan(tuple(c for c in EVERY_CARD if c.place is Place.MOVE), seed=5, games=4)
+    plan = FaultPlan(tuple(c for c in EVERY_PLACED_FAULT if c.place is Place.MOVE), seed=5, games=4)
     struck = moves_struck(plan, ["a", "b", "c", "d"], [0, 1, 2, 3] * 40)
     on_moves = [placed.fault for placed in plan.placed_faults if placed.fault.spec.layer is Layer.REQUESTS]
     assert sorted(fault.label for _, fault in struck) == sorted(fault.label for fault in on_moves)

@@ -1,4 +1,4 @@
-"""The minds of the house: legal, seeded, and as good as their names."""
+"""The opponents of the house: legal, seeded, and as good as their names."""
 
 import chess
 import pytest
@@ -24,15 +24,15 @@ def test_every_choice_is_legal(kind: OpponentKind, fen: str) -> None:
 @pytest.mark.parametrize("variant", ["crazyhouse", "antichess", "atomic", "horde", "racingKings"])
 def test_every_choice_in_a_variant_is_legal(kind: OpponentKind, variant: str) -> None:
     board = Board(variant=variant)
-    mind = make_opponent(kind, seed="s", depth=1)
+    player = make_opponent(kind, seed="s", depth=1)
     while board.outcome() is None and len(board.moves) < 80:
-        board.push(mind.choose(board, Limits()))
+        board.push(player.choose(board, Limits()))
 
 
 @pytest.mark.parametrize("kind", [OpponentKind.RANDOM, OpponentKind.GREEDY, OpponentKind.LEVEL])
 def test_same_seed_same_choices(kind: OpponentKind) -> None:
-    minds = (make_opponent(kind, seed="7/1", depth=1) for _ in range(2))
-    one, two = ([mind.choose(Board(fen), Limits()) for fen in FENS] for mind in minds)
+    players = (make_opponent(kind, seed="7/1", depth=1) for _ in range(2))
+    one, two = ([player.choose(Board(fen), Limits()) for fen in FENS] for player in players)
     assert one == two
 
 

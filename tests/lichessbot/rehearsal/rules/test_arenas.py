@@ -10,9 +10,8 @@ from lichessbot.rehearsal.rules.arenas import Application, Arena, ArenaTerms
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.errors import Refused, TooManyRequests
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import Client
+from tests.lichessbot.rehearsal.client import Client, account_of
 from tests.lichessbot.rehearsal.conftest import Join
-from tests.lichessbot.rehearsal.cruel import account_of
 
 CLOCK = RealTime(60, 0)
 Open = Callable[..., str]

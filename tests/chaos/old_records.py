@@ -1,6 +1,6 @@
 """`lichessbot rehearse` with a daemon that has played for months: its records take no more space than before.
 
-`python -m tests.chaos.seasoned rehearse ...`, from the root of the project.
+`python -m tests.chaos.old_records rehearse ...`, from the root of the project.
 """
 
 import sys
@@ -17,26 +17,26 @@ from lichessbot.storage.store import LimitedAction, Store
 REMEMBERED = 10_000             # of each kind: as many as a daemon keeps, or more
 
 
-class SeasonedDaemon(Daemon):
+class DaemonWithOldRecords(Daemon):
     def start(self) -> None:
-        fill_memories(self.log_path.parent / "state")
+        fill_records(self.log_path.parent / "state")
         super().start()
 
 
-def fill_memories(folder: Path) -> None:
+def fill_records(folder: Path) -> None:
     """As they are after months, in the state folder of a daemon to be started."""
     folder.mkdir()
     store = Store(Database(folder))
     for number in range(REMEMBERED):
         game_id = f"old{number:05}"
         store.note_played(number, "e2e4")
-        store.note_challenge(guest(game_id))
+        store.note_challenge(challenge_record(game_id))
         store.note_answered(game_id)
         store.note_done(game_id, LimitedAction.GREETING)
     store.close()
 
 
-def guest(challenge_id: str) -> ChallengeRecord:
+def challenge_record(challenge_id: str) -> ChallengeRecord:
     return ChallengeRecord(
         id=challenge_id,
         received_at=time.time(),
@@ -56,5 +56,5 @@ def guest(challenge_id: str) -> ChallengeRecord:
 
 
 if __name__ == "__main__":
-    command.Daemon = SeasonedDaemon
+    command.Daemon = DaemonWithOldRecords
     sys.exit(main())
