@@ -48,7 +48,7 @@ class Behaviour:
         """Act in a later turn of the event loop, so that other observers come first."""
         match happening:
             case GameStarted(session) if (number := self._schedule.number(session.game.id)) is not None:
-                dice = self._dice[session.game.id] = random.Random(f"{self._seed}/company/{number}")
+                dice = self._dice[session.game.id] = random.Random(f"{self._seed}/behaviour/{number}")
                 if dice.random() < LEAVING:
                     self._leaving_ply[session.game.id] = dice.randrange(*LEAVING_PLIES)
                 self._perhaps_act(session)

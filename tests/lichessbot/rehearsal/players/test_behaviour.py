@@ -28,7 +28,7 @@ CLOCK_S = 180
 
 def leaving_ply(seed: int) -> int | None:
     """After which ply the opponent leaves game 1 of that seed."""
-    dice = random.Random(f"{seed}/company/1")
+    dice = random.Random(f"{seed}/behaviour/1")
     return dice.randrange(*LEAVING_PLIES) if dice.random() < LEAVING else None
 
 
