@@ -41,7 +41,7 @@ matchmaking: {matchmaking}
 """
 
 
-class Match(Arena):
+class SeekingArena(Arena):
     """An arena whose bot looks for games by itself."""
 
     def __init__(self, server: RehearsalServer, folder: Path) -> None:
@@ -72,17 +72,17 @@ class Match(Arena):
 
 
 @pytest.fixture
-def match(tmp_path: Path) -> Iterator[Match]:
+def seeking(tmp_path: Path) -> Iterator[SeekingArena]:
     timing = Timing(tick_s=0.3, challenge_expiry_s=PATIENCE_S, day_s=12.0)
     with RehearsalServer(timing=timing) as server:
-        match = Match(server, tmp_path)
+        seeking = SeekingArena(server, tmp_path)
         try:
-            yield match
+            yield seeking
         finally:
-            match.close()
-        assert match.leftovers() == []
-        log = match.log()
-        assert match.token not in log
+            seeking.close()
+        assert seeking.leftovers() == []
+        log = seeking.log()
+        assert seeking.token not in log
         assert "Traceback" not in log
         assert " ERROR " not in log
 
@@ -93,98 +93,98 @@ ACCEPTS = AnswerPolicy()
 # Matchmaking
 
 
-def test_a_pair_of_games_is_played_white_first_also_over_a_restart(match: Match) -> None:
-    match.rival("Willing", ACCEPTS)
-    match.player("Silent", title="BOT").bio = ""
-    match.player("Person")
-    match.seek()
-    match.start()
-    match.until_ended(1)
-    match.until(lambda: "game.over" in match.log())
-    assert match.stop() == 0
-    match.start()
-    match.until_ended(2)
-    assert [session.game.setup.color_of(match.bot) for session in match.ended] == [Color.WHITE, Color.BLACK]
-    assert set(match.sent()) == {"willing"}
+def test_a_pair_of_games_is_played_white_first_also_over_a_restart(seeking: SeekingArena) -> None:
+    seeking.rival("Willing", ACCEPTS)
+    seeking.player("Silent", title="BOT").bio = ""
+    seeking.player("Person")
+    seeking.seek()
+    seeking.start()
+    seeking.until_ended(1)
+    seeking.until(lambda: "game.over" in seeking.log())
+    assert seeking.stop() == 0
+    seeking.start()
+    seeking.until_ended(2)
+    assert [session.game.setup.color_of(seeking.bot) for session in seeking.ended] == [Color.WHITE, Color.BLACK]
+    assert set(seeking.sent()) == {"willing"}
 
 
-def test_a_human_gets_the_slot_of_our_open_challenge(match: Match) -> None:
-    match.rival("Deaf", AnswerPolicy(ignores=True))
-    match.seek()
-    match.start()
-    match.until(lambda: " match.challenge " in match.log())
-    match.until(lambda: any(it.challenger is match.bot for it in match.made))
-    match.challenge(match.player("Human"))
-    match.until_ended(1)
-    assert match.ended[0].game.setup.color_of(match.site.accounts.get("human")) is not None
-    assert match.logged("match.withdrawn")
-    assert match.logged("challenge.wait")
+def test_a_human_gets_the_slot_of_our_open_challenge(seeking: SeekingArena) -> None:
+    seeking.rival("Deaf", AnswerPolicy(ignores=True))
+    seeking.seek()
+    seeking.start()
+    seeking.until(lambda: " match.challenge " in seeking.log())
+    seeking.until(lambda: any(it.challenger is seeking.bot for it in seeking.made))
+    seeking.challenge(seeking.player("Human"))
+    seeking.until_ended(1)
+    assert seeking.ended[0].game.setup.color_of(seeking.site.accounts.get("human")) is not None
+    assert seeking.logged("match.withdrawn")
+    assert seeking.logged("challenge.wait")
 
 
-def test_a_used_up_daily_quota_declines_bots_and_not_humans(match: Match) -> None:
-    match.seek(allow_matchmaking=False, bot_games_per_day=1)
-    match.start()
-    match.challenge(match.player("First", title="BOT"))
-    match.until_ended(1)
-    match.until(lambda: "game.over" in match.log())
-    second = match.challenge(match.player("Second", title="BOT"))
-    match.until(lambda: match.decline_reason(second) is DeclineReason.LATER)
-    match.challenge(match.player("Human"))
-    match.until_ended(2)
+def test_a_used_up_daily_quota_declines_bots_and_not_humans(seeking: SeekingArena) -> None:
+    seeking.seek(allow_matchmaking=False, bot_games_per_day=1)
+    seeking.start()
+    seeking.challenge(seeking.player("First", title="BOT"))
+    seeking.until_ended(1)
+    seeking.until(lambda: "game.over" in seeking.log())
+    second = seeking.challenge(seeking.player("Second", title="BOT"))
+    seeking.until(lambda: seeking.decline_reason(second) is DeclineReason.LATER)
+    seeking.challenge(seeking.player("Human"))
+    seeking.until_ended(2)
 
 
 # `lichessbot challenge`
 
 
-def told(match: Match, *words: str) -> tuple[int, list[str]]:
+def told(seeking: SeekingArena, *words: str) -> tuple[int, list[str]]:
     """Exit code and lines of a command beside the daemon."""
-    done = match.tell(*words)
+    done = seeking.tell(*words)
     return done.returncode, (done.stdout + done.stderr).splitlines()
 
 
-def test_a_player_is_challenged_to_games_with_both_colours(match: Match) -> None:
-    match.seek(allow_matchmaking=False)
-    match.start()
-    match.player("Friend")
-    code, lines = told(match, "challenge", "Friend", "--clock", "1+0", "--games", "2")
+def test_a_player_is_challenged_to_games_with_both_colours(seeking: SeekingArena) -> None:
+    seeking.seek(allow_matchmaking=False)
+    seeking.start()
+    seeking.player("Friend")
+    code, lines = told(seeking, "challenge", "Friend", "--clock", "1+0", "--games", "2")
     assert code == 0
-    assert [session.game.setup.color_of(match.bot) for session in match.ended] == [Color.WHITE, Color.BLACK]
+    assert [session.game.setup.color_of(seeking.bot) for session in seeking.ended] == [Color.WHITE, Color.BLACK]
     assert [line.split()[:2] for line in lines] == [["game", "1"], ["game", "1"], ["game", "2"], ["game", "2"]]
     starts, results = lines[::2], lines[1::2]
-    ids = [session.game.setup.id for session in match.ended]
-    assert starts == [f"game {number} {id_}: started, {match.site.url}/{id_}" for number, id_ in enumerate(ids, 1)]
+    ids = [session.game.setup.id for session in seeking.ended]
+    assert starts == [f"game {number} {id_}: started, {seeking.site.url}/{id_}" for number, id_ in enumerate(ids, 1)]
     assert all(any(word in line for word in ("won", "lost", "drawn")) for line in results)
-    assert not match.ended[0].game.setup.rated
+    assert not seeking.ended[0].game.setup.rated
 
 
-def test_a_challenge_that_is_declined_or_not_answered_is_reported(match: Match) -> None:
-    match.seek(allow_matchmaking=False)
+def test_a_challenge_that_is_declined_or_not_answered_is_reported(seeking: SeekingArena) -> None:
+    seeking.seek(allow_matchmaking=False)
     offline = "TestBot is not online, so nobody would play: start `lichessbot run` first"
-    assert told(match, "challenge", "Nobody") == (1, [offline])
-    match.start()
-    assert told(match, "challenge", "Nobody") == (1, ["Nobody: 400: No such user: Nobody"])
-    match.rival("Busy", AnswerPolicy(declines=DeclineReason.LATER))
-    code, lines = told(match, "challenge", "Busy", "--rated")
+    assert told(seeking, "challenge", "Nobody") == (1, [offline])
+    seeking.start()
+    assert told(seeking, "challenge", "Nobody") == (1, ["Nobody: 400: No such user: Nobody"])
+    seeking.rival("Busy", AnswerPolicy(declines=DeclineReason.LATER))
+    code, lines = told(seeking, "challenge", "Busy", "--rated")
     assert (code, lines[0].partition(": ")[2]) == (1, "declined, reason later")
-    match.rival("Deaf", AnswerPolicy(ignores=True))
-    code, lines = told(match, "challenge", "Deaf", "--color", "black", "--variant", "chess960")
+    seeking.rival("Deaf", AnswerPolicy(ignores=True))
+    code, lines = told(seeking, "challenge", "Deaf", "--color", "black", "--variant", "chess960")
     assert (code, lines[0].partition(": ")[2]) == (1, "no answer, withdrawn")
-    last = match.made[-1]
+    last = seeking.made[-1]
     assert last.settled is ChallengeStatus.CANCELED
     assert (last.terms.color.value, last.terms.variant) == ("black", Variant.CHESS960)
 
 
-def test_a_blocked_player_is_not_challenged(match: Match) -> None:
-    match.seek(allow_matchmaking=False)
-    config = match.folder / "config.yml"
+def test_a_blocked_player_is_not_challenged(seeking: SeekingArena) -> None:
+    seeking.seek(allow_matchmaking=False)
+    config = seeking.folder / "config.yml"
     config.write_text(config.read_text().replace("challenge: {", "challenge: {block_list: [Rude], "))
-    match.start()
-    assert told(match, "challenge", "Rude") == (2, [f"{config}:3: challenge.block_list: names Rude"])
-    assert told(match, "block", "Friend")[0] == 0
+    seeking.start()
+    assert told(seeking, "challenge", "Rude") == (2, [f"{config}:3: challenge.block_list: names Rude"])
+    assert told(seeking, "block", "Friend")[0] == 0
     blocked = "Friend is blocked; `lichessbot unblock Friend` undoes that"
-    match.until(lambda: read_only(match.folder / "state", "SELECT 1 FROM blocked_players") != [])
-    assert told(match, "challenge", "Friend") == (2, [blocked])
-    assert match.made == []
+    seeking.until(lambda: read_only(seeking.folder / "state", "SELECT 1 FROM blocked_players") != [])
+    assert told(seeking, "challenge", "Friend") == (2, [blocked])
+    assert seeking.made == []
 
 
 @pytest.mark.parametrize("section", ["challenge", "matchmaking"])
@@ -209,25 +209,25 @@ def test_a_player_on_any_block_list_is_not_challenged(
     assert "block_list" not in answer("Former"), "not any more"
 
 
-def test_a_challenged_player_is_played_even_if_all_slots_are_taken(match: Match) -> None:
-    match.seek(allow_matchmaking=False)
-    match.start()
-    match.challenge(match.player("Sleeper", None), color=ColorChoice.WHITE, base_s=600)
-    match.until(lambda: "game.join" in match.log())
-    match.player("Friend")
-    code, lines = told(match, "challenge", "Friend", "--clock", "1+0")
+def test_a_challenged_player_is_played_even_if_all_slots_are_taken(seeking: SeekingArena) -> None:
+    seeking.seek(allow_matchmaking=False)
+    seeking.start()
+    seeking.challenge(seeking.player("Sleeper", None), color=ColorChoice.WHITE, base_s=600)
+    seeking.until(lambda: "game.join" in seeking.log())
+    seeking.player("Friend")
+    code, lines = told(seeking, "challenge", "Friend", "--clock", "1+0")
     assert (code, len(lines)) == (0, 2)
-    assert len(match.ended) == 1
+    assert len(seeking.ended) == 1
 
 
-def test_a_correspondence_challenge_stays_open_after_the_command(match: Match) -> None:
-    match.seek(allow_matchmaking=False)
-    match.start()
-    match.rival("Deaf", AnswerPolicy(ignores=True))
-    code, lines = told(match, "challenge", "Deaf", "--days", "2")
+def test_a_correspondence_challenge_stays_open_after_the_command(seeking: SeekingArena) -> None:
+    seeking.seek(allow_matchmaking=False)
+    seeking.start()
+    seeking.rival("Deaf", AnswerPolicy(ignores=True))
+    code, lines = told(seeking, "challenge", "Deaf", "--days", "2")
     assert code == 0
     assert lines[0].endswith(": no answer yet, stays open; the daemon plays it once accepted")
-    assert match.made[-1].settled is None
+    assert seeking.made[-1].settled is None
 
 
 @pytest.mark.parametrize(
@@ -259,148 +259,150 @@ def test_correspondence_challenges_are_made_one_at_a_time(capsys: pytest.Capture
 # Tournaments
 
 
-def open_arena(match: Match, *, starts_in_s: float = 0.0, lasts_s: float = 600.0, **terms: object) -> str:
+def open_arena(seeking: SeekingArena, *, starts_in_s: float = 0.0, lasts_s: float = 600.0, **terms: object) -> str:
     settled = ArenaTerms("Bots at Noon", RealTime(60, 0), **terms)  # type: ignore[arg-type]
-    arena_runner = match.site.arena_runner
-    return match.server.call(lambda: arena_runner.open(settled, starts_in_s=starts_in_s, lasts_s=lasts_s)).id
+    arena_runner = seeking.site.arena_runner
+    return seeking.server.call(lambda: arena_runner.open(settled, starts_in_s=starts_in_s, lasts_s=lasts_s)).id
 
 
-def ours(match: Match) -> list[Game]:
+def ours(seeking: SeekingArena) -> list[Game]:
     """The games of the bot that are over."""
-    return [session.game for session in match.ended if session.game.setup.color_of(match.bot) is not None]
+    return [session.game for session in seeking.ended if session.game.setup.color_of(seeking.bot) is not None]
 
 
-def keep_open(match: Match, arena_id: str) -> None:
+def keep_open(seeking: SeekingArena, arena_id: str) -> None:
     """Keep the end of a tournament ten seconds away until the bot has played in it, however slow the machine."""
-    arena = match.site.arena_runner.arena(arena_id)
+    arena = seeking.site.arena_runner.arena(arena_id)
 
     def put_off() -> None:
-        if not ours(match):
+        if not ours(seeking):
             arena.ends_ms = monotonic_ms() + 10_000
             asyncio.get_running_loop().call_later(0.1, put_off)
 
-    match.server.call(put_off)
+    seeking.server.call(put_off)
 
 
-def enter(match: Match, arena_id: str, *names: str, password: str | None = None) -> None:
+def enter(seeking: SeekingArena, arena_id: str, *names: str, password: str | None = None) -> None:
     application = Application(password)
     for name in names:
-        account = match.rival(name, ACCEPTS)
-        match.server.call(lambda account=account: match.site.arena_runner.join(arena_id, account, application))
+        account = seeking.rival(name, ACCEPTS)
+        seeking.server.call(lambda account=account: seeking.site.arena_runner.join(arena_id, account, application))
 
 
-def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: Match) -> None:
-    arena_id = open_arena(match, starts_in_s=2.0, password="sesame")
-    keep_open(match, arena_id)
-    match.seek(allow_matchmaking=False)
-    config = match.folder / "config.yml"
+def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(seeking: SeekingArena) -> None:
+    arena_id = open_arena(seeking, starts_in_s=2.0, password="sesame")
+    keep_open(seeking, arena_id)
+    seeking.seek(allow_matchmaking=False)
+    config = seeking.folder / "config.yml"
     config.write_text(config.read_text() + f"tournaments: [{{id: {arena_id}, password: sesame}}]\n")
-    match.start()
-    match.until(lambda: f"tournament.joined tournament={arena_id}" in match.log())  # its start is known
-    human = match.challenge(match.player("Human"))
-    match.until(lambda: match.decline_reason(human) is DeclineReason.LATER)
-    enter(match, arena_id, "One", "Two", password="sesame")
-    match.until(lambda: ours(match))
-    match.until(lambda: "tournament.over" in match.log())
-    assert {game.setup.tournament_id for game in ours(match)} == {arena_id}
-    assert "sesame" not in match.log()
+    seeking.start()
+    seeking.until(lambda: f"tournament.joined tournament={arena_id}" in seeking.log())  # its start is known
+    human = seeking.challenge(seeking.player("Human"))
+    seeking.until(lambda: seeking.decline_reason(human) is DeclineReason.LATER)
+    enter(seeking, arena_id, "One", "Two", password="sesame")
+    seeking.until(lambda: ours(seeking))
+    seeking.until(lambda: "tournament.over" in seeking.log())
+    assert {game.setup.tournament_id for game in ours(seeking)} == {arena_id}
+    assert "sesame" not in seeking.log()
 
 
-def test_a_game_in_an_arena_is_found_though_the_event_stream_does_not_show_it(match: Match) -> None:
+def test_a_game_in_an_arena_is_found_though_the_event_stream_does_not_show_it(seeking: SeekingArena) -> None:
     """Lichess gives a few seconds for the first move, and the event stream may be down for longer."""
 
     def without_game_starts(line: dict[str, object]) -> list[bytes]:
         return [] if line.get("type") == "gameStart" else one_line(line)
 
-    match.server.call(lambda: match.site.write_with(lambda game_id: one_line if game_id else without_game_starts))
-    arena_id = open_arena(match)
-    match.seek(allow_matchmaking=False)
-    config = match.folder / "config.yml"
+    seeking.server.call(lambda: seeking.site.write_with(lambda game_id: one_line if game_id else without_game_starts))
+    arena_id = open_arena(seeking)
+    seeking.seek(allow_matchmaking=False)
+    config = seeking.folder / "config.yml"
     config.write_text(config.read_text() + f"tournaments: [{{id: {arena_id}}}]\n")
-    match.start()
-    match.until(lambda: "tournament.joined" in match.log())
-    enter(match, arena_id, "One")
-    match.until(lambda: match.started)
-    (session,) = match.started
+    seeking.start()
+    seeking.until(lambda: "tournament.joined" in seeking.log())
+    enter(seeking, arena_id, "One")
+    seeking.until(lambda: seeking.started)
+    (session,) = seeking.started
     began_at = time.monotonic()
-    match.until(lambda: session.game.ply >= 2)
-    assert time.monotonic() - began_at < 0.5 * match.site.timing.arena_first_move_s
+    seeking.until(lambda: session.game.ply >= 2)
+    assert time.monotonic() - began_at < 0.5 * seeking.site.timing.arena_first_move_s
 
 
-def test_after_a_late_first_move_the_bot_joins_the_tournament_again(match: Match) -> None:
-    arena_id = open_arena(match)
-    entries = match.site.arena_runner.arena(arena_id).entries
-    match.seek(allow_matchmaking=False)
-    config = match.folder / "config.yml"
+def test_after_a_late_first_move_the_bot_joins_the_tournament_again(seeking: SeekingArena) -> None:
+    arena_id = open_arena(seeking)
+    entries = seeking.site.arena_runner.arena(arena_id).entries
+    seeking.seek(allow_matchmaking=False)
+    config = seeking.folder / "config.yml"
     config.write_text(config.read_text() + f"tournaments: [{{id: {arena_id}}}]\n")
-    match.start()
-    match.until(lambda: "tournament.joined" in match.log())
-    match.server.call(lambda: entries[match.bot]).here = False    # as a late first move does
-    enter(match, arena_id, "One")
-    match.until(lambda: entries[match.bot].here)
-    match.until(lambda: match.started)
+    seeking.start()
+    seeking.until(lambda: "tournament.joined" in seeking.log())
+    seeking.server.call(lambda: entries[seeking.bot]).here = False    # as a late first move does
+    enter(seeking, arena_id, "One")
+    seeking.until(lambda: entries[seeking.bot].here)
+    seeking.until(lambda: seeking.started)
 
 
-def test_a_tournament_is_entered_by_a_command_survives_a_restart_and_is_left_by_a_command(match: Match) -> None:
-    arena_id = open_arena(match)
-    match.seek(allow_matchmaking=False)
-    code, lines = told(match, "tournament", arena_id)
+def test_a_tournament_is_entered_by_a_command_survives_a_restart_and_is_left_by_a_command(
+    seeking: SeekingArena,
+) -> None:
+    arena_id = open_arena(seeking)
+    seeking.seek(allow_matchmaking=False)
+    code, lines = told(seeking, "tournament", arena_id)
     assert code == 0
     assert lines[0].startswith("entered for Bots at Noon, which runs for ")
     assert "no daemon uses" in lines[0]
-    match.start()
-    match.until(lambda: "tournament.joined" in match.log())
-    enter(match, arena_id, "One")
-    match.until(lambda: match.started)
-    match.until_ended(1)
-    match.stop()
-    assert match.logged("tournament.left")
-    arena = match.site.arena_runner.arena(arena_id)
-    assert not arena.entries[match.bot].here
-    match.start()
-    match.until(lambda: arena.entries[match.bot].here)
-    assert told(match, "tournament", arena_id, "--leave", "--team", "ours")[0] == 2
-    code, lines = told(match, "tournament", arena_id, "--leave")
-    assert (code, lines) == (0, [f"left tournament {arena_id}; the daemon (process {match.process.pid}) was told"])
-    match.until(lambda: match.log().count("tournament.left") >= 2)
-    (match.folder / "state" / LOCK_NAME).write_text("1\n")        # as that of a daemon in a container
-    code, lines = told(match, "tournament", arena_id)
+    seeking.start()
+    seeking.until(lambda: "tournament.joined" in seeking.log())
+    enter(seeking, arena_id, "One")
+    seeking.until(lambda: seeking.started)
+    seeking.until_ended(1)
+    seeking.stop()
+    assert seeking.logged("tournament.left")
+    arena = seeking.site.arena_runner.arena(arena_id)
+    assert not arena.entries[seeking.bot].here
+    seeking.start()
+    seeking.until(lambda: arena.entries[seeking.bot].here)
+    assert told(seeking, "tournament", arena_id, "--leave", "--team", "ours")[0] == 2
+    code, lines = told(seeking, "tournament", arena_id, "--leave")
+    assert (code, lines) == (0, [f"left tournament {arena_id}; the daemon (process {seeking.process.pid}) was told"])
+    seeking.until(lambda: seeking.log().count("tournament.left") >= 2)
+    (seeking.folder / "state" / LOCK_NAME).write_text("1\n")        # as that of a daemon in a container
+    code, lines = told(seeking, "tournament", arena_id)
     assert (code, lines[0].endswith("could not be told: send it SIGHUP")) == (1, True)
-    assert told(match, "tournament", "noSuch11") == (1, ["tournament noSuch11: 404: No such tournament"])
+    assert told(seeking, "tournament", "noSuch11") == (1, ["tournament noSuch11: 404: No such tournament"])
 
 
-def test_a_running_daemon_is_told_of_a_tournament_entered_by_a_command(match: Match) -> None:
-    arena_id = open_arena(match, teams={"reds": [match.bot]})
-    match.seek(allow_matchmaking=False)
-    match.start()
-    assert told(match, "tournament", arena_id) == (1, [f"tournament {arena_id}: 400: Missing team"])
-    code, lines = told(match, "tournament", f"{match.site.url}/tournament/{arena_id}", "--team", "reds")
+def test_a_running_daemon_is_told_of_a_tournament_entered_by_a_command(seeking: SeekingArena) -> None:
+    arena_id = open_arena(seeking, teams={"reds": [seeking.bot]})
+    seeking.seek(allow_matchmaking=False)
+    seeking.start()
+    assert told(seeking, "tournament", arena_id) == (1, [f"tournament {arena_id}: 400: Missing team"])
+    code, lines = told(seeking, "tournament", f"{seeking.site.url}/tournament/{arena_id}", "--team", "reds")
     assert (code, lines[0].endswith("was told")) == (0, True)
-    match.until(lambda: "tournament.joined" in match.log())
+    seeking.until(lambda: "tournament.joined" in seeking.log())
 
 
-def test_an_arena_whose_variant_the_engine_does_not_play_is_not_joined(match: Match) -> None:
-    crazyhouse, atomic = (open_arena(match, variant=variant) for variant in (Variant.CRAZYHOUSE, Variant.ATOMIC))
-    match.seek(allow_matchmaking=False)
-    config = match.folder / "config.yml"
+def test_an_arena_whose_variant_the_engine_does_not_play_is_not_joined(seeking: SeekingArena) -> None:
+    crazyhouse, atomic = (open_arena(seeking, variant=variant) for variant in (Variant.CRAZYHOUSE, Variant.ATOMIC))
+    seeking.seek(allow_matchmaking=False)
+    config = seeking.folder / "config.yml"
     command = f"command: [{sys.executable}, {variant_engine.__file__}, few]"
     text = config.read_text().replace("engine: {", f"engine: {{{command}, ")
     config.write_text(f"{text}tournaments: [{{id: {crazyhouse}}}, {{id: {atomic}}}]\n")
-    match.start()
-    match.until(lambda: f"tournament.joined tournament={atomic}" in match.log())
+    seeking.start()
+    seeking.until(lambda: f"tournament.joined tournament={atomic}" in seeking.log())
     plays = "standard, chess960, atomic, horde"
     why = f"expected a variant that the engine plays ({plays}), found crazyhouse"
-    match.until(lambda: f'tournament.refused tournament={crazyhouse} error="{why}"' in match.log())
-    assert match.bot not in match.site.arena_runner.arena(crazyhouse).entries
-    assert told(match, "tournament", crazyhouse) == (2, [f"tournament {crazyhouse}: {why}"])
-    assert match.bot not in match.site.arena_runner.arena(crazyhouse).entries
+    seeking.until(lambda: f'tournament.refused tournament={crazyhouse} error="{why}"' in seeking.log())
+    assert seeking.bot not in seeking.site.arena_runner.arena(crazyhouse).entries
+    assert told(seeking, "tournament", crazyhouse) == (2, [f"tournament {crazyhouse}: {why}"])
+    assert seeking.bot not in seeking.site.arena_runner.arena(crazyhouse).entries
 
 
-def test_a_tournament_joined_elsewhere_keeps_its_slot(match: Match) -> None:
-    arena_id = open_arena(match)
-    match.seek(allow_matchmaking=False)
-    match.start()
-    match.server.call(lambda: match.site.arena_runner.join(arena_id, match.bot, Application(pair_me=True)))
-    enter(match, arena_id, "One")
-    match.until_ended(2)
-    assert match.log().count("tournament.found") == 1
+def test_a_tournament_joined_elsewhere_keeps_its_slot(seeking: SeekingArena) -> None:
+    arena_id = open_arena(seeking)
+    seeking.seek(allow_matchmaking=False)
+    seeking.start()
+    seeking.server.call(lambda: seeking.site.arena_runner.join(arena_id, seeking.bot, Application(pair_me=True)))
+    enter(seeking, arena_id, "One")
+    seeking.until_ended(2)
+    assert seeking.log().count("tournament.found") == 1
