@@ -17,8 +17,8 @@ class Layer(Enum):
 
     LINES = auto()              # in the lines of streams
     REQUESTS = auto()           # in the answers of the server
-    PEOPLE = auto()             # by other players and clients
-    WIRE = auto()               # in connections
+    EVENTS = auto()             # by other players and clients
+    CONNECTIONS = auto()
 
 
 class Notice(Enum):
@@ -147,67 +147,68 @@ class Fault(Enum):
     )
     TAKEBACK = FaultSpec(
         "takeback", "a takeback crosses the bot's move: the game is a ply shorter, the move is refused",
-        Layer.PEOPLE, (Place.MOVE,), Remedy.MOVED,
+        Layer.EVENTS, (Place.MOVE,), Remedy.MOVED,
     )
 
     CHALLENGE_CANCELED = FaultSpec(
-        "challenge-canceled", "a challenge is withdrawn at once", Layer.PEOPLE, (Place.CHALLENGE,)
+        "challenge-canceled", "a challenge is withdrawn at once", Layer.EVENTS, (Place.CHALLENGE,)
     )
     CHALLENGE_REPLACED = FaultSpec(
-        "challenge-replaced", "a challenge is replaced by another one without an event", Layer.PEOPLE,
+        "challenge-replaced", "a challenge is replaced by another one without an event", Layer.EVENTS,
         (Place.CHALLENGE,),
     )
     CHALLENGE_EXPIRED = FaultSpec(
-        "challenge-expired", "a challenge goes offline at once, and can still be accepted", Layer.PEOPLE,
+        "challenge-expired", "a challenge goes offline at once, and can still be accepted", Layer.EVENTS,
         (Place.CHALLENGE,),
     )
-    FLOOD = FaultSpec("flood", "a hundred strangers challenge at once", Layer.PEOPLE, (Place.GAME_START,))
+    FLOOD = FaultSpec("flood", "a hundred strangers challenge at once", Layer.EVENTS, (Place.GAME_START,))
     EVICTION = FaultSpec(
-        "eviction", "another client with the same token opens the event stream and leaves again", Layer.PEOPLE,
+        "eviction", "another client with the same token opens the event stream and leaves again", Layer.EVENTS,
         (Place.GAME_START,), Remedy.LISTENING,
     )
     EVENTS_ENDED = FaultSpec(
-        "events-ended", "the event stream ends cleanly", Layer.PEOPLE, (Place.GAME_START,), Remedy.LISTENING
+        "events-ended", "the event stream ends cleanly", Layer.EVENTS, (Place.GAME_START,), Remedy.LISTENING
     )
     GAME_STREAM_ENDED = FaultSpec(
-        "game-stream-ended", "the stream of a running game ends cleanly", Layer.PEOPLE, (Place.TURN,), Remedy.REOPENED
+        "game-stream-ended", "the stream of a running game ends cleanly", Layer.EVENTS, (Place.TURN,), Remedy.REOPENED
     )
     THREEFOLD = FaultSpec(
-        "threefold", "a position repeats a third time, and the draw is shown late", Layer.PEOPLE,
+        "threefold", "a position repeats a third time, and the draw is shown late", Layer.EVENTS,
         (Place.THREEFOLD,),
     )
 
     RESET = FaultSpec(
-        "reset", "a connection is reset", Layer.WIRE, (*STREAMS, *COMMANDS, Place.ACCOUNT, Place.PLAYING),
+        "reset", "a connection is reset", Layer.CONNECTIONS, (*STREAMS, *COMMANDS, Place.ACCOUNT, Place.PLAYING),
         Remedy.REPEATED,
     )
     CLOSED = FaultSpec(
-        "closed", "a connection is closed too early", Layer.WIRE,
+        "closed", "a connection is closed too early", Layer.CONNECTIONS,
         (*STREAMS, *COMMANDS, Place.ACCOUNT, Place.PLAYING), Remedy.REPEATED,
     )
     STALL = FaultSpec(
-        "stall", "a stream falls silent, its connection stays open", Layer.WIRE, STREAMS, Remedy.REPEATED,
+        "stall", "a stream falls silent, its connection stays open", Layer.CONNECTIONS, STREAMS, Remedy.REPEATED,
         Notice.BY_SILENCE,
     )
     NETWORK_CHANGED = FaultSpec(
-        "network-changed", "all connections fall silent and stay open, new ones work", Layer.WIRE, (Place.MOVE,),
+        "network-changed", "all connections fall silent and stay open, new ones work", Layer.CONNECTIONS, (Place.MOVE,),
         Remedy.REOPENED, Notice.BY_SILENCE, is_general=True,
     )
-    CUT = FaultSpec("cut", "a stream breaks off in the middle of a line", Layer.WIRE, STREAMS, Remedy.REPEATED)
+    CUT = FaultSpec("cut", "a stream breaks off in the middle of a line", Layer.CONNECTIONS, STREAMS, Remedy.REPEATED)
     TRICKLE = FaultSpec(
-        "trickle", "an answer, its head first, or a line of a stream trickles in byte by byte", Layer.WIRE, REQUESTS,
-        Remedy.NOTHING,
+        "trickle", "an answer, its head first, or a line of a stream trickles in byte by byte", Layer.CONNECTIONS,
+        REQUESTS, Remedy.NOTHING,
         lasts_s=lambda timing: timing.slow_headers_s,
     )
     ANSWER_LOST = FaultSpec(
-        "answer-lost", "a command is carried out, and the connection closes before the answer", Layer.WIRE, COMMANDS,
+        "answer-lost", "a command is carried out, and the connection closes before the answer", Layer.CONNECTIONS,
+        COMMANDS,
     )
     REFUSED = FaultSpec(
-        "refused", "for a while no new connection is accepted; open ones stay", Layer.WIRE, (Place.MOVE,),
+        "refused", "for a while no new connection is accepted; open ones stay", Layer.CONNECTIONS, (Place.MOVE,),
         Remedy.MOVED, lasts_s=lambda timing: timing.outage_s, is_general=True,
     )
     RESTART = FaultSpec(
-        "restart", "all connections end, and for a while no new one is accepted", Layer.WIRE,
+        "restart", "all connections end, and for a while no new one is accepted", Layer.CONNECTIONS,
         (Place.MOVE,), Remedy.REOPENED, lasts_s=lambda timing: timing.restart_s, is_general=True,
     )
 

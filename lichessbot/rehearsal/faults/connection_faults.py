@@ -202,7 +202,7 @@ class Proxy:
         connection.traffic = traffic = request_traffic(method, path)
         connection.fault = None
         if traffic.place not in STREAMS:
-            connection.fault = self._schedule.strike(Layer.WIRE, traffic.place, traffic.game_id)
+            connection.fault = self._schedule.strike(Layer.CONNECTIONS, traffic.place, traffic.game_id)
         match connection.fault:
             case Fault.RESTART:
                 self._refuse_for(self._timing.restart_s)
@@ -236,7 +236,7 @@ class Proxy:
         client, traffic = connection.client, connection.traffic
         fault, connection.fault = connection.fault, None
         if traffic.place in STREAMS and data != _TICK:
-            fault = self._schedule.strike(Layer.WIRE, traffic.place, traffic.game_id)
+            fault = self._schedule.strike(Layer.CONNECTIONS, traffic.place, traffic.game_id)
         match fault:
             case Fault.ANSWER_LOST:
                 return False

@@ -38,7 +38,7 @@ class EventFaults:
             case GameStarted(session) if self._schedule.number(session.game.id) is not None:
                 if self._is_late(session.game.id):
                     session.threefold_settle_s = self._site.timing.threefold_late_s
-                self._soon(self._schedule.strike(Layer.PEOPLE, Place.GAME_START, session.game.id), session)
+                self._soon(self._schedule.strike(Layer.EVENTS, Place.GAME_START, session.game.id), session)
             case GameStarted(session) if self._is_of_a_stranger(session):
                 asyncio.get_running_loop().call_soon(session.abort)
             case GameChanged(session):
@@ -47,7 +47,7 @@ class EventFaults:
     def _strike(self, challenge: Challenge) -> None:
         """Strike a new challenge if it belongs to the rehearsal."""
         if self._schedule.number(challenge.id) is not None and challenge.is_active:
-            fault = self._schedule.strike(Layer.PEOPLE, Place.CHALLENGE, challenge.id)
+            fault = self._schedule.strike(Layer.EVENTS, Place.CHALLENGE, challenge.id)
             self._play(fault, challenge, None)
 
     def _on_change(self, session: GameSession) -> None:
@@ -56,7 +56,7 @@ class EventFaults:
             if self._is_late(game.id):
                 self._schedule.carry_out(LATE_THREEFOLD, game.id)
         elif game.setup.player(game.turn).account is self._bot:
-            self._soon(self._schedule.strike(Layer.PEOPLE, Place.TURN, game.id), session)
+            self._soon(self._schedule.strike(Layer.EVENTS, Place.TURN, game.id), session)
 
     def _soon(self, fault: Fault | None, session: GameSession) -> None:
         if fault is not None:

@@ -111,7 +111,7 @@ class HttpFaults:
         if session is None or session.game.is_over or session.game.ply < BOTH_MOVED_PLIES:
             return
         if session.game.setup.player(session.game.turn).account is self._bot:
-            fault = self._schedule.strike(Layer.PEOPLE, traffic.place, traffic.game_id)
+            fault = self._schedule.strike(Layer.EVENTS, traffic.place, traffic.game_id)
             if fault is Fault.TAKEBACK:
                 session.take_back_last()
 

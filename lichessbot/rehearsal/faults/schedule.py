@@ -19,10 +19,10 @@ _Strike = Callable[[PlacedFault, str | None], None]
 _FREQUENT = (
     (Layer.LINES, Place.STATE_LINE),
     (Layer.REQUESTS, Place.MOVE),
-    (Layer.PEOPLE, Place.MOVE),
-    (Layer.PEOPLE, Place.TURN),
-    (Layer.WIRE, Place.MOVE),
-    (Layer.WIRE, Place.GAME_STREAM),
+    (Layer.EVENTS, Place.MOVE),
+    (Layer.EVENTS, Place.TURN),
+    (Layer.CONNECTIONS, Place.MOVE),
+    (Layer.CONNECTIONS, Place.GAME_STREAM),
 )
 
 
@@ -44,7 +44,7 @@ class FaultPlan:
     @property
     def needs_a_proxy(self) -> bool:
         """Whether faults of connections are planned, which need the proxy."""
-        return any(placed.fault.spec.layer is Layer.WIRE for placed in self.placed_faults)
+        return any(placed.fault.spec.layer is Layer.CONNECTIONS for placed in self.placed_faults)
 
 
 @dataclass
