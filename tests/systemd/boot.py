@@ -59,6 +59,17 @@ class Machine:
         """One property of a unit, such as NRestarts."""
         return self.run("systemctl", "show", "--property", name, "--value", unit)
 
+    def request(self, url: str, method: str = "GET", token: str = "", *, check: bool = True) -> str:
+        """The body of an answer; by bash, as Python takes ten times as long to ask."""
+        host, _, path = url.removeprefix("http://").partition("/")
+        address, port = host.split(":")
+        head = (f"{method} /{path} HTTP/1.0", f"Host: {host}", f"Authorization: Bearer {token}", "Content-Length: 0")
+        ask = f'exec 3<>/dev/tcp/{address}/{port} && printf "%s\\r\\n" "$@" "" >&3 && cat <&3'
+        answer = self.run("bash", "-c", ask, "bash", *head, check=check)
+        status, _, rest = answer.partition("\n")
+        assert not check or status.split()[1] == "200", f"{method} {url}: {answer}"
+        return rest.partition("\n\n")[2]
+
     def write(self, path: str, text: str) -> None:
         """A file inside, with the folders it needs."""
         self.run("sh", "-c", f'mkdir -p "$(dirname {path})" && cat >{path} <<"END"\n{text}\nEND')

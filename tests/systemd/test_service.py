@@ -110,15 +110,8 @@ class Service:
 
     def games(self) -> dict[str, int]:
         """What the server says is being played: by id, how many full moves it has."""
-        playing = json.loads(self._request("GET", "/api/account/playing"))["nowPlaying"]
+        playing = json.loads(self.machine.request(f"{self._url}/api/account/playing", token=self._token))["nowPlaying"]
         return {game["gameId"]: int(game["fen"].split()[-1]) for game in playing if game["fen"].count(" ") == 5}
-
-    def _request(self, method: str, path: str, *, check: bool = True) -> str:
-        code = (
-            f"import urllib.request as u; print(u.urlopen(u.Request('{self._url}{path}', method='{method}', "
-            f"headers={{'Authorization': 'Bearer {self._token}'}})).read().decode())"
-        )
-        return self.machine.run("python3", "-c", code, check=check)
 
     def game(self) -> str:
         """The id of a game that has just begun, as soon as there is one: it will not end under our hands.
@@ -130,7 +123,7 @@ class Service:
             for game, moves in self.games().items():
                 if moves <= 3:
                     return game
-                self._request("POST", f"/api/bot/game/{game}/resign", check=False)
+                self.machine.request(f"{self._url}/api/bot/game/{game}/resign", "POST", self._token, check=False)
             time.sleep(0.2)
 
     def until_moved(self, game: str) -> None:
@@ -202,17 +195,14 @@ def test_the_daemon_has_no_rights(machine: Machine, service: Service) -> None:
 
 
 def test_the_page_is_served_from_inside_the_sandbox(machine: Machine, service: Service) -> None:
-    def page(path: str) -> str:
-        return machine.run("python3", "-c", f"import urllib.request as u; print(u.urlopen('{path}').read().decode())")
-
     machine.until(service.games)
-    assert page(f"http://{PAGE}/readyz") == "ok"
-    assert "<!doctype html>" in page(f"http://{PAGE}/").lower()
-    status = json.loads(page(f"http://{PAGE}/api/status"))
+    assert machine.request(f"http://{PAGE}/readyz") == "ok"
+    assert "<!doctype html>" in machine.request(f"http://{PAGE}/").lower()
+    status = json.loads(machine.request(f"http://{PAGE}/api/status"))
     assert status["process_id"] == service.main_pid
     assert status["engine"]["processes"] >= 1
     assert status["engine"]["memory_bytes"] > 30 << 20, "also that of the engine can be read"
-    assert "\nlichessbot_event_stream_open 1.0\n" in page(f"http://{PAGE}/metrics")
+    assert "\nlichessbot_event_stream_open 1.0\n" in machine.request(f"http://{PAGE}/metrics")
 
 
 def test_the_filter_forbids_unused_calls_and_allows_a_lower_priority(machine: Machine, service: Service) -> None:
