@@ -107,9 +107,7 @@ class RunningSearch:
             return Search(position, table, history, time_manager, nodes, network, prober, style=style)
 
         self._search = search(histories[0], self._time_manager, task.limits.nodes or 0)
-        quick_nodes = min(EARLY_STOP_NODES, task.limits.nodes or EARLY_STOP_NODES)
-        self._quick_search = partial(search, histories[0], TimeManager(), quick_nodes)
-        self._search_without_limits = partial(search, histories[0], TimeManager(), 0)
+        self._search_without_clock = partial(search, histories[0], TimeManager())
         self._stopped_by_caller = False
         self._helpers = [search(history, TimeManager(), 0) for history in histories[1:]]
         self._last: SearchReport | None = None
@@ -185,9 +183,7 @@ class RunningSearch:
         """Search one ply if `stop` came before the search had found a move; else return an empty variation."""
         if not self._stopped_by_caller:
             return ()
-        search = self._quick_search()
-        search.prober.disable()        # it may be on a slow disk
-        search.restrict_root(self._task.moves, self._task.complete)
+        search = self._quick_search(min(EARLY_STOP_NODES, self.limits.nodes or EARLY_STOP_NODES))
         return search_line(search, 1, None, lambda line: None).variation
 
     def _win_at_once(self) -> Iteration | None:
@@ -197,13 +193,18 @@ class RunningSearch:
         """
         if self._last is not None and (self._last.depth > 1 or self._last.bound is Bound.EXACT):
             return None
-        search = self._search_without_limits()
-        search.prober.disable()
-        search.restrict_root(self._task.moves, self._task.complete)
+        search = self._quick_search()
         if search.run(1, MATE - 2, MATE) < MATE - 1:
             return None
         line = Line(MATE - 1, tuple(search.principal_variation()))
         return Iteration(1, line, 1, 1, self._search.node_count(), self._time_manager.elapsed_ms())
+
+    def _quick_search(self, nodes: int = 0) -> Search:
+        """Return another search of the root moves, without the clock and tablebases; `nodes`: its limit, if not 0."""
+        search = self._search_without_clock(nodes)
+        search.prober.disable()        # it may be on a slow disk
+        search.restrict_root(self._task.moves, self._task.complete)
+        return search
 
     def _best_at_a_glance(self) -> tuple[int, ...]:
         """Return the move with the best static evaluation.
