@@ -84,13 +84,13 @@ class Lobby:
     @property
     def is_clear(self) -> bool:
         """Whether no more game can come of what was begun here."""
-        return not (len(self._slots) or len(self._matchmaker) or self._tournaments.leaving)
+        return not (len(self._slots) or len(self._matchmaker) or self._tournaments.is_leaving_any)
 
     @property
     def wake_at(self) -> float | None:
         """When `tick` or `take_overdue` has something to do."""
         parts = (self._slots, self._challenges, self._matchmaker, self._tournaments)
-        return earliest(self._tournaments.question_at, *(it.wake_at for it in parts))
+        return earliest(self._tournaments.list_check_at, *(it.wake_at for it in parts))
 
     @property
     def status(self) -> str:

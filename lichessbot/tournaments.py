@@ -5,7 +5,6 @@ only for a minute after it asked, so the bot asks again as long as it plays no g
 like all others. Knows what is wanted, by the configuration and by `lichessbot tournament`, also before a restart.
 """
 
-import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -38,7 +37,7 @@ from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts, earliest, is_due
 
 _ROUNDED_UP_BY_S: Final = 1.0  # Lichess sends the rest of a tournament in whole seconds
-_NOT_YET: Final = "pause is not over"
+_PAUSE_NOT_OVER: Final = "pause is not over"
 _SOMEBODY: Final = SlotHolder("", is_bot=False)
 
 
@@ -52,10 +51,13 @@ class Wish:
 
 
 class _Stage(Enum):
+    """The stages of our part in a tournament, in their order."""
+
     UNREAD = auto()
+    """Its variant, start and end are not known yet."""
     JOINING = auto()
+    JOINED = auto()
     LEAVING = auto()
-    IN = auto()
 
 
 @dataclass(slots=True)
@@ -66,28 +68,28 @@ class _Entry:
     due_at: float | None
     stage: _Stage = _Stage.UNREAD
     command: Command | None = None
-    """What was sent for it and is unanswered."""
+    """What was sent for it and has no answer yet."""
     starts_at: float | None = None
     ends_at: float | None = None
     games: set[str] = field(default_factory=set)
-    limited: int = 0
+    rate_limits_in_a_row: int = 0
     """How often in a row Lichess answered 429."""
     waits_for_slot: bool = False
     """The next game is requested as soon as a slot is free."""
-    asked: bool = False
-    """A game was requested after the start, which may begin from now on."""
-    asked_at: float = 0.0
-    """When a game was last requested; if Lichess has answered, when it did."""
-    checked_at: float = 0.0
-    """When the list of games was last asked whether the game has begun."""
-    again: Wish | None = None
+    game_requested: bool = False
+    """A game was requested after the start of the tournament, and may begin at any moment."""
+    requested_at: float = 0.0
+    """When a game was last requested; once Lichess has answered, when it did."""
+    list_checked_at: float = 0.0
+    """When the list of games was last read to find out whether the game has begun."""
+    rejoin_wish: Wish | None = None
     """What to join again once we have left."""
     written: threading.Event | None = None
     """Set once the store has an arena that was found by its game."""
 
     @property
-    def under_way(self) -> bool:
-        """Whether a command for it is unanswered."""
+    def waits_for_answer(self) -> bool:
+        """Whether a command for it has no answer yet."""
         return self.command is not None
 
     @property
@@ -110,12 +112,12 @@ class Tournaments:
         self._log = EventLog()
         self._entries: dict[str, _Entry] = {}
         self._left: set[str] = set()
-        """Tournaments that were left; a late event of a game there does not join them again."""
+        """Tournaments that are over or were left; a late event of a game there does not join them again."""
         self._earlier_games = {game_id for game_id, _ in store.left_over}
         """Games of the last process; it noted their tournaments, so those that are not known were left since."""
         self._stopping = False
 
-    # What is wanted
+    # Which tournaments
 
     def want(self, configured: Iterable[TournamentConfig]) -> None:
         """Take part in these tournaments and in those in the store, and in no others."""
@@ -136,7 +138,7 @@ class Tournaments:
             self._left.discard(wish.tournament_id)
             self._entries[wish.tournament_id] = _Entry(wish, time.monotonic())
         elif entry.stage is _Stage.LEAVING:
-            entry.again = wish
+            entry.rejoin_wish = wish
 
     def stop(self) -> None:
         """Leave every tournament. The next start joins them again."""
@@ -155,7 +157,7 @@ class Tournaments:
         return tuple(it for it, entry in self._entries.items() if entry.stage is not _Stage.LEAVING)
 
     @property
-    def leaving(self) -> bool:
+    def is_leaving_any(self) -> bool:
         """Whether Lichess still has to be told that we leave a tournament."""
         return any(entry.stage is _Stage.LEAVING for entry in self._entries.values())
 
@@ -165,59 +167,64 @@ class Tournaments:
         soon = time.monotonic() + self._timeouts.tournament_soon.total_seconds()
         return [_SOMEBODY for entry in self._entries.values() if _needs_slot(entry, soon)]
 
-    # What happens
+    # Events
 
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        return earliest(*(entry.due_at for entry in self._entries.values() if not entry.under_way))
+        return earliest(*(entry.due_at for entry in self._entries.values() if not entry.waits_for_answer))
 
     @property
-    def question_at(self) -> float | None:
+    def list_check_at(self) -> float | None:
         """When `take_overdue` has a new answer."""
-        return earliest(*map(self._check_at, self._entries.values()))
+        return earliest(*map(self._list_check_at, self._entries.values()))
 
     def tick(self, is_played: Callable[[str], bool], free_slots: Callable[[], int]) -> None:
-        """Ask for the next game in tournaments in which none is played, in as many at a time as there are slots."""
+        """Do what is due: above all, request the next game in tournaments in which none is played.
+
+        No more games are requested at a time than there are free slots.
+        """
         now = time.monotonic()
 
         def has_slot() -> bool:
-            return free_slots() > sum(_is_asked(entry, now) for entry in self._entries.values())
+            return free_slots() > sum(_game_may_begin(entry, now) for entry in self._entries.values())
 
-        self._end_turns(now)
-        # Those that wait come first, and of these the one that was asked least recently: so they take turns.
-        for entry in sorted(self._entries.values(), key=lambda it: (not it.waits_for_slot, it.asked_at)):
+        self._yield_turns(now)
+        # They take turns: those that wait for a slot come first, beginning with the oldest request for a game.
+        for entry in sorted(self._entries.values(), key=lambda it: (not it.waits_for_slot, it.requested_at)):
             played = {game_id for game_id in entry.games if is_played(game_id)}
-            if entry.games and not played and not entry.under_way:
+            if entry.games and not played and not entry.waits_for_answer:
                 entry.due_at = now     # a game's own stream may end before the event stream says so
             entry.games = played
-            if entry.waits_for_slot and not entry.under_way and has_slot():
+            if entry.waits_for_slot and not entry.waits_for_answer and has_slot():
                 entry.due_at = now
-            if is_due(entry.due_at, now) and not entry.under_way:
-                self._step(entry, now, has_slot)
+            if is_due(entry.due_at, now) and not entry.waits_for_answer:
+                self._send_due_request(entry, now, has_slot)
 
-    def _end_turns(self, now: float) -> None:
-        """While others wait, do not repeat a request for a game, but let Lichess forget it before they ask."""
-        if any(it.waits_for_slot for it in self._entries.values()):
-            for entry in self._entries.values():
-                forgotten_at = entry.asked_at + self._timeouts.tournament_forgets.total_seconds()
-                if entry.stage is _Stage.IN and entry.asked and is_due(entry.due_at, now) and now < forgotten_at:
-                    entry.due_at = forgotten_at
+    def _yield_turns(self, now: float) -> None:
+        """While others wait for a slot, let Lichess forget a request for a game instead of repeating it."""
+        if not any(entry.waits_for_slot for entry in self._entries.values()):
+            return
+        for entry in self._entries.values():
+            forgotten_at = entry.requested_at + self._timeouts.tournament_forgets.total_seconds()
+            would_repeat = entry.stage is _Stage.JOINED and entry.game_requested and is_due(entry.due_at, now)
+            if would_repeat and now < forgotten_at:
+                entry.due_at = forgotten_at
 
     def take_overdue(self, now: float) -> bool:
         """Return whether a game may have begun unseen, so that the list of games should be read; begin to wait anew.
 
         Lichess gives no more than seconds for the first move in an arena, and any stream may be down for longer.
         """
-        overdue = [entry for entry in self._entries.values() if is_due(self._check_at(entry), now)]
+        overdue = [entry for entry in self._entries.values() if is_due(self._list_check_at(entry), now)]
         for entry in overdue:
-            entry.checked_at = now
+            entry.list_checked_at = now
         return bool(overdue)
 
-    def _check_at(self, entry: _Entry) -> float | None:
-        if entry.stage is not _Stage.IN or not entry.asked or entry.games:
+    def _list_check_at(self, entry: _Entry) -> float | None:
+        if entry.stage is not _Stage.JOINED or not entry.game_requested or entry.games:
             return None
-        return max(entry.asked_at, entry.checked_at) + self._timeouts.game_start.total_seconds()
+        return max(entry.requested_at, entry.list_checked_at) + self._timeouts.game_start.total_seconds()
 
     def game_started(self, tournament_id: str, game_id: str) -> None:
         """Take note of a game; a tournament that was joined by hand or by another program is wanted from now on."""
@@ -226,10 +233,10 @@ class Tournaments:
             self._log.info("tournament.found", tournament=tournament_id)
             written = self._store.add(Table.TOURNAMENTS, id=tournament_id)
             wish, now = Wish(tournament_id), time.monotonic()
-            self._entries[tournament_id] = _Entry(wish, now, _Stage.IN, written=written)
+            self._entries[tournament_id] = _Entry(wish, now, _Stage.JOINED, written=written)
         if tournament_id in self._entries:
             self._entries[tournament_id].games.add(game_id)
-            self._entries[tournament_id].asked = False
+            self._entries[tournament_id].game_requested = False
 
     def game_finished(self, game_id: str) -> None:
         for entry in self._entries.values():
@@ -247,67 +254,73 @@ class Tournaments:
         entry.command = None
         now = time.monotonic()
         if isinstance(report, CommandDone):
-            entry.limited = 0
+            entry.rate_limits_in_a_row = 0
         match report:
             case CommandFailed(error=error):
-                entry.waits_for_slot = entry.asked = False  # that is found out after the pause
-                self._hear_failure(entry, command, error, now)
+                entry.waits_for_slot = entry.game_requested = False  # the next request decides both anew
+                self._command_failed(entry, command, error, now)
             case CommandDone(command=LeaveTournament()):
-                self._be_out(entry)
+                self._arena_left(entry)
             case CommandDone(command=JoinTournament()):
                 if entry.stage is _Stage.JOINING:
                     self._log.info("tournament.joined", tournament=command.tournament_id)
-                    entry.stage = _Stage.IN
-                entry.asked_at = now if entry.asked else entry.asked_at
-                self._look(entry, now)
+                    entry.stage = _Stage.JOINED
+                if entry.game_requested:
+                    entry.requested_at = now
+                self._schedule_or_read(entry, now)
             case CommandDone(command=ReadTournament(), answer=ArenaInfo() as info):
-                self._plan(entry, info, now)
+                self._arena_read(entry, info, now)
 
-    # What follows
+    # Requests
 
-    def _step(self, entry: _Entry, now: float, has_slot: Callable[[], bool]) -> None:
-        entry.due_at, entry.waits_for_slot, entry.asked = None, False, False
-        to_come = entry.starts_at is not None and now < entry.starts_at
-        over = entry.ends_at is not None and now >= entry.ends_at
-        wish = entry.wish
+    def _send_due_request(self, entry: _Entry, now: float, has_slot: Callable[[], bool]) -> None:
+        entry.due_at, entry.waits_for_slot, entry.game_requested = None, False, False
+        is_to_come = entry.starts_at is not None and now < entry.starts_at
+        is_over = entry.ends_at is not None and now >= entry.ends_at
         match entry.stage:
             case _Stage.LEAVING:
-                self._send(entry, LeaveTournament(wish.tournament_id))
+                self._send(entry, LeaveTournament(entry.wish.tournament_id))
             case _Stage.UNREAD:
-                self._send(entry, ReadTournament(wish.tournament_id))
-            case _Stage.IN if to_come:
-                self._send(entry, ReadTournament(wish.tournament_id))
-            case _Stage.IN if over or entry.games:
-                self._look(entry, now)
-            case stage:
-                entry.waits_for_slot = not has_slot()
-                if stage is _Stage.IN and entry.waits_for_slot:
-                    self._look(entry, now)
-                else:
-                    pair = not entry.waits_for_slot
-                    self._send(entry, JoinTournament(wish.tournament_id, wish.team, wish.password, pair=pair))
-                    if pair:
-                        entry.asked, entry.asked_at = entry.starts_at is None or entry.starts_at <= now, now
+                self._send(entry, ReadTournament(entry.wish.tournament_id))
+            case _Stage.JOINED if is_to_come:
+                self._send(entry, ReadTournament(entry.wish.tournament_id))
+            case _Stage.JOINED if is_over or entry.games:
+                self._schedule_or_read(entry, now)
+            case _Stage.JOINING | _Stage.JOINED:
+                self._join(entry, now, has_slot=has_slot())
 
-    def _look(self, entry: _Entry, now: float) -> None:
-        """Ask when the tournament starts and ends, once it should have."""
-        known = any(moment is not None and now < moment for moment in (entry.starts_at, entry.ends_at))
+    def _join(self, entry: _Entry, now: float, *, has_slot: bool) -> None:
+        """Join, and request a game if there is a slot for it. For Lichess, both are the same request."""
+        entry.waits_for_slot = not has_slot
+        if entry.stage is _Stage.JOINED and not has_slot:
+            self._schedule_or_read(entry, now)
+            return
+        wish = entry.wish
+        self._send(entry, JoinTournament(wish.tournament_id, wish.team, wish.password, pair=has_slot))
+        if has_slot:
+            entry.game_requested = entry.starts_at is None or entry.starts_at <= now
+            entry.requested_at = now
+
+    def _schedule_or_read(self, entry: _Entry, now: float) -> None:
+        """Schedule the next request. If the tournament should be over, as far as is known, read it first."""
+        ahead = [moment for moment in (entry.starts_at, entry.ends_at) if moment is not None and now < moment]
         if entry.stage is _Stage.LEAVING:
             entry.due_at = now
-        elif known:
-            entry.due_at = self._next(entry, now)
+        elif ahead:
+            entry.due_at = self._next_request_at(entry, now)
         else:
             self._send(entry, ReadTournament(entry.wish.tournament_id))
 
-    def _plan(self, entry: _Entry, info: ArenaInfo, now: float) -> None:
+    def _arena_read(self, entry: _Entry, info: ArenaInfo, now: float) -> None:
         if info.is_finished:
-            self._end(entry)
+            self._drop(entry)
             return
-        if entry.stage is _Stage.UNREAD and info.variant not in (playable := self._playable()):
+        playable = self._playable()
+        if entry.stage is _Stage.UNREAD and info.variant not in playable:
             known = ", ".join(it for it in playable if it.can_be_proposed)
             wrong = f"expected a variant that the engine plays ({known}), found {info.variant}"
             self._log.warning("tournament.refused", tournament=entry.wish.tournament_id, error=wrong)
-            self._end(entry, is_over=False)
+            self._drop(entry, is_over=False)
             return
         if entry.starts_at is None:
             self._log.info(
@@ -320,48 +333,54 @@ class Tournaments:
         entry.starts_at = now + (info.seconds_to_start or 0.0)
         entry.ends_at = None if info.seconds_to_finish is None else now + info.seconds_to_finish
         match entry.stage:
-            case _Stage.IN | _Stage.JOINING:
-                entry.due_at = self._next(entry, now)
+            case _Stage.JOINED | _Stage.JOINING:
+                entry.due_at = self._next_request_at(entry, now)
             case _Stage.UNREAD:
                 entry.stage, entry.due_at = _Stage.JOINING, now
             case _Stage.LEAVING:
                 entry.due_at = now
 
-    def _next(self, entry: _Entry, now: float) -> float:
-        """Return when to ask again: when it starts, then for a game before Lichess forgets us, then whether it is over.
+    def _next_request_at(self, entry: _Entry, now: float) -> float:
+        """Return when to send the next request: at the start, then before Lichess forgets the last one, or at the end.
 
         For some seconds Lichess reports that no time is left, but not yet that the tournament is over.
         """
         if entry.starts_at is not None and entry.starts_at > now:
             return min(entry.starts_at, now + self._timeouts.tournament_look.total_seconds())
         again_at = now + self._timeouts.tournament_asks.total_seconds()
-        ends_at = math.inf if entry.ends_at is None else entry.ends_at
-        return min(again_at, ends_at if ends_at > now else now + self._timeouts.tournament_end.total_seconds())
+        if entry.ends_at is None:
+            return again_at
+        if entry.ends_at > now:
+            return min(again_at, entry.ends_at)
+        return min(again_at, now + self._timeouts.tournament_end.total_seconds())
 
-    def _hear_failure(
+    def _command_failed(
         self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament, error: Exception, now: float
     ) -> None:
         is_answer = isinstance(error, Refused) and error.certain and error.status != HTTPStatus.UNAUTHORIZED
-        final = is_answer and _NOT_YET not in str(error)
-        if isinstance(command, LeaveTournament) and (final or self._stopping):
-            self._be_out(entry)  # it is over, we were not in it, or Lichess is unreachable
-        elif final:
+        is_final = is_answer and _PAUSE_NOT_OVER not in str(error)
+        if isinstance(command, LeaveTournament) and (is_final or self._stopping):
+            self._arena_left(entry)  # it is over, we were not in it, or Lichess is unreachable
+        elif is_final:
             is_over = entry.ends_at is not None and now >= entry.ends_at - _ROUNDED_UP_BY_S
             if not is_over:
                 self._log.warning("tournament.refused", tournament=command.tournament_id, error=error)
-            self._end(entry, is_over=is_over)
+            self._drop(entry, is_over=is_over)
         else:
-            entry.due_at = now + self._pause(entry, error).total_seconds()
+            entry.due_at = now + self._retry_delay(entry, error).total_seconds()
 
-    def _pause(self, entry: _Entry, error: Exception) -> timedelta:
-        """Return when to ask again. Lichess limits new tournaments by the hour, but its 429 names only a minute."""
+    def _retry_delay(self, entry: _Entry, error: Exception) -> timedelta:
+        """Return how long to wait before the next request.
+
+        Lichess limits new tournaments by the hour, but its 429 names only a minute.
+        """
         if not isinstance(error, RateLimited):
             return self._timeouts.tournament_retry
-        entry.limited += 1
-        return doubled(error.pause, entry.limited - 1, self._timeouts.tournament_limit)
+        entry.rate_limits_in_a_row += 1
+        return doubled(error.pause, entry.rate_limits_in_a_row - 1, self._timeouts.tournament_limit)
 
     def _leave(self, entry: _Entry) -> None:
-        entry.again = None
+        entry.rejoin_wish = None
         if entry.stage is _Stage.LEAVING:
             return
         if entry.command is not None and self._outbox.withdraw(entry.command):     # held back by a rate limit
@@ -373,34 +392,34 @@ class Tournaments:
 
     def _forget(self, entry: _Entry) -> None:
         del self._entries[entry.wish.tournament_id]
-        self._left.add(entry.wish.tournament_id)     # its last game may go on, and is no find
+        self._left.add(entry.wish.tournament_id)     # its last game may go on, and must not add it again
 
-    def _be_out(self, entry: _Entry) -> None:
+    def _arena_left(self, entry: _Entry) -> None:
         self._forget(entry)
         self._log.info("tournament.left", tournament=entry.wish.tournament_id)
-        if entry.again is not None and not self._stopping:
-            self._enter(entry.again)
+        if entry.rejoin_wish is not None and not self._stopping:
+            self._enter(entry.rejoin_wish)
 
-    def _send(self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament) -> None:
-        entry.command = command
-        self._outbox.send(command)
-
-    def _end(self, entry: _Entry, *, is_over: bool = True) -> None:
-        """Forget a tournament for good: it is over or cannot be joined, and will not be joined again."""
+    def _drop(self, entry: _Entry, *, is_over: bool = True) -> None:
+        """Forget a tournament that is over or cannot be joined, also in the store."""
         self._forget(entry)
         if is_over:
             self._log.info("tournament.over", tournament=entry.wish.tournament_id)
         self._store.delete(Table.TOURNAMENTS, id=entry.wish.tournament_id)
 
+    def _send(self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament) -> None:
+        entry.command = command
+        self._outbox.send(command)
+
 
 def _needs_slot(entry: _Entry, soon: float) -> bool:
     begun = entry.starts_at is not None and entry.starts_at <= soon
-    return entry.stage is _Stage.IN and begun and not entry.games
+    return entry.stage is _Stage.JOINED and begun and not entry.games
 
 
-def _is_asked(entry: _Entry, now: float) -> bool:
+def _game_may_begin(entry: _Entry, now: float) -> bool:
     """Return whether a game may begin there, as the last request for one still counts."""
-    return entry.asked and not entry.games and not is_due(entry.due_at, now)
+    return entry.game_requested and not entry.games and not is_due(entry.due_at, now)
 
 
 def _plain(secret: SecretStr | None) -> str | None:

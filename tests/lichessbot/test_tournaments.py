@@ -60,7 +60,7 @@ def test_an_arena_that_was_not_joined_yet_is_not_left(
     desk.tick()
     desk.held_back = [] if is_sent else desk.sent[-1:]
     desk.tournaments.stop()
-    assert not desk.tournaments.leaving
+    assert not desk.tournaments.is_leaving_any
     assert desk.held_back == []
     desk.tick()
     assert desk.sent == [ReadTournament(ARENA)]
@@ -316,10 +316,10 @@ def test_while_a_game_may_begin_the_list_of_games_is_asked_for_every_few_seconds
         questions += [second] * desk.tournaments.take_overdue(desk.hand.now)
         desk.hand.now += 1
     assert questions == [5, 10, 15, 20]
-    assert desk.tournaments.question_at == desk.hand.now
+    assert desk.tournaments.list_check_at == desk.hand.now
     desk.played.add(GAME)
     desk.tournaments.game_started(ARENA, GAME)
-    assert desk.tournaments.question_at is None
+    assert desk.tournaments.list_check_at is None
 
 
 def test_a_game_that_begins_uses_up_the_request_for_it(desk: Desk) -> None:
