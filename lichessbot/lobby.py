@@ -41,7 +41,7 @@ from lichessbot.matchmaking.rechallenge import LastChallenges
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts, earliest
-from lichessbot.tournaments import Tournaments
+from lichessbot.tournaments import Tournaments, Wish
 
 LobbyCommand = AcceptChallenge | DeclineChallenge | MatchCommand | TournamentCommand
 
@@ -197,6 +197,22 @@ class Lobby:
         it = self._last.again(received=received)
         self._matchmaker.rechallenge(it)
         return f"will challenge {it.opponent}: {it.terms}"
+
+    def join_tournament(self, tournament_id: str, team: str | None, password: str | None) -> str:
+        """Take part in an arena, also after a restart; return from when on."""
+        self._tournaments.join(Wish(tournament_id, team, password))
+        if self._stopping:
+            return "the daemon is finishing and plays there after its next start"
+        if self._paused:
+            return "the daemon is paused and plays there after `lichessbot resume`"
+        return "the daemon plays there"
+
+    def leave_tournament(self, tournament_id: str) -> str:
+        """Take no more part in an arena. Raises CannotDo if the configuration lists it."""
+        if any(it.id == tournament_id for it in self._configured.tournaments):
+            raise CannotDo("its configuration lists the arena in `tournaments`: remove it there and send SIGHUP")
+        self._tournaments.leave(tournament_id)
+        return "the daemon plays there no more"
 
     @property
     def _matchmaking(self) -> MatchmakingStatus:

@@ -2,10 +2,9 @@
 
 For the main thread. An arena is read before it is joined, as the engines must play its variant. Lichess pairs a program
 only for a minute after it asked, so the bot asks again as long as it plays no game there. The games themselves arrive
-like all others. Knows what is wanted, by the configuration and by `lichessbot tournament`, also before a restart.
+like all others. Knows what is wanted, by the configuration and by `lichessbot tournament`, also after a restart.
 """
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -84,19 +83,11 @@ class _Entry:
     """When the list of games was last read to find out whether the game has begun."""
     rejoin_wish: Wish | None = None
     """What to join again once we have left."""
-    written: threading.Event | None = None
-    """Set once the store has an arena that was found by its game."""
 
     @property
     def waits_for_answer(self) -> bool:
         """Whether a command for it has no answer yet."""
         return self.command is not None
-
-    @property
-    def is_written(self) -> bool:
-        """Whether the store has it, or had it."""
-        return self.written is None or self.written.is_set()
-
 
 class Tournaments:
     """The tournaments of this account that are not over."""
@@ -110,6 +101,8 @@ class Tournaments:
         self._timeouts = timeouts
         self._playable = playable
         self._log = EventLog()
+        self._wishes = {str(row[0]): Wish(*row) for row in store.remembered(Table.TOURNAMENTS)}
+        """What the store keeps: tournaments joined by command or found by their games, and not over."""
         self._entries: dict[str, _Entry] = {}
         self._left: set[str] = set()
         """Tournaments that are over or were left; a late event of a game there does not join them again."""
@@ -120,17 +113,31 @@ class Tournaments:
     # Which tournaments
 
     def want(self, configured: Iterable[TournamentConfig]) -> None:
-        """Take part in these tournaments and in those in the store, and in no others."""
-        written = {it for it, entry in self._entries.items() if entry.is_written}    # before the store is read
-        if not self._store.read_again(Table.TOURNAMENTS):
-            written.clear()        # what is in the store is not known: nothing is left
-        wishes = {str(row[0]): Wish(*row) for row in self._store.remembered(Table.TOURNAMENTS)}
-        wishes |= {it.id: Wish(it.id, it.team, _plain(it.password)) for it in configured}
+        """Take part in these tournaments and in those that the store keeps, and in no others."""
+        wishes = self._wishes | {it.id: Wish(it.id, it.team, _plain(it.password)) for it in configured}
         if not self._stopping:
             for wish in wishes.values():
                 self._enter(wish)
-        for tournament_id in written - wishes.keys():
+        for tournament_id in self._entries.keys() - wishes.keys():
             self._leave(self._entries[tournament_id])
+
+    def join(self, wish: Wish) -> None:
+        """Take part in a tournament until it is over or `leave`, also after a restart."""
+        self._wishes[wish.tournament_id] = wish
+        row = {"id": wish.tournament_id, "team": wish.team, "password": wish.password}
+        self._store.replace(Table.TOURNAMENTS, **row)
+        if not self._stopping:
+            self._enter(wish)
+
+    def leave(self, tournament_id: str) -> None:
+        """Take no more part in a tournament, also after a restart."""
+        self._delete_wish(tournament_id)
+        if tournament_id in self._entries:
+            self._leave(self._entries[tournament_id])
+
+    def _delete_wish(self, tournament_id: str) -> None:
+        self._wishes.pop(tournament_id, None)
+        self._store.delete(Table.TOURNAMENTS, id=tournament_id)
 
     def _enter(self, wish: Wish) -> None:
         entry = self._entries.get(wish.tournament_id)
@@ -231,9 +238,9 @@ class Tournaments:
         known = tournament_id in self._entries or tournament_id in self._left
         if not known and not self._stopping and game_id not in self._earlier_games:
             self._log.info("tournament.found", tournament=tournament_id)
-            written = self._store.add(Table.TOURNAMENTS, id=tournament_id)
-            wish, now = Wish(tournament_id), time.monotonic()
-            self._entries[tournament_id] = _Entry(wish, now, _Stage.JOINED, written=written)
+            self._wishes[tournament_id] = wish = Wish(tournament_id)
+            self._store.add(Table.TOURNAMENTS, id=tournament_id)
+            self._entries[tournament_id] = _Entry(wish, time.monotonic(), _Stage.JOINED)
         if tournament_id in self._entries:
             self._entries[tournament_id].games.add(game_id)
             self._entries[tournament_id].game_requested = False
@@ -405,7 +412,7 @@ class Tournaments:
         self._forget(entry)
         if is_over:
             self._log.info("tournament.over", tournament=entry.wish.tournament_id)
-        self._store.delete(Table.TOURNAMENTS, id=entry.wish.tournament_id)
+        self._delete_wish(entry.wish.tournament_id)
 
     def _send(self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament) -> None:
         entry.command = command

@@ -4,6 +4,7 @@ Of the configuration they read only `state_dir`: the daemon goes on while the re
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -18,11 +19,13 @@ from lichessbot.storage.database import owner
 _player = click.argument("player", type=Parsed(player_name), metavar="NAME")
 
 
-def ask_daemon(config_file: Path | None, command: ControlCommand, argument: str = "") -> ControlAnswer:
+def ask_daemon(
+    config_file: Path | None, command: ControlCommand, argument: str = "", options: Mapping[str, str] | None = None
+) -> ControlAnswer:
     """Return the answer of the daemon with this configuration; one that could not be had says why."""
     folder = records_folder(config_file)
     try:
-        return ask(folder, command, argument)
+        return ask(folder, command, argument, options=options)
     except NoDaemon as error:
         pid = owner(folder)
         if pid is None:

@@ -1,29 +1,29 @@
 """`lichessbot tournament`: join an arena, or leave it; the running daemon plays. `lichessbot team`: join a team.
 
-Asks Lichess first, so that errors are shown at once. The request is kept in the state folder, where the daemon finds
-it at its start, or when it gets a signal from here.
+Asks Lichess first, so that its errors are shown at once. Then tells the running daemon; if none runs, changes the
+records, where the next one finds what it is to play.
 """
 
 import re
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import closing
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import click
 
 from lichessbot.cli.challenge import refuse_unplayable
+from lichessbot.cli.control import ask_daemon
 from lichessbot.cli.options import Parsed, access_to, config_option, load
 from lichessbot.config import arena_id
+from lichessbot.control.commands import ControlCommand
 from lichessbot.errors import ApiError, ConfigError, ExitCode
-from lichessbot.lichess.client import Access, LichessClient
+from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.models import ArenaInfo
 from lichessbot.log import inert
-from lichessbot.storage.database import Database, Statement, owner, reload_owner, write_beside
+from lichessbot.storage.database import Database, Statement, in_use
 from lichessbot.storage.tables import Table, deleted, replaced
-from lichessbot.timeouts import Timeouts
 
+_TABLE: Final = Table.TOURNAMENTS
 _SHORTEST_MESSAGE: Final = 30  # Lichess's own limit
 
 
@@ -92,63 +92,38 @@ def tournament_command(
         raise ConfigError(
             [f"tournament {tournament_id} is listed in `tournaments` of {config_file}: remove it there and send SIGHUP"]
         )
-    request = Request(tournament_id, team, password, leave)
-
-    def check_variant(info: ArenaInfo) -> None:
-        refuse_unplayable(f"tournament {info.id}", info.variant, loaded.config, timeouts)
-
-    done = register(request, access_to(loaded, timeouts), timeouts, loaded.state_dir, sys.stdout, check_variant)
-    return ExitCode.OK if done else ExitCode.FAILED
-
-
-@dataclass(frozen=True)
-class Request:
-    """The request on the command line."""
-
-    tournament_id: str
-    team: str | None = None
-    password: str | None = field(default=None, repr=False)
-    leave: bool = False
-
-
-def register(
-    request: Request,
-    access: Access,
-    timeouts: Timeouts,
-    state_dir: Path,
-    out: IO[str],
-    check: Callable[[ArenaInfo], None],
-) -> bool:
-    """Join or leave. Write the result in one line; return whether it succeeded. `check` may refuse to join."""
-    api = LichessClient(access, timeouts.request_answer)
+    api = LichessClient(access_to(loaded, timeouts), timeouts.request_answer)
     try:
-        name = _leave(api, request) if request.leave else _enter(api, request, check)
-        pid = owner(state_dir)
-        is_told = _record(request, state_dir, pid)
+        if leave:
+            api.leave_tournament(tournament_id)
+            done = f"left tournament {tournament_id}"
+        else:
+            info = api.tournament(tournament_id)
+            refuse_unplayable(f"tournament {info.id}", info.variant, loaded.config, timeouts)
+            api.join_tournament(tournament_id, team, password, pair=False)
+            done = f"entered for {info.full_name or info.id}, which {_when(info)}"
     except ApiError as error:
-        out.write(f"tournament {request.tournament_id}: {error}\n")
-        return False
+        click.echo(inert(f"tournament {tournament_id}: {error}"))
+        return ExitCode.FAILED
     finally:
         api.close()
-    if is_told:
-        out.write(f"{name}; the daemon (process {pid}) was told\n")
-    elif pid is None:
-        out.write(f"{name}; no daemon uses {state_dir}: the next `lichessbot run` will be told\n")
-    else:
-        out.write(f"{name}; the daemon that uses {state_dir} could not be told: send it SIGHUP\n")
-    return is_told or pid is None
+    if not in_use(loaded.state_dir):
+        row = {"id": tournament_id, "team": team, "password": password}
+        _write(loaded.state_dir, deleted(_TABLE, id=tournament_id) if leave else replaced(_TABLE, **row))
+        click.echo(inert(f"{done}; no daemon uses {loaded.state_dir}: the next `lichessbot run` will know"))
+        return ExitCode.OK
+    command = ControlCommand.LEAVE_TOURNAMENT if leave else ControlCommand.JOIN_TOURNAMENT
+    options = {name: value for name, value in (("team", team), ("password", password)) if value}
+    answer = ask_daemon(config_file, command, tournament_id, options)
+    risk = "play there again" if leave else "not play there"
+    click.echo(inert(f"{done}; {answer.text}" if answer.ok else f"{done}, but the daemon may {risk}: {answer.text}"))
+    return ExitCode.OK if answer.ok else ExitCode.FAILED
 
 
-def _enter(api: LichessClient, request: Request, check: Callable[[ArenaInfo], None]) -> str:
-    info = api.tournament(request.tournament_id)
-    check(info)
-    api.join_tournament(request.tournament_id, request.team, request.password, pair=False)
-    return f"entered for {info.full_name or info.id}, which {_when(info)}"
-
-
-def _leave(api: LichessClient, request: Request) -> str:
-    api.leave_tournament(request.tournament_id)
-    return f"left tournament {request.tournament_id}"
+def _write(state_dir: Path, statement: Statement) -> None:
+    """Change the records, which no daemon uses. Raises StateError."""
+    with closing(Database(state_dir)) as file:
+        file.write([statement])
 
 
 def _when(info: ArenaInfo) -> str:
@@ -161,23 +136,3 @@ def _when(info: ArenaInfo) -> str:
 
 def _minutes(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
-
-
-def _record(request: Request, state_dir: Path, pid: int | None) -> bool:
-    """Store the request; return whether the daemon, process `pid`, was told. Raises StateError."""
-    statement = _statement(request)
-    if pid is not None:
-        write_beside(state_dir, statement)
-        return reload_owner(state_dir, pid)
-    file = Database(state_dir)
-    try:
-        file.write([statement])
-    finally:
-        file.close()
-    return False
-
-
-def _statement(request: Request) -> Statement:
-    if request.leave:
-        return deleted(Table.TOURNAMENTS, id=request.tournament_id)
-    return replaced(Table.TOURNAMENTS, id=request.tournament_id, team=request.team, password=request.password)

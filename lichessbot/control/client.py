@@ -2,6 +2,7 @@
 
 import socket
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,13 @@ class NoAnswer(LichessBotError):
     """The daemon did not answer, or with something unreadable."""
 
 
-def ask(folder: Path, command: ControlCommand, argument: str = "", patience_s: float = _PATIENCE_S) -> ControlAnswer:
+def ask(
+    folder: Path,
+    command: ControlCommand,
+    argument: str = "",
+    patience_s: float = _PATIENCE_S,
+    options: Mapping[str, str] | None = None,
+) -> ControlAnswer:
     """Send a command to the daemon that uses this state folder. Raises NoDaemon or NoAnswer."""
     deadline = time.monotonic() + patience_s
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -35,7 +42,7 @@ def ask(folder: Path, command: ControlCommand, argument: str = "", patience_s: f
         except OSError as error:
             raise NoAnswer(f"{folder}: the daemon cannot be reached: {error.strerror or error}") from error
         try:
-            connection.sendall(request_line(command, argument))
+            connection.sendall(request_line(command, argument, options))
             return read_answer(read_line(connection, _MOST_BYTES, deadline))
         except TimeoutError as error:
             raise NoAnswer(f"the daemon did not answer within {patience_s:g} s") from error

@@ -1,11 +1,12 @@
 """The commands to a running daemon, and both messages of the socket: one line of JSON each way.
 
 A request is `{"command": "block", "argument": "somebody"}`, its answer `{"ok": true, "text": "...", "status": null}`.
+Some commands also take `"options": {"team": "coders"}`.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -19,6 +20,7 @@ from lichessbot.control.status import Status
 from lichessbot.errors import LichessBotError, UnreadableLine
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
+_ARENA: Final = re.compile(r"[A-Za-z0-9]{8}")
 
 
 class ControlCommand(StrEnum):
@@ -31,6 +33,8 @@ class ControlCommand(StrEnum):
     UNBLOCK = "unblock"
     MATCHMAKING = "matchmaking"
     RECHALLENGE = "rechallenge"
+    JOIN_TOURNAMENT = "join-tournament"
+    LEAVE_TOURNAMENT = "leave-tournament"
 
 
 # What an argument must be, and whether one is; all other commands take none.
@@ -39,8 +43,12 @@ _ARGUMENTS: Final[Mapping[ControlCommand, tuple[str, Callable[[str], object]]]] 
     ControlCommand.UNBLOCK: ("the name of a player", _NAME.fullmatch),
     ControlCommand.MATCHMAKING: ("on or off", ("on", "off").__contains__),
     ControlCommand.RECHALLENGE: ("sent or received", ("sent", "received").__contains__),
+    ControlCommand.JOIN_TOURNAMENT: ("the id of an arena", _ARENA.fullmatch),
+    ControlCommand.LEAVE_TOURNAMENT: ("the id of an arena", _ARENA.fullmatch),
 }
 _NO_ARGUMENT: Final[tuple[str, Callable[[str], object]]] = ("no argument", "".__eq__)
+# What a command takes besides; all other commands take nothing.
+_OPTIONS: Final[Mapping[ControlCommand, Sequence[str]]] = {ControlCommand.JOIN_TOURNAMENT: ("team", "password")}
 
 
 class CannotDo(LichessBotError):
@@ -62,6 +70,8 @@ class ControlRequest:
 
     command: ControlCommand
     argument: str = ""
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What else the command takes. It may be secret, so it is never logged."""
     answers: SimpleQueue[ControlAnswer] = field(default_factory=SimpleQueue, compare=False, repr=False)
 
 
@@ -74,11 +84,20 @@ def read_request(line: bytes) -> ControlRequest:
     expected, is_good = _ARGUMENTS.get(ControlCommand(name), _NO_ARGUMENT)
     if not isinstance(argument, str) or not is_good(argument):
         raise UnreadableLine(f"{name}: expected {expected}, found {_quoted(argument)}")
-    return ControlRequest(ControlCommand(name), argument)
+    return ControlRequest(ControlCommand(name), argument, _options_of(ControlCommand(name), message.get("options", {})))
 
 
-def request_line(command: ControlCommand, argument: str = "") -> bytes:
-    return _line({"command": command.value, "argument": argument})
+def _options_of(command: ControlCommand, options: object) -> dict[str, str]:
+    """Return the options of a request. Raises UnreadableLine."""
+    known = _OPTIONS.get(command, ())
+    if isinstance(options, dict) and all(it in known and isinstance(value, str) for it, value in options.items()):
+        return options
+    raise UnreadableLine(f"{command}: expected {' and '.join(known) or 'nothing'} as options, each a text")
+
+
+def request_line(command: ControlCommand, argument: str = "", options: Mapping[str, str] | None = None) -> bytes:
+    message: dict[str, object] = {"command": command.value, "argument": argument}
+    return _line({**message, "options": dict(options)} if options else message)
 
 
 def answer_line(answer: ControlAnswer) -> bytes:

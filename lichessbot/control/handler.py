@@ -68,6 +68,10 @@ class Lobby(Protocol):
 
     def rechallenge(self, *, received: bool) -> str: ...
 
+    def join_tournament(self, tournament_id: str, team: str | None, password: str | None) -> str: ...
+
+    def leave_tournament(self, tournament_id: str) -> str: ...
+
 
 class ControlHandler:
     """Answers the operator, and says in one line what goes on. For the main thread."""
@@ -150,6 +154,11 @@ class ControlHandler:
                 return ControlAnswer(ok=True, text=self._block(request.argument))
             case ControlCommand.UNBLOCK:
                 return ControlAnswer(ok=True, text=self._unblock(request.argument))
+            case ControlCommand.JOIN_TOURNAMENT:
+                team, password = request.options.get("team"), request.options.get("password")
+                return ControlAnswer(ok=True, text=self._lobby.join_tournament(request.argument, team, password))
+            case ControlCommand.LEAVE_TOURNAMENT:
+                return ControlAnswer(ok=True, text=self._lobby.leave_tournament(request.argument))
         if self._shutdown.leave_at is not None:
             raise CannotDo("the daemon is finishing: it takes no new games, and ends after the running ones")
         match command:  # these change how new games come about

@@ -6,7 +6,6 @@ opens the file again.
 
 import fcntl
 import os
-import signal
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -278,34 +277,6 @@ def in_use(folder: Path) -> bool:
     finally:
         os.close(lock)
     return False
-
-
-def reload_owner(folder: Path, pid: int) -> bool:
-    """Send SIGHUP to the daemon that uses this folder, and to no process that got its number since.
-
-    Return whether it was sent.
-    """
-    with suppress(ProcessLookupError, PermissionError):
-        if not hasattr(os, "pidfd_open"):
-            os.kill(pid, signal.SIGHUP)
-            return True
-        process = os.pidfd_open(pid)
-        try:
-            # The number could also be that of another machine or container, which sees the same folder.
-            if owner(folder) == pid and _has_open(pid, folder / LOCK_NAME):
-                signal.pidfd_send_signal(process, signal.SIGHUP)
-                return True
-        finally:
-            os.close(process)
-    return False
-
-
-def _has_open(pid: int, path: Path) -> bool:
-    """Return whether a process has this file open."""
-    try:
-        return any(file.samefile(path) for file in Path(f"/proc/{pid}/fd").iterdir() if file.exists())
-    except OSError:
-        return False
 
 
 def owner(folder: Path) -> int | None:

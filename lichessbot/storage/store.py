@@ -70,8 +70,6 @@ class _Note:
     statements: Sequence[Statement]
     settled: threading.Event | None = None
     """Set once they are written, or when the disk fails."""
-    written: threading.Event | None = None
-    """Set once they are written."""
 
     @property
     def is_detail(self) -> bool:
@@ -267,34 +265,17 @@ class Store:
         """Return the rows as they were at startup; the module that owns the table keeps its own copy up to date."""
         return self._rows.get(table, ())
 
-    def read_again(self, table: Table) -> bool:
-        """Remember the current rows of a table that other processes write too; return whether they could be read."""
-        path = self._file.path
-        try:
-            if path.exists():  # else it is written again soon, or nothing is recorded, as was logged
-                self._rows[table] = read_only(path.parent, f"SELECT {REMEMBERED[table]} FROM {table} ORDER BY rowid")
-                return True
-        except (StateError, OSError) as error:
-            self._log.warning("store.failed", error=error, meaning="changes by other processes are unknown")
-        return False
+    def add(self, table: Table, **row: object) -> None:
+        """Write a row of its owner, unless there is one with its key."""
+        self.record(added(table, **row))
 
-    def add(self, table: Table, **row: object) -> threading.Event:
-        """Write a row of its owner, unless there is one with its key. Returns what is set once it is on disk."""
-        return self._put_for_owner(added(table, **row))
+    def replace(self, table: Table, **row: object) -> None:
+        """Write a row of its owner in place of the one with its key."""
+        self.record(replaced(table, **row))
 
-    def replace(self, table: Table, **row: object) -> threading.Event:
-        """Write a row of its owner in place of the one with its key. Returns what is set once it is on disk."""
-        return self._put_for_owner(replaced(table, **row))
-
-    def delete(self, table: Table, **key: object) -> threading.Event:
-        """Delete the rows of their owner with these values. Returns what is set once that is on disk."""
-        return self._put_for_owner(deleted(table, **key))
-
-    def _put_for_owner(self, statement: Statement) -> threading.Event:
-        sql, (row,) = statement
-        written = threading.Event()
-        self._put(sql, *row, written=written)
-        return written
+    def delete(self, table: Table, **key: object) -> None:
+        """Delete the rows of their owner with these values."""
+        self.record(deleted(table, **key))
 
     def record(self, *statements: Statement) -> None:
         """Write what belongs together."""
@@ -309,8 +290,8 @@ class Store:
         if not self._writer.is_alive():
             self._file.close()
 
-    def _put(self, sql: str, *row: object, **told: threading.Event) -> None:
-        self._notes.put(_Note([(sql, [[_storable(value) for value in row]])], **told))
+    def _put(self, sql: str, *row: object, settled: threading.Event | None = None) -> None:
+        self._notes.put(_Note([(sql, [[_storable(value) for value in row]])], settled))
 
     def _put_round_trips(self) -> None:
         rows = [(ms,) for ms in self._trips_unwritten]
@@ -359,10 +340,6 @@ class Store:
             return
         except Exception as error:
             self._log.crash("store.crashed", error, lost=len(self._unwritten))
-        else:
-            for note in self._unwritten:
-                if note.written is not None:
-                    note.written.set()
         self._unwritten.clear()
         if self._failing:
             self._failing = False

@@ -11,25 +11,9 @@ def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_left_by_a_c
     desk.tournaments.want(())
     desk.tick()
     assert desk.sent == [ReadTournament(ARENA)]
-    desk.wishes = []
-    desk.tournaments.want(())
+    desk.tournaments.leave(ARENA)
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
     assert desk.sent[-1] == LeaveTournament(ARENA)
-
-
-def test_a_tournament_joined_elsewhere_is_not_left_before_the_disk_has_it(desk: Desk) -> None:
-    desk.written.clear()
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.wishes = []
-    desk.tournaments.want(())
-    assert desk.tournaments.ids == (ARENA,)
-    desk.written.set()
-    desk.is_readable = False
-    desk.tournaments.want(())
-    assert desk.tournaments.ids == (ARENA,), "it cannot be read whether it is still wanted"
-    desk.is_readable = True
-    desk.tournaments.want(())
-    assert desk.tournaments.ids == ()
 
 
 def test_a_tournament_joined_elsewhere_is_joined_again_after_a_pause(desk: Desk) -> None:

@@ -48,7 +48,6 @@ from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
-from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts
 
 PATIENCE_S = 60.0
@@ -144,7 +143,7 @@ def test_an_arena_that_was_left_during_a_game_stays_left_after_a_restart(tmp_pat
         lobby = lobby_of(store, Outbox(), [game], config)
         lobby.compare([game], time.monotonic())
         assert ARENA in lobby.describe().tournaments
-        store.delete(Table.TOURNAMENTS, id=ARENA)  # as `lichessbot tournament --leave`
+        lobby.leave_tournament(ARENA)
     with closing(Store(Database(tmp_path))) as store:
         lobby = lobby_of(store, Outbox(), [game], config)
         lobby.compare([game], time.monotonic())

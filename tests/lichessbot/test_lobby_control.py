@@ -129,6 +129,26 @@ def test_a_pause_leaves_arenas_and_its_end_joins_them_again(store: Store) -> Non
     assert isinstance(outbox.sent[-1], JoinTournament)
 
 
+def test_an_arena_is_joined_and_left_by_commands(store: Store) -> None:
+    lobby = lobby_of(store, Outbox(), [], Config())
+    assert lobby.join_tournament(ARENA, None, None) == "the daemon plays there"
+    assert lobby.describe().tournaments == (ARENA,)
+    assert lobby.leave_tournament(ARENA) == "the daemon plays there no more"
+    assert lobby.describe().tournaments == ()
+    lobby.pause()
+    assert "after `lichessbot resume`" in lobby.join_tournament(ARENA, None, None)
+    lobby.stop()
+    assert "after its next start" in lobby.join_tournament(ARENA, None, None)
+
+
+def test_an_arena_of_the_configuration_is_not_left_by_a_command(store: Store) -> None:
+    """The next reload would join it again."""
+    lobby = lobby_of(store, Outbox(), [])
+    with pytest.raises(CannotDo, match="lists the arena in `tournaments`"):
+        lobby.leave_tournament(ARENA)
+    assert lobby.describe().tournaments == (ARENA,)
+
+
 def test_a_pause_begins_no_challenge_and_withdraws_the_open_one(store: Store) -> None:
     hall = Hall(store)
     hall.find_a_rival()

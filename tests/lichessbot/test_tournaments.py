@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from lichessbot.config import TournamentConfig
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import (
     CommandDone,
@@ -14,12 +15,12 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.models import ArenaInfo
 from lichessbot.timeouts import Timeouts
+from lichessbot.tournaments import Wish
 from tests.lichessbot.tournament_desk import ARENA, GAME, Desk
 
 
 def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(desk: Desk) -> None:
-    desk.wishes = [(ARENA, None, None)]
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA))
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=36_000.0))
     pauses = []
@@ -38,8 +39,7 @@ def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(
 
 
 def test_a_request_that_a_rate_limit_holds_back_is_withdrawn_before_we_leave(desk: Desk) -> None:
-    desk.wishes = [(ARENA, None, None)]
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA))
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
     assert desk.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
@@ -55,8 +55,7 @@ def test_an_arena_that_was_not_joined_yet_is_not_left(
     desk: Desk, is_sent: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    desk.wishes = [(ARENA, None, None)]
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA))
     desk.tick()
     desk.held_back = [] if is_sent else desk.sent[-1:]
     desk.tournaments.stop()
@@ -68,8 +67,7 @@ def test_an_arena_that_was_not_joined_yet_is_not_left(
 
 
 def test_the_answer_to_a_read_before_a_pause_does_not_hide_that_a_join_is_under_way(desk: Desk) -> None:
-    desk.wishes = [(ARENA, None, None)]
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA))
     desk.tick()
     desk.tournaments.stop()
     desk.tournaments.resume(())
@@ -98,7 +96,7 @@ def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: Desk) -> N
     assert len(desk.sent) == looks + 3
     desk.answer(ArenaInfo(id=ARENA, isFinished=True))
     assert desk.tournaments.wake_at is None
-    assert desk.forgotten == [ARENA]
+    assert desk.rows == {}
 
 
 @pytest.mark.parametrize("own_stream_first", [True, False])
@@ -133,8 +131,7 @@ def test_a_late_event_of_a_game_does_not_rejoin_the_tournament(desk: Desk) -> No
 def test_entering_again_before_leaving_counts_as_joined(desk: Desk) -> None:
     desk.enter()
     desk.leave()
-    desk.wishes = [(ARENA, "coders", None)]
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA, "coders"))
     desk.answer()
     assert desk.sent[-1] == ReadTournament(ARENA)
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
@@ -144,13 +141,43 @@ def test_entering_again_before_leaving_counts_as_joined(desk: Desk) -> None:
 def test_a_tournament_that_is_left_again_before_it_could_be_left_is_not_joined(desk: Desk) -> None:
     desk.enter()
     desk.leave()
-    desk.wishes = [(ARENA, None, None)]
-    desk.tournaments.want(())
-    desk.wishes = []
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA))
+    desk.tournaments.leave(ARENA)
     desk.answer()
     assert desk.sent[-1] == LeaveTournament(ARENA)
     assert desk.tournaments.wake_at is None
+
+
+def test_a_tournament_joined_by_a_command_is_joined_again_after_a_restart_until_it_is_left(desk: Desk) -> None:
+    desk.tournaments.join(Wish(ARENA, "coders", "sesame"))
+    desk.restart()
+    desk.tournaments.want(())
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    assert desk.sent == [ReadTournament(ARENA), JoinTournament(ARENA, "coders", "sesame", pair=True)]
+    desk.answer()
+    desk.leave()
+    desk.restart()
+    desk.tournaments.want(())
+    assert desk.tournaments.ids == ()
+
+
+def test_a_reload_keeps_what_was_joined_by_a_command_and_leaves_what_it_lists_no_more(desk: Desk) -> None:
+    desk.tournaments.join(Wish(ARENA))
+    desk.tournaments.want([TournamentConfig(id="2nDaReNa")])
+    assert set(desk.tournaments.ids) == {ARENA, "2nDaReNa"}
+    desk.tournaments.want(())
+    assert desk.tournaments.ids == (ARENA,)
+
+
+def test_a_tournament_joined_by_a_command_during_a_pause_is_entered_after_it(desk: Desk) -> None:
+    desk.tournaments.stop()
+    desk.tournaments.join(Wish(ARENA))
+    desk.tick()
+    assert desk.sent == []
+    desk.tournaments.resume(())
+    desk.tick()
+    assert desk.sent == [ReadTournament(ARENA)]
 
 
 def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:
@@ -159,7 +186,7 @@ def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:
     desk.tick()
     desk.tournaments.handle(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
     assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
-    assert desk.forgotten == []
+    assert list(desk.rows) == [ARENA]
 
 
 def test_a_denied_token_does_not_end_a_tournament(desk: Desk) -> None:
@@ -170,20 +197,19 @@ def test_a_denied_token_does_not_end_a_tournament(desk: Desk) -> None:
     desk.hand.now += desk.is_asked_after()
     desk.tick()
     assert desk.sent[-2:] == [JoinTournament(ARENA, None, None, pair=True)] * 2
-    assert desk.forgotten == []
+    assert list(desk.rows) == [ARENA]
 
 
 @pytest.mark.parametrize(("variant", "is_joined"), [("atomic", True), ("crazyhouse", False), ("draughts", False)])
 def test_an_arena_is_joined_only_if_the_engines_play_its_variant(
     desk: Desk, caplog: pytest.LogCaptureFixture, variant: str, is_joined: bool
 ) -> None:
-    desk.wishes = [(ARENA, None, None)]
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA))
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToStart=90, variant=variant))
     join = [JoinTournament(ARENA, None, None, pair=True)] if is_joined else []
     assert desk.sent == [ReadTournament(ARENA), *join]
-    assert desk.forgotten == ([] if is_joined else [ARENA])
+    assert list(desk.rows) == ([ARENA] if is_joined else [])
     why = f"expected a variant that the engine plays (standard, atomic), found {variant}"
     told = [f'tournament.refused tournament={ARENA} error="{why}"']
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
@@ -191,8 +217,7 @@ def test_an_arena_is_joined_only_if_the_engines_play_its_variant(
 
 
 def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: Desk) -> None:
-    desk.wishes = [(ARENA, None, None)]
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA))
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToStart=90))
     desk.answer()
@@ -206,8 +231,7 @@ def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: D
 
 
 def wait_for_an_arena(desk: Desk, starts_in_s: float) -> None:
-    desk.wishes = [(ARENA, None, None)]
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA))
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToStart=starts_in_s))
     desk.answer()
@@ -246,8 +270,7 @@ def test_a_pause_after_a_429_also_holds_for_reads_of_an_arena_to_come(desk: Desk
 
 def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
     desk.free_slots = 0
-    desk.wishes = [(ARENA, None, None)]
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA))
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
     assert desk.sent[1:] == [JoinTournament(ARENA, None, None, pair=False)]
@@ -278,8 +301,7 @@ def test_the_end_of_an_arena_is_seen_without_a_free_slot(desk: Desk) -> None:
 
 def test_a_slot_that_becomes_free_does_not_cut_the_pause_after_a_429_short(desk: Desk) -> None:
     desk.free_slots = 0
-    desk.wishes = [(ARENA, None, None)]
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA))
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
     desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
@@ -353,13 +375,11 @@ def test_three_arenas_take_turns_with_one_free_slot(desk: Desk) -> None:
 
 def test_an_arena_that_has_not_begun_keeps_no_other_from_its_game(desk: Desk) -> None:
     other = "2nDaReNa"
-    desk.wishes = [(other, None, None)]
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(other))
     desk.tick()
     desk.answer(ArenaInfo(id=other, secondsToStart=3600))
     desk.answer()
-    desk.wishes.append((ARENA, None, None))
-    desk.tournaments.want(())
+    desk.tournaments.join(Wish(ARENA))
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
     assert desk.sent[-1] == JoinTournament(ARENA, None, None, pair=True)

@@ -1,6 +1,5 @@
 """Tournaments without a socket, a disk or a clock."""
 
-import threading
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -17,7 +16,7 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import ArenaInfo
 from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts
-from lichessbot.tournaments import Tournaments
+from lichessbot.tournaments import Tournaments, Wish
 
 ARENA, GAME = "hL7vMrFQ", "game0001"
 
@@ -39,15 +38,15 @@ class Desk:
         self.hand = hand
         self.sent: list[Command] = []
         self.held_back: list[Command] = []
-        self.wishes: list[tuple[str, str | None, str | None]] = []
-        self.forgotten: list[object] = []
-        self.is_readable = True
-        self.written = threading.Event()
-        self.written.set()
+        self.rows: dict[str, tuple[str, str | None, str | None]] = {}
         self.played: set[str] = set()
         self.free_slots = 1
         self.left_over = ()
         self.playable = [Variant.STANDARD, Variant.ATOMIC]
+        self.restart()
+
+    def restart(self) -> None:
+        """As a new process does: only the store is left."""
         self.tournaments = Tournaments(self, self, Timeouts(), lambda: self.playable)  # type: ignore[arg-type]
 
     def send(self, command: Command, after: timedelta = timedelta()) -> None:
@@ -58,20 +57,20 @@ class Desk:
         self.held_back = [it for it in self.held_back if it != command]
         return is_held_back
 
-    def read_again(self, table: Table) -> bool:
-        return self.is_readable
-
     def remembered(self, table: Table) -> Sequence[tuple[str, str | None, str | None]]:
-        return self.wishes
-
-    def add(self, table: Table, *, id: str) -> threading.Event:
         assert table is Table.TOURNAMENTS
-        self.wishes.append((id, None, None))
-        return self.written
+        return list(self.rows.values())
+
+    def add(self, table: Table, *, id: str) -> None:
+        self.replace(table, id=id, team=None, password=None)
+
+    def replace(self, table: Table, *, id: str, team: str | None, password: str | None) -> None:
+        assert table is Table.TOURNAMENTS
+        self.rows[id] = (id, team, password)
 
     def delete(self, table: Table, *, id: str) -> None:
         assert table is Table.TOURNAMENTS
-        self.forgotten.append(id)
+        self.rows.pop(id, None)
 
     def tick(self) -> None:
         self.tournaments.tick(self.played.__contains__, lambda: self.free_slots)
@@ -82,8 +81,7 @@ class Desk:
 
     def enter(self, *, lasts_s: float = 600.0) -> None:
         """As by the command line."""
-        self.wishes = [(ARENA, None, None)]
-        self.tournaments.want(())
+        self.tournaments.join(Wish(ARENA))
         self.tick()
         assert self.sent[-1] == ReadTournament(ARENA)
         self.answer(ArenaInfo(id=ARENA, secondsToFinish=lasts_s))
@@ -92,8 +90,7 @@ class Desk:
 
     def wait_in(self, arena: str) -> None:
         """Enter a further arena, which has to wait for a slot."""
-        self.wishes.append((arena, None, None))
-        self.tournaments.want(())
+        self.tournaments.join(Wish(arena))
         self.tick()
         self.answer(ArenaInfo(id=arena, secondsToFinish=600))
         assert self.sent[-1] == JoinTournament(arena, None, None, pair=False)
@@ -105,8 +102,7 @@ class Desk:
 
     def leave(self) -> None:
         """As by the command line."""
-        self.wishes = []
-        self.tournaments.want(())
+        self.tournaments.leave(ARENA)
         self.tick()
         assert self.sent[-1] == LeaveTournament(ARENA)
 

@@ -78,6 +78,14 @@ class Lobby:
             raise self.failure
         return f"challenged, received: {received}"
 
+    def join_tournament(self, tournament_id: str, team: str | None, password: str | None) -> str:
+        self.done.append(f"join {tournament_id} {team} {password}")
+        return "joined"
+
+    def leave_tournament(self, tournament_id: str) -> str:
+        self.done.append(f"leave {tournament_id}")
+        return "left"
+
 
 class Room:
     """A handler with a lobby, two games and a connection."""
@@ -91,8 +99,8 @@ class Room:
         self.shutdown = Shutdown(self.games, self.lobby, ServiceManager({}), Timeouts())
         self.handler = ControlHandler(self.connection, games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
 
-    def ask(self, command: ControlCommand, argument: str = "") -> ControlAnswer:
-        request = ControlRequest(command, argument)
+    def ask(self, command: ControlCommand, argument: str = "", **options: str) -> ControlAnswer:
+        request = ControlRequest(command, argument, options)
         self.handler.handle(request, GRACE)
         return request.answers.get_nowait()
 
@@ -158,6 +166,21 @@ def test_each_command_is_done_and_answered(
     room: Room, command: ControlCommand, argument: str, ok: bool, text: str
 ) -> None:
     assert room.ask(command, argument) == ControlAnswer(ok, text)
+
+
+def test_tournaments_are_joined_and_left_and_no_password_is_logged(
+    room: Room, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    room.ask(ControlCommand.FINISH)     # they are for the next start too
+    join, leave = ControlCommand.JOIN_TOURNAMENT, ControlCommand.LEAVE_TOURNAMENT
+    assert room.ask(join, "hL7vMrFQ", team="coders", password="sesame") == ControlAnswer(ok=True, text="joined")
+    assert room.ask(join, "hL7vMrFQ") == ControlAnswer(ok=True, text="joined")
+    assert room.ask(leave, "hL7vMrFQ") == ControlAnswer(ok=True, text="left")
+    assert room.lobby.done[1:] == ["join hL7vMrFQ coders sesame", "join hL7vMrFQ None None", "leave hL7vMrFQ"]
+    assert "control command=join-tournament argument=hL7vMrFQ answer=joined" in caplog.text
+    assert "sesame" not in caplog.text
+    assert "sesame" not in repr(ControlRequest(join, "hL7vMrFQ", {"password": "sesame"}))
 
 
 @pytest.mark.parametrize(
@@ -283,6 +306,10 @@ def test_a_limit_says_when_it_resumes() -> None:
 
 def test_a_request_and_an_answer_arrive_as_they_were_sent() -> None:
     assert read_request(request_line(ControlCommand.BLOCK, "Ann")) == ControlRequest(ControlCommand.BLOCK, "Ann")
+    options = {"team": "coders", "password": "\ud800"}
+    request = ControlRequest(ControlCommand.JOIN_TOURNAMENT, "hL7vMrFQ", options)
+    line = request_line(request.command, request.argument, request.options)
+    assert read_request(line) == request
     answer = ControlAnswer(ok=True, text="\ud800 \x1b[2J", status=STATUS)
     line = answer_line(answer)
     assert line.isascii()

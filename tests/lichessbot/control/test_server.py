@@ -46,6 +46,10 @@ def told(folder: Path, sent: bytes) -> dict[str, object]:
     return answer
 
 
+def _join(options: bytes) -> bytes:
+    return b'{"command": "join-tournament", "argument": "hL7vMrFQ", "options": %s}\n' % options
+
+
 def test_a_command_is_done_and_answered(main_thread: FakeMainThread, tmp_path: Path) -> None:
     assert ask(tmp_path, ControlCommand.BLOCK, "Somebody") == ControlAnswer(ok=True, text="did block")
     assert [(request.command, request.argument) for request in main_thread.seen] == [(ControlCommand.BLOCK, "Somebody")]
@@ -75,6 +79,11 @@ def test_the_socket_is_for_its_owner_alone(main_thread: FakeMainThread, tmp_path
         (b'{"command": "block", "argument": 7}\n', "found 7"),
         (b'{"command": "matchmaking", "argument": "maybe"}\n', "matchmaking: expected on or off"),
         (b'{"command": "rechallenge"}\n', "rechallenge: expected sent or received, found ''"),
+        (b'{"command": "join-tournament", "argument": "short"}\n', "expected the id of an arena, found 'short'"),
+        (_join(b'{"password": 7}'), "join-tournament: expected team and password as options, each a text"),
+        (_join(b'{"passwort": "sesame"}'), "join-tournament: expected team and password as options, each a text"),
+        (_join(b'["sesame"]'), "join-tournament: expected team and password as options, each a text"),
+        (b'{"command": "pause", "options": {"team": "coders"}}\n', "pause: expected nothing as options"),
     ],
 )
 def test_garbage_is_answered_with_what_was_expected(

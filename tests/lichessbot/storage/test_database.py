@@ -4,12 +4,10 @@ import errno
 import fcntl
 import os
 import shutil
-import signal
 import sqlite3
 import stat
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,7 +22,6 @@ from lichessbot.storage.database import (
     LOCK_NAME,
     Database,
     newer_than_ours,
-    reload_owner,
     write_beside,
 )
 from lichessbot.storage.migrations import MIGRATIONS
@@ -94,34 +91,6 @@ def test_only_the_owner_can_read_the_file_in_a_folder_that_is_open_to_others(tmp
         file.write([("INSERT INTO tournaments (id, team, password) VALUES ('x', NULL, 'secret')", [()])])
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
     assert set(modes.values()) == {0o600}, modes
-
-
-def test_a_reload_reaches_the_daemon_and_no_process_that_has_got_its_number(tmp_path: Path) -> None:
-    # Under nohup it would inherit that SIGHUP is ignored.
-    code = "import signal, time; signal.signal(signal.SIGHUP, signal.SIG_DFL); print(flush=True); time.sleep(600)"
-    stranger = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-    try:
-        assert stranger.stdout is not None
-        stranger.stdout.readline()
-        with closing(Database(tmp_path)):
-            got: list[str] = []
-            before = signal.signal(signal.SIGHUP, lambda *_: got.append("SIGHUP"))
-            try:
-                assert reload_owner(tmp_path, os.getpid())
-                deadline = time.monotonic() + TIMEOUT_S
-                while not got:
-                    assert time.monotonic() < deadline
-                    time.sleep(0.005)
-            finally:
-                signal.signal(signal.SIGHUP, before)
-            (tmp_path / LOCK_NAME).write_text(f"{stranger.pid}\n")
-            assert not reload_owner(tmp_path, stranger.pid)
-        assert not reload_owner(tmp_path, stranger.pid)
-        with pytest.raises(subprocess.TimeoutExpired):
-            stranger.wait(0.2)
-    finally:
-        stranger.kill()
-        stranger.communicate()
 
 
 def test_every_acknowledged_row_survives_a_kill(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """What waits for a full disk is limited; what matters least is lost first, and told."""
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -37,8 +36,8 @@ def until(fact: Callable[[], object]) -> None:
         time.sleep(0.005)
 
 
-def block(store: Store, player: str) -> threading.Event:
-    return store.add(Table.BLOCKED_PLAYERS, id=player, blocked_at=1.0)
+def block(store: Store, player: str) -> None:
+    store.add(Table.BLOCKED_PLAYERS, id=player, blocked_at=1.0)
 
 
 def log_after_outage(folder: Path, caplog: pytest.LogCaptureFixture, write: Callable[[Store], object]) -> str:
@@ -98,14 +97,3 @@ def test_the_oldest_are_lost_if_all_matter(tmp_path: Path, caplog: pytest.LogCap
 def test_nothing_is_told_if_nothing_is_lost(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert log_after_outage(tmp_path, caplog, lambda store: block(store, "ada")) == "store.works_again"
     assert read_only(tmp_path, "SELECT id FROM blocked_players") == [("ada",)]
-
-
-def test_a_row_counts_as_written_only_once_the_disk_has_it(tmp_path: Path) -> None:
-    file = FullDisk(tmp_path)
-    with closing(Store(file, QUICKLY)) as store:
-        written = block(store, "ada")
-        assert store.note_done("game", LimitedAction.GREETING).wait(60), "the disk has failed"
-        assert not written.is_set()
-        file.is_full = False
-        assert written.wait(60)
-        assert read_only(tmp_path, "SELECT id FROM blocked_players") == [("ada",)]

@@ -5,11 +5,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -220,35 +219,27 @@ def test_round_trips_are_written_twenty_at_a_time(tmp_path: Path) -> None:
         until(lambda: count(tmp_path, "round_trips") == 40)
 
 
-@pytest.mark.parametrize("state", ["missing", "broken", "denied"])
-def test_other_processes_rows_are_read_again_and_the_last_known_ones_stay_if_the_disk_fails(
-    tmp_path: Path, state: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fail(*given: object) -> None:
-        raise PermissionError("a folder of root") if len(given) == 1 else StateFailed("no disk")
-
-    def arenas(rows: Sequence[Any]) -> list[str]:
-        return [row[0] for row in rows]
-
+def test_the_rows_of_an_owner_are_there_after_a_restart_oldest_first(tmp_path: Path) -> None:
     with closing(Store(Database(tmp_path))) as store:
         store.add(Table.TOURNAMENTS, id="first123")
-    with closing(Store(Database(tmp_path))) as store:
         store.add(Table.TOURNAMENTS, id="abcd1234")
-        until(lambda: store.read_again(Table.TOURNAMENTS) and len(store.remembered(Table.TOURNAMENTS)) == 2)
-        assert arenas(store.remembered(Table.TOURNAMENTS)) == ["first123", "abcd1234"], "oldest first"
-        assert not caplog.records
-        assert store.note_done("game1", LimitedAction.GREETING).wait(PATIENCE_S), "after the tidying at the start"
-        if state == "missing":
-            (tmp_path / FILE_NAME).unlink()
-        else:
-            monkeypatch.setattr(store_room, "read_only", fail)
-            if state == "denied":
-                monkeypatch.setattr(Path, "exists", fail)
-        assert not store.read_again(Table.TOURNAMENTS)
-        assert arenas(store.remembered(Table.TOURNAMENTS)) == ["first123", "abcd1234"]
+        store.replace(Table.TOURNAMENTS, id="last1234", team="coders", password="sesame")
+        store.delete(Table.TOURNAMENTS, id="abcd1234")
+    with closing(Store(Database(tmp_path))) as store:
+        rows = [("first123", None, None), ("last1234", "coders", "sesame")]
+        assert list(store.remembered(Table.TOURNAMENTS)) == rows
+
+
+def test_without_a_disk_no_moves_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*given: object) -> None:
+        raise StateFailed("no disk")
+
+    with closing(Store(Database(tmp_path))) as store:
+        monkeypatch.setattr(store_room, "read_only", fail)
         assert list(store.moves_of("game1")) == []
-        names = [record.getMessage().partition(" ")[0] for record in caplog.records]
-        assert names == ["store.failed"] * (0 if state == "missing" else 2)
+    assert [record.getMessage().partition(" ")[0] for record in caplog.records] == ["store.failed"]
 
 
 def test_moves_are_read_from_the_disk(tmp_path: Path) -> None:
