@@ -26,7 +26,7 @@ from lichessbot.config.reload import Settings
 from lichessbot.errors import ExitCode
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount, ReadToken
-from lichessbot.lichess.enums import Colour, GameStatus
+from lichessbot.lichess.enums import Colour, GameStatus, player_label
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import Account, GameFull, Player, TokenInfo
 from lichessbot.lichess.outbox import Outbox
@@ -162,7 +162,7 @@ class Notifier:
         colour = None if self._account is None else full.colour_of(self._account.id)
         if colour is None or full.state.status.is_over or len(full.state.moves.split()) >= _FIRST_PLIES:
             return
-        text = f"game {full.id} started: {colour} against {_named(full.player(colour.other))}"
+        text = f"game {full.id} started: {colour} against {_label(full.player(colour.other))}"
         self._tell_once(NotifyEvent.GAME_STARTED, text, full.id, self._game_facts(full, colour))
 
     def _game_ended(self, it: FinishedGame) -> None:
@@ -172,7 +172,7 @@ class Notifier:
             event = NotifyEvent.LOST_ON_TIME
         ending: Facts = {"result": it.result, "how": it.status, "plies": it.plies}
         facts = {**self._game_facts(it.full, it.colour), **ending}
-        text = f"{it.result} against {_named(it.opponent)} ({it.status}): {facts['url']}"
+        text = f"{it.result} against {_label(it.opponent)} ({it.status}): {facts['url']}"
         self._tell_once(event, text, it.game_id, facts)
 
     def _game_facts(self, full: GameFull, colour: Colour) -> Facts:
@@ -341,7 +341,5 @@ def _as_text(value: str | int | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _named(player: Player) -> str:
-    """Return a player as Lichess shows one, such as `BOT maia1 (1600)`."""
-    rating = "" if player.rating is None else f" ({player.rating})"
-    return f"{player.title} {player}{rating}".strip()
+def _label(player: Player) -> str:
+    return player_label(str(player), player.title, player.rating)

@@ -32,6 +32,7 @@ from lichessbot.control.status import (
     clock_time,
 )
 from lichessbot.errors import ConfigError, ExitCode
+from lichessbot.lichess.enums import player_label
 from lichessbot.log import inert
 
 _REFRESH_EVERY_S: Final = 1.0
@@ -188,7 +189,7 @@ def _troubled_streams(games: Sequence[RunningGame]) -> Iterator[str]:
 
 
 def _waiting(it: WaitingChallenge) -> str:
-    who = _player_name(PlayerStatus(it.challenger, it.title, it.rating))
+    who = player_label(it.challenger, it.title, it.rating)
     mode = "rated" if it.rated else "casual"
     return f"{who} {it.time_control} {mode} {it.variant}, waits {_duration(it.waits_for_s)}"
 
@@ -235,7 +236,7 @@ def _line(text: str) -> Text:
 
 def _player_line(player: PlayerStatus) -> Text:
     clock, holds = _clock(player.clock_s), f" [{inert(player.holds)}]" if player.holds else ""
-    name = inert(_player_name(player))[: max(8, _BLOCK_WIDTH - 12 - len(holds))] + holds
+    name = inert(_label(player))[: max(8, _BLOCK_WIDTH - 12 - len(holds))] + holds
     return Text(f"{name[: _BLOCK_WIDTH - 12]:<{_BLOCK_WIDTH - 12}} {clock:>9}")
 
 
@@ -282,15 +283,12 @@ def _evaluation(it: Evaluation) -> str:
 
 def _game_line(game: RunningGame) -> str:
     clocks = f"{_clock(game.white.clock_s)} {_clock(game.black.clock_s)}"
-    players = f"{_player_name(game.white)} - {_player_name(game.black)}"
+    players = f"{_label(game.white)} - {_label(game.black)}"
     return f"{game.game_id} {players} {clocks} {_last_moves(game, _board(game))}"
 
 
-def _player_name(player: PlayerStatus) -> str:
-    rating = "" if player.rating is None else f" ({player.rating})"
-    # A name in the event stream carries the title already.
-    title = f"{player.title} " if player.title and not player.name.startswith(f"{player.title} ") else ""
-    return f"{title}{player.name}{rating}"
+def _label(player: PlayerStatus) -> str:
+    return player_label(player.name, player.title, player.rating)
 
 
 def _clock(seconds: float | None) -> str:

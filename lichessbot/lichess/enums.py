@@ -54,6 +54,13 @@ LONGEST_INCREMENT_S: Final = 180
 PLAYER_NAME: Final = r"[A-Za-z0-9_-]{2,30}"
 
 
+def player_label(name: str, title: str = "", rating: int | None = None) -> str:
+    """Return a player as Lichess shows one, such as `BOT maia1 (1600)`."""
+    # A name in the event stream carries the title already.
+    titled = f"{title} {name}" if title and not name.startswith(f"{title} ") else name
+    return titled if rating is None else f"{titled} ({rating})"
+
+
 class Odds(StrEnum):
     """What a player can give at the start of a From Position game, the most valuable first."""
 
