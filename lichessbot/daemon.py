@@ -170,7 +170,7 @@ class Daemon:
         with suppress(Empty):
             report = self._inbox.get(timeout=max(0.0, due_at - time.monotonic()))
             self._guarded(lambda: self._dispatch(report))
-            self._guarded(lambda: self._notifier.note(report))
+            self._guarded(lambda: self._notifier.handle(report))
             self._tick_at = min(self._tick_at, self._ticked_at + _BETWEEN_TICKS_S)
         now = time.monotonic()
         if now >= self._tick_at:

@@ -81,7 +81,7 @@ class Notifier:
         self._told_games: dict[tuple[NotifyEvent, str], None] = {}
         self._worker: _Worker | None = None
 
-    def note(self, report: Report) -> None:
+    def handle(self, report: Report) -> None:
         """Tell what a report means to the operator, if anything."""
         match report:
             case CommandDone(command=ReadAccount(), answer=Account() as account):

@@ -61,11 +61,11 @@ class Bench:
     def close(self) -> None:
         pass
 
-    def note(self, *reports: Report) -> list[str]:
+    def handle(self, *reports: Report) -> list[str]:
         """Return the events that these reports led to."""
         before = len(self.notices)
         for report in reports:
-            self.notifier.note(report)
+            self.notifier.handle(report)
         return [notice.event for notice in self.notices[before:]]
 
 
@@ -93,15 +93,15 @@ def test_a_short_break_is_not_told_and_a_long_one_is_told_with_its_end(monkeypat
     bench, lost = Bench(), StreamLost(None, "reset", timedelta(seconds=1))
     now = float(round(time.monotonic()))       # sums of whole seconds are exact
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    assert bench.note(StreamOpened(None), lost, StreamOpened(None)) == []
-    assert bench.note(lost) == []
+    assert bench.handle(StreamOpened(None), lost, StreamOpened(None)) == []
+    assert bench.handle(lost) == []
     now += 299
-    assert bench.note(lost) == []
+    assert bench.handle(lost) == []
     now += 2
-    assert bench.note(lost, lost) == ["offline"]
+    assert bench.handle(lost, lost) == ["offline"]
     assert bench.notices[-1].text == "no connection to Lichess for 301 s: reset"
     now += 99
-    assert bench.note(StreamOpened(None), StreamOpened(None)) == ["online"]
+    assert bench.handle(StreamOpened(None), StreamOpened(None)) == ["online"]
     assert bench.notices[-1].facts["seconds"] == 400
 
 
@@ -111,39 +111,39 @@ def test_an_event_stream_that_lichess_refuses_is_told_though_the_account_can_be_
     bench, refused = Bench(), StreamRefused(None, 403, "Forbidden")
     now = float(round(time.monotonic()))
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    assert bench.note(StreamOpened(None), refused, account(), StreamRefused(GAME, 404, "No such game")) == []
+    assert bench.handle(StreamOpened(None), refused, account(), StreamRefused(GAME, 404, "No such game")) == []
     now += 300
-    assert bench.note(account(), refused, account()) == ["offline"]
+    assert bench.handle(account(), refused, account()) == ["offline"]
     assert bench.notices[-1].text == "no connection to Lichess for 300 s: 403: Forbidden"
-    assert bench.note(StreamOpened(None)) == ["online"]
+    assert bench.handle(StreamOpened(None)) == ["online"]
 
 
 def test_an_account_that_cannot_be_read_is_no_outage_while_events_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
     bench, now = Bench(), float(round(time.monotonic()))
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    bench.note(StreamOpened(None), CommandFailed(ReadAccount(), Refused(401, "No such token")), account())
+    bench.handle(StreamOpened(None), CommandFailed(ReadAccount(), Refused(401, "No such token")), account())
     now += 3600
-    assert bench.note(StreamLost(None, "reset", timedelta(seconds=1)), StreamOpened(None)) == []
+    assert bench.handle(StreamLost(None, "reset", timedelta(seconds=1)), StreamOpened(None)) == []
 
 
 def test_lichess_that_is_never_reached_is_told_too() -> None:
     bench = Bench(offline_after=0)
     failed = CommandFailed(ReadAccount(), Unreachable("name resolution failed"))
-    assert bench.note(failed, failed) == ["offline"]
+    assert bench.handle(failed, failed) == ["offline"]
     assert bench.notices[-1].facts["reason"] == "name resolution failed"
 
 
 def test_streams_of_games_do_not_count_as_the_connection() -> None:
     bench = Bench(offline_after=0)
-    assert bench.note(StreamLost(GAME, "reset", timedelta()), StreamOpened(GAME)) == []
+    assert bench.handle(StreamLost(GAME, "reset", timedelta()), StreamOpened(GAME)) == []
 
 
 def test_the_start_of_a_game_is_told_once_with_its_facts() -> None:
     bench = Bench()
-    assert bench.note(StreamEvent(GAME, full(), 0.0)) == []     # who we are is unknown
+    assert bench.handle(StreamEvent(GAME, full(), 0.0)) == []     # who we are is unknown
     opened = StreamEvent(GAME, full("e2e4"), 0.0)
     strangers = StreamEvent("abcd9999", full("e2e4", id="abcd9999", white={"id": "somebody"}), 0.0)
-    assert bench.note(account(), opened, opened, strangers) == ["game_started"]
+    assert bench.handle(account(), opened, opened, strangers) == ["game_started"]
     (notice,) = bench.notices
     assert notice.text == f"game {GAME} started: white against BOT maia1 (1600)"
     assert notice.facts == {
@@ -154,7 +154,7 @@ def test_the_start_of_a_game_is_told_once_with_its_facts() -> None:
 
 
 def test_a_game_that_is_resumed_is_no_new_game() -> None:
-    assert Bench().note(account(), StreamEvent(GAME, full("e2e4 e7e5"), 0.0)) == []
+    assert Bench().handle(account(), StreamEvent(GAME, full("e2e4 e7e5"), 0.0)) == []
 
 
 @pytest.mark.parametrize(
@@ -171,24 +171,24 @@ def test_a_game_that_is_resumed_is_no_new_game() -> None:
 )
 def test_each_end_of_a_game(status: GameStatus, winner: Colour | None, event: str | None) -> None:
     bench, ended = Bench(), finished(status, winner)
-    assert bench.note(ended, ended) == ([event] if event else [])
+    assert bench.handle(ended, ended) == ([event] if event else [])
 
 
 def test_a_loss_on_time_is_also_a_loss() -> None:
     bench = Bench(on=["game_lost"])
-    assert bench.note(finished(GameStatus.OUT_OF_TIME, Colour.BLACK)) == ["game_lost"]
+    assert bench.handle(finished(GameStatus.OUT_OF_TIME, Colour.BLACK)) == ["game_lost"]
     assert bench.notices[0].text == f"lost against BOT maia1 (1600) (outoftime): https://lichess.org/{GAME}"
 
 
 def test_the_token_is_looked_at_every_day_and_its_end_told_ahead(caplog: pytest.LogCaptureFixture) -> None:
     bench = Bench()
-    assert bench.note(StreamOpened(None), StreamOpened(None)) == []
+    assert bench.handle(StreamOpened(None), StreamOpened(None)) == []
     assert bench.sent == [(ReadToken(), timedelta())]
     told = []
     for days in (30, 14, 13, 7, 5, 1, 1, 0):
         expires_ms = int((time.time() + days * DAY_S + 60) * 1000)
         answer = TokenInfo.model_validate({"userId": "testbot", "scopes": "bot:play", "expires": expires_ms})
-        if bench.note(CommandDone(ReadToken(), answer)):
+        if bench.handle(CommandDone(ReadToken(), answer)):
             told.append(bench.notices[-1].facts["days_left"])
     assert told == [14, 7, 1]
     assert caplog.text.count("token.expires") == 3
@@ -199,22 +199,22 @@ def test_a_token_without_an_end_or_answer_is_asked_again_tomorrow() -> None:
     bench = Bench()
     unknown = CommandDone(ReadToken(), None)
     eternal = CommandDone(ReadToken(), TokenInfo.model_validate({"userId": "testbot", "expires": None}))
-    assert bench.note(unknown, eternal, CommandFailed(ReadToken(), Unreachable("x"))) == []
+    assert bench.handle(unknown, eternal, CommandFailed(ReadToken(), Unreachable("x"))) == []
     assert len(bench.sent) == 3
 
 
 def test_an_engine_that_dies_is_told_once_for_each_game() -> None:
     bench, died = Bench(), EngineDied(GAME, 1, "killed by SIGSEGV")
-    assert bench.note(EngineDied(startup_check.GAME_ID, 1, "x"), died, died) == ["engine_died"]
+    assert bench.handle(EngineDied(startup_check.GAME_ID, 1, "x"), died, died) == ["engine_died"]
 
 
 def test_an_engine_that_dies_between_two_games_is_told_without_a_game() -> None:
     bench, died = Bench(), EngineDied(NO_GAME, None, "ended by itself, killed by SIGKILL")
-    assert bench.note(died, died) == ["engine_died"]
+    assert bench.handle(died, died) == ["engine_died"]
     (notice,) = bench.notices
     assert notice.text == "an engine died between two games: ended by itself, killed by SIGKILL"
     assert "game_id" not in notice.given()
-    assert bench.note(StreamEvent(GAME, full("e2e4 e7e5"), 0.0), died, died) == ["engine_died"]
+    assert bench.handle(StreamEvent(GAME, full("e2e4 e7e5"), 0.0), died, died) == ["engine_died"]
 
 
 @pytest.mark.parametrize(
@@ -235,8 +235,8 @@ def test_the_end_of_the_daemon_is_told(code: ExitCode | None, events: list[str])
 
 
 def test_without_a_command_or_events_nothing_is_sent() -> None:
-    assert Bench(command=None).note(finished(GameStatus.MATE, Colour.WHITE)) == []
-    assert Bench(on=["offline"]).note(finished(GameStatus.MATE, Colour.WHITE)) == []
+    assert Bench(command=None).handle(finished(GameStatus.MATE, Colour.WHITE)) == []
+    assert Bench(on=["offline"]).handle(finished(GameStatus.MATE, Colour.WHITE)) == []
 
 
 # The program
