@@ -17,21 +17,18 @@ from typing import IO, Any, Final, TextIO
 import click
 
 from lichessbot.cli.options import config_option, records_folder
+from lichessbot.cli.records.records import Records
+from lichessbot.cli.records.text import clock_text, game_count, glyphs, move_number, plot, table
 from lichessbot.errors import ExitCode
 from lichessbot.log import inert
 from lichessbot.storage import statistics
-from lichessbot.storage.database import FILE_NAME, older_than_ours
 from lichessbot.storage.evaluations import score_text
-from lichessbot.storage.game_filter import GameFilter
-from lichessbot.storage.game_history import GameHistory
 from lichessbot.storage.game_records import COLUMNS, GameRecord, Score
 from lichessbot.storage.statistics import Drop, Statistics
 
 _GAMES_SHOWN: Final = 20
 _ROWS_SHOWN: Final = 10
 _BAR_WIDTH: Final = 20
-_PLOT_HEIGHT: Final = 8
-_PLOT_WIDTH: Final = 60
 _FILTER_HELP: Final = """
     FILTER: the id or address of a game, or words that must all hold: opponent=NAME, result=won|drawn|lost, speed=SPEED,
     colour=white|black, opening=TEXT (a part of its name), since=2026-11-24 or since=7d (h, d, w). Several values have
@@ -53,35 +50,6 @@ def _output_options(function: Callable[..., int]) -> Callable[..., int]:
         return function(form="json" if as_json else "csv" if as_csv else None, **given)
 
     return with_form
-
-
-class Records(GameHistory):
-    """The games that a filter means, in one state folder. Raises StateError where it reads."""
-
-    def __init__(self, folder: Path, words: Sequence[str]) -> None:
-        super().__init__(folder)
-        try:
-            self._wanted = GameFilter.parse(words)
-        except ValueError as error:
-            raise click.UsageError(str(error), click.get_current_context()) from error
-
-    def found(self, limit: int = -1) -> list[GameRecord]:
-        """Return the games, oldest first; with a limit the newest ones."""
-        return self.games(self._wanted, limit)
-
-    def counted(self) -> Statistics:
-        return self.statistics(self.found(), self._wanted)
-
-    def complain(self) -> int:
-        """Say that no game is meant, and return the exit code."""
-        if older_than_ours(self.folder):
-            problem = "is of an older version; the next `lichessbot run` converts it"
-            sys.stderr.write(f"{self.folder / FILE_NAME} {problem}\n")
-            return ExitCode.FAILED
-        count = len(self)
-        problem = "none of them matches" if count else "the daemon records every game it plays"
-        sys.stderr.write(f"{self.folder / FILE_NAME} has {_games(count)}; {problem}\n")
-        return ExitCode.FAILED
 
 
 @click.command("stats", epilog=_FILTER_HELP)
@@ -157,7 +125,7 @@ def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
     if not games:
         return records.complain()
     if not written:
-        sys.stderr.write(f"{_games(len(games))} found, without moves that can be written\n")
+        sys.stderr.write(f"{game_count(len(games))} found, without moves that can be written\n")
     return ExitCode.OK if written else ExitCode.FAILED
 
 
@@ -194,40 +162,6 @@ def _cells(game: GameRecord) -> Sequence[str]:
 
 def _number(value: float | None, form: str = ",.0f") -> str:
     return "" if value is None else f"{value:{form}}"
-
-
-def table(rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = ()) -> Iterator[str]:
-    """Yield lines of aligned columns; the columns in `numbers` are flush right."""
-    shown = [[inert(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    for row in shown:
-        cells = (
-            cell.rjust(width) if index in numbers else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
-
-
-def glyphs(out: TextIO) -> tuple[str, str, str]:
-    """Return the signs for bars, points and axes that `out` can show."""
-    try:
-        "█•│".encode(out.encoding or "ascii")
-    except UnicodeEncodeError:
-        return "#", "*", "|"
-    return "█", "•", "│"
-
-
-def plot(
-    values: Sequence[float], low: float, high: float, point: str, axis: str, lines: int = _PLOT_HEIGHT
-) -> Iterator[str]:
-    """Yield the lines of a graph of the values, with labels from `low` to `high` at the left."""
-    width = min(_PLOT_WIDTH, len(values))
-    columns = [values[(column + 1) * len(values) // width - 1] for column in range(width)]
-    heights = [round((lines - 1) * (value - low) / (high - low)) for value in columns]
-    for height in range(lines - 1, -1, -1):
-        label = f"{low + (high - low) * height / (lines - 1):.0f}"
-        points = "".join(point if it == height else " " for it in heights)
-        yield f"{label:>6} {axis}{points}".rstrip()
 
 
 class _Page:
@@ -277,7 +211,8 @@ class _Page:
         """Yield a plot of our rating over the games."""
         values = [rating for _, rating in ratings]
         low, high = min(values), max(values)
-        yield f"rating in {category}: {values[0]} at first, {values[-1]} now, {low} to {high} in {_games(len(values))}"
+        span = f"{values[0]} at first, {values[-1]} now, {low} to {high} in {game_count(len(values))}"
+        yield f"rating in {category}: {span}"
         if low < high:
             yield from plot(values, low, high, self._point, self._axis)
 
@@ -316,24 +251,9 @@ def _drop_cells(drop: Drop) -> Sequence[str]:
     )
 
 
-def move_number(ply: int, initial_fen: str) -> str:
-    """Return the number of a move as in notation: `23.` for White and `23...` for Black.
-
-    `initial_fen` is empty for the usual start. Its last two numbers may be missing.
-    """
-    side, numbers = initial_fen.split()[1:2], [it for it in initial_fen.split()[4:] if it.isdecimal()]
-    first = max(1, int(numbers[1])) if len(numbers) > 1 else 1
-    moves, is_black = divmod(ply - 1 + (side == ["b"]), 2)
-    return f"{first + moves}{'...' if is_black else '.'}"
-
-
-def _games(count: int) -> str:
-    return "1 game" if count == 1 else f"{count:,} games"
-
-
 def _counted(score: Score) -> str:
     results = f"{score.won:,} won, {score.drawn:,} drawn, {score.lost:,} lost"
-    return f"{_games(score.games)}, {results} ({score.percent:.1f} %)"
+    return f"{game_count(score.games)}, {results} ({score.percent:.1f} %)"
 
 
 def _seconds(ms: float | None) -> str:
@@ -342,8 +262,3 @@ def _seconds(ms: float | None) -> str:
 
 def _milliseconds(ms: float | None) -> str:
     return "" if ms is None else f"{ms:,.0f} ms"
-
-
-def clock_text(ms: float | None) -> str:
-    """Return a clock in minutes and seconds; empty if it is not known."""
-    return "" if ms is None else f"{int(ms) // 60_000}:{int(ms) // 1000 % 60:02}"

@@ -9,7 +9,7 @@ import click
 
 from engine.facade import InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.cli.options import records_folder
-from lichessbot.cli.records.games import Records
+from lichessbot.cli.records.records import Records
 from lichessbot.errors import ExitCode
 from lichessbot.games.recording.pgn import board_of
 from lichessbot.lichess.enums import player_label

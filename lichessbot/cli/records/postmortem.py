@@ -16,8 +16,8 @@ import click
 
 from engine.facade import Board, InvalidMove, Limits
 from lichessbot.cli.options import config_option
-from lichessbot.cli.records.games import clock_text, move_number
 from lichessbot.cli.records.one_game import heading, recorded_game
+from lichessbot.cli.records.text import clock_text, move_number
 from lichessbot.config import Config, load_config
 from lichessbot.errors import EngineError, ExitCode
 from lichessbot.games.recording.pgn import board_of

@@ -16,8 +16,9 @@ import click
 
 from engine.facade import accuracy
 from lichessbot.cli.options import config_option
-from lichessbot.cli.records.games import Records, glyphs, plot, table
 from lichessbot.cli.records.one_game import heading, recorded_game
+from lichessbot.cli.records.records import Records
+from lichessbot.cli.records.text import glyphs, plot, table
 from lichessbot.errors import EngineError, ExitCode, StateError
 from lichessbot.games.review.analysis import NODES, analyse, review_engine
 from lichessbot.games.review.review import Mistake, Review, review_of

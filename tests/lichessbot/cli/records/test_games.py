@@ -16,7 +16,6 @@ import chess.pgn
 import pytest
 
 from lichessbot.cli.main import main
-from lichessbot.cli.records.games import move_number
 from lichessbot.storage import game_history, game_records
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
@@ -108,25 +107,6 @@ def test_stats_tell_results_ratings_time_and_drops(tmp_path: Path, asked: Asked)
         "game0001     2...  d7d6   +0.25  -3.10  engine     14   2:55",
     ):
         assert line in out, out
-
-
-@pytest.mark.parametrize(
-    ("initial_fen", "ply", "number"),
-    [
-        ("", 1, "1."),
-        ("", 46, "23..."),
-        ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 40", 1, "40."),
-        ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 40", 4, "41..."),
-        ("4k3/4p3/8/8/8/8/4P3/4K3 b - - 3 40", 1, "40..."),
-        ("4k3/4p3/8/8/8/8/4P3/4K3 b - - 3 40", 2, "41."),
-        ("4k3/4p3/8/8/8/8/4P3/4K3 b - -", 2, "2."),
-        ("4k3/4p3/8/8/8/8/4P3/4K3 b - - 0 0", 1, "1..."),
-        ("4k3/4p3/8/8/8/8/4P3/4K3 b - - 3+2 7 40", 1, "40..."),
-        ("4k3/4p3/8/8/8/8/4P3/4K3 b - - 7 40 +0+1", 1, "40..."),
-    ],
-)
-def test_moves_are_numbered_from_the_initial_position(initial_fen: str, ply: int, number: str) -> None:
-    assert move_number(ply, initial_fen) == number
 
 
 def test_the_worst_drops_name_moves_as_the_board_counts_them(tmp_path: Path, asked: Asked) -> None:

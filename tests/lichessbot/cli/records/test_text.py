@@ -1,0 +1,24 @@
+"""How facts about games are written in a terminal."""
+
+import pytest
+
+from lichessbot.cli.records.text import move_number
+
+
+@pytest.mark.parametrize(
+    ("initial_fen", "ply", "number"),
+    [
+        ("", 1, "1."),
+        ("", 46, "23..."),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 40", 1, "40."),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 40", 4, "41..."),
+        ("4k3/4p3/8/8/8/8/4P3/4K3 b - - 3 40", 1, "40..."),
+        ("4k3/4p3/8/8/8/8/4P3/4K3 b - - 3 40", 2, "41."),
+        ("4k3/4p3/8/8/8/8/4P3/4K3 b - -", 2, "2."),
+        ("4k3/4p3/8/8/8/8/4P3/4K3 b - - 0 0", 1, "1..."),
+        ("4k3/4p3/8/8/8/8/4P3/4K3 b - - 3+2 7 40", 1, "40..."),
+        ("4k3/4p3/8/8/8/8/4P3/4K3 b - - 7 40 +0+1", 1, "40..."),
+    ],
+)
+def test_moves_are_numbered_from_the_initial_position(initial_fen: str, ply: int, number: str) -> None:
+    assert move_number(ply, initial_fen) == number
