@@ -16,8 +16,16 @@ import click
 from click.core import ParameterSource
 
 from lichessbot.challenges.player_lists import listed_on
-from lichessbot.cli.options import Parsed, access_to, config_option, exact_clock, load, player_name
-from lichessbot.config import Config, LoadedConfig
+from lichessbot.cli.options import (
+    Parsed,
+    access_to,
+    config_option,
+    exact_clock,
+    load,
+    player_name,
+    refuse_unplayable,
+)
+from lichessbot.config import LoadedConfig
 from lichessbot.config.matchmaking import offered_base, offered_days, too_fast
 from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Days, Terms
@@ -32,10 +40,8 @@ from lichessbot.lichess.enums import (
     Variant,
 )
 from lichessbot.lichess.models import Account, Challenge, ExportedGame
-from lichessbot.log import silenced
 from lichessbot.storage.state_reader import StateReader
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.startup_check import playable_now
 
 _OPEN: Final = ("created", "offline")
 _VARIANTS: Final = [variant.value for variant in PROPOSABLE_VARIANTS]
@@ -113,22 +119,6 @@ def challenge_command(
     invitation = Invitation(opponent, terms, games)
     played = Series(invitation, access_to(settings.loaded, timeouts), timeouts, sys.stdout).run()
     return ExitCode.OK if played else ExitCode.FAILED
-
-
-def refuse_unplayable(place: str, variant: str, config: Config, timeouts: Timeouts) -> None:
-    """Raise ConfigError for a variant that the engine does not play, and for an engine with a fault.
-
-    Any engine is asked but for standard chess.
-    """
-    if variant == Variant.STANDARD:
-        return
-    with silenced():
-        playable, faults = playable_now(config, timeouts)
-    if faults:
-        raise ConfigError([fault.text for fault in faults])
-    if variant not in playable:
-        known = ", ".join(it for it in playable if it.can_be_proposed)
-        raise ConfigError([f"{place}: expected a variant that the engine plays ({known}), found {variant}"])
 
 
 def _refuse_blocked(opponent: str, loaded: LoadedConfig) -> None:

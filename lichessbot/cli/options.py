@@ -1,7 +1,7 @@
 """What several commands share: the option `--config`, values in the forms that people type, and access to Lichess.
 
-Loads the configuration's models only when they are needed, because that takes longer than a command that only reads
-the records.
+Imports the configuration's models and what runs engines only when they are needed, because that takes longer than a
+command that only reads the records.
 """
 
 import os
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from lichessbot.errors import ConfigError, StateFailed
-from lichessbot.lichess.enums import PLAYER_NAME, ExactClock
+from lichessbot.lichess.enums import PLAYER_NAME, ExactClock, Variant
+from lichessbot.log import silenced
 from lichessbot.storage.database import state_folder
 from lichessbot.timeouts import Timeouts
 
 if TYPE_CHECKING:
-    from lichessbot.config import LoadedConfig
+    from lichessbot.config import Config, LoadedConfig
     from lichessbot.config.reload import Settings
     from lichessbot.lichess.client import Access
 
@@ -74,6 +75,24 @@ def access_to(loaded: "LoadedConfig", timeouts: Timeouts) -> "Access":
     from lichessbot.lichess.client import Access
 
     return Access(loaded.config.url, loaded.token, timeouts, proxy=loaded.config.proxy)
+
+
+def refuse_unplayable(place: str, variant: str, config: "Config", timeouts: Timeouts) -> None:
+    """Raise ConfigError for a variant that the engine does not play, and for an engine with a fault.
+
+    Any engine is asked but for standard chess.
+    """
+    if variant == Variant.STANDARD:
+        return
+    from lichessbot.uci.startup_check import playable_now
+
+    with silenced():
+        playable, faults = playable_now(config, timeouts)
+    if faults:
+        raise ConfigError([fault.text for fault in faults])
+    if variant not in playable:
+        known = ", ".join(it for it in playable if it.can_be_proposed)
+        raise ConfigError([f"{place}: expected a variant that the engine plays ({known}), found {variant}"])
 
 
 def records_folder(config_file: Path | None) -> Path:

@@ -11,9 +11,8 @@ from typing import Final
 
 import click
 
-from lichessbot.cli.challenge import refuse_unplayable
 from lichessbot.cli.control import ask_daemon
-from lichessbot.cli.options import Parsed, access_to, config_option, load
+from lichessbot.cli.options import Parsed, access_to, config_option, load, refuse_unplayable
 from lichessbot.config import arena_id
 from lichessbot.control.commands import ControlCommand
 from lichessbot.errors import ApiError, ConfigError, ExitCode

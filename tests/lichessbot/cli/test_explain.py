@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.facade import STARTING_FEN
-from lichessbot.cli.challenge import refuse_unplayable
 from lichessbot.cli.main import main
+from lichessbot.cli.options import refuse_unplayable
 from lichessbot.config import load_config
 from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.errors import ConfigError
