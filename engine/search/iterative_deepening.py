@@ -132,8 +132,8 @@ class IterativeDeepening:
         task, search = self._task, self._search
         lines: list[Line] = []
         for number in range(min(task.lines, len(task.moves))):
-            expected = before[number] if number < len(before) else None
             taken = {line.variation[0] for line in lines}
+            expected = next((line for line in before if line.variation[0] not in taken), None)
             left = [move for move in task.moves if move not in taken]
             found = expected.variation[:1] if expected is not None else ()
             search.restrict_root(left, task.complete and not taken, *found)

@@ -1,0 +1,39 @@
+"""What iterative deepening asks of the search."""
+
+from typing import Any
+
+from engine.board import Board
+from engine.core.move import NO_MOVE
+from engine.search.history import History
+from engine.search.iterative_deepening import IterativeDeepening, Task
+from engine.search.search import Search
+from engine.search.time_manager import Limits, TimeManager
+from engine.search.transposition import TranspositionTable
+
+
+class WatchedSearch:
+    """A search that notes which moves it was restricted to, and which of them it was to begin with."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self.restrictions: list[tuple[list[int], int]] = []
+
+    def restrict_root(self, moves: list[int], complete: bool, first: int = NO_MOVE) -> None:
+        self.restrictions.append((moves, first))
+        self._search.restrict_root(moves, complete, first)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._search, name)
+
+
+def test_a_line_is_not_expected_to_begin_with_the_move_of_a_better_line() -> None:
+    """When the order of the lines changes, their places at the depth before say nothing about their moves."""
+    board = Board("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
+    clock = TimeManager()
+    search = WatchedSearch(Search(board.position, TranspositionTable(1), History(), clock))
+    moves = board.packed_moves()
+    task = Task(moves, complete=True, lines=4, limits=Limits(depth=7))
+    IterativeDeepening(search, clock, task, lambda iteration: None, lambda *root_move: None).run()
+    deeper = search.restrictions[4:]
+    assert len(deeper) == 4 * 6
+    assert all(first in left for left, first in deeper)
