@@ -350,13 +350,6 @@ class Position:
         first: cython.int = colour * KINDS
         return self.colours[colour] != self.pieces[first + PAWN] | self.pieces[first + KING]
 
-    @cython.final
-    def has_at_most_one_piece(self, colour: cython.int) -> cython.bint:
-        """Return whether the side has at most one piece besides king and pawns; zugzwang is likely."""
-        first: cython.int = colour * KINDS
-        pieces: u64 = self.colours[colour] ^ self.pieces[first + PAWN] ^ self.pieces[first + KING]
-        return not pieces & (pieces - 1)
-
     def push(self, move: int) -> None:
         """Play a legal move that `pop` will unmake. Raises IndexError when the stack is full."""
         if self.height >= STACK - 1:

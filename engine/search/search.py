@@ -255,8 +255,8 @@ class Search:
     def null_move(self, refined: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
         """Return a score if even a null move fails high: a real move then fails high too.
 
-        Zugzwang breaks this. So the side to move needs a piece and, at high depth or with one piece left, a search
-        without null moves must confirm the score. (chessprogramming wiki: Null Move Pruning)
+        Zugzwang breaks this. So the side to move needs a piece and, at high depth, a search without null moves must
+        confirm the score. (chessprogramming wiki: Null Move Pruning)
         """
         if depth < NULL_MOVE_DEPTH or refined < beta or self.stack.step_before(ply, 1) == NO_STEP:
             return NO_SCORE
@@ -272,8 +272,7 @@ class Search:
             return NO_SCORE
         if is_decided(score):
             score = beta
-        zugzwang_likely: cython.bint = self.position.has_at_most_one_piece(self.position.side_to_move)
-        if (depth < NULL_MOVE_VERIFICATION_DEPTH and not zugzwang_likely) or self.null_move_from > 0:
+        if depth < NULL_MOVE_VERIFICATION_DEPTH or self.null_move_from > 0:
             return score
         self.null_move_from = ply + reduced * 3 // 4 + 1
         checked: cython.int = self.null_window_node(beta, reduced, ply, self.stack.cut_node[ply])
