@@ -97,8 +97,8 @@ class ChallengeHandler:
         challenge = received.challenge
         if self._store.answered(challenge.id) or challenge.id in self._queue:
             return
-        now = self._snapshot()
-        decision = decide(received, now, self._history(challenge, now))
+        snapshot = self._snapshot()
+        decision = decide(received, snapshot, self._history(challenge, snapshot))
         if isinstance(decision, Ignore):
             self._log.debug("challenge.ignore", **_facts(challenge), because=decision.because)
             return
@@ -119,7 +119,7 @@ class ChallengeHandler:
                 because = f"{decision.because}, and it may have waited for long already"
                 self._decline_later(challenge, decision.rule, because)
             case Wait():
-                self._wait(received, decision, received_at, now.config.challenge)
+                self._wait(received, decision, received_at, snapshot.config.challenge)
 
     def serve_queue(self) -> None:
         """Give free slots to the challenges that wait, and decline those that waited too long."""
@@ -127,8 +127,8 @@ class ChallengeHandler:
             because = f"no slot became free within {self._timeouts.challenge_wait.total_seconds():g} s"
             self._decline_later(expired.challenge, expired.rule, because)
         for queued in self._queue.in_order(self._snapshot().config.challenge):
-            challenge, now = queued.challenge, self._snapshot()  # each acceptance takes a slot
-            decision = decide(queued.received, now, self._history(challenge, now))
+            challenge, snapshot = queued.challenge, self._snapshot()  # each acceptance takes a slot
+            decision = decide(queued.received, snapshot, self._history(challenge, snapshot))
             if not isinstance(decision, Wait):
                 self._queue.drop(challenge.id)
             match decision:
@@ -151,8 +151,8 @@ class ChallengeHandler:
         if self._queue.drop(challenge.id):
             self._close(challenge.id, ChallengeOutcome.DECLINED, "by another program")
 
-    def _history(self, challenge: Challenge, now: Snapshot) -> ChallengerHistory:
-        config, user_id = now.config.challenge, slot_holder_of(challenge).user_id
+    def _history(self, challenge: Challenge, snapshot: Snapshot) -> ChallengerHistory:
+        config, user_id = snapshot.config.challenge, slot_holder_of(challenge).user_id
         since = time.time() - (config.recent_bot_challenge_age or 0)
         return ChallengerHistory(
             recent=self._store.challenges.accepted_since(user_id, since),

@@ -128,7 +128,7 @@ class _Case:
     challenge: Challenge
     config: ChallengeConfig
     rules: Rules
-    now: Snapshot
+    snapshot: Snapshot
     history: ChallengerHistory
     bot_api: bool
 
@@ -145,22 +145,22 @@ def slot_holder_of(challenge: Challenge) -> SlotHolder:
     return SlotHolder(user.id if user else "", challenge.from_bot, has_clock=challenge.time_control.clock is not None)
 
 
-def decide(received: ChallengeReceived, now: Snapshot, history: ChallengerHistory) -> Decision:
+def decide(received: ChallengeReceived, snapshot: Snapshot, history: ChallengerHistory) -> Decision:
     """Return the answer to a challenge."""
-    challenge, config = received.challenge, now.config.challenge
-    if challenge.challenger is not None and challenge.challenger.id == now.our_id:
+    challenge, config = received.challenge, snapshot.config.challenge
+    if challenge.challenger is not None and challenge.challenger.id == snapshot.our_id:
         return Ignore("our own challenge")
     if challenge.status != _OPEN_STATUS:
         return Ignore(f"its status is {challenge.status}")
     rules = config.rules_for(is_bot=challenge.from_bot)
-    case = _Case(challenge, config, rules, now, history, received.compat.bot)
+    case = _Case(challenge, config, rules, snapshot, history, received.compat.bot)
     objections = (check(case) for check in _CHECKS)
     return next((objection for objection in objections if objection), None) or _accept_or_wait(case)
 
 
 def _accept_or_wait(case: _Case) -> Accept | Wait:
     """Return the answer to a challenge that meets every rule: it depends on the free slots."""
-    config, occupancy, is_bot = case.config, case.now.occupancy, case.challenge.from_bot
+    config, occupancy, is_bot = case.config, case.snapshot.occupancy, case.challenge.from_bot
     if case.challenge.time_control.clock is None:
         rule = config.cited("max_correspondence_games", is_bot=is_bot)
         return Accept(rule, f"it meets every rule; such games now: {occupancy.correspondence_games}")
@@ -249,8 +249,8 @@ def _days(case: _Case) -> Decline | None:
 
 
 def _variant(case: _Case) -> Decline | None:
-    key, accepted = case.challenge.variant.key, case.rules.variants or case.now.playable
-    plays = key in case.now.playable
+    key, accepted = case.challenge.variant.key, case.rules.variants or case.snapshot.playable
+    plays = key in case.snapshot.playable
     if key in accepted and plays:
         return None
     because = f"{key} is not among the accepted variants" if plays else f"the engine does not play {key}"
@@ -358,7 +358,7 @@ def _lists(case: _Case) -> Decline | None:
 
 
 def _rematch(case: _Case) -> Decline | None:
-    config, is_bot = case.now.config.rematch, case.challenge.from_bot
+    config, is_bot = case.snapshot.config.rematch, case.challenge.from_bot
     if case.challenge.rematch_of is None:
         return None
     if not config.accept.covers(is_bot=is_bot):
@@ -374,21 +374,21 @@ def _rematch(case: _Case) -> Decline | None:
 
 
 def _stopping(case: _Case) -> Decline | None:
-    if case.now.stopping:
+    if case.snapshot.stopping:
         return Decline(DeclineReason.LATER, "a signal", "the bot is stopping")
-    return Decline(DeclineReason.LATER, "lichessbot pause", "the bot is paused") if case.now.paused else None
+    return Decline(DeclineReason.LATER, "lichessbot pause", "the bot is paused") if case.snapshot.paused else None
 
 
 def _humans_first(case: _Case) -> Decline | None:
     """Keep the next slot for a human; correspondence games take none."""
-    if case.now.humans_first and case.challenge.from_bot and case.challenge.time_control.clock is not None:
+    if case.snapshot.humans_first and case.challenge.from_bot and case.challenge.time_control.clock is not None:
         because = "a human found no free slot and may come back for the next one"
         return Decline(DeclineReason.LATER, "humans first", because)
     return None
 
 
 def _objection_to_bots(case: _Case) -> Decline | None:
-    return case.now.objection_to_bots if case.challenge.from_bot else None
+    return case.snapshot.objection_to_bots if case.challenge.from_bot else None
 
 
 def _recent(case: _Case) -> Decline | None:
@@ -400,7 +400,7 @@ def _recent(case: _Case) -> Decline | None:
 
 
 def _per_user(case: _Case) -> Decline | None:
-    games = case.now.occupancy.games_with(slot_holder_of(case.challenge).user_id)
+    games = case.snapshot.occupancy.games_with(slot_holder_of(case.challenge).user_id)
     if games < case.rules.max_simultaneous_games_per_user:
         return None
     because = f"games with this player now: {games}"
@@ -408,7 +408,7 @@ def _per_user(case: _Case) -> Decline | None:
 
 
 def _correspondence(case: _Case) -> Decline | None:
-    games = case.now.occupancy.correspondence_games
+    games = case.snapshot.occupancy.correspondence_games
     if case.challenge.time_control.clock is not None or games < case.config.max_correspondence_games:
         return None
     return case.decline(DeclineReason.LATER, "max_correspondence_games", f"{games} such games run already")

@@ -256,9 +256,9 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts,
         asks = inquiry.variant != Variant.STANDARD  # which every engine plays, or the daemon would not run
         playable, faults = playable_now(loaded.config, timeouts) if asks else (tuple(Variant), [])
     present = _Present(loaded.state_dir, loaded.config, playable)
-    now, our_rating = present.snapshot(), present.our_rating(inquiry)
+    snapshot, our_rating = present.snapshot(), present.our_rating(inquiry)
     out.write(f"challenge: {inquiry}\n")
-    out.write(f"now: {_state(now, runs=present.in_use)}\n")
+    out.write(f"now: {_state(snapshot, runs=present.in_use)}\n")
     for fault in faults:
         out.write(f"note: {inert(fault.text)}\n")
     rules = loaded.config.challenge.rules_for(is_bot=inquiry.challenger.is_bot)
@@ -266,7 +266,7 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts,
         out.write("note: our own rating in such games is unknown, so rating_difference is not applied\n")
     if (handicap := handicap_of(inquiry.fen or "")) is not None:
         out.write(f"odds: {handicap}\n")
-    decision = decide(inquiry.received(our_rating), now, present.history(inquiry))
+    decision = decide(inquiry.received(our_rating), snapshot, present.history(inquiry))
     _tell(decision, timeouts, out)
     if faults:
         out.write(f"but: no daemon starts with that; engines without an answer are assumed to play {inquiry.variant}\n")
@@ -325,10 +325,10 @@ def _explain_past(records: StateReader, challenge_id: str, timeouts: Timeouts, o
     return True
 
 
-def _state(now: Snapshot, *, runs: bool) -> str:
+def _state(snapshot: Snapshot, *, runs: bool) -> str:
     if not runs:
         return "the daemon is not running; assuming no games in progress"
-    config, occupancy = now.config.challenge, now.occupancy
+    config, occupancy = snapshot.config.challenge, snapshot.occupancy
     taken = config.concurrency - occupancy.free_slots(config, for_bot=False)
     return f"slots taken: {taken} of {config.concurrency}; correspondence games: {occupancy.correspondence_games}"
 

@@ -81,19 +81,19 @@ class Declines:
         }
 
     def declined(
-        self, opponent: str, terms: Terms, reason: DeclineReason | Failure, rule: ChallengeFilter, now: float
+        self, opponent: str, terms: Terms, reason: DeclineReason | Failure, rule: ChallengeFilter, now_epoch_s: float
     ) -> float:
-        """Remember a failed challenge; return until when it is not repeated, or `now` if it may be at once."""
-        self._store.add(Table.DECLINES, opponent=opponent, terms=str(terms), reason=reason, declined_at=now)
+        """Remember a failed challenge; return until when it is not repeated, or `now_epoch_s` if it may be at once."""
+        self._store.add(Table.DECLINES, opponent=opponent, terms=str(terms), reason=reason, declined_at=now_epoch_s)
         if rule is ChallengeFilter.NONE:
-            return now
+            return now_epoch_s
         it = _RULES[reason]
         if rule is ChallengeFilter.COARSE:
             it = _Rule(_Scope.ANYTHING, _DAY)
         subject = _subject(it.scope, terms)
         times = self._times(opponent, subject)
         rest = doubled(it.rest, times, _LONGEST)
-        return self._set(opponent, subject, _Rest(now + rest.total_seconds(), times + 1))
+        return self._set(opponent, subject, _Rest(now_epoch_s + rest.total_seconds(), times + 1))
 
     def capped(self, opponent: str, until: float) -> float:
         """Remember that the bot's own quota is used up, which is not a decline; return until when the bot rests."""

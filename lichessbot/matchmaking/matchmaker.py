@@ -132,12 +132,12 @@ class Matchmaker:
 
     def _waits(self, snapshot: Snapshot, now: float) -> Waits:
         """Return what an attempt waits for, if nothing else must happen first."""
-        config, wall = snapshot.config.matchmaking, time.time()
+        config, now_epoch_s = snapshot.config.matchmaking, time.time()
         if _has_games(snapshot):
             quiet_at = self._begun_at + self._timeouts.challenge_spacing_ceiling.total_seconds()
         else:
             quiet_at = self._idle_since + config.challenge_timeout * self._timeouts.challenge_minute.total_seconds()
-        quota_at = now + self._quota.challenge_at(config, wall) - wall
+        quota_at = now + self._quota.challenge_at(config, now_epoch_s) - now_epoch_s
         return Waits(quiet_at, self._not_before, snapshot.our_challenges_wait_until, quota_at)
 
     # An attempt, step by step
@@ -177,7 +177,7 @@ class Matchmaker:
             bots=bots,
             declines=self._declines,
             bot_games=self._bot_games,
-            now=time.time(),
+            now_epoch_s=time.time(),
             pair_break_s=self._pair_break_s(snapshot.config),
             is_blocked=partial(self._objections.is_blocked, snapshot.config),
             may_play_correspondence=_may_play_correspondence(snapshot),

@@ -34,19 +34,19 @@ class Objections:
         names, lists = section.block_list, self._lists
         return user_id in lists.blocked or user_id in names or lists.naming(user_id, section.block_lists) is not None
 
-    def to_bots(self, config: MatchmakingConfig, wall: float, expected: int) -> Decline | None:
+    def to_bots(self, config: MatchmakingConfig, now_epoch_s: float, expected: int) -> Decline | None:
         """Return the answer to every bot that challenges us now, or None if a game against a bot is left today.
 
         `expected`: games against bots that are about to begin.
         """
-        if self._quota.bot_game_at(config, wall, expected) <= wall:
+        if self._quota.bot_game_at(config, now_epoch_s, expected) <= now_epoch_s:
             return None
-        is_used_up = self._quota.bot_game_at(config, wall) > wall
-        because = self._quota.in_words(config, wall) if is_used_up else "the games left today are about to begin"
-        return Decline(DeclineReason.LATER, self._quota.bot_games_rule(config, wall), because)
+        is_used_up = self._quota.bot_game_at(config, now_epoch_s) > now_epoch_s
+        because = self._quota.in_words(config, now_epoch_s) if is_used_up else "the games left today are about to begin"
+        return Decline(DeclineReason.LATER, self._quota.bot_games_rule(config, now_epoch_s), because)
 
-    def to_rematch(self, it: Proposal, snapshot: Snapshot, now: float, wall: float) -> str | None:
-        """Return why a rematch is not offered; `now`: monotonic seconds, `wall`: seconds since the epoch."""
+    def to_rematch(self, it: Proposal, snapshot: Snapshot, now: float, now_epoch_s: float) -> str | None:
+        """Return why a rematch is not offered; `now`: monotonic seconds."""
         config = snapshot.config
         if it.terms.variant not in snapshot.playable:
             return f"the engine does not play {it.terms.variant}"
@@ -56,15 +56,15 @@ class Objections:
             return "no slot is free"
         if now < snapshot.our_challenges_wait_until:
             return "the slot is kept for a human"
-        if self._is_used_up(it, config, wall):
+        if self._is_used_up(it, config, now_epoch_s):
             return "a quota of Lichess or of matchmaking is used up"
         if self._is_barred(it, config):
             return "the opponent is on a block list"
-        if it.is_bot and self._declines.rests_until(it.opponent, it.terms) > wall:
+        if it.is_bot and self._declines.rests_until(it.opponent, it.terms) > now_epoch_s:
             return "the bot declined such a challenge"
         return None
 
-    def to_rechallenge(self, it: Proposal, snapshot: Snapshot, wall: float) -> str | None:
+    def to_rechallenge(self, it: Proposal, snapshot: Snapshot, now_epoch_s: float) -> str | None:
         """Return why a challenge that the operator wants is not sent, whatever was declined before."""
         config = snapshot.config
         if it.terms.variant not in snapshot.playable:
@@ -75,12 +75,13 @@ class Objections:
             is_free = snapshot.occupancy.correspondence_games < config.challenge.max_correspondence_games
         if not is_free:
             return "every slot is taken; try again after a game"
-        if self._is_used_up(it, config, wall):
-            limits = "; ".join(limit.in_words(wall) for limit in self._quota.limits(config.matchmaking, wall))
-            return f"a quota of Lichess or of matchmaking is used up: {limits}"
+        if self._is_used_up(it, config, now_epoch_s):
+            limits = self._quota.limits(config.matchmaking, now_epoch_s)
+            in_words = "; ".join(limit.in_words(now_epoch_s) for limit in limits)
+            return f"a quota of Lichess or of matchmaking is used up: {in_words}"
         if self._is_barred(it, config):
             return f"{it.opponent} is blocked"
         return None
 
-    def _is_used_up(self, it: Proposal, config: Config, wall: float) -> bool:
-        return self._quota.rematch_at(config.matchmaking, wall, is_bot=it.is_bot) > wall
+    def _is_used_up(self, it: Proposal, config: Config, now_epoch_s: float) -> bool:
+        return self._quota.rematch_at(config.matchmaking, now_epoch_s, is_bot=it.is_bot) > now_epoch_s

@@ -31,7 +31,7 @@ _LONGEST_LIST: Final = 6
 
 
 def describe_bot(
-    games: Sequence[PastGame], declines: Sequence[PastDecline], rests: Sequence[Rest], now: float
+    games: Sequence[PastGame], declines: Sequence[PastDecline], rests: Sequence[Rest], now_epoch_s: float
 ) -> Iterator[tuple[str, str]]:
     """Yield `accepts`, `declines` and `rests` with what is known, the most frequent first; nothing if nothing is."""
     speeds: dict[str, list[PastGame]] = {}
@@ -46,7 +46,7 @@ def describe_bot(
         times = _times(len(found), max(decline.declined_at for decline in found))
         yield "declines", f"{_meaning(reason, found)} ({reason}, {times})"
     for rest in sorted(rests, key=lambda it: it.until):
-        if rest.until > now:
+        if rest.until > now_epoch_s:
             until = time.strftime("%Y-%m-%d %H:%M", time.localtime(rest.until))
             kind, _, name = rest.subject.partition(" ")
             yield "rests", f"not challenged to {f'{name} games' if name else kind} until {until}"

@@ -58,27 +58,27 @@ class Quota:
 
     # What happened
 
-    def note_challenge(self, challenge_id: str, now: float, *, to_a_bot: bool) -> None:
+    def note_challenge(self, challenge_id: str, now_epoch_s: float, *, to_a_bot: bool) -> None:
         """Count a challenge of this account, once, whichever program sent it."""
         if challenge_id in self._known:
             return
         self._known.add(challenge_id)
         self._refusals = 0
         cost = _COST_OF_A_BOT if to_a_bot else _COST_OF_A_HUMAN
-        self._sent.append((now, cost))
-        self._store.add(Table.SENT_CHALLENGES, id=challenge_id, sent_at=now, cost=cost)
+        self._sent.append((now_epoch_s, cost))
+        self._store.add(Table.SENT_CHALLENGES, id=challenge_id, sent_at=now_epoch_s, cost=cost)
 
-    def rate_limited(self, error: RateLimited, now: float) -> None:
+    def rate_limited(self, error: RateLimited, now_epoch_s: float) -> None:
         """Take note that Lichess refused a challenge or an acceptance because a quota is used up."""
         if error.quota == BOT_GAMES:
             told = _NUMBER_PLAYED.search(error.text)
-            most = int(told[1]) if told else self._told_bot_games(now)
-            self._set(BOT_GAMES, _Limit(most, now + error.pause.total_seconds()))
+            most = int(told[1]) if told else self._told_bot_games(now_epoch_s)
+            self._set(BOT_GAMES, _Limit(most, now_epoch_s + error.pause.total_seconds()))
             return
         # Without a name it may be the minute or the day: each refusal in a row doubles the pause.
         grown_s = doubled(self._first_pause_s, self._refusals, self._longest_pause_s)
         self._refusals += 1
-        self._set(_CHALLENGES, _Limit(None, now + max(error.pause.total_seconds(), grown_s)))
+        self._set(_CHALLENGES, _Limit(None, now_epoch_s + max(error.pause.total_seconds(), grown_s)))
 
     def _set(self, name: str, limit: _Limit) -> None:
         self._limits[name] = limit
@@ -89,55 +89,56 @@ class Quota:
 
     # What follows from it
 
-    def _told_bot_games(self, now: float) -> int | None:
+    def _told_bot_games(self, now_epoch_s: float) -> int | None:
         """Return how many bot games a day Lichess said it allows, unless that was long ago: it may allow more again."""
         limit = self._limit_of(BOT_GAMES)
-        return limit.most if now < limit.until + _DAYS_TOLD * self._day_s else None
+        return limit.most if now_epoch_s < limit.until + _DAYS_TOLD * self._day_s else None
 
-    def most_bot_games(self, config: MatchmakingConfig, now: float) -> int:
+    def most_bot_games(self, config: MatchmakingConfig, now_epoch_s: float) -> int:
         """Return how many bot games are allowed in any 24 hours."""
-        told = self._told_bot_games(now)
+        told = self._told_bot_games(now_epoch_s)
         allowed = _BOT_GAMES_REPORTED if told is None else told
         return allowed if config.bot_games_per_day is None else min(allowed, config.bot_games_per_day)
 
-    def bot_games_rule(self, config: MatchmakingConfig, now: float) -> str:
+    def bot_games_rule(self, config: MatchmakingConfig, now_epoch_s: float) -> str:
         """Return what decides how many bot games are allowed: the key, or Lichess's own limit."""
         most, until = config.bot_games_per_day, self._limit_of(BOT_GAMES).until
-        if most is None or until > now or most > self.most_bot_games(config, now):
+        if most is None or until > now_epoch_s or most > self.most_bot_games(config, now_epoch_s):
             return "Lichess's limit of bot games"
         return f"matchmaking.bot_games_per_day = {most}"
 
-    def bot_games_used(self, now: float) -> int:
-        return len(self._bot_games.since(now - self._day_s))
+    def bot_games_used(self, now_epoch_s: float) -> int:
+        return len(self._bot_games.since(now_epoch_s - self._day_s))
 
-    def bot_game_at(self, config: MatchmakingConfig, now: float, expected: int = 0) -> float:
+    def bot_game_at(self, config: MatchmakingConfig, now_epoch_s: float, expected: int = 0) -> float:
         """Return when the next game against a bot may begin, besides the `expected` ones that are about to."""
-        began = [game.began_at for game in self._bot_games.since(now - self._day_s)]
-        free_at = self._room_at([*began, *[now] * expected], self.most_bot_games(config, now))
-        return max(now, free_at, self._limit_of(BOT_GAMES).until)
+        began = [game.began_at for game in self._bot_games.since(now_epoch_s - self._day_s)]
+        free_at = self._room_at([*began, *[now_epoch_s] * expected], self.most_bot_games(config, now_epoch_s))
+        return max(now_epoch_s, free_at, self._limit_of(BOT_GAMES).until)
 
-    def challenge_at(self, config: MatchmakingConfig, now: float) -> float:
+    def challenge_at(self, config: MatchmakingConfig, now_epoch_s: float) -> float:
         """Return when we may challenge a bot: a game may begin then, and our own are spread over the day."""
-        share = self._share(config, now)
+        share = self._share(config, now_epoch_s)
         if share <= 0:
             return math.inf
-        own = [game.began_at for game in self._bot_games.since(now - self._day_s) if game.ours]
-        spread_at = own[-_AT_ONCE] + _AT_ONCE * self._day_s / share if len(own) >= _AT_ONCE else now
+        own = [game.began_at for game in self._bot_games.since(now_epoch_s - self._day_s) if game.ours]
+        spread_at = own[-_AT_ONCE] + _AT_ONCE * self._day_s / share if len(own) >= _AT_ONCE else now_epoch_s
         own_at = max(spread_at, self._room_at(own, share))
-        return max(self.bot_game_at(config, now), own_at, self._credit_at(now), self._limit_of(_CHALLENGES).until)
+        return max(self.bot_game_at(config, now_epoch_s), own_at, self._credit_at(now_epoch_s))
 
-    def rematch_at(self, config: MatchmakingConfig, now: float, *, is_bot: bool) -> float:
+    def rematch_at(self, config: MatchmakingConfig, now_epoch_s: float, *, is_bot: bool) -> float:
         """Return when we may offer a rematch, which need not wait for its share of the day."""
         cost = _COST_OF_A_BOT if is_bot else _COST_OF_A_HUMAN
-        credit_at = max(self._credit_at(now, cost), self._limit_of(_CHALLENGES).until)
+        credit_at = self._credit_at(now_epoch_s, cost)
         if not is_bot:
             return credit_at
-        own = [game.began_at for game in self._bot_games.since(now - self._day_s) if game.ours]
-        return max(credit_at, self.bot_game_at(config, now), self._room_at(own, self._share(config, now)))
+        own = [game.began_at for game in self._bot_games.since(now_epoch_s - self._day_s) if game.ours]
+        own_at = self._room_at(own, self._share(config, now_epoch_s))
+        return max(credit_at, self.bot_game_at(config, now_epoch_s), own_at)
 
-    def _share(self, config: MatchmakingConfig, now: float) -> int:
+    def _share(self, config: MatchmakingConfig, now_epoch_s: float) -> int:
         """Return how many of the day's bot games are for our own challenges."""
-        most, others = self.most_bot_games(config, now), config.bot_games_for_challengers
+        most, others = self.most_bot_games(config, now_epoch_s), config.bot_games_for_challengers
         return most - (most // _ONE_IN_SO_MANY if others is None else others)
 
     def _room_at(self, began: list[float], most: int) -> float:
@@ -146,34 +147,36 @@ class Quota:
             return math.inf
         return began[-most] + self._day_s if len(began) >= most else 0.0
 
-    def _credit_at(self, now: float, needed: int = _COST_OF_A_BOT) -> float:
-        """Return when Lichess's daily credits allow a challenge of this cost."""
-        while self._sent and self._sent[0][0] <= now - self._day_s:
+    def _credit_at(self, now_epoch_s: float, needed: int = _COST_OF_A_BOT) -> float:
+        """Return when Lichess's daily credits, and its last refusal, allow a challenge of this cost."""
+        while self._sent and self._sent[0][0] <= now_epoch_s - self._day_s:
             self._sent.popleft()
         left = _CHALLENGE_CREDITS - sum(cost for _, cost in self._sent)
+        free_at = max(now_epoch_s, self._limit_of(_CHALLENGES).until)
         for sent_at, cost in self._sent:
             if left >= needed:
                 break
             left += cost
-            now = sent_at + self._day_s
-        return now
+            free_at = max(free_at, sent_at + self._day_s)
+        return free_at
 
-    def limits(self, config: MatchmakingConfig, now: float) -> tuple[Limit, ...]:
+    def limits(self, config: MatchmakingConfig, now_epoch_s: float) -> tuple[Limit, ...]:
         """Return what is used up, for the operator; of our own challenges, one to a human counts as five."""
-        credit_at = max(self._credit_at(now), self._limit_of(_CHALLENGES).until)
+        credit_at = self._credit_at(now_epoch_s)
         spent = sum(cost for _, cost in self._sent)  # of the last day
-        return self._bot_games_limit(config, now), _limit("challenges", spent, _CHALLENGE_CREDITS, credit_at, now)
+        challenges = _limit("challenges", spent, _CHALLENGE_CREDITS, credit_at, now_epoch_s)
+        return self._bot_games_limit(config, now_epoch_s), challenges
 
-    def _bot_games_limit(self, config: MatchmakingConfig, now: float) -> Limit:
-        at = self.bot_game_at(config, now)
-        return _limit("bot games", self.bot_games_used(now), self.most_bot_games(config, now), at, now)
+    def _bot_games_limit(self, config: MatchmakingConfig, now_epoch_s: float) -> Limit:
+        used, most = self.bot_games_used(now_epoch_s), self.most_bot_games(config, now_epoch_s)
+        return _limit("bot games", used, most, self.bot_game_at(config, now_epoch_s), now_epoch_s)
 
-    def in_words(self, config: MatchmakingConfig, now: float) -> str:
+    def in_words(self, config: MatchmakingConfig, now_epoch_s: float) -> str:
         """Return for example `37 of 100 bot games, resumes 14:20`; empty if there were none and all are allowed."""
-        limit = self._bot_games_limit(config, now)
-        return limit.in_words(now) if limit.used or limit.is_used_up else ""
+        limit = self._bot_games_limit(config, now_epoch_s)
+        return limit.in_words(now_epoch_s) if limit.used or limit.is_used_up else ""
 
 
-def _limit(name: str, used: int, most: int, at: float, now: float) -> Limit:
+def _limit(name: str, used: int, most: int, at: float, now_epoch_s: float) -> Limit:
     """Return a limit under which the next one is allowed at `at`."""
-    return Limit(name, used, most, at if now < at < math.inf else None, is_used_up=at > now)
+    return Limit(name, used, most, at if now_epoch_s < at < math.inf else None, is_used_up=at > now_epoch_s)

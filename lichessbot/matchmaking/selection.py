@@ -51,8 +51,7 @@ class Knowledge:
     bots: Sequence[BotUser]
     declines: Declines
     bot_games: BotGames
-    now: float
-    """Seconds since the epoch."""
+    now_epoch_s: float
     pair_break_s: float
     is_blocked: Callable[[str], bool] = lambda user_id: False
     may_play_correspondence: bool = True
@@ -178,8 +177,8 @@ def _suits(bot: BotUser, kind: MatchType, terms: Terms, config: Config, known: K
     return (
         low <= rating <= high
         and abs(rating - _rating(known.us, terms.rating_category)) >= kind.opponent_min_rating_difference
-        and known.declines.rests_until(bot.id, terms) <= known.now
-        and _rests_until(bot.id, kind, terms, config, known) <= known.now
+        and known.declines.rests_until(bot.id, terms) <= known.now_epoch_s
+        and _rests_until(bot.id, kind, terms, config, known) <= known.now_epoch_s
     )
 
 
@@ -214,7 +213,7 @@ def _novelty(games: int) -> float:
 
 def _met_lately(known: Knowledge) -> Mapping[str, int]:
     met: dict[str, int] = {}
-    for game in known.bot_games.since(known.now - _LATELY_S):
+    for game in known.bot_games.since(known.now_epoch_s - _LATELY_S):
         met[game.opponent] = met.get(game.opponent, 0) + 1
     return met
 
@@ -231,7 +230,7 @@ def _unfinished_pair(kind: MatchType, terms: Terms, known: Knowledge) -> BotGame
     """Return our last game as White at this speed, while the game as Black is due."""
     if kind.challenge_color is not ColourChoice.PAIRS:
         return None
-    recent = known.bot_games.since(known.now - known.pair_break_s)
+    recent = known.bot_games.since(known.now_epoch_s - known.pair_break_s)
     games = [game for game in recent if game.ours and game.speed == terms.speed]
     return games[-1] if games and games[-1].colour is Colour.WHITE else None
 

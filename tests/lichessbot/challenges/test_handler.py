@@ -51,9 +51,9 @@ class Desk(ChallengeHandler):
     def __init__(self, store: Store, outbox: Outbox, timeouts: Timeouts) -> None:
         self.config, self.games, self.slots = Config(), list[GameInfo](), Slots(timeouts.game_start)
         lists = PlayerLists(store, SimpleQueue[Any]().put, timeouts, None)
-        super().__init__(outbox, store, timeouts, lists, self.slots, self.now)  # type: ignore[arg-type]
+        super().__init__(outbox, store, timeouts, lists, self.slots, self.snapshot)  # type: ignore[arg-type]
 
-    def now(self) -> Snapshot:
+    def snapshot(self) -> Snapshot:
         return Snapshot(self.config, "us", self.slot_holders(self.games))
 
 

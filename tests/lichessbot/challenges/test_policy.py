@@ -63,8 +63,8 @@ def answer(
     history: ChallengerHistory = NO_HISTORY,
     **changes: Any,
 ) -> Decision:
-    now = Snapshot(Config.model_validate({"challenge": config}), US, games, stopping=stopping, paused=paused)
-    return decide(received(**changes), now, history)
+    snapshot = Snapshot(Config.model_validate({"challenge": config}), US, games, stopping=stopping, paused=paused)
+    return decide(received(**changes), snapshot, history)
 
 
 def reason(decision: Decision) -> DeclineReason | None:
@@ -318,15 +318,15 @@ def test_reserved_slots_are_for_humans() -> None:
 
 def test_an_objection_to_bots_is_the_answer_to_every_bot_and_to_no_human() -> None:
     objection = Decline(DeclineReason.LATER, "matchmaking.bot_games_per_day = 1", "all of them are used up")
-    now = Snapshot(Config(), US, objection_to_bots=objection)
-    assert decide(received(challenger=BOT), now, NO_HISTORY) == objection
-    assert isinstance(decide(received(), now, NO_HISTORY), Accept)
+    snapshot = Snapshot(Config(), US, objection_to_bots=objection)
+    assert decide(received(challenger=BOT), snapshot, NO_HISTORY) == objection
+    assert isinstance(decide(received(), snapshot, NO_HISTORY), Accept)
 
 
 def test_bots_leave_the_next_slot_to_a_human_but_correspondence_takes_none() -> None:
-    now = Snapshot(Config.model_validate({"challenge": SLOW_ON}), US, humans_first=True)
-    assert rule(decide(received(challenger=BOT), now, NO_HISTORY)) == "humans first"
-    assert isinstance(decide(received(challenger=BOT, **DAYS_3), now, NO_HISTORY), Accept)
+    snapshot = Snapshot(Config.model_validate({"challenge": SLOW_ON}), US, humans_first=True)
+    assert rule(decide(received(challenger=BOT), snapshot, NO_HISTORY)) == "humans first"
+    assert isinstance(decide(received(challenger=BOT, **DAYS_3), snapshot, NO_HISTORY), Accept)
 
 
 def test_our_own_challenges_get_the_slots_of_bots_unless_we_stop() -> None:

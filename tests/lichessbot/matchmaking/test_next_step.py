@@ -21,12 +21,12 @@ def snapshot(*games: SlotHolder, our_id: str = "us", concurrency: int = 2, **mor
     return Snapshot(config, our_id, games, **more)
 
 
-def said(now: Snapshot, waits: Waits = FREE, *, is_choosing: bool = False) -> str:
-    return next_step(now, None, waits, NOW, is_choosing=is_choosing)
+def said(moment: Snapshot, waits: Waits = FREE, *, is_choosing: bool = False) -> str:
+    return next_step(moment, None, waits, NOW, is_choosing=is_choosing)
 
 
 @pytest.mark.parametrize(
-    ("now", "told"),
+    ("moment", "told"),
     [
         (snapshot(), "challenges a bot now"),
         (snapshot(matchmaking={"allow_matchmaking": False}), "none: matchmaking is off"),
@@ -41,8 +41,8 @@ def said(now: Snapshot, waits: Waits = FREE, *, is_choosing: bool = False) -> st
         (snapshot(SlotHolder("x", True), matchmaking={"allow_during_games": True}), "challenges a bot now"),
     ],
 )
-def test_what_must_happen_first_is_named(now: Snapshot, told: str) -> None:
-    assert said(now) == told
+def test_what_must_happen_first_is_named(moment: Snapshot, told: str) -> None:
+    assert said(moment) == told
 
 
 @pytest.mark.parametrize(
