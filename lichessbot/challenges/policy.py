@@ -55,6 +55,15 @@ class Snapshot:
         return Occupancy(self.games + self.ours)
 
     @property
+    def has_clocked_games(self) -> bool:
+        """Whether a game with a clock is being played or about to start."""
+        return Occupancy(self.games).clocked_games > 0
+
+    @property
+    def has_room_for_correspondence(self) -> bool:
+        return self.occupancy.correspondence_games < self.config.challenge.max_correspondence_games
+
+    @property
     def is_closed(self) -> bool:
         """Whether no new games are taken."""
         return self.stopping or self.paused
@@ -408,9 +417,9 @@ def _per_user(case: _Case) -> Decline | None:
 
 
 def _correspondence(case: _Case) -> Decline | None:
-    games = case.snapshot.occupancy.correspondence_games
-    if case.challenge.time_control.clock is not None or games < case.config.max_correspondence_games:
+    if case.challenge.time_control.clock is not None or case.snapshot.has_room_for_correspondence:
         return None
+    games = case.snapshot.occupancy.correspondence_games
     return case.decline(DeclineReason.LATER, "max_correspondence_games", f"{games} such games run already")
 
 

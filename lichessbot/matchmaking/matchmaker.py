@@ -13,7 +13,7 @@ from random import Random
 from lichessbot.backoff import doubled
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Decline, Snapshot
-from lichessbot.challenges.slots import Occupancy, SlotHolder, Slots
+from lichessbot.challenges.slots import SlotHolder, Slots
 from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice
 from lichessbot.control.commands import CannotDo
@@ -36,7 +36,7 @@ from lichessbot.lichess.models import BOT_TITLE, Account, BotUser, Challenge, Ga
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines, Failure
-from lichessbot.matchmaking.next_step import Waits, next_step
+from lichessbot.matchmaking.next_step import Waits, next_step, obstacle
 from lichessbot.matchmaking.objections import Objections
 from lichessbot.matchmaking.outgoing_challenge import (
     Accepted,
@@ -116,7 +116,7 @@ class Matchmaker:
     def tick(self) -> None:
         """Begin an attempt, or follow the open challenge."""
         now, snapshot = time.monotonic(), self._snapshot()
-        if _has_games(snapshot):
+        if snapshot.has_clocked_games:
             self._idle_since = now
         if self._open is not None:
             self._send(self._open.tick(now))
@@ -127,13 +127,13 @@ class Matchmaker:
 
     def _due_at(self, snapshot: Snapshot, now: float) -> float:
         """Return when the next attempt begins, as far as is known; infinity if something else must happen first."""
-        is_barred = self._us is None or self._asking or snapshot.slots_for_our_challenge <= 0
-        return math.inf if is_barred or not self._is_wanted(snapshot) else self._waits(snapshot, now).until
+        is_busy = self._asking or self._open is not None
+        return math.inf if is_busy or obstacle(snapshot) is not None else self._waits(snapshot, now).until
 
     def _waits(self, snapshot: Snapshot, now: float) -> Waits:
         """Return what an attempt waits for, if nothing else must happen first."""
         config, now_epoch_s = snapshot.config.matchmaking, time.time()
-        if _has_games(snapshot):
+        if snapshot.has_clocked_games:
             quiet_at = self._begun_at + self._timeouts.challenge_spacing_ceiling.total_seconds()
         else:
             quiet_at = self._idle_since + config.challenge_timeout * self._timeouts.challenge_minute.total_seconds()
@@ -180,7 +180,7 @@ class Matchmaker:
             now_epoch_s=time.time(),
             pair_break_s=self._pair_break_s(snapshot.config),
             is_blocked=partial(self._objections.is_blocked, snapshot.config),
-            may_play_correspondence=_may_play_correspondence(snapshot),
+            may_play_correspondence=snapshot.has_room_for_correspondence,
             half_pair=self._due_half_pair(snapshot.config),
         )
         self._shortlist = proposals(snapshot.config, known, self._last_kind, self._random)
@@ -206,10 +206,10 @@ class Matchmaker:
         found = next((it for it in self._shortlist if it.opponent in free), None)
         if found is None:
             self._give_up("every suitable bot is playing", now)
-        elif snapshot.slots_for_our_challenge <= 0 or now < snapshot.our_challenges_wait_until:
+        elif (reason := obstacle(snapshot)) is not None:  # a game or a reload may have come meanwhile
+            self._give_up(reason, now)
+        elif now < snapshot.our_challenges_wait_until:
             self._give_up("the slot is needed", now)
-        elif not self._is_wanted(snapshot):
-            self._give_up("matchmaking is no longer wanted", now)
         else:
             self._asking = False
             self._last_kind = found.kind
@@ -230,11 +230,6 @@ class Matchmaker:
         if objection is not None:
             raise CannotDo(objection)
         self._propose(it)
-
-    def _is_wanted(self, snapshot: Snapshot) -> bool:
-        """Return whether to go on: a game or a reload may have come since the attempt began."""
-        config = snapshot.config.matchmaking
-        return config.allow_matchmaking and (not _has_games(snapshot) or config.allow_during_games)
 
     def _give_up(self, reason: str, now: float) -> None:
         self._asking = False
@@ -423,8 +418,7 @@ class Matchmaker:
         """Return what matchmaking does now, for the operator."""
         snapshot, now = self._snapshot(), time.monotonic()
         open_challenge = None if self._open is None else self._open.describe()
-        due_at = self._due_at(snapshot, now) if self._open is None else math.inf
-        waits = self._waits(snapshot, now)
+        due_at, waits = self._due_at(snapshot, now), self._waits(snapshot, now)
         return MatchmakingStatus(
             is_on=snapshot.config.matchmaking.allow_matchmaking,
             is_on_in_config=is_on_in_config,
@@ -437,11 +431,3 @@ class Matchmaker:
     def status(self, config: Config) -> str:
         """Return the day's bot games in words; empty if there is nothing to say."""
         return self._quota.in_words(config.matchmaking, time.time())
-
-
-def _has_games(snapshot: Snapshot) -> bool:
-    return Occupancy(snapshot.games).clocked_games > 0
-
-
-def _may_play_correspondence(snapshot: Snapshot) -> bool:
-    return Occupancy(snapshot.games).correspondence_games < snapshot.config.challenge.max_correspondence_games

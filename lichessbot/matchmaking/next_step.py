@@ -1,4 +1,4 @@
-"""What matchmaking does next, or what it waits for, in words for the operator. Pure.
+"""Whether an attempt of matchmaking may begin, and what comes next, in words for the operator. Pure.
 
 The words leave out when: whoever shows them adds the time of the next attempt, in the reader's time zone.
 """
@@ -7,7 +7,6 @@ import math
 from dataclasses import dataclass
 
 from lichessbot.challenges.policy import Snapshot
-from lichessbot.challenges.slots import Occupancy
 from lichessbot.control.status import OpenChallengeStatus
 
 
@@ -16,7 +15,7 @@ class Waits:
     """Until when each reason holds, in monotonic seconds; infinity if nobody knows."""
 
     quiet: float
-    """So long after the last game or attempt."""
+    """Until enough time has passed since the last game or attempt."""
     failures: float
     """A pause after failed attempts."""
     human: float
@@ -36,29 +35,34 @@ def next_step(
 
     `is_choosing`: the bots that are online are being read; `now`: monotonic seconds.
     """
-    config = snapshot.config.matchmaking
     if open_challenge is not None:
         return f"waits for the answer of {open_challenge.opponent}"
     if is_choosing:
         return "chooses an opponent among the bots that are online"
+    return obstacle(snapshot) or _when(waits, now)
+
+
+def obstacle(snapshot: Snapshot) -> str | None:
+    """Return what prevents an attempt, however long it lasts; None if an attempt may begin after the waits."""
+    config = snapshot.config.matchmaking
     if not config.allow_matchmaking:
-        return "none: matchmaking is off"
+        return "matchmaking is off"
     if snapshot.is_closed:
-        return "none: no new games are taken"
+        return "no new games are taken"
     if not snapshot.our_id:
         return "waits until our account is known and the engines are good"
     if snapshot.slots_for_our_challenge <= 0:
         return "waits for a free slot"
-    if Occupancy(snapshot.games).clocked_games > 0 and not config.allow_during_games:
+    if snapshot.has_clocked_games and not config.allow_during_games:
         return "waits for the end of the running games (matchmaking.allow_during_games = false)"
-    return _when(waits, now)
+    return None
 
 
 def _when(waits: Waits, now: float) -> str:
     until = waits.until
     if math.isinf(until) and until > 0:
         is_human = waits.human == until
-        return "keeps the slot for a waiting human" if is_human else "none: the quota allows no challenges of ours"
+        return "keeps the slot for a waiting human" if is_human else "the quota allows no challenges of ours"
     if until <= now:
         return "challenges a bot now"
     if until == waits.quota:

@@ -72,7 +72,7 @@ class Objections:
         if it.terms.has_clock:
             is_free = snapshot.slots_for_our_games(with_bot=it.is_bot) > 0
         else:
-            is_free = snapshot.occupancy.correspondence_games < config.challenge.max_correspondence_games
+            is_free = snapshot.has_room_for_correspondence
         if not is_free:
             return "every slot is taken; try again after a game"
         if self._is_used_up(it, config, now_epoch_s):

@@ -29,9 +29,9 @@ def said(moment: Snapshot, waits: Waits = FREE, *, is_choosing: bool = False) ->
     ("moment", "told"),
     [
         (snapshot(), "challenges a bot now"),
-        (snapshot(matchmaking={"allow_matchmaking": False}), "none: matchmaking is off"),
-        (snapshot(paused=True), "none: no new games are taken"),
-        (snapshot(stopping=True), "none: no new games are taken"),
+        (snapshot(matchmaking={"allow_matchmaking": False}), "matchmaking is off"),
+        (snapshot(paused=True), "no new games are taken"),
+        (snapshot(stopping=True), "no new games are taken"),
         (snapshot(our_id=""), "waits until our account is known and the engines are good"),
         (snapshot(SlotHolder("x", True), concurrency=1), "waits for a free slot"),
         (
@@ -53,7 +53,7 @@ def test_what_must_happen_first_is_named(moment: Snapshot, told: str) -> None:
         (Waits(NOW, NOW, NOW + 60, NOW), "challenges a bot if no human comes back for the slot"),
         (Waits(NOW, NOW, math.inf, NOW), "keeps the slot for a waiting human"),
         (Waits(NOW, NOW, NOW, NOW + 60), "challenges a bot when the day's quota allows it"),
-        (Waits(NOW, NOW, NOW, math.inf), "none: the quota allows no challenges of ours"),
+        (Waits(NOW, NOW, NOW, math.inf), "the quota allows no challenges of ours"),
     ],
 )
 def test_the_latest_moment_decides(waits: Waits, told: str) -> None:
