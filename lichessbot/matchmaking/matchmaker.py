@@ -49,7 +49,7 @@ from lichessbot.matchmaking.outgoing_challenge import (
 )
 from lichessbot.matchmaking.quota import Quota
 from lichessbot.matchmaking.rematch import RematchOffers, rematch_of
-from lichessbot.matchmaking.selection import Knowledge, Proposal, proposals
+from lichessbot.matchmaking.selection import Knowledge, Proposal, match_type_of, proposals
 from lichessbot.storage.store import LimitedAction, Store
 from lichessbot.timeouts import Timeouts, earliest
 
@@ -88,7 +88,7 @@ class Matchmaker:
         self._half_pair: tuple[Proposal, float] | None = None
         """The last game of a pair that we began as White, and when, in seconds since the epoch."""
         self._objections = Objections(self._quota, lists, self._declines)
-        self._last_kind = ""
+        self._last_type_name: str | None = None
         self._failures = 0
         self._idle_since = time.monotonic()
         self._begun_at = -math.inf
@@ -183,7 +183,7 @@ class Matchmaker:
             may_play_correspondence=snapshot.has_room_for_correspondence,
             half_pair=self._due_half_pair(snapshot.config),
         )
-        self._shortlist = proposals(snapshot.config, known, self._last_kind, self._random)
+        self._shortlist = proposals(snapshot.config, known, self._last_type_name, self._random)
         if self._shortlist:
             self._outbox.send(ReadStatuses(tuple(it.opponent for it in self._shortlist)))
         else:
@@ -212,14 +212,15 @@ class Matchmaker:
             self._give_up("the slot is needed", now)
         else:
             self._asking = False
-            self._last_kind = found.kind
+            self._last_type_name = found.match_type_name
             self._propose(found)
 
     def _propose(self, it: Proposal) -> None:
         """Send a challenge and follow it."""
         self._open = OpenChallenge(it, self._timeouts)
         colour = it.terms.colour or "random"
-        self._log.info("match.challenge", opponent=it.opponent, kind=it.kind, terms=it.terms, colour=colour)
+        kind = it.match_type_name or ("rematch" if it.rematch_of else "rechallenge")
+        self._log.info("match.challenge", opponent=it.opponent, kind=kind, terms=it.terms, colour=colour)
         self._outbox.send(self._open.creation)
 
     def rechallenge(self, it: Proposal) -> None:
@@ -336,8 +337,8 @@ class Matchmaker:
             self._store.note_rematch(game_id, proposal.rematch_of)
             self._half_pair = None  # the colours of the first game are reversed by this one
             return
-        kind = dict(self._snapshot().config.matchmaking.types()).get(proposal.kind)
-        is_pair = kind is not None and kind.challenge_color is ColourChoice.PAIRS
+        match_type = match_type_of(proposal, self._snapshot().config)
+        is_pair = match_type is not None and match_type.challenge_color is ColourChoice.PAIRS
         begins = is_pair and proposal.terms.colour is Colour.WHITE
         self._half_pair = (proposal, time.time()) if begins else None
 

@@ -3,15 +3,11 @@
 Pure. Whether the challenge is sent, as slots and quotas allow, is decided elsewhere.
 """
 
-from typing import Final
-
 from lichessbot.control.commands import CannotDo
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import PROPOSABLE_VARIANTS, Colour
 from lichessbot.lichess.models import Challenge
 from lichessbot.matchmaking.selection import Proposal
-
-_KIND: Final = "rechallenge"
 
 
 class LastChallenges:
@@ -62,7 +58,7 @@ def proposal_of(challenge: Challenge, our_id: str) -> Proposal | None:
         return None
     theirs = next((it for it in Colour if it == challenge.color), None)
     colour = theirs.other if theirs is not None and not is_ours else theirs
-    return Proposal(them.id, Terms(variant, time_control, challenge.rated, colour), _KIND, is_bot=them.is_bot)
+    return Proposal(them.id, Terms(variant, time_control, challenge.rated, colour), is_bot=them.is_bot)
 
 
 def _is_ours(challenge: Challenge, our_id: str) -> bool:

@@ -21,7 +21,6 @@ from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.matchmaking.selection import Proposal
 from lichessbot.timeouts import Timeouts
 
-KIND: Final = "rematch"
 # The opponent is gone, or something is wrong with the game.
 _NOT_AFTER: Final = (GameStatus.TIMEOUT, GameStatus.CHEAT, GameStatus.UNKNOWN_FINISH)
 
@@ -43,7 +42,7 @@ def rematch_of(game: FinishedGame, config: RematchConfig, played: int) -> Propos
     if clock is None or variant is None:
         return None
     terms = Terms(variant, clock, full.rated, game.colour.other)
-    return Proposal(them.id, terms, KIND, is_bot=them.is_bot, rematch_of=full.id)
+    return Proposal(them.id, terms, is_bot=them.is_bot, rematch_of=full.id)
 
 
 def _offered_clock(clock: ExactClock) -> ExactClock | None:

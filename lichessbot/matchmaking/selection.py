@@ -32,8 +32,8 @@ class Proposal:
 
     opponent: str
     terms: Terms
-    kind: str
-    """The name of the match type it belongs to."""
+    match_type_name: str | None = None
+    """The match type it belongs to; None if it is a rematch or the operator wants it."""
     is_bot: bool = True
     rematch_of: str = ""
     """The game after which it is offered, if it is a rematch."""
@@ -59,134 +59,140 @@ class Knowledge:
     """The game as White of a pair whose other game is due, if this process began it."""
 
 
-def proposals(config: Config, known: Knowledge, last_kind: str, random: Random) -> Sequence[Proposal]:
-    """Return proposals, the best first; empty if no bot is suitable. `last_kind`: the last match type.
+def proposals(config: Config, known: Knowledge, last_type_name: str | None, random: Random) -> Sequence[Proposal]:
+    """Return proposals, the best first; empty if no bot is suitable. `last_type_name`: the last match type.
 
     First comes the second game of a pair; the others are of one match type.
     """
     second = _second_of_pair(config, known)
     if second is not None:
-        others = _of_one_type(config, known, last_kind, random)
+        others = _of_one_type(config, known, last_type_name, random)
         return (second, *(it for it in others if it.opponent != second.opponent))
-    return _of_one_type(config, known, last_kind, random)
+    return _of_one_type(config, known, last_type_name, random)
+
+
+def match_type_of(proposal: Proposal, config: Config) -> MatchType | None:
+    """Return the match type that a proposal belongs to, if the configuration still has it."""
+    types, name = dict(config.matchmaking.types()), proposal.match_type_name
+    return None if name is None else types.get(name)
 
 
 def _second_of_pair(config: Config, known: Knowledge) -> Proposal | None:
     """Return the same game with Black, unless that bot is gone or no longer suits, or we play no more such games."""
     first = known.half_pair
-    kind = None if first is None else dict(config.matchmaking.types()).get(first.kind)
-    if first is None or kind is None or kind.challenge_color is not ColourChoice.PAIRS:
+    match_type = None if first is None else match_type_of(first, config)
+    if first is None or match_type is None or match_type.challenge_color is not ColourChoice.PAIRS:
         return None
-    terms, controls = first.terms, _controls(kind, with_days=known.may_play_correspondence)
-    is_played = terms.variant in _variants(kind, config) and terms.rated in _modes(kind, config)
+    terms, controls = first.terms, _controls(match_type, with_days=known.may_play_correspondence)
+    is_played = terms.variant in _variants(match_type, config) and terms.rated in _modes(match_type, config)
     if not is_played or not any(terms.time_control in group for group in controls):
         return None
     bot = next((it for it in known.bots if it.id == first.opponent), None)
-    if bot is None or not _suits(bot, kind, terms, config, known):
+    if bot is None or not _suits(bot, match_type, terms, config, known):
         return None
     return replace(first, terms=replace(terms, colour=Colour.BLACK))
 
 
-def _of_one_type(config: Config, known: Knowledge, last_kind: str, random: Random) -> Sequence[Proposal]:
-    for name, kind in _in_order(config, last_kind, random):
-        terms = _drawn_terms(kind, config, random, with_days=known.may_play_correspondence)
-        found = None if terms is None else _shortlist(name, kind, terms, config, known, random)
+def _of_one_type(config: Config, known: Knowledge, last_type_name: str | None, random: Random) -> Sequence[Proposal]:
+    for name, match_type in _in_order(config, last_type_name, random):
+        terms = _drawn_terms(match_type, config, random, with_days=known.may_play_correspondence)
+        found = None if terms is None else _shortlist(name, match_type, terms, config, known, random)
         if found:
             return found
     return ()
 
 
-def _in_order(config: Config, last_kind: str, random: Random) -> Sequence[tuple[str, MatchType]]:
+def _in_order(config: Config, last_type_name: str | None, random: Random) -> Sequence[tuple[str, MatchType]]:
     """Return the match types in the order in which they are tried."""
-    kinds = [(name, kind) for name, kind in config.matchmaking.types() if kind.weight > 0]
-    names = [name for name, _ in kinds]
+    match_types = [(name, match_type) for name, match_type in config.matchmaking.types() if match_type.weight > 0]
+    names = [name for name, _ in match_types]
     match config.matchmaking.selection:
         case TypeSelection.WEIGHTED_RANDOM:
-            order = _weighted_order({name: kind.weight for name, kind in kinds}, random)
-            return sorted(kinds, key=lambda it: order.index(it[0]))
+            order = _weighted_order({name: match_type.weight for name, match_type in match_types}, random)
+            return sorted(match_types, key=lambda it: order.index(it[0]))
         case TypeSelection.CYCLIC:
-            next_one = names.index(last_kind) + 1 if last_kind in names else 0
-            return kinds[next_one:] + kinds[:next_one]
-    return kinds
+            next_one = names.index(last_type_name) + 1 if last_type_name in names else 0
+            return match_types[next_one:] + match_types[:next_one]
+    return match_types
 
 
-def _drawn_terms(kind: MatchType, config: Config, random: Random, *, with_days: bool) -> Terms | None:
+def _drawn_terms(match_type: MatchType, config: Config, random: Random, *, with_days: bool) -> Terms | None:
     """Return one of the games that a match type allows, without a colour; None if we play none of them.
 
     Without a clock Lichess rates no other variant than the standard one.
     """
-    variants, controls = _variants(kind, config), _controls(kind, with_days=with_days)
+    variants, controls = _variants(match_type, config), _controls(match_type, with_days=with_days)
     if not variants or not controls:
         return None
     variant, control = random.choice(variants), random.choice(random.choice(controls))
-    modes = _modes(kind, config)
+    modes = _modes(match_type, config)
     if isinstance(control, Days) and variant is not Variant.STANDARD:
         modes = [rated for rated in modes if not rated]
     return Terms(variant, control, random.choice(modes)) if modes else None
 
 
-def _variants(kind: MatchType, config: Config) -> Sequence[Variant]:
+def _variants(match_type: MatchType, config: Config) -> Sequence[Variant]:
     """Return the variants that a match type proposes: the one it names, or those that we play with bots."""
-    if (named := kind.challenge_variant.variant) is not None:
+    if (named := match_type.challenge_variant.variant) is not None:
         return [named]
     return [it for it in config.challenge.rules_for(is_bot=True).variants or Variant if it.can_be_proposed]
 
 
-def _controls(kind: MatchType, *, with_days: bool) -> Sequence[Sequence[ExactClock | Days]]:
+def _controls(match_type: MatchType, *, with_days: bool) -> Sequence[Sequence[ExactClock | Days]]:
     """Return the clocks and the days of a match type, without empty groups."""
-    increments_s = kind.challenge_increment
-    clocks = [ExactClock(base_s, increment_s) for base_s in kind.challenge_initial_time for increment_s in increments_s]
-    days = [Days(number) for number in kind.challenge_days if with_days]
+    bases_s, increments_s = match_type.challenge_initial_time, match_type.challenge_increment
+    clocks = [ExactClock(base_s, increment_s) for base_s in bases_s for increment_s in increments_s]
+    days = [Days(number) for number in match_type.challenge_days if with_days]
     return [group for group in (clocks, days) if group]
 
 
-def _modes(kind: MatchType, config: Config) -> Sequence[bool]:
+def _modes(match_type: MatchType, config: Config) -> Sequence[bool]:
     """Return the modes that a match type proposes, rated is True: the one it names, or those that we play with bots."""
-    if kind.challenge_mode is ModeChoice.RANDOM:
+    if match_type.challenge_mode is ModeChoice.RANDOM:
         return [it is Mode.RATED for it in config.challenge.rules_for(is_bot=True).modes]
-    return [kind.challenge_mode is ModeChoice.RATED]
+    return [match_type.challenge_mode is ModeChoice.RATED]
 
 
 def _shortlist(
-    name: str, kind: MatchType, terms: Terms, config: Config, known: Knowledge, random: Random
+    name: str, match_type: MatchType, terms: Terms, config: Config, known: Knowledge, random: Random
 ) -> Sequence[Proposal]:
-    suiting = {bot.id: bot for bot in known.bots if _suits(bot, kind, terms, config, known)}
+    suiting = {bot.id: bot for bot in known.bots if _suits(bot, match_type, terms, config, known)}
     category = terms.rating_category
     ours = _rating(known.us, category)
     met = _met_lately(known)
-    ranks = _ranks(list(suiting.values()), category, kind.rating_preference)
+    ranks = _ranks(list(suiting.values()), category, match_type.rating_preference)
     weights = {
-        bot.id: _closeness(_rating(bot, category) - ours, kind) * _novelty(met.get(bot.id, 0)) * ranks[bot.id]
+        bot.id: _closeness(_rating(bot, category) - ours, match_type) * _novelty(met.get(bot.id, 0)) * ranks[bot.id]
         for bot in suiting.values()
     }
     chosen = list(_weighted_order(weights, random))[:SHORTLIST]
-    half = _unfinished_pair(kind, terms, known)
+    half = _unfinished_pair(match_type, terms, known)
     if half is not None and half.opponent in suiting:
         chosen = [half.opponent, *(it for it in chosen if it != half.opponent)]
-    return [Proposal(it, replace(terms, colour=_colour(kind, it, terms, known)), name) for it in chosen]
+    return [Proposal(it, replace(terms, colour=_colour(match_type, it, terms, known)), name) for it in chosen]
 
 
-def _suits(bot: BotUser, kind: MatchType, terms: Terms, config: Config, known: Knowledge) -> bool:
+def _suits(bot: BotUser, match_type: MatchType, terms: Terms, config: Config, known: Knowledge) -> bool:
     if bot.id == known.us.id or bot.disabled or bot.violates_terms or known.is_blocked(bot.id):
         return False
     rating = _rating(bot, terms.rating_category)
-    low, high = kind.opponent_min_rating, kind.opponent_max_rating
-    if kind.opponent_rating_difference is not None:
+    low, high = match_type.opponent_min_rating, match_type.opponent_max_rating
+    if match_type.opponent_rating_difference is not None:
         ours = _rating(known.us, terms.rating_category)
-        low, high = ours - kind.opponent_rating_difference, ours + kind.opponent_rating_difference
+        low, high = ours - match_type.opponent_rating_difference, ours + match_type.opponent_rating_difference
     return (
         low <= rating <= high
-        and abs(rating - _rating(known.us, terms.rating_category)) >= kind.opponent_min_rating_difference
+        and abs(rating - _rating(known.us, terms.rating_category)) >= match_type.opponent_min_rating_difference
         and known.declines.rests_until(bot.id, terms) <= known.now_epoch_s
-        and _rests_until(bot.id, kind, terms, config, known) <= known.now_epoch_s
+        and _rests_until(bot.id, match_type, terms, config, known) <= known.now_epoch_s
     )
 
 
-def _rests_until(bot: str, kind: MatchType, terms: Terms, config: Config, known: Knowledge) -> float:
+def _rests_until(bot: str, match_type: MatchType, terms: Terms, config: Config, known: Knowledge) -> float:
     """Return until when a bot rests after our last game at this speed; 0 if it does not, or owes the return game."""
     latest = known.bot_games.latest(bot, terms.speed)
-    owes = kind.challenge_color is ColourChoice.PAIRS and latest is not None and latest.colour is Colour.WHITE
-    if latest is None or owes or not kind.opponent_rest_multiplier:
+    owes = match_type.challenge_color is ColourChoice.PAIRS and latest is not None and latest.colour is Colour.WHITE
+    if latest is None or owes or not match_type.opponent_rest_multiplier:
         return 0.0
     match terms.time_control:
         case ExactClock() as clock:
@@ -194,7 +200,7 @@ def _rests_until(bot: str, kind: MatchType, terms: Terms, config: Config, known:
         case Days(days):
             game_s = days * 86400.0
     idle_s = config.matchmaking.challenge_timeout * 60
-    return latest.began_at + game_s + kind.opponent_rest_multiplier * (game_s + idle_s)
+    return latest.began_at + game_s + match_type.opponent_rest_multiplier * (game_s + idle_s)
 
 
 def _rating(user: Account, category: str) -> int:
@@ -202,8 +208,8 @@ def _rating(user: Account, category: str) -> int:
     return _NEW_RATING if rating is None else rating
 
 
-def _closeness(difference: int, kind: MatchType) -> float:
-    distance = abs(difference) - kind.opponent_target_rating_difference
+def _closeness(difference: int, match_type: MatchType) -> float:
+    distance = abs(difference) - match_type.opponent_target_rating_difference
     return 1 / (1 + (distance / _NEAR) ** 2)
 
 
@@ -226,17 +232,17 @@ def _ranks(bots: Sequence[BotUser], category: str, preference: RatingPreference)
     return {bot.id: 1 + place / (len(ordered) - 1) for place, bot in enumerate(ordered)}
 
 
-def _unfinished_pair(kind: MatchType, terms: Terms, known: Knowledge) -> BotGame | None:
+def _unfinished_pair(match_type: MatchType, terms: Terms, known: Knowledge) -> BotGame | None:
     """Return our last game as White at this speed, while the game as Black is due."""
-    if kind.challenge_color is not ColourChoice.PAIRS:
+    if match_type.challenge_color is not ColourChoice.PAIRS:
         return None
     recent = known.bot_games.since(known.now_epoch_s - known.pair_break_s)
     games = [game for game in recent if game.ours and game.speed == terms.speed]
     return games[-1] if games and games[-1].colour is Colour.WHITE else None
 
 
-def _colour(kind: MatchType, opponent: str, terms: Terms, known: Knowledge) -> Colour | None:
-    match kind.challenge_color:
+def _colour(match_type: MatchType, opponent: str, terms: Terms, known: Knowledge) -> Colour | None:
+    match match_type.challenge_color:
         case ColourChoice.WHITE:
             return Colour.WHITE
         case ColourChoice.BLACK:

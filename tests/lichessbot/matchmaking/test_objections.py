@@ -22,7 +22,7 @@ def objections(opponent: str, *, is_bot: bool, paused: bool = False, **keys: Any
     config = Config.model_validate({"challenge": {"block_list": ["robot", "anna"]}, "matchmaking": keys})
     snapshot = Snapshot(config, "testbot", paused=paused)
     terms = Terms(Variant.STANDARD, ExactClock(180, 2), rated=True, colour=Colour.WHITE)
-    it = Proposal(opponent, terms, "rematch", is_bot=is_bot)
+    it = Proposal(opponent, terms, is_bot=is_bot)
     them = Objections(QUOTA, LISTS, OPPONENTS)
     return [them.to_rematch(it, snapshot, 0.0, 0.0), them.to_rechallenge(it, snapshot, 0.0)]
 

@@ -53,7 +53,7 @@ def created(now: float = 0.0) -> OpenChallenge:
 
 
 def by_days(*, is_bot: bool) -> OpenChallenge:
-    return OpenChallenge(Proposal("rival", Terms(Variant.STANDARD, Days(2), False), "rechallenge", is_bot), TIMEOUTS)
+    return OpenChallenge(Proposal("rival", Terms(Variant.STANDARD, Days(2), False), is_bot=is_bot), TIMEOUTS)
 
 
 def failed(command: MatchCommand, error: ApiError) -> CommandFailed:

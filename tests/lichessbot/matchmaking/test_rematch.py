@@ -34,7 +34,7 @@ def finished(
 @pytest.mark.parametrize("colour", list(Colour))
 def test_a_rematch_is_the_same_game_with_the_other_colour(colour: Colour) -> None:
     terms = Terms(Variant.STANDARD, ExactClock(180, 2), rated=True, colour=colour.other)
-    assert rematch_of(finished(colour), ALL, 0) == Proposal("anna", terms, "rematch", is_bot=False, rematch_of=GAME)
+    assert rematch_of(finished(colour), ALL, 0) == Proposal("anna", terms, is_bot=False, rematch_of=GAME)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_chess960_has_a_rematch() -> None:
 
 
 def offer(colour: Colour, opponent: str = "anna") -> Proposal:
-    return Proposal(opponent, Terms(Variant.STANDARD, ExactClock(180, 2), False, colour), "rematch", rematch_of=GAME)
+    return Proposal(opponent, Terms(Variant.STANDARD, ExactClock(180, 2), False, colour), rematch_of=GAME)
 
 
 def test_white_offers_a_rematch_at_once_and_black_a_moment_later() -> None:

@@ -47,13 +47,13 @@ class Memory:
         self.half_pair: Proposal | None = None
         self.us = Account.model_validate({"id": "us", "username": "Us", "perfs": {"blitz": {"rating": 1600}}})
 
-    def propose(self, settings: Config, *bots: BotUser, seed: int = 0, last_kind: str = "") -> list[Proposal]:
+    def propose(self, settings: Config, *bots: BotUser, seed: int = 0, last_type: str | None = None) -> list[Proposal]:
         blocked = {"blocked"}.__contains__
         room = self.has_room_for_days
         known = Knowledge(
             self.us, bots, self.declines, self.bot_games, NOW, 3600.0, blocked, room, self.half_pair
         )
-        return list(proposals(settings, known, last_kind, Random(seed)))
+        return list(proposals(settings, known, last_type, Random(seed)))
 
     def firsts(self, settings: Config, *bots: BotUser) -> Counter[str]:
         """Who comes first how often."""
@@ -309,28 +309,28 @@ OVERRIDES = {
 
 
 def test_overrides_differ_in_what_they_name_only() -> None:
-    kinds = dict(config(challenge_increment=[5], overrides=OVERRIDES).matchmaking.types())
-    assert kinds["slow"].challenge_initial_time == (900,)
-    assert kinds["slow"].challenge_increment == (5,)
-    assert kinds["slow"].opponent_rating_difference == 300
-    assert kinds["weak"].opponent_rating_difference is None
-    assert kinds["weak"].challenge_initial_time == (60, 180)
+    match_types = dict(config(challenge_increment=[5], overrides=OVERRIDES).matchmaking.types())
+    assert match_types["slow"].challenge_initial_time == (900,)
+    assert match_types["slow"].challenge_increment == (5,)
+    assert match_types["slow"].opponent_rating_difference == 300
+    assert match_types["weak"].opponent_rating_difference is None
+    assert match_types["weak"].challenge_initial_time == (60, 180)
 
 
-def test_kinds_are_chosen_by_weight_and_never_without_any(memory: Memory) -> None:
+def test_match_types_are_chosen_by_weight_and_never_without_any(memory: Memory) -> None:
     settings = config(overrides=OVERRIDES, opponent_rating_difference=4000)
-    kinds = Counter(memory.propose(settings, bot("rival"), seed=seed)[0].kind for seed in range(DRAWS))
-    assert set(kinds) == {"default", "slow"}
-    assert 2 < kinds["slow"] / kinds["default"] < 4.5
+    match_types = Counter(memory.propose(settings, bot("rival"), seed=seed)[0].match_type_name for seed in range(DRAWS))
+    assert set(match_types) == {"default", "slow"}
+    assert 2 < match_types["slow"] / match_types["default"] < 4.5
 
 
-def test_kinds_in_sequence_and_in_turn(memory: Memory) -> None:
-    kinds = {"a": {}, "b": {"opponent_min_rating": 3000, "opponent_rating_difference": None}}
-    cyclic = config(selection="cyclic", overrides=kinds, **BLITZ)
-    assert memory.propose(cyclic, bot("rival"))[0].kind == "default"
-    assert memory.propose(cyclic, bot("rival"), last_kind="default")[0].kind == "a"
-    assert memory.propose(cyclic, bot("rival"), last_kind="a")[0].kind == "default", "no bot suits b"
-    assert memory.propose(cyclic, bot("champion", 3100), last_kind="default")[0].kind == "b"
-    sequential = config(selection="sequential", overrides=kinds, **BLITZ)
-    assert memory.propose(sequential, bot("rival"), last_kind="default")[0].kind == "default"
-    assert memory.propose(sequential, bot("champion", 3100))[0].kind == "b"
+def test_match_types_in_sequence_and_in_turn(memory: Memory) -> None:
+    match_types = {"a": {}, "b": {"opponent_min_rating": 3000, "opponent_rating_difference": None}}
+    cyclic = config(selection="cyclic", overrides=match_types, **BLITZ)
+    assert memory.propose(cyclic, bot("rival"))[0].match_type_name == "default"
+    assert memory.propose(cyclic, bot("rival"), last_type="default")[0].match_type_name == "a"
+    assert memory.propose(cyclic, bot("rival"), last_type="a")[0].match_type_name == "default", "no bot suits b"
+    assert memory.propose(cyclic, bot("champion", 3100), last_type="default")[0].match_type_name == "b"
+    sequential = config(selection="sequential", overrides=match_types, **BLITZ)
+    assert memory.propose(sequential, bot("rival"), last_type="default")[0].match_type_name == "default"
+    assert memory.propose(sequential, bot("champion", 3100))[0].match_type_name == "b"
