@@ -18,7 +18,7 @@ from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice
 from lichessbot.control.commands import CannotDo
 from lichessbot.control.status import Limit, MatchmakingStatus, clock_time
-from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import (
     Bots,
     CancelChallenge,
@@ -42,6 +42,7 @@ from lichessbot.matchmaking.outgoing_challenge import (
     Accepted,
     Declined,
     LeftOpen,
+    Lost,
     NotSent,
     OpenChallenge,
     Outcome,
@@ -322,7 +323,7 @@ class Matchmaker:
                     self._look_for_game(it, now)
             case LeftOpen():
                 self._log.info("match.left_open", **fields)
-            case NotSent(None, out_of_reach):
+            case Lost(out_of_reach):
                 self._log.info("match.lost", **fields)
                 if not (out_of_reach and self._stopping):
                     self._look_for_game(it, now)
@@ -359,7 +360,7 @@ class Matchmaker:
         until = self._declines.declined(proposal.opponent, proposal.terms, reason, rule, now)
         return clock_time(until, now) if until > now else None
 
-    def _remember_refusal(self, proposal: Proposal, error: Exception | None, **fields: str | None) -> None:
+    def _remember_refusal(self, proposal: Proposal, error: ApiError, **fields: str | None) -> None:
         match error:
             case RateLimited():
                 self.rate_limited(error, self._snapshot().config)

@@ -29,7 +29,7 @@ from lichessbot.lichess.models import Challenge
 from lichessbot.matchmaking.selection import Proposal
 from lichessbot.timeouts import Timeouts
 
-_MOST_WITHDRAWALS: Final = 3
+_MOST_ATTEMPTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,15 @@ class Withdrawn:
 
 @dataclass(frozen=True, slots=True)
 class NotSent:
-    """The challenge was refused or not sent (`error`), or is unknown and cannot be found (without).
+    """The challenge was refused, or never sent."""
 
-    `out_of_reach`: it cannot be looked for.
-    """
+    error: ApiError
 
-    error: ApiError | None
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The challenge was perhaps sent, and cannot be found. `out_of_reach`: Lichess did not answer at all."""
+
     out_of_reach: bool = False
 
 
@@ -72,7 +75,7 @@ class LeftOpen:
     """The challenge has no clock and is to a human, who may answer it in days."""
 
 
-Outcome = Accepted | Declined | Withdrawn | NotSent | LeftOpen
+Outcome = Accepted | Declined | Withdrawn | NotSent | Lost | LeftOpen
 
 
 class _Stage(Enum):
@@ -95,7 +98,7 @@ class OpenChallenge:
         self._stage = _Stage.SENDING
         self._due_at: float | None = None
         self._unwanted = False
-        self._vain_withdrawals = 0
+        self._failed_attempts = 0
 
     @property
     def wake_at(self) -> float | None:
@@ -206,12 +209,12 @@ class OpenChallenge:
         return None
 
     def _search_failed(self, error: ApiError, now: float) -> MatchCommand | Outcome | None:
-        """Give the slot up if Lichess is unreachable for long: the challenge has expired by then."""
+        """Retry; if the slot is needed, give up after a few failures: the challenge has expired by then."""
         if isinstance(error, Refused):
-            return NotSent(None)
-        self._vain_withdrawals += self._unwanted
-        if self._vain_withdrawals >= _MOST_WITHDRAWALS:
-            return NotSent(None, out_of_reach=isinstance(error, Unreachable))
+            return Lost()
+        self._failed_attempts += self._unwanted
+        if self._failed_attempts >= _MOST_ATTEMPTS:
+            return Lost(out_of_reach=isinstance(error, Unreachable))
         return self._again(now)
 
     def _look_among(self, challenges: tuple[Challenge, ...]) -> MatchCommand | Outcome | None:
@@ -221,7 +224,7 @@ class OpenChallenge:
         ours = (it for it in challenges if it.destination and it.destination.id == self.proposal.opponent)
         found = next(ours, None)
         if found is None:
-            return NotSent(None)
+            return Lost()
         self.challenge_id = found.id
         return LeftOpen() if self._stays_open else self._cancel()
 
@@ -238,15 +241,15 @@ class OpenChallenge:
     @property
     def _canceled(self) -> Withdrawn:
         """The outcome of a withdrawal seen from outside: by the operator, unless a request of ours had no answer."""
-        return Withdrawn(unanswered=self._vain_withdrawals > 0 and not self._unwanted)
+        return Withdrawn(unanswered=self._failed_attempts > 0 and not self._unwanted)
 
     def _look_failed(self, error: ApiError, now: float) -> MatchCommand | None:
         return self._cancel() if isinstance(error, Refused) else self._again(now)
 
     def _withdrawal_failed(self, error: ApiError, now: float) -> MatchCommand | Outcome | None:
         """End after a failed withdrawal: refused, it was answered; unreachable for long, it has expired."""
-        self._vain_withdrawals += 1
-        if isinstance(error, Refused) or self._vain_withdrawals >= _MOST_WITHDRAWALS:
+        self._failed_attempts += 1
+        if isinstance(error, Refused) or self._failed_attempts >= _MOST_ATTEMPTS:
             out_of_reach = isinstance(error, Unreachable)
             return Withdrawn(unanswered=not self._unwanted, certain=False, out_of_reach=out_of_reach)
         return self._again(now)

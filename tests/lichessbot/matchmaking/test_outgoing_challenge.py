@@ -18,7 +18,15 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import DeclineReason, ExactClock, Variant
 from lichessbot.lichess.models import Challenge
-from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, LeftOpen, NotSent, OpenChallenge, Withdrawn
+from lichessbot.matchmaking.outgoing_challenge import (
+    Accepted,
+    Declined,
+    LeftOpen,
+    Lost,
+    NotSent,
+    OpenChallenge,
+    Withdrawn,
+)
 from lichessbot.matchmaking.selection import Proposal
 from lichessbot.timeouts import Timeouts
 
@@ -162,7 +170,7 @@ def test_a_lost_challenge_that_may_not_be_looked_for_is_no_refusal_of_the_oppone
     it = fresh()
     it.handle(failed(it.creation, NO_ANSWER), 1.0)
     it.tick(1.0 + RETRY_S)
-    assert it.handle(failed(ReadOutgoing(), Refused(403, "Missing scope: challenge:read")), 8.0) == NotSent(None)
+    assert it.handle(failed(ReadOutgoing(), Refused(403, "Missing scope: challenge:read")), 8.0) == Lost()
 
 
 def test_a_challenge_without_a_reply_is_looked_for() -> None:
@@ -179,7 +187,7 @@ def test_a_challenge_that_is_not_found_is_over() -> None:
     it.tick(1.0 + RETRY_S)
     assert it.handle(failed(ReadOutgoing(), NO_ANSWER), 8.0) is None
     assert it.tick(8.0 + RETRY_S) == ReadOutgoing()
-    assert it.handle(CommandDone(ReadOutgoing(), Outgoing(())), 14.0) == NotSent(None)
+    assert it.handle(CommandDone(ReadOutgoing(), Outgoing(())), 14.0) == Lost()
 
 
 def test_its_echo_proves_that_it_arrived() -> None:
@@ -222,7 +230,7 @@ def test_a_queued_challenge_does_not_wait_for_a_lost_one_for_ever() -> None:
         assert it.tick(now) == ReadOutgoing()
         assert it.handle(failed(ReadOutgoing(), NO_ANSWER), now) is None
     assert it.tick(now + RETRY_S) == ReadOutgoing()
-    assert it.handle(failed(ReadOutgoing(), NO_ANSWER), now + RETRY_S) == NotSent(None, out_of_reach=True)
+    assert it.handle(failed(ReadOutgoing(), NO_ANSWER), now + RETRY_S) == Lost(out_of_reach=True)
 
 
 # Correspondence
