@@ -34,7 +34,7 @@ class Connection:
     ) -> None:
         self.access = access
         self.account: Account | None = None
-        self.status = "connecting"
+        self.summary = "connecting"
         """In words, for the service manager."""
         self.rate_limiter = RateLimiter(timeouts)
         self.outbox = Outbox(self.open_client, emit, timeouts, self.rate_limiter)
@@ -64,7 +64,7 @@ class Connection:
         self._asking = False
         if isinstance(error, Unreachable | RateLimited):
             self._denied_since = None
-        self.status = _RETRYING
+        self.summary = _RETRYING
         self.read_account()
 
     def account_answered(self, account: Account) -> None:
@@ -72,7 +72,7 @@ class Connection:
         self._asking = False
         self.account = account
         if self.is_open:
-            self.status = _LISTENING
+            self.summary = _LISTENING
         if self._is_refused and self._stream is not None:
             self._stream.reopen()
 
@@ -99,7 +99,7 @@ class Connection:
             self._denied_since = now
             patience_s = max(self._timeouts.denied_token.total_seconds(), clocks_run_until - now)
             self._log.warning("token.denied", reason=reason, patience_s=patience_s)
-        self.status = "token denied, trying again"
+        self.summary = "token denied, trying again"
         self.read_account()
         return now >= max(self._denied_since + self._timeouts.denied_token.total_seconds(), clocks_run_until)
 
@@ -115,7 +115,7 @@ class Connection:
         return ConnectionStatus(
             server_url=self.access.url,
             account=None if self.account is None else self.account.username,
-            summary=self.status,
+            summary=self.summary,
             events=None if stream is None else StreamStatus.of(stream.open_since, stream.heard_at, now),
             held_back_s=self.rate_limiter.pause_s,
             requests=RequestQueue(dict(self.outbox.unanswered), tuple(self._held_back)),
@@ -152,7 +152,7 @@ class Connection:
         was_open, self._was_open, self.is_open = self._was_open, True, True
         self._is_refused = False
         self._backoff.reset()
-        self.status = _LISTENING
+        self.summary = _LISTENING
         self._log.info("events.open")
         return was_open
 
@@ -167,7 +167,7 @@ class Connection:
 
     def stream_lost(self, lost: StreamLost) -> None:
         """Take note that the event stream is opened again by itself."""
-        self.status, self.is_open, self._is_refused = _RETRYING, False, False
+        self.summary, self.is_open, self._is_refused = _RETRYING, False, False
         self._log.warning("events.lost", reason=lost.reason, retry_in_s=lost.retry_in.total_seconds())
 
     def retry_now(self) -> None:

@@ -204,7 +204,7 @@ class Daemon:
 
     def _report_status(self) -> None:
         """Tell the service manager what goes on, and that all is well."""
-        self._manager.status(self._control_handler.line)
+        self._manager.status(self._control_handler.summary)
         # Lichess may be unreachable for hours: its streams are then retried on schedule, and all is well.
         self._manager.feed(well=not self._games.overdue)
 

@@ -93,10 +93,10 @@ class Lobby:
         return earliest(self._tournaments.list_check_at, *(it.wake_at for it in parts))
 
     @property
-    def status(self) -> str:
+    def summary(self) -> str:
         """Return, in words, who waits and the day's bot games; empty if there is nothing to say."""
         waiting = f"{len(self.waiting)} waiting" if self.waiting else ""
-        return "; ".join(filter(None, (waiting, self._matchmaker.status(self._config))))
+        return "; ".join(filter(None, (waiting, self._matchmaker.summary)))
 
     @property
     def waiting(self) -> Sequence[str]:
@@ -227,7 +227,7 @@ class Lobby:
             starting=len(self._slots),
             queue=self._challenges.describe(self._config.challenge),
             matchmaking=self._matchmaking,
-            limits=self._matchmaker.limits(self._config),
+            limits=self._matchmaker.limits,
             blocked=tuple(sorted(self._lists.blocked)),
             tournaments=self._tournaments.ids,
             last_challenges=self._challenges.describe_last(),
@@ -299,7 +299,7 @@ class Lobby:
         else:
             self._challenges.answer_failed(command, report)
             if isinstance(command, AcceptChallenge) and isinstance(report.error, RateLimited):
-                self._matchmaker.rate_limited(report.error, self._config)
+                self._matchmaker.rate_limited(report.error)
 
     # The list of games in progress
 

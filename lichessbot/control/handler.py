@@ -19,7 +19,7 @@ from lichessbot.log import EventLog
 
 class Connection(Protocol):
     @property
-    def status(self) -> str:
+    def summary(self) -> str:
         """The connection in words, for one line."""
 
     @property
@@ -30,7 +30,7 @@ class Connection(Protocol):
 
 class Games(Protocol):
     @property
-    def status(self) -> str: ...
+    def summary(self) -> str: ...
 
     @property
     def correspondence_games(self) -> int: ...
@@ -45,7 +45,7 @@ class Lobby(Protocol):
     """Its commands return in words what happened, or raise CannotDo."""
 
     @property
-    def status(self) -> str: ...
+    def summary(self) -> str: ...
 
     @property
     def is_open(self) -> bool:
@@ -88,15 +88,15 @@ class ControlHandler:
         self._began_at, self._began_epoch_s = time.monotonic(), time.time()
 
     @property
-    def line(self) -> str:
+    def summary(self) -> str:
         """Return what goes on in one line, for the service manager."""
         bugs = self._counters.faults.internal_errors
         activity = self._activity
         states = {Activity.FINISHING: "finishing, takes no new games", Activity.PAUSED: "paused, takes no new games"}
         parts = (
-            self._connection.status,
-            self._games.status,
-            self._lobby.status,
+            self._connection.summary,
+            self._games.summary,
+            self._lobby.summary,
             f"internal errors: {bugs}, see the log" if bugs else "",
             states.get(activity, ""),
         )

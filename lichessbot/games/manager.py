@@ -60,7 +60,7 @@ class GameManager:
         return game_id in self._sessions or game_id in self._correspondence
 
     @property
-    def status(self) -> str:
+    def summary(self) -> str:
         """Return the number of games in words."""
         correspondence = len(self._correspondence.games)
         games = "1 game" if len(self) == 1 else f"{len(self)} games"

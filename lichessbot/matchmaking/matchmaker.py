@@ -363,7 +363,7 @@ class Matchmaker:
     def _remember_refusal(self, proposal: Proposal, error: ApiError, **fields: str | None) -> None:
         match error:
             case RateLimited():
-                self.rate_limited(error, self._snapshot().config)
+                self.rate_limited(error)
             case Refused(denies_token=True) | Unreachable():
                 self._log.info("match.none", reason=error)  # which is not the opponent's fault
             case Refused(pause=None):
@@ -375,15 +375,16 @@ class Matchmaker:
 
     # Slots and quotas
 
-    def rate_limited(self, error: RateLimited, config: Config) -> None:
+    def rate_limited(self, error: RateLimited) -> None:
         """Take note that a challenge or an acceptance was answered with a 429."""
         self._quota.rate_limited(error, time.time())
-        self._log.warning("quota", text=error.text, status=self.status(config) or None)
+        self._log.warning("quota", text=error.text, status=self.summary or None)
 
     def objection_to_bots(self, config: Config, starting: int = 0) -> Decline | None:
         """Return the answer to every bot that challenges us now, or None if a game against a bot is left today.
 
-        `starting`: accepted games against bots that have not begun.
+        `starting`: accepted games against bots that have not begun. `config` is passed in, as the snapshot needs this
+        answer first.
         """
         expected = starting + (self._open is not None and self._open.proposal.is_bot)
         return self._objections.to_bots(config.matchmaking, time.time(), expected)
@@ -412,9 +413,10 @@ class Matchmaker:
         self._bot_games.note(BotGame(full.id, them.id, full.speed, colour, full.id in self._ours, began_at))
         self._ours.discard(full.id)
 
-    def limits(self, config: Config) -> tuple[Limit, ...]:
-        """Return what of the day's games and challenges is used up, for the operator."""
-        return self._quota.limits(config.matchmaking, time.time())
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """What of the day's games and challenges is used up, for the operator."""
+        return self._quota.limits(self._snapshot().config.matchmaking, time.time())
 
     def describe(self, *, is_on_in_config: bool, last_opponent: str | None) -> MatchmakingStatus:
         """Return what matchmaking does now, for the operator."""
@@ -430,6 +432,7 @@ class Matchmaker:
             next_step=next_step(snapshot, open_challenge, waits, now, is_choosing=self._asking),
         )
 
-    def status(self, config: Config) -> str:
-        """Return the day's bot games in words; empty if there is nothing to say."""
-        return self._quota.in_words(config.matchmaking, time.time())
+    @property
+    def summary(self) -> str:
+        """The day's bot games in words; empty if there is nothing to say."""
+        return self._quota.in_words(self._snapshot().config.matchmaking, time.time())

@@ -76,9 +76,9 @@ def test_the_status_of_an_open_event_stream_survives_a_doubt_about_the_token(lin
     link.stream_opened()
     link.token_denied("401", NO_CLOCKS)
     link.account_failed(Refused(401, "No such token"))
-    assert link.status != "listening"
+    assert link.summary != "listening"
     link.account_answered(Account(id="testbot", username="TestBot", title="BOT"))
-    assert link.status == "listening"
+    assert link.summary == "listening"
 
 
 def test_an_event_stream_whose_thread_cannot_be_started_is_opened_with_the_next_list_which_is_read_soon(

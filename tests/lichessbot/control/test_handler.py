@@ -40,7 +40,7 @@ GRACE = timedelta(hours=2)
 class Lobby:
     """A lobby that notes what it is told."""
 
-    status = ""
+    summary = ""
     is_open = True
     is_clear = True
 
@@ -93,8 +93,8 @@ class Room:
     def __init__(self) -> None:
         self.lobby, self.counters = Lobby(), Counters()
         self.games = [GAME, GAME]
-        self.connection = SimpleNamespace(status="listening", is_open=True, describe=lambda: STATUS.connection)
-        games = SimpleNamespace(status="2 games", describe=lambda: STATUS.games)
+        self.connection = SimpleNamespace(summary="listening", is_open=True, describe=lambda: STATUS.connection)
+        games = SimpleNamespace(summary="2 games", describe=lambda: STATUS.games)
         games.correspondence_games, games.engine_processes = 3, [os.getpid()]
         self.shutdown = Shutdown(self.games, self.lobby, ServiceManager({}), Timeouts())
         self.handler = ControlHandler(self.connection, games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
@@ -130,10 +130,10 @@ def test_the_status_is_what_the_parts_say_of_themselves(room: Room) -> None:
 def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
     room.lobby.is_open = False
     assert room.handler.status().activity is Activity.STARTING
-    assert room.handler.line == "listening; 2 games"
+    assert room.handler.summary == "listening; 2 games"
     room.ask(ControlCommand.PAUSE)
     assert room.handler.status().activity is Activity.PAUSED
-    assert room.handler.line == "listening; 2 games; paused, takes no new games"
+    assert room.handler.summary == "listening; 2 games; paused, takes no new games"
     room.ask(ControlCommand.RESUME)
     assert not room.lobby.is_paused
     answer = room.ask(ControlCommand.FINISH)
@@ -141,7 +141,7 @@ def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
     status = room.handler.status()
     assert status.activity is Activity.FINISHING
     assert status.ends_in_s == pytest.approx(GRACE.total_seconds(), abs=60)
-    assert room.handler.line == "listening; 2 games; finishing, takes no new games"
+    assert room.handler.summary == "listening; 2 games; finishing, takes no new games"
 
 
 @pytest.mark.parametrize(
@@ -334,4 +334,4 @@ def test_the_internal_errors_are_those_of_the_log() -> None:
     except KeyError as error:
         room.handler._log.crash("test.crashed", error)
     assert room.counters.faults == replace(room.counters.counted, internal_errors=before + 1)
-    assert f"internal errors: {before + 1}, see the log" in room.handler.line
+    assert f"internal errors: {before + 1}, see the log" in room.handler.summary

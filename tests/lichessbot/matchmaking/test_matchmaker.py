@@ -345,7 +345,7 @@ def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_rest
     desk.games = 0
     desk.until(lambda: desk.limits == 1)
     assert desk.objection() is not None
-    assert re.fullmatch(r"0 of 1 bot games, resumes (.* )?\d\d:\d\d", desk.matchmaker.status(desk.config))
+    assert re.fullmatch(r"0 of 1 bot games, resumes (.* )?\d\d:\d\d", desk.matchmaker.summary)
     refused = len(desk.made)
     desk.close()
     desk.open()
