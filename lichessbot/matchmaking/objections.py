@@ -84,4 +84,4 @@ class Objections:
         return None
 
     def _is_used_up(self, it: Proposal, config: Config, now_epoch_s: float) -> bool:
-        return self._quota.rematch_at(config.matchmaking, now_epoch_s, is_bot=it.is_bot) > now_epoch_s
+        return self._quota.single_challenge_at(config.matchmaking, now_epoch_s, is_bot=it.is_bot) > now_epoch_s

@@ -21,20 +21,20 @@ from lichessbot.timeouts import Timeouts
 
 BOT_GAMES: Final = "bot.vsBot.day"
 _CHALLENGES: Final = "challenge"
-_BOT_GAMES_REPORTED: Final = 100
+_ASSUMED_BOT_GAMES: Final = 100  # as people report
 # Lichess allows 200, of which a challenge to a human costs five; the rest is left to a browser.
 _CHALLENGE_CREDITS: Final = 180
 _COST_OF_A_BOT: Final = 1
 _COST_OF_A_HUMAN: Final = 5
-_ONE_IN_SO_MANY: Final = 5  # games against bots is left to bots that challenge us
+_CHALLENGERS_GET_ONE_IN: Final = 5  # by default, one bot game in five is left to bots that challenge us
 _AT_ONCE: Final = 2  # games of our own that may follow each other: a pair
-# After this many days without another answer that names the number of bot games, the reported one is tried again.
+# After this many days without another answer that names the number of bot games, the assumed one is tried again.
 _DAYS_TOLD: Final = 7
 _NUMBER_PLAYED: Final = re.compile(r"played (\d{1,4}) games")
 
 
 @dataclass(slots=True)
-class _Limit:
+class _ReportedLimit:
     """A limit: `most` as Lichess reported it, None if it did not, and until when it is used up."""
 
     most: int | None = None
@@ -51,7 +51,7 @@ class Quota:
         self._first_pause_s = timeouts.rate_limit.total_seconds()
         self._longest_pause_s = timeouts.challenge_pause_ceiling.total_seconds()
         self._refusals = 0
-        self._limits = {name: _Limit(most, until) for name, most, until in store.remembered(Table.LIMITS)}
+        self._reported = {name: _ReportedLimit(most, until) for name, most, until in store.remembered(Table.LIMITS)}
         sent = sorted((float(at), int(cost)) for _, at, cost in store.remembered(Table.SENT_CHALLENGES))
         self._sent = deque(sent)
         self._known = {str(challenge_id) for challenge_id, _, _ in store.remembered(Table.SENT_CHALLENGES)}
@@ -73,36 +73,36 @@ class Quota:
         if error.quota == BOT_GAMES:
             told = _NUMBER_PLAYED.search(error.text)
             most = int(told[1]) if told else self._told_bot_games(now_epoch_s)
-            self._set(BOT_GAMES, _Limit(most, now_epoch_s + error.pause.total_seconds()))
+            self._set(BOT_GAMES, _ReportedLimit(most, now_epoch_s + error.pause.total_seconds()))
             return
         # Without a name it may be the minute or the day: each refusal in a row doubles the pause.
         grown_s = doubled(self._first_pause_s, self._refusals, self._longest_pause_s)
         self._refusals += 1
-        self._set(_CHALLENGES, _Limit(None, now_epoch_s + max(error.pause.total_seconds(), grown_s)))
+        self._set(_CHALLENGES, _ReportedLimit(None, now_epoch_s + max(error.pause.total_seconds(), grown_s)))
 
-    def _set(self, name: str, limit: _Limit) -> None:
-        self._limits[name] = limit
+    def _set(self, name: str, limit: _ReportedLimit) -> None:
+        self._reported[name] = limit
         self._store.replace(Table.LIMITS, name=name, most=limit.most, until=limit.until)
 
-    def _limit_of(self, name: str) -> _Limit:
-        return self._limits.get(name, _Limit())
+    def _reported_limit(self, name: str) -> _ReportedLimit:
+        return self._reported.get(name, _ReportedLimit())
 
     # What follows from it
 
     def _told_bot_games(self, now_epoch_s: float) -> int | None:
         """Return how many bot games a day Lichess said it allows, unless that was long ago: it may allow more again."""
-        limit = self._limit_of(BOT_GAMES)
+        limit = self._reported_limit(BOT_GAMES)
         return limit.most if now_epoch_s < limit.until + _DAYS_TOLD * self._day_s else None
 
     def most_bot_games(self, config: MatchmakingConfig, now_epoch_s: float) -> int:
         """Return how many bot games are allowed in any 24 hours."""
         told = self._told_bot_games(now_epoch_s)
-        allowed = _BOT_GAMES_REPORTED if told is None else told
+        allowed = _ASSUMED_BOT_GAMES if told is None else told
         return allowed if config.bot_games_per_day is None else min(allowed, config.bot_games_per_day)
 
     def bot_games_rule(self, config: MatchmakingConfig, now_epoch_s: float) -> str:
         """Return what decides how many bot games are allowed: the key, or Lichess's own limit."""
-        most, until = config.bot_games_per_day, self._limit_of(BOT_GAMES).until
+        most, until = config.bot_games_per_day, self._reported_limit(BOT_GAMES).until
         if most is None or until > now_epoch_s or most > self.most_bot_games(config, now_epoch_s):
             return "Lichess's limit of bot games"
         return f"matchmaking.bot_games_per_day = {most}"
@@ -114,7 +114,7 @@ class Quota:
         """Return when the next game against a bot may begin, besides the `expected` ones that are about to."""
         began = [game.began_at for game in self._bot_games.since(now_epoch_s - self._day_s)]
         free_at = self._room_at([*began, *[now_epoch_s] * expected], self.most_bot_games(config, now_epoch_s))
-        return max(now_epoch_s, free_at, self._limit_of(BOT_GAMES).until)
+        return max(now_epoch_s, free_at, self._reported_limit(BOT_GAMES).until)
 
     def challenge_at(self, config: MatchmakingConfig, now_epoch_s: float) -> float:
         """Return when we may challenge a bot: a game may begin then, and our own are spread over the day."""
@@ -126,8 +126,8 @@ class Quota:
         own_at = max(spread_at, self._room_at(own, share))
         return max(self.bot_game_at(config, now_epoch_s), own_at, self._credit_at(now_epoch_s))
 
-    def rematch_at(self, config: MatchmakingConfig, now_epoch_s: float, *, is_bot: bool) -> float:
-        """Return when we may offer a rematch, which need not wait for its share of the day."""
+    def single_challenge_at(self, config: MatchmakingConfig, now_epoch_s: float, *, is_bot: bool) -> float:
+        """Return when we may send a rematch or a rechallenge, which need not wait for its share of the day."""
         cost = _COST_OF_A_BOT if is_bot else _COST_OF_A_HUMAN
         credit_at = self._credit_at(now_epoch_s, cost)
         if not is_bot:
@@ -139,7 +139,7 @@ class Quota:
     def _share(self, config: MatchmakingConfig, now_epoch_s: float) -> int:
         """Return how many of the day's bot games are for our own challenges."""
         most, others = self.most_bot_games(config, now_epoch_s), config.bot_games_for_challengers
-        return most - (most // _ONE_IN_SO_MANY if others is None else others)
+        return most - (most // _CHALLENGERS_GET_ONE_IN if others is None else others)
 
     def _room_at(self, began: list[float], most: int) -> float:
         """Return when fewer than `most` of these games are within the last 24 hours."""
@@ -152,7 +152,7 @@ class Quota:
         while self._sent and self._sent[0][0] <= now_epoch_s - self._day_s:
             self._sent.popleft()
         left = _CHALLENGE_CREDITS - sum(cost for _, cost in self._sent)
-        free_at = max(now_epoch_s, self._limit_of(_CHALLENGES).until)
+        free_at = max(now_epoch_s, self._reported_limit(_CHALLENGES).until)
         for sent_at, cost in self._sent:
             if left >= needed:
                 break
@@ -164,12 +164,12 @@ class Quota:
         """Return what is used up, for the operator; of our own challenges, one to a human counts as five."""
         credit_at = self._credit_at(now_epoch_s)
         spent = sum(cost for _, cost in self._sent)  # of the last day
-        challenges = _limit("challenges", spent, _CHALLENGE_CREDITS, credit_at, now_epoch_s)
+        challenges = _described("challenges", spent, _CHALLENGE_CREDITS, credit_at, now_epoch_s)
         return self._bot_games_limit(config, now_epoch_s), challenges
 
     def _bot_games_limit(self, config: MatchmakingConfig, now_epoch_s: float) -> Limit:
         used, most = self.bot_games_used(now_epoch_s), self.most_bot_games(config, now_epoch_s)
-        return _limit("bot games", used, most, self.bot_game_at(config, now_epoch_s), now_epoch_s)
+        return _described("bot games", used, most, self.bot_game_at(config, now_epoch_s), now_epoch_s)
 
     def in_words(self, config: MatchmakingConfig, now_epoch_s: float) -> str:
         """Return for example `37 of 100 bot games, resumes 14:20`; empty if there were none and all are allowed."""
@@ -177,6 +177,6 @@ class Quota:
         return limit.in_words(now_epoch_s) if limit.used or limit.is_used_up else ""
 
 
-def _limit(name: str, used: int, most: int, at: float, now_epoch_s: float) -> Limit:
+def _described(name: str, used: int, most: int, at: float, now_epoch_s: float) -> Limit:
     """Return a limit under which the next one is allowed at `at`."""
     return Limit(name, used, most, at if now_epoch_s < at < math.inf else None, is_used_up=at > now_epoch_s)

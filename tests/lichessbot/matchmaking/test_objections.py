@@ -12,7 +12,7 @@ from lichessbot.lichess.enums import Colour, ExactClock, Variant
 from lichessbot.matchmaking.objections import Objections
 from lichessbot.matchmaking.selection import Proposal
 
-QUOTA: Any = SimpleNamespace(rematch_at=lambda config, now_epoch_s, is_bot: 0.0)
+QUOTA: Any = SimpleNamespace(single_challenge_at=lambda config, now_epoch_s, is_bot: 0.0)
 LISTS: Any = SimpleNamespace(blocked=(), naming=lambda user, lists: None)
 OPPONENTS: Any = SimpleNamespace(rests_until=lambda user, terms: 0.0)
 

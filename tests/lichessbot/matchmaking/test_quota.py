@@ -94,7 +94,7 @@ def test_a_share_is_left_for_bots_that_challenge_us(books: Books) -> None:
 
 def test_a_rematch_keeps_every_quota_but_need_not_wait_for_its_share_of_the_day(books: Books) -> None:
     def at(is_bot: bool, **keys: Any) -> float:
-        return books.quota.rematch_at(config(**keys), NOW + 200, is_bot=is_bot)
+        return books.quota.single_challenge_at(config(**keys), NOW + 200, is_bot=is_bot)
 
     books.play(NOW, NOW + 100)
     assert books.quota.challenge_at(config(), NOW + 200) > NOW + 200
