@@ -64,10 +64,10 @@ _RULES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """`times`: challenges in a row that failed."""
+    """`failures`: how many challenges in a row failed."""
 
     until: float
-    times: int
+    failures: int
 
 
 class Declines:
@@ -76,29 +76,32 @@ class Declines:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._rests = {
-            (str(opponent), str(subject)): _Rest(until, times)
-            for opponent, subject, until, times in store.remembered(Table.RESTS)
+            (str(opponent), str(subject)): _Rest(until, failures)
+            for opponent, subject, until, failures in store.remembered(Table.RESTS)
         }
 
     def declined(
-        self, opponent: str, terms: Terms, reason: DeclineReason | Failure, rule: ChallengeFilter, now_epoch_s: float
+        self,
+        opponent: str,
+        terms: Terms,
+        reason: DeclineReason | Failure,
+        challenge_filter: ChallengeFilter,
+        now_epoch_s: float,
     ) -> float:
         """Remember a failed challenge; return until when it is not repeated, or `now_epoch_s` if it may be at once."""
         self._store.add(Table.DECLINES, opponent=opponent, terms=str(terms), reason=reason, declined_at=now_epoch_s)
-        if rule is ChallengeFilter.NONE:
+        if challenge_filter is ChallengeFilter.NONE:
             return now_epoch_s
-        it = _RULES[reason]
-        if rule is ChallengeFilter.COARSE:
-            it = _Rule(_Scope.ANYTHING, _DAY)
-        subject = _subject(it.scope, terms)
-        times = self._times(opponent, subject)
-        rest = doubled(it.rest, times, _LONGEST)
-        return self._set(opponent, subject, _Rest(now_epoch_s + rest.total_seconds(), times + 1))
+        rule = _Rule(_Scope.ANYTHING, _DAY) if challenge_filter is ChallengeFilter.COARSE else _RULES[reason]
+        subject = _subject(rule.scope, terms)
+        failures = self._failures(opponent, subject)
+        rest = doubled(rule.rest, failures, _LONGEST)
+        return self._set(opponent, subject, _Rest(now_epoch_s + rest.total_seconds(), failures + 1))
 
     def capped(self, opponent: str, until: float) -> float:
         """Remember that the bot's own quota is used up, which is not a decline; return until when the bot rests."""
         subject = _Scope.ANYTHING.value
-        return self._set(opponent, subject, _Rest(until, self._times(opponent, subject)))
+        return self._set(opponent, subject, _Rest(until, self._failures(opponent, subject)))
 
     def agreed(self, opponent: str, terms: Terms) -> None:
         """Remember that a game came of it: the next decline counts as the first."""
@@ -111,15 +114,15 @@ class Declines:
         rests = (self._rests.get((opponent, subject)) for subject in _subjects(terms))
         return max((rest.until for rest in rests if rest is not None), default=0.0)
 
-    def _times(self, opponent: str, subject: str) -> int:
+    def _failures(self, opponent: str, subject: str) -> int:
         rest = self._rests.get((opponent, subject))
-        return 0 if rest is None else rest.times
+        return 0 if rest is None else rest.failures
 
     def _set(self, opponent: str, subject: str, rest: _Rest) -> float:
         """Begin a rest, or go on with an earlier one that is longer; return its end."""
         earlier = self._rests.get((opponent, subject), rest)
         self._rests[opponent, subject] = rest = replace(rest, until=max(rest.until, earlier.until))
-        self._store.replace(Table.RESTS, opponent=opponent, subject=subject, until=rest.until, times=rest.times)
+        self._store.replace(Table.RESTS, opponent=opponent, subject=subject, until=rest.until, times=rest.failures)
         return rest.until
 
 

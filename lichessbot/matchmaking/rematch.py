@@ -25,7 +25,7 @@ from lichessbot.timeouts import Timeouts
 _NOT_AFTER: Final = (GameStatus.TIMEOUT, GameStatus.CHEAT, GameStatus.UNKNOWN_FINISH)
 
 
-def rematch_of(game: FinishedGame, config: RematchConfig, played: int) -> Proposal | None:
+def rematch_after(game: FinishedGame, config: RematchConfig, played: int) -> Proposal | None:
     """Return the rematch to offer after a game, with colours reversed; None if there is none.
 
     `played`: how many rematches in a row led to this game.
@@ -61,8 +61,8 @@ class _Offer:
     due_at: float
 
 
-class RematchOffers:
-    """The rematch that is to be offered soon: the newest one."""
+class PendingRematch:
+    """The rematch that is to be offered soon, if there is one: the newest."""
 
     def __init__(self, timeouts: Timeouts) -> None:
         self._black_waits_s = timeouts.rematch_black_waits.total_seconds()
@@ -74,7 +74,7 @@ class RematchOffers:
         """When `take` has something to return."""
         return None if self._next is None else self._next.due_at
 
-    def add(self, proposal: Proposal, now: float) -> None:
+    def replace(self, proposal: Proposal, now: float) -> None:
         """Offer this soon. The side that had Black waits, so that two bots do not offer each other a rematch."""
         had_white = proposal.terms.colour is Colour.BLACK
         self._next = _Offer(proposal, now if had_white else now + self._black_waits_s)

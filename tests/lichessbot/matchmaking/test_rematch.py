@@ -11,7 +11,7 @@ from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Variant
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import GameFull
-from lichessbot.matchmaking.rematch import RematchOffers, rematch_of
+from lichessbot.matchmaking.rematch import PendingRematch, rematch_after
 from lichessbot.matchmaking.selection import Proposal
 from lichessbot.timeouts import Timeouts
 
@@ -34,7 +34,7 @@ def finished(
 @pytest.mark.parametrize("colour", list(Colour))
 def test_a_rematch_is_the_same_game_with_the_other_colour(colour: Colour) -> None:
     terms = Terms(Variant.STANDARD, ExactClock(180, 2), rated=True, colour=colour.other)
-    assert rematch_of(finished(colour), ALL, 0) == Proposal("anna", terms, is_bot=False, rematch_of=GAME)
+    assert rematch_after(finished(colour), ALL, 0) == Proposal("anna", terms, is_bot=False, rematch_of=GAME)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_rematch_is_the_same_game_with_the_other_colour(colour: Colour) -> Non
     ],
 )  # fmt: skip
 def test_rematches_are_offered_to_humans_to_bots_or_to_all(offer: str, title: str, offered: bool) -> None:
-    proposal = rematch_of(finished(title=title), RematchConfig(offer=RematchWith(offer)), 0)
+    proposal = rematch_after(finished(title=title), RematchConfig(offer=RematchWith(offer)), 0)
     assert (proposal is not None) is offered
     assert proposal is None or proposal.is_bot is (title == "BOT")
 
@@ -54,7 +54,7 @@ def test_rematches_are_offered_to_humans_to_bots_or_to_all(offer: str, title: st
 @pytest.mark.parametrize(("most", "played", "offered"), [(1, 0, True), (1, 1, False), (3, 2, True), (3, 3, False)])
 def test_rematches_in_a_row_are_limited(most: int, played: int, offered: bool) -> None:
     config = RematchConfig(offer=RematchWith.ALL, offers_in_a_row=most)
-    assert (rematch_of(finished(), config, played) is not None) is offered
+    assert (rematch_after(finished(), config, played) is not None) is offered
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_rematches_in_a_row_are_limited(most: int, played: int, offered: bool) -
     ],
 )  # fmt: skip
 def test_a_rematch_needs_a_game_that_was_played_to_its_end(status: GameStatus, offered: bool) -> None:
-    assert (rematch_of(finished(status=status), ALL, 0) is not None) is offered
+    assert (rematch_after(finished(status=status), ALL, 0) is not None) is offered
 
 
 @pytest.mark.parametrize(
@@ -82,15 +82,15 @@ def test_a_rematch_needs_a_game_that_was_played_to_its_end(status: GameStatus, o
     ids=["tournament", "correspondence", "position", "odd clock", "no clock", "ultraBullet", "AI"],
 )
 def test_some_games_have_no_rematch(changes: dict[str, Any]) -> None:
-    assert rematch_of(finished(**changes), ALL, 0) is None
+    assert rematch_after(finished(**changes), ALL, 0) is None
 
 
 def test_a_game_that_ended_while_we_did_not_watch_has_no_rematch() -> None:
-    assert rematch_of(replace(finished(), was_watched=False), ALL, 0) is None
+    assert rematch_after(replace(finished(), was_watched=False), ALL, 0) is None
 
 
 def test_chess960_has_a_rematch() -> None:
-    proposal = rematch_of(finished(variant={"key": "chess960"}), ALL, 0)
+    proposal = rematch_after(finished(variant={"key": "chess960"}), ALL, 0)
     assert proposal is not None
     assert proposal.terms.variant is Variant.CHESS960
 
@@ -103,27 +103,27 @@ def offer(colour: Colour, opponent: str = "anna") -> Proposal:
 
 
 def test_white_offers_a_rematch_at_once_and_black_a_moment_later() -> None:
-    offers = RematchOffers(TIMEOUTS)
-    offers.add(offer(Colour.BLACK), 100.0)
-    assert offers.wake_at == 100.0
-    assert offers.take(100.0) == offer(Colour.BLACK)
-    assert offers.take(100.0) is None
-    offers.add(offer(Colour.WHITE), 100.0)
-    assert (offers.wake_at, offers.take(102.9)) == (103.0, None)
-    assert offers.take(103.0) == offer(Colour.WHITE)
+    pending = PendingRematch(TIMEOUTS)
+    pending.replace(offer(Colour.BLACK), 100.0)
+    assert pending.wake_at == 100.0
+    assert pending.take(100.0) == offer(Colour.BLACK)
+    assert pending.take(100.0) is None
+    pending.replace(offer(Colour.WHITE), 100.0)
+    assert (pending.wake_at, pending.take(102.9)) == (103.0, None)
+    assert pending.take(103.0) == offer(Colour.WHITE)
 
 
 def test_a_rematch_is_not_offered_late() -> None:
-    offers = RematchOffers(TIMEOUTS)
-    offers.add(offer(Colour.BLACK), 100.0)
-    assert offers.take(110.1) is None
-    assert offers.wake_at is None
+    pending = PendingRematch(TIMEOUTS)
+    pending.replace(offer(Colour.BLACK), 100.0)
+    assert pending.take(110.1) is None
+    assert pending.wake_at is None
 
 
 def test_an_opponent_who_challenges_us_gets_no_offer() -> None:
-    offers = RematchOffers(TIMEOUTS)
-    offers.add(offer(Colour.BLACK), 100.0)
-    offers.drop("somebody")
-    assert offers.wake_at == 100.0
-    offers.drop("anna")
-    assert offers.take(100.0) is None
+    pending = PendingRematch(TIMEOUTS)
+    pending.replace(offer(Colour.BLACK), 100.0)
+    pending.drop("somebody")
+    assert pending.wake_at == 100.0
+    pending.drop("anna")
+    assert pending.take(100.0) is None
