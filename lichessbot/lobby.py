@@ -111,7 +111,7 @@ class Lobby:
             config=self._config,
             our_id=self._our_id,
             games=self._challenges.slot_holders(self._playing()),
-            ours=(*self._matchmaker.slot_holders, *self._tournaments.slot_holders),
+            our_slots=(*self._matchmaker.slot_holders, *self._tournaments.slot_holders),
             stopping=self._stopping,
             paused=self._paused,
             playable=self.playable,
@@ -248,7 +248,7 @@ class Lobby:
     def _slots_for_tournaments(self) -> int:
         """Return how many games of tournaments may begin; the slots that are kept for tournaments count as free."""
         games = (*self._challenges.slot_holders(self._playing()), *self._matchmaker.slot_holders)
-        return Occupancy(games).free_slots(self._config.challenge, for_bot=False)
+        return Occupancy(games).free_slots(self._config.challenge, is_bot=False)
 
     def challenge_event(self, event: StreamLine, received_at: float) -> None:
         """Handle a challenge that was made, withdrawn or declined. `received_at`: monotonic seconds."""

@@ -33,7 +33,7 @@ class Snapshot:
     our_id: str
     games: tuple[SlotHolder, ...] = ()
     """Opponents in games being played, or accepted and about to start."""
-    ours: tuple[SlotHolder, ...] = ()
+    our_slots: tuple[SlotHolder, ...] = ()
     """Slots kept for our own challenges and tournaments."""
     stopping: bool = False
     paused: bool = False
@@ -52,7 +52,7 @@ class Snapshot:
 
     @property
     def occupancy(self) -> Occupancy:
-        return Occupancy(self.games + self.ours)
+        return Occupancy(self.games + self.our_slots)
 
     @property
     def has_clocked_games(self) -> bool:
@@ -71,11 +71,11 @@ class Snapshot:
     @property
     def slots_for_our_challenge(self) -> int:
         """How many more games against bots we may begin ourselves."""
-        return self.slots_for_our_games(with_bot=True)
+        return self.slots_for_our_games(is_bot=True)
 
-    def slots_for_our_games(self, *, with_bot: bool) -> int:
+    def slots_for_our_games(self, *, is_bot: bool) -> int:
         """Return how many more games with a clock against bots, or against humans, we may begin ourselves."""
-        return 0 if self.is_closed else self.occupancy.free_slots(self.config.challenge, for_bot=with_bot)
+        return 0 if self.is_closed else self.occupancy.free_slots(self.config.challenge, is_bot=is_bot)
 
 
 @dataclass(frozen=True)
@@ -173,11 +173,11 @@ def _accept_or_wait(case: _Case) -> Accept | Wait:
     if case.challenge.time_control.clock is None:
         rule = config.cited("max_correspondence_games", is_bot=is_bot)
         return Accept(rule, f"it meets every rule; such games now: {occupancy.correspondence_games}")
-    free = occupancy.free_slots(config, for_bot=is_bot)
+    free = occupancy.free_slots(config, is_bot=is_bot)
     if free > 0:
         of = slots_for(config, is_bot=is_bot)
         return Accept(config.cited("concurrency", is_bot=is_bot), f"it meets every rule; free slots: {free} of {of}")
-    if occupancy.free_slots(config, for_bot=False) > 0:
+    if occupancy.free_slots(config, is_bot=False) > 0:
         rule = config.cited("games_reserved_for_humans", is_bot=is_bot)
         return Wait(rule, "every slot that bots may take is taken")
     return Wait(config.cited("concurrency", is_bot=is_bot), "every slot is taken")
@@ -330,9 +330,10 @@ def _rating(case: _Case) -> Decline | None:
         return case.decline(DeclineReason.GENERIC, "min_rating", f"a rating of {rating} is too low")
     if rating > rules.max_rating:
         return case.decline(DeclineReason.GENERIC, "max_rating", f"a rating of {rating} is too high")
-    ours = case.challenge.destination.rating if case.challenge.destination else None
-    if rules.rating_difference is not None and ours is not None and abs(rating - ours) > rules.rating_difference:
-        because = f"a rating of {rating} is too far from ours, {ours}"
+    us, most = case.challenge.destination, rules.rating_difference
+    our_rating = us.rating if us else None
+    if most is not None and our_rating is not None and abs(rating - our_rating) > most:
+        because = f"a rating of {rating} is too far from ours, {our_rating}"
         return case.decline(DeclineReason.GENERIC, "rating_difference", because)
     return None
 

@@ -26,10 +26,10 @@ class Occupancy:
 
     holders: tuple[SlotHolder, ...] = ()
 
-    def free_slots(self, config: ChallengeConfig, *, for_bot: bool) -> int:
+    def free_slots(self, config: ChallengeConfig, *, is_bot: bool) -> int:
         """Return how many more games with a clock may begin; bots never get the slots reserved for humans."""
         free = config.concurrency - self.clocked_games
-        if not for_bot:
+        if not is_bot:
             return free
         bots = sum(holder.has_clock and holder.is_bot for holder in self.holders)
         return min(free, slots_for(config, is_bot=True) - bots)

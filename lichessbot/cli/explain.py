@@ -329,7 +329,7 @@ def _state(snapshot: Snapshot, *, runs: bool) -> str:
     if not runs:
         return "the daemon is not running; assuming no games in progress"
     config, occupancy = snapshot.config.challenge, snapshot.occupancy
-    taken = config.concurrency - occupancy.free_slots(config, for_bot=False)
+    taken = config.concurrency - occupancy.free_slots(config, is_bot=False)
     return f"slots taken: {taken} of {config.concurrency}; correspondence games: {occupancy.correspondence_games}"
 
 

@@ -143,13 +143,13 @@ def _subjects(terms: Terms) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class BotGame:
-    """A game against a bot. `ours`: our own challenge led to it; `colour` is our colour."""
+    """A game against a bot. `by_our_challenge`: our own challenge led to it; `colour` is our colour."""
 
     game_id: str
     opponent: str
     speed: str
     colour: Colour | None
-    ours: bool
+    by_our_challenge: bool
     began_at: float
 
 
@@ -161,7 +161,7 @@ class BotGames:
         self._games = sorted(map(_read, store.remembered(Table.BOT_GAMES)), key=attrgetter("began_at"))
         self._ids = {game.game_id for game in self._games}
         # Looked up for each bot that is online, so that years of games must not be searched.
-        self._latest = {(game.opponent, game.speed): game for game in self._games if game.ours}
+        self._latest = {(game.opponent, game.speed): game for game in self._games if game.by_our_challenge}
 
     def note(self, game: BotGame) -> None:
         """Remember a game that began, once."""
@@ -170,7 +170,7 @@ class BotGames:
         self._ids.add(game.game_id)
         bisect.insort(self._games, game, key=attrgetter("began_at"))
         latest = self.latest(game.opponent, game.speed)
-        if game.ours and (latest is None or latest.began_at <= game.began_at):
+        if game.by_our_challenge and (latest is None or latest.began_at <= game.began_at):
             self._latest[game.opponent, game.speed] = game
         self._store.add(
             Table.BOT_GAMES,
@@ -178,7 +178,7 @@ class BotGames:
             opponent=game.opponent,
             speed=game.speed,
             colour=game.colour,
-            ours=game.ours,
+            ours=game.by_our_challenge,
             began_at=game.began_at,
         )
 
@@ -192,6 +192,6 @@ class BotGames:
 
 
 def _read(row: Sequence[object]) -> BotGame:
-    game_id, opponent, speed, colour, ours, began_at = row
+    game_id, opponent, speed, colour, by_our_challenge, began_at = row
     known = Colour(str(colour)) if colour in tuple(Colour) else None
-    return BotGame(str(game_id), str(opponent), str(speed), known, bool(ours), float(str(began_at)))
+    return BotGame(str(game_id), str(opponent), str(speed), known, bool(by_our_challenge), float(str(began_at)))

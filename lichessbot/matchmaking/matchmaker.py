@@ -84,7 +84,8 @@ class Matchmaker:
         """Whether an attempt is on its way to a challenge."""
         self._shortlist: Sequence[Proposal] = ()
         self._open: OpenChallenge | None = None
-        self._ours: set[str] = set()
+        self._accepted_ids: set[str] = set()
+        """The challenges of ours that became games, or may have."""
         self._pending_rematch = PendingRematch(timeouts)
         self._half_pair: tuple[Proposal, float] | None = None
         """The last game of a pair that we began as White, and when, in seconds since the epoch."""
@@ -304,7 +305,7 @@ class Matchmaker:
             case Accepted(announced):
                 self._log.info("match.accepted", **fields)
                 self._outbox.withdraw(CancelChallenge(challenge_id))   # it would abort the game
-                self._ours.add(challenge_id)
+                self._accepted_ids.add(challenge_id)
                 self._idle_since = now     # a correspondence game counts too
                 self._declines.agreed(it.proposal.opponent, it.proposal.terms)
                 self._note_agreement(it.proposal, challenge_id)
@@ -348,7 +349,7 @@ class Matchmaker:
 
         Not called while the daemon stops and Lichess is unreachable: the next start finds the game.
         """
-        self._ours.add(challenge.challenge_id or "")
+        self._accepted_ids.add(challenge.challenge_id or "")
         challenge_id = challenge.challenge_id or f"to {challenge.proposal.opponent}"
         self._slots.keep(challenge_id, challenge.proposal.slot_holder, look_at=now)
 
@@ -410,8 +411,8 @@ class Matchmaker:
         if them.title != BOT_TITLE or them.id is None:
             return
         began_at = min(time.time(), full.created_at_ms / 1000 or math.inf)
-        self._bot_games.note(BotGame(full.id, them.id, full.speed, colour, full.id in self._ours, began_at))
-        self._ours.discard(full.id)
+        self._bot_games.note(BotGame(full.id, them.id, full.speed, colour, full.id in self._accepted_ids, began_at))
+        self._accepted_ids.discard(full.id)
 
     @property
     def limits(self) -> tuple[Limit, ...]:

@@ -52,7 +52,7 @@ class Objections:
             return f"the engine does not play {it.terms.variant}"
         if snapshot.is_closed:
             return "no new games are taken"
-        if snapshot.slots_for_our_games(with_bot=it.is_bot) <= 0:
+        if snapshot.slots_for_our_games(is_bot=it.is_bot) <= 0:
             return "no slot is free"
         if now < snapshot.our_challenges_wait_until:
             return "the slot is kept for a human"
@@ -70,7 +70,7 @@ class Objections:
         if it.terms.variant not in snapshot.playable:
             return f"the engine does not play {it.terms.variant}"
         if it.terms.has_clock:
-            is_free = snapshot.slots_for_our_games(with_bot=it.is_bot) > 0
+            is_free = snapshot.slots_for_our_games(is_bot=it.is_bot) > 0
         else:
             is_free = snapshot.has_room_for_correspondence
         if not is_free:

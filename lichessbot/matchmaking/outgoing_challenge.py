@@ -221,8 +221,8 @@ class OpenChallenge:
         """Withdraw the challenge if it is among the open ones, as its age is unknown."""
         if self.challenge_id is not None:
             return None
-        ours = (it for it in challenges if it.destination and it.destination.id == self.proposal.opponent)
-        found = next(ours, None)
+        matching = (it for it in challenges if it.destination and it.destination.id == self.proposal.opponent)
+        found = next(matching, None)
         if found is None:
             return Lost()
         self.challenge_id = found.id

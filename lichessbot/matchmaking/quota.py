@@ -121,7 +121,7 @@ class Quota:
         share = self._share(config, now_epoch_s)
         if share <= 0:
             return math.inf
-        own = [game.began_at for game in self._bot_games.since(now_epoch_s - self._day_s) if game.ours]
+        own = self._own_games(now_epoch_s)
         spread_at = own[-_AT_ONCE] + _AT_ONCE * self._day_s / share if len(own) >= _AT_ONCE else now_epoch_s
         own_at = max(spread_at, self._room_at(own, share))
         return max(self.bot_game_at(config, now_epoch_s), own_at, self._credit_at(now_epoch_s))
@@ -132,9 +132,14 @@ class Quota:
         credit_at = self._credit_at(now_epoch_s, cost)
         if not is_bot:
             return credit_at
-        own = [game.began_at for game in self._bot_games.since(now_epoch_s - self._day_s) if game.ours]
+        own = self._own_games(now_epoch_s)
         own_at = self._room_at(own, self._share(config, now_epoch_s))
         return max(credit_at, self.bot_game_at(config, now_epoch_s), own_at)
+
+    def _own_games(self, now_epoch_s: float) -> list[float]:
+        """Return when the games of the last 24 hours that came of our own challenges began, in order."""
+        games = self._bot_games.since(now_epoch_s - self._day_s)
+        return [game.began_at for game in games if game.by_our_challenge]
 
     def _share(self, config: MatchmakingConfig, now_epoch_s: float) -> int:
         """Return how many of the day's bot games are for our own challenges."""

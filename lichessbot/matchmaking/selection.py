@@ -158,13 +158,11 @@ def _shortlist(
 ) -> Sequence[Proposal]:
     suiting = {bot.id: bot for bot in known.bots if _suits(bot, match_type, terms, config, known)}
     category = terms.rating_category
-    ours = _rating(known.us, category)
+    our_rating = _rating(known.us, category)
     met = _met_lately(known)
     ranks = _ranks(list(suiting.values()), category, match_type.rating_preference)
-    weights = {
-        bot.id: _closeness(_rating(bot, category) - ours, match_type) * _novelty(met.get(bot.id, 0)) * ranks[bot.id]
-        for bot in suiting.values()
-    }
+    closeness = {it.id: _closeness(_rating(it, category) - our_rating, match_type) for it in suiting.values()}
+    weights = {bot_id: closeness[bot_id] * _novelty(met.get(bot_id, 0)) * ranks[bot_id] for bot_id in suiting}
     chosen = list(_weighted_order(weights, random))[:SHORTLIST]
     half = _unfinished_pair(match_type, terms, known)
     if half is not None and half.opponent in suiting:
@@ -175,14 +173,12 @@ def _shortlist(
 def _suits(bot: BotUser, match_type: MatchType, terms: Terms, config: Config, known: Knowledge) -> bool:
     if bot.id == known.us.id or bot.disabled or bot.violates_terms or known.is_blocked(bot.id):
         return False
-    rating = _rating(bot, terms.rating_category)
-    low, high = match_type.opponent_min_rating, match_type.opponent_max_rating
-    if match_type.opponent_rating_difference is not None:
-        ours = _rating(known.us, terms.rating_category)
-        low, high = ours - match_type.opponent_rating_difference, ours + match_type.opponent_rating_difference
+    rating, most = _rating(bot, terms.rating_category), match_type.opponent_rating_difference
+    difference = abs(rating - _rating(known.us, terms.rating_category))
+    is_within = match_type.opponent_min_rating <= rating <= match_type.opponent_max_rating
     return (
-        low <= rating <= high
-        and abs(rating - _rating(known.us, terms.rating_category)) >= match_type.opponent_min_rating_difference
+        (is_within if most is None else difference <= most)
+        and difference >= match_type.opponent_min_rating_difference
         and known.declines.rests_until(bot.id, terms) <= known.now_epoch_s
         and _rests_until(bot.id, match_type, terms, config, known) <= known.now_epoch_s
     )
@@ -237,7 +233,7 @@ def _unfinished_pair(match_type: MatchType, terms: Terms, known: Knowledge) -> B
     if match_type.challenge_color is not ColourChoice.PAIRS:
         return None
     recent = known.bot_games.since(known.now_epoch_s - known.pair_break_s)
-    games = [game for game in recent if game.ours and game.speed == terms.speed]
+    games = [game for game in recent if game.by_our_challenge and game.speed == terms.speed]
     return games[-1] if games and games[-1].colour is Colour.WHITE else None
 
 
