@@ -75,7 +75,7 @@ from lichessbot.lichess.models import (
     StreamLine,
 )
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
-from lichessbot.lobby import Lobby, LobbyCommand
+from lichessbot.lobby import Lobby
 from lichessbot.log import EventLog
 from lichessbot.move_sources import Hosts, warn_of_unusable_books
 from lichessbot.move_sources.models import SourceAnswer
@@ -227,11 +227,10 @@ class Daemon:
                 # Without one of its threads the daemon may miss events or send nothing without noticing.
                 self._log.crash("thread.died", error, thread=thread_name)
                 self._shutdown.exit_code = ExitCode.FAILED
-            case CommandDone(command=command) | CommandFailed(command=command):
-                if isinstance(command, GameCommand):
-                    self._games.tell(command.game_id, report)
-                else:
-                    self._command_answered(command, report)
+            case CommandDone(command=GameCommand() as command) | CommandFailed(command=GameCommand() as command):
+                self._games.tell(command.game_id, report)
+            case CommandDone() | CommandFailed():
+                self._command_answered(report)
             case StreamEvent(game_id=None, event=event):
                 self._handle_event(report, event)
             case StreamOpened(game_id=None):
@@ -239,8 +238,10 @@ class Daemon:
                     self._want_playing("the event stream was opened again")
             case PlayingWanted(reason):
                 self._want_playing(reason)
-            case PlayerList() | FinishedGame():
-                self._lobby.handle(report)
+            case PlayerList():
+                self._lobby.block_list_fetched(report)
+            case FinishedGame():
+                self._lobby.game_over(report)
             case StreamLost(game_id=None):
                 self._connection.stream_lost(report)
             case StreamRefused(game_id=None, status=status, text=text):
@@ -316,18 +317,17 @@ class Daemon:
 
     # The account, and the answers of Lichess
 
-    def _command_answered(self, command: Command, report: CommandDone | CommandFailed) -> None:
+    def _command_answered(self, report: CommandDone | CommandFailed) -> None:
         if isinstance(report, CommandFailed):
-            self._command_failed(command, report.error)
-        if isinstance(command, LobbyCommand):
-            self._lobby.command_answered(command, report)
-        match command, report:
-            case ReadAccount(), CommandDone(answer=Account() as account):
+            self._command_failed(report.command, report.error)
+        self._lobby.command_answered(report)
+        match report:
+            case CommandDone(command=ReadAccount(), answer=Account() as account):
                 self._manager.reached(Milestone.CONNECTION_TRIED)
                 self._connection.account_answered(account)
                 self._begin_if_ready()
-            case ReadPlaying(), CommandDone(answer=tuple() as games, sent_at=sent_at) if self._context is not None:
-                self._reconciler.compare(games, sent_at, self._context)
+            case CommandDone(command=ReadPlaying(), answer=tuple() as games) if self._context is not None:
+                self._reconciler.compare(games, report.sent_at, self._context)
                 self._shutdown.games_known(self._config.leave_after)
                 self._connection.listen()
 

@@ -43,8 +43,6 @@ from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts, earliest
 from lichessbot.tournaments import Tournaments, Wish
 
-LobbyCommand = AcceptChallenge | DeclineChallenge | MatchCommand | TournamentCommand
-
 
 class Lobby:
     """Everything that may become a game. `playing` returns the games in progress."""
@@ -71,9 +69,9 @@ class Lobby:
         """The variants that the engines play."""
         self._stopping = False
         self._slots = Slots(timeouts.game_start)
-        self._lists = PlayerLists(store, emit, timeouts, proxy)
-        self._challenges = ChallengeHandler(outbox, store, timeouts, self._lists, self._slots, self.snapshot)
-        self._matchmaker = Matchmaker(outbox, store, timeouts, self._lists, self._slots, self.snapshot)
+        self._block_lists = PlayerLists(store, emit, timeouts, proxy)
+        self._challenges = ChallengeHandler(outbox, store, timeouts, self._block_lists, self._slots, self.snapshot)
+        self._matchmaker = Matchmaker(outbox, store, timeouts, self._block_lists, self._slots, self.snapshot)
         self._last = LastChallenges()
         self._tournaments = Tournaments(outbox, store, timeouts, lambda: self.playable)
 
@@ -84,11 +82,11 @@ class Lobby:
     @property
     def is_clear(self) -> bool:
         """Whether no more game can come of what was begun here."""
-        return not (len(self._slots) or len(self._matchmaker) or self._tournaments.is_leaving_any)
+        return not (len(self._slots) or self._matchmaker.has_open_challenge or self._tournaments.is_leaving_any)
 
     @property
     def wake_at(self) -> float | None:
-        """When `tick` or `take_overdue` has something to do."""
+        """When `tick` or `should_read_playing` has something to do."""
         parts = (self._slots, self._challenges, self._matchmaker, self._tournaments)
         return earliest(self._tournaments.list_check_at, *(it.wake_at for it in parts))
 
@@ -135,7 +133,7 @@ class Lobby:
             matchmaking = config.matchmaking.model_copy(update={"allow_matchmaking": self._matchmaking_switch})
             config = config.model_copy(update={"matchmaking": matchmaking})
         self._config = config
-        self._lists.watch((*config.challenge.block_lists, *config.matchmaking.block_lists))
+        self._block_lists.watch((*config.challenge.block_lists, *config.matchmaking.block_lists))
         self._tournaments.want(config.tournaments)
 
     def stop(self) -> None:
@@ -145,7 +143,7 @@ class Lobby:
         self._tournaments.stop()
 
     def close(self) -> None:
-        self._lists.close()
+        self._block_lists.close()
 
     # The operator
 
@@ -184,11 +182,11 @@ class Lobby:
     def block(self, name: str) -> bool:
         """Decline this player's challenges and send none; return whether that is new."""
         self._matchmaker.withdraw(name.lower())
-        return self._lists.block(name.lower())
+        return self._block_lists.block(name.lower())
 
     def unblock(self, name: str) -> bool:
         """Return whether the player was blocked by command."""
-        return self._lists.unblock(name.lower())
+        return self._block_lists.unblock(name.lower())
 
     def rechallenge(self, *, received: bool) -> str:
         """Repeat our last challenge, or, if `received`, challenge who challenged us last. Raises CannotDo."""
@@ -228,7 +226,7 @@ class Lobby:
             queue=self._challenges.describe(self._config.challenge),
             matchmaking=self._matchmaking,
             limits=self._matchmaker.limits,
-            blocked=tuple(sorted(self._lists.blocked)),
+            blocked=tuple(sorted(self._block_lists.blocked)),
             tournaments=self._tournaments.ids,
             last_challenges=self._challenges.describe_last(),
         )
@@ -237,7 +235,7 @@ class Lobby:
 
     def tick(self) -> None:
         """Do what is due: a game may have ended, so that a queued challenge can be accepted."""
-        self._lists.tick()
+        self._block_lists.tick()
         playing = {info.game_id for info in self._playing()}
         self._tournaments.tick(playing.__contains__, self._slots_for_tournaments)
         if self._challenges.has_waiting:
@@ -281,29 +279,36 @@ class Lobby:
     def game_finished(self, game_id: str) -> None:
         self._tournaments.game_finished(game_id)
 
-    def handle(self, report: PlayerList | FinishedGame) -> None:
-        """Take note of a new version of a block list, or of the end of a game."""
-        if isinstance(report, PlayerList):
-            self._lists.update(report)
-        else:
-            self._matchmaker.game_over(report)
+    def game_over(self, game: FinishedGame) -> None:
+        """Take note that a game of ours is over: a rematch may follow."""
+        self._matchmaker.game_over(game)
 
-    def command_answered(self, command: LobbyCommand, report: CommandDone | CommandFailed) -> None:
-        """Go on with the answer to a command that was sent here."""
-        if isinstance(command, MatchCommand):
-            self._matchmaker.handle(report)
-        elif isinstance(command, TournamentCommand):
-            self._tournaments.handle(report)
-        elif isinstance(report, CommandDone):
+    def block_list_fetched(self, fetched: PlayerList) -> None:
+        self._block_lists.update(fetched)
+
+    def command_answered(self, report: CommandDone | CommandFailed) -> None:
+        """Go on with the answer to a command that was sent here; ignore other commands."""
+        match report.command:
+            case MatchCommand():
+                self._matchmaker.handle(report)
+            case TournamentCommand():
+                self._tournaments.handle(report)
+            case AcceptChallenge() | DeclineChallenge() as command:
+                self._challenge_answered(command, report)
+
+    def _challenge_answered(
+        self, command: AcceptChallenge | DeclineChallenge, report: CommandDone | CommandFailed
+    ) -> None:
+        if isinstance(report, CommandDone):
             self._challenges.answer_arrived(command)
-        else:
-            self._challenges.answer_failed(command, report)
-            if isinstance(command, AcceptChallenge) and isinstance(report.error, RateLimited):
-                self._matchmaker.rate_limited(report.error)
+            return
+        self._challenges.answer_failed(command, report)
+        if isinstance(command, AcceptChallenge) and isinstance(report.error, RateLimited):
+            self._matchmaker.rate_limited(report.error)
 
     # The list of games in progress
 
-    def take_overdue(self) -> bool:
+    def should_read_playing(self) -> bool:
         """Return whether a game should or may have begun by now, so that the list should be read, and wait anew."""
         now = time.monotonic()
         slots, arenas = self._slots.take_overdue(now), self._tournaments.take_overdue(now)
@@ -313,12 +318,12 @@ class Lobby:
         """Return games that probably began but that no stream and no list shows."""
         return self._challenges.unlisted_games()
 
-    def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
+    def playing_listed(self, games: Sequence[GameInfo], asked_at: float) -> None:
         """Compare with a list of the games in progress, requested at `asked_at`: some may not have been announced."""
         for info in games:
             self.game_started(info)
         self._challenges.free_overdue(asked_at)
 
-    def list_refused(self) -> None:
+    def playing_refused(self) -> None:
         """Go on without a list of the games in progress."""
-        self._challenges.list_refused()
+        self._challenges.playing_refused()

@@ -174,7 +174,7 @@ class ChallengeHandler:
 
     def _accept(self, challenge: Challenge, decision: Accept, since: float) -> None:
         self._log.debug("challenge.accepting", **_facts(challenge), rule=decision.rule)
-        self._slots.keep(challenge.id, slot_holder_of(challenge))
+        self._slots.reserve(challenge.id, slot_holder_of(challenge))
         if challenge.rematch_of is not None:
             self._store.note_rematch(challenge.id, challenge.rematch_of)
         self._note(challenge.id, answer=ChallengeOutcome.ACCEPTED, rule=decision.rule, because=decision.because)
@@ -300,7 +300,7 @@ class ChallengeHandler:
         """
         self._note_no_game(self._slots.free_overdue(asked_at))
 
-    def list_refused(self) -> None:
+    def playing_refused(self) -> None:
         """Free the slots of overdue games that probably did not begin: no list will show whether they did."""
         self._note_no_game(self._slots.free_unlikely(time.monotonic()))
 

@@ -80,8 +80,8 @@ class Slots:
         """When `take_overdue` may have a new answer."""
         return earliest(*(slot.due_at for slot in self._slots.values()))
 
-    def keep(self, challenge_id: str, holder: SlotHolder, look_at: float | None = None) -> None:
-        """Keep a slot for a challenge that we accept, or that we sent.
+    def reserve(self, challenge_id: str, holder: SlotHolder, look_at: float | None = None) -> None:
+        """Reserve a slot for a challenge that we accept, or that we sent.
 
         For one that we sent, the list of games is read at the monotonic second `look_at` if nothing is known by then.
         """

@@ -196,7 +196,7 @@ class Reconciler:
 
         A rate limit stops the event stream and the list, but not the streams of games.
         """
-        if self._lobby.take_overdue():
+        if self._lobby.should_read_playing():
             self.want("a game may have begun unseen")
         for info in self._lobby.unlisted_games():
             self._log.info("game.untold", game=info.game_id)
@@ -216,13 +216,13 @@ class Reconciler:
         self._recovery.list_failed(time.monotonic())
         self._schedule.done(time.monotonic(), error)
         if isinstance(error, Refused) and error.certain:
-            self._lobby.list_refused()
+            self._lobby.playing_refused()
             self._games.list_refused()
 
     def compare(self, listed: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
         """Compare our games with the list, requested at the monotonic second `asked_at`."""
         self._schedule.done(time.monotonic())
-        self._lobby.compare(listed, asked_at)
+        self._lobby.playing_listed(listed, asked_at)
         self._games.compare(listed, asked_at, context)
         for info in self._recovery.list_came(self._games):
             self._games.join(info, context)

@@ -98,9 +98,10 @@ class Matchmaker:
         self._not_before = -math.inf
         self._stopping = False
 
-    def __len__(self) -> int:
-        """How many slots it takes."""
-        return 0 if self._open is None else 1
+    @property
+    def has_open_challenge(self) -> bool:
+        """Whether it takes a slot."""
+        return self._open is not None
 
     @property
     def slot_holders(self) -> Sequence[SlotHolder]:
@@ -351,7 +352,7 @@ class Matchmaker:
         """
         self._accepted_ids.add(challenge.challenge_id or "")
         challenge_id = challenge.challenge_id or f"to {challenge.proposal.opponent}"
-        self._slots.keep(challenge_id, challenge.proposal.slot_holder, look_at=now)
+        self._slots.reserve(challenge_id, challenge.proposal.slot_holder, look_at=now)
 
     def _remember(self, proposal: Proposal, reason: DeclineReason | Failure) -> str | None:
         """Remember a challenge that failed; return until when such challenges are not repeated, if they are not."""

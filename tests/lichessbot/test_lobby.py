@@ -104,13 +104,13 @@ def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
     lobby = lobby_of(store, outbox, games)
     lobby.tick()
     look, join = ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)
-    lobby.command_answered(look, CommandDone(look, ArenaInfo(id=ARENA, secondsToFinish=600)))
+    lobby.command_answered(CommandDone(look, ArenaInfo(id=ARENA, secondsToFinish=600)))
     lobby.tick()
     assert outbox.sent == [look, join]
-    lobby.command_answered(join, CommandDone(join))
+    lobby.command_answered(CommandDone(join))
     facts = {"gameId": "abcd1234", "variant": {"key": "standard"}, "tournamentId": ARENA}
     game = GameInfo.model_validate({**facts, "opponent": {"id": "rival", "username": "Rival"}})
-    lobby.compare([game], time.monotonic())
+    lobby.playing_listed([game], time.monotonic())
     games.append(game)
     lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
     assert outbox.sent[-1] == AcceptChallenge("wxyz9876")
@@ -141,12 +141,12 @@ def test_an_arena_that_was_left_during_a_game_stays_left_after_a_restart(tmp_pat
         assert ARENA in lobby.describe().tournaments
     with closing(Store(Database(tmp_path))) as store:
         lobby = lobby_of(store, Outbox(), [game], config)
-        lobby.compare([game], time.monotonic())
+        lobby.playing_listed([game], time.monotonic())
         assert ARENA in lobby.describe().tournaments
         lobby.leave_tournament(ARENA)
     with closing(Store(Database(tmp_path))) as store:
         lobby = lobby_of(store, Outbox(), [game], config)
-        lobby.compare([game], time.monotonic())
+        lobby.playing_listed([game], time.monotonic())
         assert lobby.describe().tournaments == ()
 
 
@@ -157,11 +157,11 @@ def test_an_arena_is_asked_for_a_game_only_while_a_slot_is_free(store: Store) ->
     lobby = lobby_of(store, outbox, games, config)
     lobby.tick()
     running = ArenaInfo(id=ARENA, secondsToFinish=3600)
-    lobby.command_answered(ReadTournament(ARENA), CommandDone(ReadTournament(ARENA), running))
+    lobby.command_answered(CommandDone(ReadTournament(ARENA), running))
     lobby.tick()
     joining = JoinTournament(ARENA, None, None, pair=False)
     assert outbox.sent[1:] == [joining]
-    lobby.command_answered(joining, CommandDone(joining))
+    lobby.command_answered(CommandDone(joining))
     lobby.tick()
     assert len(outbox.sent) == 2
     games.clear()
@@ -241,7 +241,7 @@ def test_a_429_to_an_acceptance_pauses_matchmaking_and_one_to_a_decline_does_not
     store: Store, caplog: pytest.LogCaptureFixture, command: AcceptChallenge | DeclineChallenge, is_quota: bool
 ) -> None:
     lobby = lobby_of(store, Outbox(), [])
-    lobby.command_answered(command, CommandFailed(command, RateLimited(timedelta(minutes=1), "Too many requests")))
+    lobby.command_answered(CommandFailed(command, RateLimited(timedelta(minutes=1), "Too many requests")))
     assert ("quota" in caplog.text) is is_quota
 
 
@@ -264,7 +264,7 @@ class Hall:
 
     def hear(self, command: MatchCommand, answer: Account | Bots | Statuses) -> None:
         assert self.outbox.sent[-1] == command
-        self.lobby.command_answered(command, CommandDone(command, answer))
+        self.lobby.command_answered(CommandDone(command, answer))
 
     def find_a_rival(self) -> None:
         self.hear(ReadRatings(), US)
@@ -274,7 +274,7 @@ class Hall:
     def goes_unanswered(self) -> None:
         command = self.outbox.sent[-1]
         assert isinstance(command, CreateChallenge | ReadOutgoing)
-        self.lobby.command_answered(command, CommandFailed(command, Unreachable("timed out"), perhaps_done=True))
+        self.lobby.command_answered(CommandFailed(command, Unreachable("timed out"), perhaps_done=True))
         self.lobby.tick()
 
 
@@ -308,13 +308,13 @@ def test_stopping_looks_for_the_game_of_an_accepted_challenge(store: Store) -> N
     assert isinstance(created, CreateChallenge)
     challenge = {"id": "wxyz9876", "destUser": {"id": "rival"}, "variant": {"key": "standard"}, "speed": "blitz"}
     told = Challenge.model_validate({**challenge, "timeControl": {"type": "clock", "limit": 180, "increment": 2}})
-    hall.lobby.command_answered(created, CommandDone(created, told))
+    hall.lobby.command_answered(CommandDone(created, told))
     hall.lobby.stop()
     canceled = CancelChallenge("wxyz9876")
     assert hall.outbox.sent[-1] == canceled
-    hall.lobby.command_answered(canceled, CommandFailed(canceled, Refused(404, "Not found")))
+    hall.lobby.command_answered(CommandFailed(canceled, Refused(404, "Not found")))
     assert not hall.lobby.is_clear
-    assert hall.lobby.take_overdue()
+    assert hall.lobby.should_read_playing()
 
 
 def test_the_withdrawal_of_a_challenge_that_was_accepted_is_not_sent(store: Store) -> None:
@@ -323,7 +323,7 @@ def test_the_withdrawal_of_a_challenge_that_was_accepted_is_not_sent(store: Stor
     hall.find_a_rival()
     created = hall.outbox.sent[-1]
     ours = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
-    hall.lobby.command_answered(created, CommandDone(created, ours))  # type: ignore[arg-type]
+    hall.lobby.command_answered(CommandDone(created, ours))
     hall.lobby.pause()
     assert hall.outbox.sent[-1] == CancelChallenge("wxyz9876")
     hall.lobby.game_started(GameInfo.model_validate({"gameId": "wxyz9876", "variant": {"key": "standard"}}))
@@ -341,16 +341,16 @@ def test_a_rematch_that_crosses_ours_is_accepted_though_each_player_may_have_one
     players = {"white": {"id": "us"}, "black": {"id": "ann"}, "clock": {"initial": 180_000, "increment": 2000}}
     state = {"moves": "", "wtime": 1, "btime": 1, "status": "started"}
     full = GameFull.model_validate({"id": "abcd1234", "variant": {"key": "standard"}, "state": state, **players})
-    lobby.handle(FinishedGame(full, Colour.WHITE, GameStatus.MATE, Colour.WHITE, 40, was_watched=True))
+    lobby.game_over(FinishedGame(full, Colour.WHITE, GameStatus.MATE, Colour.WHITE, 40, was_watched=True))
     lobby.tick()
     (created,) = outbox.sent
     assert isinstance(created, CreateChallenge)
     ours = challenged("ours0001", id="us").challenge.model_copy(update={"destination": User(id="ann")})
-    lobby.command_answered(created, CommandDone(created, ours))
+    lobby.command_answered(CommandDone(created, ours))
     lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
     canceled = CancelChallenge("ours0001")
     assert outbox.sent[1] == canceled
-    lobby.command_answered(canceled, CommandDone(canceled))
+    lobby.command_answered(CommandDone(canceled))
     lobby.tick()
     assert outbox.sent[2:] == [AcceptChallenge("wxyz9876")]
 
@@ -368,7 +368,7 @@ def test_a_denied_token_says_nothing_of_the_bot_we_challenged(store: Store, erro
     hall.find_a_rival()
     created = hall.outbox.sent[-1]
     assert isinstance(created, CreateChallenge)
-    hall.lobby.command_answered(created, CommandFailed(created, error))
+    hall.lobby.command_answered(CommandFailed(created, error))
     assert bool(hall.lobby._matchmaker._declines.rests_until("rival", created.terms)) is rests
 
 
@@ -379,7 +379,7 @@ def test_the_limit_of_lichess_is_not_said_to_be_a_key_of_the_config(store: Store
     lobby = lobby_of(store, Outbox(), [], Config())
     accept = AcceptChallenge("wxyz9876")
     error = RateLimited(timedelta(hours=1), "You played 100 games against other bots", quota="bot.vsBot.day")
-    lobby.command_answered(accept, CommandFailed(accept, error))
+    lobby.command_answered(CommandFailed(accept, error))
     objection = lobby.snapshot().objection_to_bots
     assert objection is not None
     assert objection.rule == "Lichess's limit of bot games"
@@ -432,12 +432,12 @@ def test_a_rest_is_logged_only_if_there_is_one(
     assert isinstance(created, CreateChallenge)
     told = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
     if error is not None:
-        hall.lobby.command_answered(created, CommandFailed(created, error))
+        hall.lobby.command_answered(CommandFailed(created, error))
     else:
-        hall.lobby.command_answered(created, CommandDone(created, told))
+        hall.lobby.command_answered(CommandDone(created, told))
     if event == "match.unanswered":
         canceled = CancelChallenge(told.id)
-        hall.lobby.command_answered(canceled, CommandDone(canceled))
+        hall.lobby.command_answered(CommandDone(canceled))
     elif event == "match.declined":
         hall.lobby.challenge_event(ChallengeDeclined(challenge=told), time.monotonic())
     lines = [line for line in caplog.messages if line.split()[0].startswith(("match.declined", "match.refused", event))]

@@ -106,7 +106,7 @@ def read_arena(lobby: Lobby, outbox: Outbox) -> None:
     lobby.tick()
     look = ReadTournament(ARENA)
     assert outbox.sent[-1] == look
-    lobby.command_answered(look, CommandDone(look, ArenaInfo(id=ARENA, secondsToFinish=600)))
+    lobby.command_answered(CommandDone(look, ArenaInfo(id=ARENA, secondsToFinish=600)))
     lobby.tick()
 
 
@@ -116,14 +116,14 @@ def test_a_pause_leaves_arenas_and_its_end_joins_them_again(store: Store) -> Non
     read_arena(lobby, outbox)
     assert isinstance(outbox.sent[-1], JoinTournament)
     assert lobby.describe().tournaments == (ARENA,)
-    lobby.command_answered(outbox.sent[-1], CommandDone(outbox.sent[-1]))
+    lobby.command_answered(CommandDone(outbox.sent[-1]))
     lobby.pause()
     lobby.reload(CONFIG)
-    lobby.command_answered(outbox.sent[-1], CommandDone(outbox.sent[-1]))
+    lobby.command_answered(CommandDone(outbox.sent[-1]))
     lobby.tick()
     assert lobby.describe().tournaments == ()
     assert isinstance(outbox.sent[-1], LeaveTournament)
-    lobby.command_answered(outbox.sent[-1], CommandDone(outbox.sent[-1]))
+    lobby.command_answered(CommandDone(outbox.sent[-1]))
     lobby.resume()
     read_arena(lobby, outbox)
     assert isinstance(outbox.sent[-1], JoinTournament)
@@ -157,7 +157,7 @@ def test_a_pause_begins_no_challenge_and_withdraws_the_open_one(store: Store) ->
     come(hall.lobby, echoed("rival"))
     hall.lobby.pause()
     assert hall.outbox.sent[-1] == CancelChallenge("to-rival")
-    hall.lobby.command_answered(hall.outbox.sent[-1], CommandDone(hall.outbox.sent[-1]))
+    hall.lobby.command_answered(CommandDone(hall.outbox.sent[-1]))
     assert hall.lobby.describe().matchmaking.next_attempt_epoch_s is None
     with pytest.raises(CannotDo, match="the bot is paused"):
         hall.lobby.rechallenge(received=False)
@@ -221,7 +221,7 @@ def test_a_blocked_bot_is_not_challenged_and_an_open_challenge_to_it_is_withdraw
     assert isinstance(hall.outbox.sent[-1], CreateChallenge)
     hall.lobby.block("Rival")
     assert hall.outbox.sent[-1] == CancelChallenge("to-rival")
-    hall.lobby.command_answered(hall.outbox.sent[-1], CommandDone(hall.outbox.sent[-1]))
+    hall.lobby.command_answered(CommandDone(hall.outbox.sent[-1]))
     with pytest.raises(CannotDo, match="rival is blocked"):
         hall.lobby.rechallenge(received=False)
 
@@ -328,7 +328,7 @@ def test_a_correspondence_challenge_that_is_made_again_stays_open(store: Store) 
     lobby.rechallenge(received=False)
     (created,) = outbox.sent
     assert isinstance(created, CreateChallenge)
-    lobby.command_answered(created, CommandDone(created, by_days.challenge))
+    lobby.command_answered(CommandDone(created, by_days.challenge))
     lobby.tick()
     assert outbox.sent == [created]
     assert lobby.describe().matchmaking.open_challenge is None

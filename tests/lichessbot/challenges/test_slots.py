@@ -8,7 +8,7 @@ SLOT_HOLDER = SlotHolder("ferdinand", is_bot=False)
 
 def test_a_slot_is_kept_until_the_game_starts() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("one", SLOT_HOLDER)
+    slots.reserve("one", SLOT_HOLDER)
     assert len(slots) == 1
     slots.free("one")
     assert len(slots) == 0
@@ -16,14 +16,14 @@ def test_a_slot_is_kept_until_the_game_starts() -> None:
 
 def test_nothing_is_due_while_the_acceptance_is_on_its_way() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("one", SLOT_HOLDER)
+    slots.reserve("one", SLOT_HOLDER)
     assert slots.wake_at is None
     assert not slots.take_overdue(NOW + 3600)
 
 
 def test_a_game_that_does_not_start_is_looked_for_before_its_slot_is_freed() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("one", SLOT_HOLDER)
+    slots.reserve("one", SLOT_HOLDER)
     slots.expect("one", NOW)
     assert not slots.take_overdue(NOW + 4.9)
     assert slots.take_overdue(NOW + 5)
@@ -35,7 +35,7 @@ def test_a_game_that_does_not_start_is_looked_for_before_its_slot_is_freed() -> 
 def test_a_game_counts_as_unlisted_once_the_list_is_overdue_too() -> None:
     slots = Slots(timedelta(seconds=5))
     for challenge_id in ("one", "two", "three"):
-        slots.keep(challenge_id, SLOT_HOLDER)
+        slots.reserve(challenge_id, SLOT_HOLDER)
     slots.expect("one", NOW)
     slots.doubt("two", NOW)                 # gone, as far as we know
     slots.doubt("three", NOW, likely=True)  # an attempt had no answer
@@ -48,8 +48,8 @@ def test_a_game_counts_as_unlisted_once_the_list_is_overdue_too() -> None:
 def test_a_game_that_has_hardly_begun_keeps_no_slot_once_the_list_is_overdue() -> None:
     slots = Slots(timedelta(seconds=5))
     for challenge_id in ("one", "two", "three", "under way"):
-        slots.keep(challenge_id, SLOT_HOLDER)
-    slots.keep("ours", SLOT_HOLDER, NOW)
+        slots.reserve(challenge_id, SLOT_HOLDER)
+    slots.reserve("ours", SLOT_HOLDER, NOW)
     slots.doubt("one", NOW)
     slots.expect("two", NOW)
     slots.doubt("three", NOW, likely=True)
@@ -63,7 +63,7 @@ def test_a_game_that_has_hardly_begun_keeps_no_slot_once_the_list_is_overdue() -
 
 def test_a_list_requested_before_the_doubt_frees_no_slot() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("one", SLOT_HOLDER)
+    slots.reserve("one", SLOT_HOLDER)
     slots.expect("one", NOW)
     slots.take_overdue(NOW + 5)
     assert slots.free_overdue(NOW + 4) == []
@@ -72,7 +72,7 @@ def test_a_list_requested_before_the_doubt_frees_no_slot() -> None:
 
 def test_a_game_that_started_before_its_acceptance_was_acknowledged_keeps_no_slot() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("one", SLOT_HOLDER)
+    slots.reserve("one", SLOT_HOLDER)
     slots.free("one")
     slots.expect("one", NOW)
     assert len(slots) == 0
@@ -80,7 +80,7 @@ def test_a_game_that_started_before_its_acceptance_was_acknowledged_keeps_no_slo
 
 def test_an_unanswered_acceptance_keeps_its_slot_until_a_list() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("one", SLOT_HOLDER)
+    slots.reserve("one", SLOT_HOLDER)
     slots.doubt("one", NOW)
     assert len(slots) == 1
     assert slots.take_overdue(NOW)
@@ -89,7 +89,7 @@ def test_an_unanswered_acceptance_keeps_its_slot_until_a_list() -> None:
 
 def test_our_own_open_challenge_takes_a_slot_until_it_is_settled() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("ours", SLOT_HOLDER, NOW + 25)
+    slots.reserve("ours", SLOT_HOLDER, NOW + 25)
     assert list(slots.holders) == [SLOT_HOLDER]
     assert not slots.take_overdue(NOW + 24)
     slots.free("ours")
@@ -98,7 +98,7 @@ def test_our_own_open_challenge_takes_a_slot_until_it_is_settled() -> None:
 
 def test_our_own_challenge_without_an_event_is_looked_for() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("ours", SLOT_HOLDER, NOW + 25)
+    slots.reserve("ours", SLOT_HOLDER, NOW + 25)
     assert slots.wake_at == NOW + 25
     assert slots.take_overdue(NOW + 25)
     assert slots.free_overdue(NOW + 26) == ["ours"]

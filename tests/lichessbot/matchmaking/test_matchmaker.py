@@ -70,7 +70,7 @@ class Kept(Slots):
         super().__init__(TIMEOUTS.game_start)
         self._doubts = doubts
 
-    def keep(self, challenge_id: str, holder: SlotHolder, look_at: float | None = None) -> None:
+    def reserve(self, challenge_id: str, holder: SlotHolder, look_at: float | None = None) -> None:
         self._doubts.append(holder.user_id)
 
 
@@ -212,7 +212,7 @@ def test_a_challenge_that_is_accepted_becomes_our_game(desk: Desk) -> None:
     desk.rival("Willing")
     desk.until(lambda: desk.games == 1)
     assert desk.asked() == ["willing"]
-    assert len(desk.matchmaker) == 0
+    assert not desk.matchmaker.has_open_challenge
     assert desk.made[0].terms.rated
 
 
@@ -222,7 +222,7 @@ def test_a_declined_challenge_is_not_repeated_even_after_a_restart(
 ) -> None:
     desk.rival("Unwilling", AnswerPolicy(declines=reason))
     desk.until(lambda: desk.settled)
-    desk.until(lambda: len(desk.matchmaker) == 0)
+    desk.until(lambda: not desk.matchmaker.has_open_challenge)
     desk.rival("Willing")
     desk.close()
     desk.open()
@@ -234,7 +234,7 @@ def test_a_declined_challenge_is_not_repeated_even_after_a_restart(
 def test_a_bot_that_declines_rated_games_is_challenged_to_a_casual_one(desk: Desk) -> None:
     desk.rival("Casual", AnswerPolicy(declines=DeclineReason.CASUAL))
     desk.until(lambda: desk.settled)
-    desk.until(lambda: len(desk.matchmaker) == 0)
+    desk.until(lambda: not desk.matchmaker.has_open_challenge)
     desk.rival("Casual")
     desk.for_a_while(0.2)
     assert len(desk.made) == 1
@@ -247,7 +247,7 @@ def test_an_unanswered_challenge_is_withdrawn_and_not_repeated(desk: Desk) -> No
     desk.rival("Deaf", AnswerPolicy(ignores=True))
     desk.until(lambda: desk.settled)
     assert desk.settled[0].settled is ChallengeStatus.CANCELED
-    desk.until(lambda: len(desk.matchmaker) == 0)
+    desk.until(lambda: not desk.matchmaker.has_open_challenge)
     desk.for_a_while(0.3)
     assert desk.asked() == ["deaf"]
 
@@ -258,8 +258,8 @@ def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: Desk) ->
     desk.until(lambda: desk.made)
     while not desk.settled:
         time.sleep(0.01)    # without a tick, which might find it at once
-    assert len(desk.matchmaker) == 1
-    desk.until(lambda: len(desk.matchmaker) == 0)
+    assert desk.matchmaker.has_open_challenge
+    desk.until(lambda: not desk.matchmaker.has_open_challenge)
     desk.for_a_while(0.2)
     assert desk.asked() == ["later"]
 
@@ -269,7 +269,7 @@ def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(d
     desk.rival("Willing")
     desk.until(lambda: desk.doubts)
     assert desk.doubts == ["willing"]
-    assert len(desk.matchmaker) == 0
+    assert not desk.matchmaker.has_open_challenge
     assert not desk.site.session(desk.made[0].id).game.is_over
 
 
@@ -310,7 +310,7 @@ def test_a_challenge_whose_answer_was_lost_is_known_by_its_echo(desk: Desk) -> N
     lose_answers(desk)
     desk.rival("Willing")
     desk.until(lambda: desk.games == 1)
-    desk.until(lambda: len(desk.matchmaker) == 0)
+    desk.until(lambda: not desk.matchmaker.has_open_challenge)
     assert len(desk.made) == 1
 
 
@@ -320,7 +320,7 @@ def test_a_challenge_without_an_answer_is_found_and_withdrawn(desk: Desk) -> Non
     desk.rival("Ignorant", AnswerPolicy(ignores=True))
     desk.until(lambda: desk.settled)
     assert desk.settled[0].settled is ChallengeStatus.CANCELED
-    desk.until(lambda: len(desk.matchmaker) == 0)
+    desk.until(lambda: not desk.matchmaker.has_open_challenge)
 
 
 def test_a_game_without_an_event_is_looked_for(desk: Desk) -> None:
@@ -329,7 +329,7 @@ def test_a_game_without_an_event_is_looked_for(desk: Desk) -> None:
     desk.rival("Willing")
     desk.until(lambda: desk.doubts)
     assert desk.doubts == ["willing"]
-    assert len(desk.matchmaker) == 0
+    assert not desk.matchmaker.has_open_challenge
 
 
 # Quotas
@@ -390,10 +390,10 @@ def test_unnamed_rate_limits_cause_growing_pauses(desk: Desk) -> None:
 
 def test_our_open_challenge_is_withdrawn_for_a_queued_challenge(desk: Desk) -> None:
     desk.rival("Slow", AnswerPolicy(ignores=True))
-    desk.until(lambda: len(desk.matchmaker) == 1)
+    desk.until(lambda: desk.matchmaker.has_open_challenge)
     assert [(guest.user_id, guest.is_bot) for guest in desk.matchmaker.slot_holders] == [("slow", True)]
     desk.matchmaker.withdraw()
-    desk.until(lambda: len(desk.matchmaker) == 0)
+    desk.until(lambda: not desk.matchmaker.has_open_challenge)
     assert desk.settled[0].settled is ChallengeStatus.CANCELED
     desk.seek(opponent_rating_difference=0)
     desk.until(lambda: len(desk.made) == 2)
