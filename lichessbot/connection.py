@@ -80,7 +80,7 @@ class Connection:
         """Take note that a request got a good answer, so that our token is good."""
         self._denied_since = None
 
-    def note_missing_scope(self, error: ApiError) -> None:
+    def warn_of_missing_scope(self, error: ApiError) -> None:
         """Tell the operator, once for each scope, that Lichess asks for one that the token lacks."""
         scope = error.missing_scope
         if scope is not None and scope not in self._missing_scopes:

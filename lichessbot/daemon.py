@@ -335,7 +335,7 @@ class Daemon:
         # Failures of our own challenges and tournaments are logged where they are handled.
         say = self._log.debug if isinstance(command, MatchCommand | TournamentCommand) else self._log.warning
         say("command.failed", command=command, error=error)
-        self._connection.note_missing_scope(error)
+        self._connection.warn_of_missing_scope(error)
         match command:
             case ReadAccount():
                 self._manager.reached(Milestone.CONNECTION_TRIED)

@@ -252,7 +252,7 @@ class Lobby:
         """Handle a challenge that was made, withdrawn or declined. `received_at`: monotonic seconds."""
         match event:
             case ChallengeReceived(challenge=challenge):
-                self._last.note(challenge, self._our_id)
+                self._last.remember(challenge, self._our_id)
                 if challenge.challenger is not None and challenge.challenger.id == self._our_id:
                     self._matchmaker.challenge_echoed(challenge)
                 else:
@@ -274,7 +274,7 @@ class Lobby:
 
     def game_opened(self, full: GameFull) -> None:
         """Take note of who plays, as the stream of a game says."""
-        self._matchmaker.note_game(full)
+        self._matchmaker.count_game(full)
 
     def game_finished(self, game_id: str) -> None:
         self._tournaments.game_finished(game_id)

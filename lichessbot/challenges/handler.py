@@ -177,7 +177,7 @@ class ChallengeHandler:
         self._slots.reserve(challenge.id, slot_holder_of(challenge))
         if challenge.rematch_of is not None:
             self._store.note_rematch(challenge.id, challenge.rematch_of)
-        self._note(challenge.id, answer=ChallengeOutcome.ACCEPTED, rule=decision.rule, because=decision.because)
+        self._record(challenge.id, answer=ChallengeOutcome.ACCEPTED, rule=decision.rule, because=decision.because)
         self._send(AcceptChallenge(challenge.id, self._until(challenge, since)))
 
     def _until(self, challenge: Challenge, since: float) -> float:
@@ -194,12 +194,12 @@ class ChallengeHandler:
     def _decline(self, challenge: Challenge, decision: Decline) -> None:
         reason, rule, because = decision.reason, decision.rule, decision.because
         self._log.info("challenge.decline", **_facts(challenge), reason=reason, rule=rule, because=because)
-        self._note(challenge.id, answer=ChallengeOutcome.DECLINED, reason=reason, rule=rule, because=because)
+        self._record(challenge.id, answer=ChallengeOutcome.DECLINED, reason=reason, rule=rule, because=because)
         self._send(DeclineChallenge(challenge.id, reason, self._until(challenge, time.monotonic())))
 
     def _wait(self, received: ChallengeReceived, decision: Wait, since: float, config: ChallengeConfig) -> None:
         challenge = received.challenge
-        self._note(challenge.id, answer=ChallengeOutcome.WAITING, rule=decision.rule, because=decision.because)
+        self._record(challenge.id, answer=ChallengeOutcome.WAITING, rule=decision.rule, because=decision.because)
         until = since + self._timeouts.challenge_wait.total_seconds()
         self._queue.add(QueuedChallenge(received, since, until, decision.rule))
         for hopeless in self._queue.drop_hopeless(config):
@@ -218,9 +218,9 @@ class ChallengeHandler:
     def _close(self, challenge_id: str, outcome: ChallengeOutcome, because: str) -> None:
         """Record that a challenge needs no answer any more."""
         self._log.info("challenge.closed", challenge=challenge_id, answer=outcome, because=because)
-        self._note(challenge_id, answer=outcome, because=because)
+        self._record(challenge_id, answer=outcome, because=because)
 
-    def _note(self, challenge_id: str, **changes: object) -> None:
+    def _record(self, challenge_id: str, **changes: object) -> None:
         entry = self._store.challenges[challenge_id]
         if entry is not None:
             self._store.note_challenge(replace(entry, **changes))  # type: ignore[arg-type]
@@ -243,7 +243,7 @@ class ChallengeHandler:
         if isinstance(command, AcceptChallenge):
             self._acceptance_failed(command.challenge_id, report.error, report.perhaps_done)
         elif not report.perhaps_done:
-            self._note_undelivered(command.challenge_id, report.error)
+            self._record_undelivered(command.challenge_id, report.error)
 
     def _acceptance_failed(self, challenge_id: str, error: ApiError, perhaps_done: bool) -> None:
         """Free the slot if there is no game, and decline a challenge that is still open."""
@@ -258,7 +258,7 @@ class ChallengeHandler:
             case Refused() | RateLimited():
                 self._slots.free(challenge_id)
                 later, outcome = DeclineReason.LATER, ChallengeOutcome.DECLINED
-                self._note(challenge_id, answer=outcome, reason=later, rule="Lichess", because=str(error))
+                self._record(challenge_id, answer=outcome, reason=later, rule="Lichess", because=str(error))
                 entry = self._store.challenges[challenge_id]
                 expires = entry is None or entry.has_clock
                 self._send(DeclineChallenge(challenge_id, later, None if expires else math.inf))
@@ -266,10 +266,10 @@ class ChallengeHandler:
                 self._slots.free(challenge_id)
                 self._close(challenge_id, ChallengeOutcome.NO_GAME, str(error))      # it was never sent
 
-    def _note_undelivered(self, challenge_id: str, error: ApiError) -> None:
+    def _record_undelivered(self, challenge_id: str, error: ApiError) -> None:
         entry = self._store.challenges[challenge_id]
         if entry is not None:
-            self._note(challenge_id, because=f"{entry.because}; but the challenger was not told: {error}")
+            self._record(challenge_id, because=f"{entry.because}; but the challenger was not told: {error}")
 
     # Games
 
@@ -298,16 +298,17 @@ class ChallengeHandler:
 
         The slots of those in the list were freed before, by `game_started`.
         """
-        self._note_no_game(self._slots.free_overdue(asked_at))
+        self._record_no_game(self._slots.free_overdue(asked_at))
 
     def playing_refused(self) -> None:
         """Free the slots of overdue games that probably did not begin: no list will show whether they did."""
-        self._note_no_game(self._slots.free_unlikely(time.monotonic()))
+        self._record_no_game(self._slots.free_unlikely(time.monotonic()))
 
-    def _note_no_game(self, challenge_ids: Sequence[str]) -> None:
+    def _record_no_game(self, challenge_ids: Sequence[str]) -> None:
         for challenge_id in challenge_ids:
             self._log.warning("challenge.no_game", challenge=challenge_id)
-            self._note(challenge_id, answer=ChallengeOutcome.NO_GAME, because="it was gone when the acceptance arrived")
+            because = "it was gone when the acceptance arrived"
+            self._record(challenge_id, answer=ChallengeOutcome.NO_GAME, because=because)
 
 
 def _waiting(queued: QueuedChallenge, now: float) -> WaitingChallenge:

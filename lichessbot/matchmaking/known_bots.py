@@ -163,7 +163,7 @@ class BotGames:
         # Looked up for each bot that is online, so that years of games must not be searched.
         self._latest = {(game.opponent, game.speed): game for game in self._games if game.by_our_challenge}
 
-    def note(self, game: BotGame) -> None:
+    def add(self, game: BotGame) -> None:
         """Remember a game that began, once."""
         if game.game_id in self._ids:
             return

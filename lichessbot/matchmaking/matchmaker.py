@@ -273,7 +273,7 @@ class Matchmaker:
     def challenge_echoed(self, challenge: Challenge) -> None:
         """Count a challenge of this account, by this daemon or not, and follow it if it is the open one."""
         target = challenge.destination
-        self._quota.note_challenge(challenge.id, time.time(), to_a_bot=target is not None and target.is_bot)
+        self._quota.count_challenge(challenge.id, time.time(), is_bot=target is not None and target.is_bot)
         if self._open is not None:
             self._follow(self._open.echo(challenge, now := time.monotonic()), now)
 
@@ -309,7 +309,7 @@ class Matchmaker:
                 self._accepted_ids.add(challenge_id)
                 self._idle_since = now     # a correspondence game counts too
                 self._declines.agreed(it.proposal.opponent, it.proposal.terms)
-                self._note_agreement(it.proposal, challenge_id)
+                self._remember_agreement(it.proposal, challenge_id)
                 if not announced:
                     self._look_for_game(it, now)
             case Declined(reason):
@@ -334,7 +334,7 @@ class Matchmaker:
         if not it.proposal.rematch_of:
             self._pause(now, in_vain=not isinstance(outcome, Accepted | LeftOpen))
 
-    def _note_agreement(self, proposal: Proposal, game_id: str) -> None:
+    def _remember_agreement(self, proposal: Proposal, game_id: str) -> None:
         """Remember of which game this one is the rematch, or that it is half of a pair."""
         if proposal.rematch_of:
             self._store.note_rematch(game_id, proposal.rematch_of)
@@ -403,7 +403,7 @@ class Matchmaker:
         if self._open is not None and opponent in (None, self._open.proposal.opponent):
             self._send(self._open.withdraw())
 
-    def note_game(self, full: GameFull) -> None:
+    def count_game(self, full: GameFull) -> None:
         """Count a game of ours if its stream says that it is between bots."""
         colour = None if self._us is None else full.colour_of(self._us.id)
         if colour is None:
@@ -412,7 +412,7 @@ class Matchmaker:
         if them.title != BOT_TITLE or them.id is None:
             return
         began_at = min(time.time(), full.created_at_ms / 1000 or math.inf)
-        self._bot_games.note(BotGame(full.id, them.id, full.speed, colour, full.id in self._accepted_ids, began_at))
+        self._bot_games.add(BotGame(full.id, them.id, full.speed, colour, full.id in self._accepted_ids, began_at))
         self._accepted_ids.discard(full.id)
 
     @property

@@ -58,13 +58,13 @@ class Quota:
 
     # What happened
 
-    def note_challenge(self, challenge_id: str, now_epoch_s: float, *, to_a_bot: bool) -> None:
+    def count_challenge(self, challenge_id: str, now_epoch_s: float, *, is_bot: bool) -> None:
         """Count a challenge of this account, once, whichever program sent it."""
         if challenge_id in self._known:
             return
         self._known.add(challenge_id)
         self._refusals = 0
-        cost = _COST_OF_A_BOT if to_a_bot else _COST_OF_A_HUMAN
+        cost = _COST_OF_A_BOT if is_bot else _COST_OF_A_HUMAN
         self._sent.append((now_epoch_s, cost))
         self._store.add(Table.SENT_CHALLENGES, id=challenge_id, sent_at=now_epoch_s, cost=cost)
 

@@ -24,8 +24,8 @@ class LastChallenges:
         them = None if self._sent is None else self._sent.destination
         return None if them is None else them.id
 
-    def note(self, challenge: Challenge, our_id: str) -> None:
-        """Note a challenge of which the event stream tells."""
+    def remember(self, challenge: Challenge, our_id: str) -> None:
+        """Remember a challenge of which the event stream tells."""
         self._our_id = our_id
         if _is_ours(challenge, our_id):
             self._sent = challenge

@@ -58,7 +58,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with closing(Store(Database(tmp_path / "state"))) as store:
         store.note_game("abcd1234", "BOT Rival")
         store.replace(Table.ACCOUNT, single=1, url="https://lichess.org", id="testbot")
-        BotGames(store).note(BotGame("abcd1234", "rival", "blitz", None, by_our_challenge=True, began_at=1.0))
+        BotGames(store).add(BotGame("abcd1234", "rival", "blitz", None, by_our_challenge=True, began_at=1.0))
         store.add(Table.BLOCKED_PLAYERS, id="troll", blocked_at=1.0)
         store.note_player_list(PlayerList.of_words("https://example.com/list", ["villain", "knave@2030-01-01"]))
     return tmp_path

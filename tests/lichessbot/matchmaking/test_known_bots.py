@@ -148,7 +148,7 @@ def game(number: int, opponent: str, *, ours: bool = True, at: float | None = No
 def test_the_latest_game_is_the_last_of_ours_in_whatever_order_they_are_noted(store: Store) -> None:
     games = BotGames(store)
     for it in (game(1, "rival"), game(2, "rival"), game(3, "rival", at=NOW), game(4, "rival", ours=False)):
-        games.note(it)
+        games.add(it)
     assert games.latest("rival", "blitz") == game(2, "rival")
     assert games.latest("rival", "bullet") is None
 
@@ -169,6 +169,6 @@ def test_a_bot_never_met_is_looked_up_without_a_search_of_all_games(store: Store
     """Hundreds of bots are looked up at once, while the clocks of games run."""
     games = BotGames(store)
     for number in range(500):
-        games.note(game(number, "rival"))
+        games.add(game(number, "rival"))
     assert games.latest(Counted("stranger"), "blitz") is None
     assert Counted.times < 10

@@ -38,7 +38,7 @@ class Books:
     def play(self, *moments: float, ours: bool = True) -> None:
         for moment in moments:
             self._number += 1
-            self.bot_games.note(BotGame(f"game{self._number}", "rival", "blitz", Colour.WHITE, ours, moment))
+            self.bot_games.add(BotGame(f"game{self._number}", "rival", "blitz", Colour.WHITE, ours, moment))
 
     def close(self) -> None:
         self.store.close()
@@ -103,7 +103,7 @@ def test_a_rematch_keeps_every_quota_but_need_not_wait_for_its_share_of_the_day(
     assert at(is_bot=True, bot_games_per_day=4, bot_games_for_challengers=2) == NOW + DAY_S
     assert at(is_bot=False, bot_games_per_day=2) == NOW + 200, "games with humans are not counted"
     for number in range(176):
-        books.quota.note_challenge(f"sent{number}", NOW, to_a_bot=True)
+        books.quota.count_challenge(f"sent{number}", NOW, is_bot=True)
     assert at(is_bot=True) == NOW + 200
     assert at(is_bot=False) == NOW + DAY_S, "a challenge to a human costs five of the four that are left"
 
@@ -169,18 +169,18 @@ def test_refusals_without_a_name_hold_up_only_our_challenges_and_longer_each_tim
     assert pauses[:3] == [60, 120, 240]
     assert pauses[-1] == HOUR_S
     assert books.quota.bot_game_at(config(), NOW) == NOW
-    books.quota.note_challenge("abcd1234", NOW, to_a_bot=True)
+    books.quota.count_challenge("abcd1234", NOW, is_bot=True)
     books.quota.rate_limited(RateLimited(timedelta(seconds=60), "Too many requests."), NOW)
     assert books.quota.challenge_at(config(), NOW) == NOW + 60
 
 
 def test_challenges_stay_within_the_credits_of_a_day_in_which_humans_cost_five(tmp_path: Path, books: Books) -> None:
     for number in range(34):
-        books.quota.note_challenge(f"human{number}", NOW + number, to_a_bot=False)
+        books.quota.count_challenge(f"human{number}", NOW + number, is_bot=False)
     assert books.quota.challenge_at(config(), NOW + HOUR_S) == NOW + HOUR_S
     for number in range(10):
-        books.quota.note_challenge(f"bot{number}", NOW + 100 + number, to_a_bot=True)
-        books.quota.note_challenge(f"bot{number}", NOW + 100 + number, to_a_bot=True)
+        books.quota.count_challenge(f"bot{number}", NOW + 100 + number, is_bot=True)
+        books.quota.count_challenge(f"bot{number}", NOW + 100 + number, is_bot=True)
     assert books.quota.challenge_at(config(), NOW + HOUR_S) == NOW + DAY_S
     books.close()
     again = Books(tmp_path)
@@ -190,15 +190,15 @@ def test_challenges_stay_within_the_credits_of_a_day_in_which_humans_cost_five(t
 
 
 def test_the_operator_is_shown_the_challenges_of_the_last_day_only(books: Books) -> None:
-    books.quota.note_challenge("abcd1234", NOW, to_a_bot=False)
+    books.quota.count_challenge("abcd1234", NOW, is_bot=False)
     used = [books.quota.limits(config(), moment)[1].used for moment in (NOW, NOW + DAY_S)]
     assert used == [5, 0]
 
 
 def test_games_are_counted_once_and_known_after_a_restart(tmp_path: Path, books: Books) -> None:
     game = BotGame("abcd1234", "rival", "blitz", Colour.BLACK, True, NOW)
-    books.bot_games.note(game)
-    books.bot_games.note(game)
+    books.bot_games.add(game)
+    books.bot_games.add(game)
     books.close()
     again = Books(tmp_path)
     assert again.bot_games.since(NOW - 1) == [game]

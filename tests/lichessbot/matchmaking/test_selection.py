@@ -60,7 +60,7 @@ class Memory:
         return Counter(self.propose(settings, *bots, seed=seed)[0].opponent for seed in range(DRAWS))
 
     def play(self, opponent: str, colour: Colour, at: float, *, ours: bool = True) -> None:
-        self.bot_games.note(BotGame(f"{opponent}{at}", opponent, "blitz", colour, ours, at))
+        self.bot_games.add(BotGame(f"{opponent}{at}", opponent, "blitz", colour, ours, at))
 
 
 @pytest.fixture
