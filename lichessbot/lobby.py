@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 from lichessbot.challenges.handler import ChallengeHandler
 from lichessbot.challenges.player_lists import Emit, PlayerLists
-from lichessbot.challenges.policy import Snapshot
 from lichessbot.challenges.slots import Occupancy, Slots
+from lichessbot.challenges.snapshot import Snapshot
 from lichessbot.config import Config
 from lichessbot.control.commands import CannotDo
 from lichessbot.control.status import LobbyStatus, MatchmakingStatus, clock_time

@@ -11,18 +11,10 @@ from dataclasses import replace
 from typing import Final
 
 from lichessbot.challenges.player_lists import PlayerLists
-from lichessbot.challenges.policy import (
-    Accept,
-    ChallengerHistory,
-    Decline,
-    Ignore,
-    Snapshot,
-    Wait,
-    decide,
-    slot_holder_of,
-)
+from lichessbot.challenges.policy import Accept, ChallengerHistory, Ignore, Wait, decide, slot_holder_of
 from lichessbot.challenges.queue import ChallengeQueue, QueuedChallenge
 from lichessbot.challenges.slots import SlotHolder, Slots
+from lichessbot.challenges.snapshot import Decline, Snapshot
 from lichessbot.config import ChallengeConfig
 from lichessbot.control.status import ChallengeDecision, WaitingChallenge
 from lichessbot.errors import ApiError, RateLimited, Refused

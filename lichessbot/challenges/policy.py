@@ -13,8 +13,9 @@ from datetime import timedelta
 from typing import Final
 
 from engine.facade import InvalidFen
-from lichessbot.challenges.slots import Occupancy, SlotHolder, slots_for
-from lichessbot.config import ChallengeConfig, Config, Rules
+from lichessbot.challenges.slots import SlotHolder, slots_for
+from lichessbot.challenges.snapshot import Decline, Snapshot
+from lichessbot.config import ChallengeConfig, Rules
 from lichessbot.lichess.enums import DeclineReason, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
@@ -23,59 +24,6 @@ from lichessbot.log import counted
 
 _OPEN_STATUS: Final = "created"
 _NO_ABORT: Final = "noAbort"
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Everything that a decision about a new game depends on, at one moment. The lobby takes it; others pass it on."""
-
-    config: Config
-    our_id: str
-    games: tuple[SlotHolder, ...] = ()
-    """Opponents in games being played, or accepted and about to start."""
-    our_slots: tuple[SlotHolder, ...] = ()
-    """Slots kept for our own challenges and tournaments."""
-    stopping: bool = False
-    paused: bool = False
-    """No new games, by `lichessbot pause`."""
-    our_challenges_wait_until: float = -math.inf
-    """Until when (monotonic seconds) we challenge nobody, as a human may come back for the slot.
-
-    Infinity while any challenge waits for one.
-    """
-    playable: tuple[Variant, ...] = tuple(Variant)
-    """The variants that the engines play."""
-    humans_first: bool = False
-    """Whether bots get no slot for now, as a human found none and may come back."""
-    objection_to_bots: "Decline | None" = None
-    """The answer to every bot for now, whatever it asks for."""
-
-    @property
-    def occupancy(self) -> Occupancy:
-        return Occupancy(self.games + self.our_slots)
-
-    @property
-    def has_clocked_games(self) -> bool:
-        """Whether a game with a clock is being played or about to start."""
-        return Occupancy(self.games).clocked_games > 0
-
-    @property
-    def has_room_for_correspondence(self) -> bool:
-        return self.occupancy.correspondence_games < self.config.challenge.max_correspondence_games
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether no new games are taken."""
-        return self.stopping or self.paused
-
-    @property
-    def slots_for_our_challenge(self) -> int:
-        """How many more games against bots we may begin ourselves."""
-        return self.slots_for_our_games(is_bot=True)
-
-    def slots_for_our_games(self, *, is_bot: bool) -> int:
-        """Return how many more games with a clock against bots, or against humans, we may begin ourselves."""
-        return 0 if self.is_closed else self.occupancy.free_slots(self.config.challenge, is_bot=is_bot)
 
 
 @dataclass(frozen=True)
@@ -107,15 +55,6 @@ class Accept:
 class Wait:
     """Accept as soon as a slot is free."""
 
-    rule: str
-    because: str
-
-
-@dataclass(frozen=True)
-class Decline:
-    """Decline. The challenger sees `reason`; `rule` and `because` are for our own log and records."""
-
-    reason: DeclineReason
     rule: str
     because: str
 
@@ -312,7 +251,7 @@ def _unabortable(case: _Case) -> Decline | None:
     return None
 
 
-def _playable(case: _Case) -> Decline | None:
+def _bot_compatible(case: _Case) -> Decline | None:
     if not case.bot_api:
         return Decline(DeclineReason.GENERIC, "the Bot API", "Lichess says that bots cannot play it")
     return None
@@ -357,14 +296,18 @@ def _lists(case: _Case) -> Decline | None:
     if case.history.is_blocked:
         return Decline(DeclineReason.GENERIC, f"lichessbot block {user_id}", f"{user_id} is blocked")
     if case.history.listed_on is not None:
-        key = "block_list_files" if case.history.listed_on.startswith("/") else "online_block_list"
-        rule = f"challenge.{key} has {case.history.listed_on}"
+        rule = f"challenge.{block_list_key(case.history.listed_on)} has {case.history.listed_on}"
         return Decline(DeclineReason.GENERIC, rule, f"{user_id} is on that list")
     if case.rules.allow_list and user_id not in case.rules.allow_list:
         name = user_id or "an anonymous player"
         place = case.config.place("allow_list", is_bot=case.challenge.from_bot)
         return Decline(DeclineReason.GENERIC, f"{place} lacks {name}", "only players on the list are accepted")
     return None
+
+
+def block_list_key(place: str) -> str:
+    """Return the key, in `challenge` or in `matchmaking`, under which a block list stands."""
+    return "block_list_files" if place.startswith("/") else "online_block_list"
 
 
 def _rematch(case: _Case) -> Decline | None:
@@ -435,7 +378,7 @@ _CHECKS: Final[tuple[_Check, ...]] = (
     _odds,
     _mode,
     _unabortable,
-    _playable,
+    _bot_compatible,
     _rating,
     _lists,
     _rematch,

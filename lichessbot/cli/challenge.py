@@ -16,6 +16,7 @@ import click
 from click.core import ParameterSource
 
 from lichessbot.challenges.player_lists import listed_on
+from lichessbot.challenges.policy import block_list_key
 from lichessbot.cli.options import (
     Parsed,
     access_to,
@@ -130,8 +131,7 @@ def _refuse_blocked(opponent: str, loaded: LoadedConfig) -> None:
         if name in config.block_list:
             raise ConfigError([f"{loaded.place(f'{section}.block_list')}: names {opponent}"])
         if (place := listed_on(records, name, config.block_lists)) is not None:
-            key = "block_list_files" if place.startswith("/") else "online_block_list"
-            raise ConfigError([f"{loaded.place(f'{section}.{key}')}: {place} names {opponent}"])
+            raise ConfigError([f"{loaded.place(f'{section}.{block_list_key(place)}')}: {place} names {opponent}"])
 
 
 @dataclass(frozen=True)

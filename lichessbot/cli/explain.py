@@ -22,13 +22,12 @@ from lichessbot.challenges.policy import (
     Accept,
     ChallengerHistory,
     Decision,
-    Decline,
     Ignore,
-    Snapshot,
     Wait,
     decide,
 )
 from lichessbot.challenges.slots import SlotHolder
+from lichessbot.challenges.snapshot import Decline, Snapshot
 from lichessbot.cli.options import Parsed, config_option, exact_clock, player_name
 from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.control.client import NoAnswer, NoDaemon, ask

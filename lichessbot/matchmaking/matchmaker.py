@@ -12,8 +12,8 @@ from random import Random
 
 from lichessbot.backoff import doubled
 from lichessbot.challenges.player_lists import PlayerLists
-from lichessbot.challenges.policy import Decline, Snapshot
 from lichessbot.challenges.slots import SlotHolder, Slots
+from lichessbot.challenges.snapshot import Decline, Snapshot
 from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice
 from lichessbot.control.commands import CannotDo

@@ -6,7 +6,7 @@ The words leave out when: whoever shows them adds the time of the next attempt, 
 import math
 from dataclasses import dataclass
 
-from lichessbot.challenges.policy import Snapshot
+from lichessbot.challenges.snapshot import Snapshot
 from lichessbot.control.status import OpenChallengeStatus
 
 

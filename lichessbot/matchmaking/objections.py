@@ -5,7 +5,7 @@ else; the time is passed in.
 """
 
 from lichessbot.challenges.player_lists import PlayerLists
-from lichessbot.challenges.policy import Decline, Snapshot
+from lichessbot.challenges.snapshot import Decline, Snapshot
 from lichessbot.config import ChallengeConfig, Config, MatchmakingConfig
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.matchmaking.known_bots import Declines

@@ -14,8 +14,8 @@ import pytest
 
 from lichessbot.challenges.handler import ChallengeHandler
 from lichessbot.challenges.player_lists import PlayerLists
-from lichessbot.challenges.policy import Snapshot
 from lichessbot.challenges.slots import Slots
+from lichessbot.challenges.snapshot import Snapshot
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge

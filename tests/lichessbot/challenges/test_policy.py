@@ -13,14 +13,13 @@ from lichessbot.challenges.policy import (
     Accept,
     ChallengerHistory,
     Decision,
-    Decline,
     Ignore,
-    Snapshot,
     Wait,
     decide,
     slot_holder_of,
 )
 from lichessbot.challenges.slots import SlotHolder
+from lichessbot.challenges.snapshot import Decline, Snapshot
 from lichessbot.config import Config
 from lichessbot.lichess.enums import DeclineReason, Speed
 from lichessbot.lichess.models import ChallengeReceived
@@ -327,14 +326,6 @@ def test_bots_leave_the_next_slot_to_a_human_but_correspondence_takes_none() -> 
     snapshot = Snapshot(Config.model_validate({"challenge": SLOW_ON}), US, humans_first=True)
     assert rule(decide(received(challenger=BOT), snapshot, NO_HISTORY)) == "humans first"
     assert isinstance(decide(received(challenger=BOT, **DAYS_3), snapshot, NO_HISTORY), Accept)
-
-
-def test_our_own_challenges_get_the_slots_of_bots_unless_we_stop() -> None:
-    config = Config.model_validate({"challenge": {"concurrency": 3, "games_reserved_for_humans": 1}})
-    assert Snapshot(config, US, (BOT_GUEST,)).slots_for_our_challenge == 1
-    assert Snapshot(config, US, (BOT_GUEST,), our_slots=(BOT_GUEST,)).slots_for_our_challenge == 0
-    assert Snapshot(config, US, stopping=True).slots_for_our_challenge == 0
-    assert Snapshot(config, US, paused=True).slots_for_our_challenge == 0
 
 
 def test_bots_without_any_slot_are_declined_with_no_bot() -> None:

@@ -16,8 +16,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lichessbot.challenges.player_lists import PlayerLists
-from lichessbot.challenges.policy import Decline, Snapshot
 from lichessbot.challenges.slots import SlotHolder, Slots
+from lichessbot.challenges.snapshot import Decline, Snapshot
 from lichessbot.config import ChallengeConfig, Config
 from lichessbot.config.matchmaking import RematchConfig, RematchWith
 from lichessbot.errors import RateLimited

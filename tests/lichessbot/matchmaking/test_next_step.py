@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from lichessbot.challenges.policy import Snapshot
 from lichessbot.challenges.slots import SlotHolder
+from lichessbot.challenges.snapshot import Snapshot
 from lichessbot.config import Config
 from lichessbot.control.status import OpenChallengeStatus
 from lichessbot.matchmaking.next_step import Waits, next_step

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lichessbot.challenges.policy import Snapshot
+from lichessbot.challenges.snapshot import Snapshot
 from lichessbot.config import Config
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, ExactClock, Variant
