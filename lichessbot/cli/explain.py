@@ -38,7 +38,7 @@ from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Spe
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
 from lichessbot.log import counted, inert, silenced
-from lichessbot.matchmaking.profile import describe_bot
+from lichessbot.matchmaking.bot_report import describe_bot
 from lichessbot.storage.challenge_records import ChallengeOutcome
 from lichessbot.storage.database import FILE_NAME, in_use
 from lichessbot.storage.game_filter import game_id
@@ -198,7 +198,7 @@ def _challenger(text: str) -> Challenger:
 @click.option("--variant", type=click.Choice(_VARIANTS), default="standard", show_default=True)
 @click.option("--fen", help="Start position; with --variant standard the game is fromPosition.")
 @click.option(
-    "--profile",
+    "--bot",
     type=Parsed(player_name),
     metavar="BOT",
     help="Say instead what BOT accepts and declines, as far as our challenges have shown.",
@@ -214,7 +214,7 @@ def explain_command(
     rated: bool,
     variant: str,
     fen: str | None,
-    profile: str | None,
+    bot: str | None,
 ) -> int:
     """Say what became of CHALLENGE, an id or address, or what would happen to a challenge now.
 
@@ -226,14 +226,14 @@ def explain_command(
     describes = bool(lengths or challenger or name or rated or fen is not None or variant != Variant.STANDARD)
     if challenge is not None and describes:
         raise click.UsageError("expected either CHALLENGE or the options of a challenge, not both")
-    if profile is not None and (challenge is not None or describes):
-        raise click.UsageError("expected --profile alone")
+    if bot is not None and (challenge is not None or describes):
+        raise click.UsageError("expected --bot alone")
     if len(lengths) > 1:
         raise click.UsageError(f"{' and '.join(lengths)} exclude each other")
-    if challenge is None and profile is None and not lengths:
-        raise click.UsageError("expected CHALLENGE, --profile, or one of --clock, --days and --unlimited")
-    if profile is not None:
-        return ExitCode.OK if _explain_bot(StateReader(loaded.state_dir), profile, sys.stdout) else ExitCode.FAILED
+    if challenge is None and bot is None and not lengths:
+        raise click.UsageError("expected CHALLENGE, --bot, or one of --clock, --days and --unlimited")
+    if bot is not None:
+        return ExitCode.OK if _explain_bot(StateReader(loaded.state_dir), bot, sys.stdout) else ExitCode.FAILED
     if challenge is not None:
         known = _explain_past(StateReader(loaded.state_dir), challenge, Timeouts(), sys.stdout)
         return ExitCode.OK if known else ExitCode.FAILED

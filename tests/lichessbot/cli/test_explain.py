@@ -390,7 +390,7 @@ def test_invalid_words_are_exit_code_two(words: str) -> None:
     assert main(["explain", *words.split()]) == 2
 
 
-def test_a_profile_tells_what_a_bot_accepts_and_declines(ask: Asked, tmp_path: Path, store: Store) -> None:
+def test_a_report_tells_what_a_bot_accepts_and_declines(ask: Asked, tmp_path: Path, store: Store) -> None:
     terms = Terms(Variant.STANDARD, ExactClock(60, 1), rated=False)
     now = time.time()
     Declines(store).declined("rival", terms, DeclineReason.TOO_FAST, ChallengeFilter.FINE, now)
@@ -398,17 +398,17 @@ def test_a_profile_tells_what_a_bot_accepts_and_declines(ask: Asked, tmp_path: P
     BotGames(store).add(BotGame("game0002", "rival", "rapid", Colour.WHITE, by_our_challenge=False, began_at=now))
     written(store, tmp_path)
     today = time.strftime("%Y-%m-%d", time.localtime(now))
-    told = ask("--profile", "Rival")
+    told = ask("--bot", "Rival")
     assert told["accepts"] == f"blitz (once, on {today})"
     assert told["declines"] == f"1+1 is too fast (tooFast, once, on {today})"
     assert told["rests"].startswith("not challenged to bullet games until ")
     assert ask.code == 0
-    assert ask("--profile", "Stranger")["note"].startswith("no challenge of ours to Stranger is known in ")
+    assert ask("--bot", "Stranger")["note"].startswith("no challenge of ours to Stranger is known in ")
     assert ask.code == 1
 
 
 @pytest.mark.parametrize("words", [("abcd1234",), ("--clock", "3+0"), ("--from", "bot:1900"), ("--rated",)])
-def test_a_profile_stands_alone(ask: Asked, words: tuple[str, ...]) -> None:
-    ask("--profile", "Rival", *words)
-    expected = "lichessbot explain: expected --profile alone (see `lichessbot explain --help`)\n"
+def test_a_report_stands_alone(ask: Asked, words: tuple[str, ...]) -> None:
+    ask("--bot", "Rival", *words)
+    expected = "lichessbot explain: expected --bot alone (see `lichessbot explain --help`)\n"
     assert (ask.code, ask.complaint) == (2, expected)

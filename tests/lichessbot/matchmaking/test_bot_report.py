@@ -5,8 +5,8 @@ import time
 import pytest
 
 from lichessbot.lichess.enums import DeclineReason
+from lichessbot.matchmaking.bot_report import describe_bot
 from lichessbot.matchmaking.known_bots import Failure
-from lichessbot.matchmaking.profile import describe_bot
 from lichessbot.storage.state_reader import PastDecline, PastGame, Rest
 
 NOON = time.mktime((2026, 11, 20, 12, 0, 0, 0, 0, -1))
