@@ -220,7 +220,9 @@ def test_a_list_no_longer_configured_is_no_longer_fetched(
 # Lists in files
 
 
-def test_a_file_is_read_again_when_it_changes(tmp_path: Path, store: Store) -> None:
+def test_a_file_is_read_again_when_it_changes(
+    tmp_path: Path, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
     file = tmp_path / "blocked.txt"
     inbox: Inbox = SimpleQueue()
     file.write_text("villain\n")
@@ -233,7 +235,7 @@ def test_a_file_is_read_again_when_it_changes(tmp_path: Path, store: Store) -> N
         assert lists.naming("villain", [str(file)]) is None
         file.unlink()
         file.mkdir()
-        time.sleep(0.1)
+        hear(lists, inbox, lambda: "list.failed" in caplog.text)
         assert lists.naming("rival", [str(file)])
 
 

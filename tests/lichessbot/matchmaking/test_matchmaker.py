@@ -1,5 +1,6 @@
 """The matchmaker with a real outbox and a real event stream at the embedded Lichess, its timeouts made tiny."""
 
+import logging
 import math
 import re
 import time
@@ -75,7 +76,7 @@ class Kept(Slots):
 
 
 class Desk:
-    """What the supervisor does for a matchmaker, and nothing else."""
+    """What the daemon does for a matchmaker, and nothing else."""
 
     def __init__(self, server: RehearsalServer, folder: Path, timeouts: Timeouts = TIMEOUTS) -> None:
         self.server, self.site, self.folder, self.timeouts = server, server.site, folder, timeouts
@@ -256,7 +257,9 @@ def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: Desk) ->
     desk.deaf = True
     desk.rival("Later", AnswerPolicy(declines=DeclineReason.LATER))
     desk.until(lambda: desk.made)
+    deadline = time.monotonic() + PATIENCE_S
     while not desk.settled:
+        assert time.monotonic() < deadline
         time.sleep(0.01)    # without a tick, which might find it at once
     assert desk.matchmaker.has_open_challenge
     desk.until(lambda: not desk.matchmaker.has_open_challenge)
@@ -273,13 +276,14 @@ def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(d
     assert not desk.site.session(desk.made[0].id).game.is_over
 
 
-def test_a_bot_in_a_game_is_not_challenged(desk: Desk) -> None:
+def test_a_bot_in_a_game_is_not_challenged(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
     desk.seek(allow_matchmaking=False)
     desk.rival("Busy", opponent=Ponderer)
     challenge = invite(desk, desk.rival("Other", rating=4000, opponent=Ponderer), "Busy")
     desk.until(lambda: challenge.settled)
     desk.seek()
-    desk.for_a_while(0.3)
+    desk.until(lambda: "every suitable bot is playing" in caplog.text)
     assert not desk.is_over(challenge)
     assert desk.asked() == []
 
@@ -341,7 +345,7 @@ def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_rest
     desk.site.quotas.bot_games_per_day = 1
     desk.rival("Willing")
     desk.until(lambda: desk.games == 1)
-    desk.rival("QueuedChallenge")
+    desk.rival("Another")
     desk.games = 0
     desk.until(lambda: desk.limits == 1)
     assert desk.objection() is not None
@@ -360,14 +364,17 @@ def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_rest
     desk.until(lambda: len(desk.made) > refused)
 
 
-def test_a_bot_whose_quota_is_used_up_is_skipped(desk: Desk) -> None:
+def test_a_bot_whose_quota_is_used_up_is_skipped(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
     desk.seek(allow_matchmaking=False)
     desk.site.quotas.bot_games_per_day = 1
     desk.rival("Tired")
     challenge = invite(desk, desk.rival("Other", rating=4000), "Tired")
     desk.until(lambda: desk.is_over(challenge))
     desk.seek(opponent_rating_difference=0)
-    desk.for_a_while(0.3)
+    desk.until(lambda: "match.capped" in caplog.text)
+    capped_at = len(caplog.text)
+    desk.until(lambda: "match.none" in caplog.text[capped_at:])
     assert desk.asked() == []
     assert desk.objection() is None, "it is not our own quota"
     desk.rival("Willing")
