@@ -19,6 +19,7 @@ _OFFER_SPACING_PLIES: Final = 20
 _OFFERABLE_PLIES: Final = 2
 _REPETITIONS: Final = 3
 _MAX_SCORES: Final = 100
+_CLEARLY_WORSE_CP: Final = 100
 _WIN: Final = 2
 _CURSED_WIN: Final = 1
 _LOSS: Final = -2
@@ -115,7 +116,7 @@ class DrawResignPolicy:
         return Decision.RESIGN if self._resigns(it) else Decision.PLAY_ON
 
     def _accepts(self, it: PositionFacts) -> bool:
-        scores_cp, limit_cp = self._latest(it.ply, self.rules.offer_draw_moves), self.rules.offer_draw_score
+        scores_cp = self._latest(it.ply, self.rules.offer_draw_moves)
         if not (it.offered and self._agrees_to_draws(it)):
             return False
         if self._is_drawn_by_table(it):
@@ -123,7 +124,8 @@ class DrawResignPolicy:
         if not scores_cp:
             return False
         highest_cp = max(scores_cp)
-        return highest_cp < -limit_cp or (highest_cp <= limit_cp and self._is_time_for_a_draw(it))
+        is_worse = highest_cp <= -_worse_cp(self.rules) and self._is_long_enough(it)
+        return is_worse or (highest_cp <= self.rules.offer_draw_score and self._is_time_for_a_draw(it))
 
     def _offers(self, it: PositionFacts) -> bool:
         scores_cp = self._latest(it.ply, self.rules.offer_draw_moves)
@@ -144,8 +146,10 @@ class DrawResignPolicy:
         return _may_draw(self.rules, it.opponent) and not is_won and not self._opponent_may_flag(it)
 
     def _is_time_for_a_draw(self, it: PositionFacts) -> bool:
-        move_number = it.ply // 2 + 1
-        return it.pieces <= self.rules.offer_draw_pieces and move_number >= self.rules.offer_draw_min_game_length
+        return it.pieces <= self.rules.offer_draw_pieces and self._is_long_enough(it)
+
+    def _is_long_enough(self, it: PositionFacts) -> bool:
+        return it.ply // 2 + 1 >= self.rules.offer_draw_min_game_length
 
     def _is_drawn_by_table(self, it: PositionFacts) -> bool:
         return self.rules.offer_draw_for_egtb_zero and self._wdl == (it.ply, 0)
@@ -169,7 +173,7 @@ class DrawResignPolicy:
 
 
 def describe(rules: DrawOrResignConfig, opponent: Player) -> str:
-    """Say when we agree to a draw, without telling anything of the present game."""
+    """Say when we accept a draw, without telling anything of the present game."""
     if not _may_draw(rules, opponent):
         if _may_resign(rules, opponent):
             return "I accept a draw only instead of resigning."
@@ -180,9 +184,15 @@ def describe(rules: DrawOrResignConfig, opponent: Player) -> str:
         return f"I agree to draws only with opponents rated {rules.offer_draw_min_rating} or higher."
     start = f" from move {rules.offer_draw_min_game_length} on" if rules.offer_draw_min_game_length else ""
     return (
-        f"I agree to a draw{start} with at most {rules.offer_draw_pieces} pieces, if my scores of "
-        f"{rules.offer_draw_moves} moves are within {rules.offer_draw_score / 100:.2f}."
+        f"I accept draws{start} if my last {rules.offer_draw_moves} scores are at most "
+        f"{rules.offer_draw_score / 100:.2f} with up to {rules.offer_draw_pieces} pieces, "
+        f"or at most {-_worse_cp(rules) / 100:.2f} with more."
     )
+
+
+def _worse_cp(rules: DrawOrResignConfig) -> int:
+    """Return how far below 0 our scores are in a position that is worse, not drawn."""
+    return max(_CLEARLY_WORSE_CP, rules.offer_draw_score)
 
 
 def _may_draw(rules: DrawOrResignConfig, opponent: Player) -> bool:

@@ -12,11 +12,7 @@ from lichessbot.errors import Unreachable
 from lichessbot.games.actions import Action, AskSources, RecordAction, Withdraw
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts, describe
 from lichessbot.games.time_budget import GameClock
-from lichessbot.lichess.commands import (
-    CommandFailed,
-    Resign,
-    SendMove,
-)
+from lichessbot.lichess.commands import CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFull, Player
 from lichessbot.move_sources.models import SourceAnswer
@@ -60,7 +56,7 @@ def decided(
 
 LEVEL = ["cp 5", "cp -10", "cp 0"]
 LOST = ["cp -1000", "cp -1200", "mate -4"]
-WORSE = ["cp -11", "cp -60", "cp -300"]
+WORSE = ["cp -100", "cp -160", "cp -300"]
 NO_DRAWS = pytest.mark.parametrize(
     "changes", [{"offer_draw_enabled": False}, {"offer_draw_against_humans": False}, {"offer_draw_min_rating": 2000}]
 )
@@ -167,6 +163,8 @@ def test_after_a_restart_an_earlier_offer_counts_as_just_made() -> None:
         (WORSE, replace(OFFERED, pieces=32), Decision.DRAW),
         (["cp -60", "cp 0", "cp -60"], OFFERED, Decision.DRAW),
         (["cp -60", "cp 0", "cp -60"], replace(OFFERED, pieces=32), Decision.PLAY_ON),
+        (["cp -11"] * 3, replace(OFFERED, ply=10, pieces=32), Decision.PLAY_ON),
+        (["cp -99", "cp -160", "cp -300"], replace(OFFERED, pieces=32), Decision.PLAY_ON),
         (["cp -60", "cp 11", "cp -60"], OFFERED, Decision.PLAY_ON),
         (WORSE[1:], OFFERED, Decision.PLAY_ON),
         (WORSE, replace(OFFERED, opponent_flag_s=1.0), Decision.PLAY_ON),
@@ -177,6 +175,21 @@ def test_an_offer_is_accepted_when_level_or_when_we_are_worse(
     scores: list[str], it: PositionFacts, decision: Decision
 ) -> None:
     assert decided(scores, it) is decision
+
+
+@pytest.mark.parametrize(
+    ("changes", "decision"),
+    [
+        ({"offer_draw_min_game_length": 31}, Decision.DRAW),
+        ({"offer_draw_min_game_length": 32}, Decision.PLAY_ON),
+        ({"offer_draw_score": 100}, Decision.DRAW),
+        ({"offer_draw_score": 101}, Decision.PLAY_ON),
+    ],
+)
+def test_with_many_pieces_an_offer_is_accepted_if_clearly_worse_in_a_game_long_enough(
+    changes: dict[str, Any], decision: Decision
+) -> None:
+    assert decided(WORSE, replace(OFFERED, pieces=32), **changes) is decision
 
 
 def test_an_offer_is_accepted_even_shortly_after_ours() -> None:

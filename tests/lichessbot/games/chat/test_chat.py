@@ -70,7 +70,8 @@ def test_variants_are_those_open_to_the_opponent() -> None:
         ({"offer_draw_min_rating": 2000}, "I agree to draws only with opponents rated 2000 or higher."),
         (
             {"offer_draw_score": 15, "offer_draw_min_game_length": 30, "offer_draw_pieces": 12, "offer_draw_moves": 6},
-            "I agree to a draw from move 30 on with at most 12 pieces, if my scores of 6 moves are within 0.15.",
+            "I accept draws from move 30 on if my last 6 scores are at most 0.15 with up to 12 pieces, "
+            "or at most -1.00 with more.",
         ),
     ],
 )
