@@ -135,6 +135,7 @@ class GameSession:
 
     def _start_engine(self) -> None:
         """Have the engine ready for our next move in a game with a clock; one that searches is left alone."""
+        self._engine.expect(self._game.engine)
         try:
             if not (self.info.is_correspondence or self._game.engine_wanted):
                 self._engine.start(self._game.engine)

@@ -4,6 +4,7 @@ Our own engine plays one game after the other: to start it takes more processor 
 """
 
 import time
+from dataclasses import dataclass
 from datetime import timedelta
 
 from engine.facade import Board, Engine, Limits
@@ -17,6 +18,24 @@ from lichessbot.uci.search import Emit, EngineDied, Search
 _FALLBACK_HASH_MB = 1
 
 
+@dataclass(frozen=True, slots=True)
+class EngineIdentity:
+    """What an engine reported of itself."""
+
+    name: str = ""
+    """Empty before it has reported it."""
+    levels: tuple[int, int] | None = None
+    """The lowest and highest level; None if it has none, or has not reported them yet."""
+
+
+_Identities = dict[tuple[str, ...] | None, EngineIdentity]
+
+
+def _note_identity(identities: _Identities, engine: UciEngine) -> None:
+    if engine.ready:
+        identities[engine.config.command] = EngineIdentity(engine.name, engine.levels)
+
+
 class IdleEngines:
     """Engines of ours that play no game, kept for some minutes for the next games. For the main thread.
 
@@ -28,6 +47,8 @@ class IdleEngines:
         self._kept_s = kept.total_seconds()
         self._engines: list[tuple[float, UciEngine]] = []
         """With the end of their time, the oldest first."""
+        self.identities: _Identities = {}
+        """Of the engines so far, by their command, for games that have not started theirs."""
 
     @property
     def wake_at(self) -> float | None:
@@ -47,6 +68,7 @@ class IdleEngines:
 
     def keep_one(self, engine: UciEngine) -> None:
         """Keep an engine that has passed the check at the start, unless there is one already."""
+        _note_identity(self.identities, engine)
         if self._engines:
             engine.close()
         else:
@@ -86,19 +108,22 @@ class RestartingEngine:
         self._engine: UciEngine | None = None
         self._failed_starts = 0
         self._command: tuple[str, ...] | None = None
-        self._name = ""
-        self._levels: tuple[int, int] | None = None
-        """As the last engine of this command reported them."""
+        self._identities: _Identities = {} if idle is None else idle.identities
 
     @property
     def name(self) -> str:
         """The name that the engine reported, also if it does not run now; empty before that."""
-        return self._name if self._engine is None else self._engine.name or self._name
+        return (self._engine is not None and self._engine.name) or self._identity.name
 
     @property
     def levels(self) -> tuple[int, int] | None:
         """The lowest and highest level of the engine; None if it has none, or has not reported them yet."""
-        return self._levels if self._engine is None else self._engine.levels or self._levels
+        return (self._engine is not None and self._engine.levels) or self._identity.levels
+
+    @property
+    def _identity(self) -> EngineIdentity:
+        """What the last engine of this command reported, in any game."""
+        return self._identities.get(self._command, EngineIdentity())
 
     @property
     def process_id(self) -> int | None:
@@ -106,13 +131,16 @@ class RestartingEngine:
         engine = self._engine
         return engine.process_id if engine is not None and engine.alive else None
 
+    def expect(self, config: EngineConfig) -> None:
+        """Tell the name and levels of the engine of `config` while none runs."""
+        self._command = config.command
+
     def start(self, config: EngineConfig) -> UciEngine:
         """Return the running engine, or another if it is dead or configured otherwise. Raises EngineError."""
         engine = self._engine
         if engine is None or not engine.alive or engine.config != config:
             self.release()
-            if config.command != self._command:
-                self._command, self._name, self._levels = config.command, "", None
+            self.expect(config)
             engine = None if self._idle is None else self._idle.take(self._game_id, config)
             if engine is None:
                 engine = UciEngine(self._game_id, config, self._emit, self._timeouts, self._failed_starts)
@@ -152,7 +180,7 @@ class RestartingEngine:
         engine, self._engine = self._engine, None
         if engine is not None:
             self._failed_starts = 0 if engine.ready else self._failed_starts + 1
-            self._name, self._levels = engine.name or self._name, engine.levels or self._levels
+            _note_identity(self._identities, engine)
         return engine
 
 

@@ -187,6 +187,18 @@ def test_a_level_chosen_between_two_visits_plays(arena: Arena) -> None:
     assert arena.stop() == 0
 
 
+def test_while_the_book_answers_the_chat_knows_the_engine_that_has_not_started(arena: Arena) -> None:
+    arena.configure(SECTION.format(places=1, disconnect_time=600) + "greeting: {hello: 'I am {engine}.'}\n", depth=1)
+    session = arena.correspondence(arena.player("Silent", opponent=None), 3, ColorChoice.BLACK)
+    arena.start()
+    arena.until(lambda: our_plies(session) == 1 and session.game.chat)
+    assert session.game.chat[0].text.startswith("I am lichessbot")
+    arena.server.call(lambda: session.say(Color.BLACK, ChatMessage(ChatRoom.PLAYER, "!level 900")))
+    arena.until(lambda: len(session.game.chat) == 3)
+    assert session.game.chat[-1].text == "From my next move on I play at level 900."
+    assert arena.stop() == 0
+
+
 def suspended_game(arena: Arena) -> tuple[GameSession, Color]:
     """Start the daemon; return a game in which it has made two moves and that is suspended, and the opponent's side."""
     sections = SECTION.format(places=1, disconnect_time=0) + "pgn_directory: games\n"
