@@ -19,7 +19,7 @@ from lichessbot.timeouts import Timeouts, is_due
 
 # How often one request is answered if the answer has no effect.
 _MAX_TRIES: Final = 2
-_MAX_ANSWERS_PER_GAME: Final = 30
+_MAX_DENIALS_PER_GAME: Final = 30
 _MAX_CLAIMS: Final = 20
 
 
@@ -31,7 +31,7 @@ class Takebacks:
         self._game_id = game_id
         self._left = config.max_takebacks_accepted - granted_earlier
         self._from_bots = config.takebacks_from_bots
-        self._answers_left = _MAX_ANSWERS_PER_GAME
+        self._denials_left = _MAX_DENIALS_PER_GAME
         self._asked_after: str | None = None
         """The moves of the state that showed the last request."""
         self._answer = AnswerTakeback(game_id, granted=False)
@@ -51,11 +51,12 @@ class Takebacks:
             yield from self._decide(opponent, withdraw=ours)
         elif not fresh:
             return
-        if self._tries >= _MAX_TRIES or self._answers_left == 0:
+        granted = self._answer.granted
+        if self._tries >= _MAX_TRIES or not (granted or self._denials_left):
             return
         self._tries += 1
-        self._answers_left -= 1
-        if self._answer.granted:
+        self._denials_left -= not granted
+        if granted:
             self.held_until = now + clock.retry_pause_s(clock.timeouts.offer_answer.total_seconds(), now)
         yield self._answer
 
