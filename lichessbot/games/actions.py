@@ -76,7 +76,7 @@ class RecordAction:
 
 @dataclass(frozen=True, slots=True)
 class ChooseLevel:
-    """Play at this level from our next move on, at full strength if it is 0: the opponent chose it."""
+    """Play at this level from our next search on, at full strength if it is 0: the opponent chose it."""
 
     level: int
 

@@ -301,7 +301,9 @@ class Chat:
         else:
             level = FULL if wanted == "full" else int(wanted)
             yield ChooseLevel(level)
-            yield self._say(room, f"From my next move on I play at {texts.strength(level)}.")
+            # A search for our move goes on as it is.
+            start = "After this move" if self._facts.board().turn == self._colour else "From my next move on"
+            yield self._say(room, f"{start} I play at {texts.strength(level)}.")
 
     def _how_to_choose(self) -> str:
         """Say how the opponent can choose a level, or why not."""

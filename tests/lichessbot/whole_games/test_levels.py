@@ -67,8 +67,7 @@ def test_the_opponent_chooses_a_level_and_a_restart_keeps_it(arena: Arena) -> No
 
     say("!level 1750")
     arena.until(lambda: told(arena, session, 1750) == 1)
-    answer = "From my next move on I play at level 1750."
-    arena.until(lambda: answer in [line.text for line in session.game.chat])
+    arena.until(lambda: any(line.text.endswith("I play at level 1750.") for line in session.game.chat))
     arena.until(lambda: read_only(arena.folder / "state", "SELECT * FROM games WHERE chosen_level = 1750"))
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()

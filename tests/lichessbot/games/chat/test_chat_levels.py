@@ -49,6 +49,13 @@ def test_the_opponent_chooses_a_level(text: str, level: int, answer: str) -> Non
     assert bench().line(text) == [ChooseLevel(level), Say(GAME, PLAYER, answer)]
 
 
+def test_a_level_chosen_on_our_turn_plays_after_this_move() -> None:
+    chat = bench()
+    chat.board.push("e2e4")
+    assert chat.line("!level 2000") == [ChooseLevel(2000), Say(GAME, PLAYER, "After this move I play at level 2000.")]
+    assert chat.line("!level full")[1:] == [Say(GAME, PLAYER, "After this move I play at full strength.")]
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
