@@ -236,6 +236,11 @@ class EngineKeys(Section):
     def sets_strength_twice(self) -> bool:
         return self.strength is not Strength.FULL and bool(self.strength_options)
 
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether only its time limits an engine without a level. UCI options, once `normalized`, may weaken it."""
+        return self.depth is None and self.nodes is None and not self.uci_options
+
     def normalized(self) -> Self:
         """Return a copy with the style in `uci_options`, and with Hash, Threads and Move Overhead in their own keys.
 

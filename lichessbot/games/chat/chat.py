@@ -242,7 +242,8 @@ class Chat:
             case "motor":
                 return f"I play with {engine}."
             case "level" | "levels" | "lvl":
-                return f"I play at {texts.strength(facts.engine().level)}. {self._how_to_choose()}"
+                strength = texts.strength(facts.engine(), facts.engine().level)
+                return f"I play at {strength}. {self._how_to_choose()}"
             case "ping":
                 ping_ms = facts.round_trip_ms()
                 trip = None if ping_ms is None else f"My last move took {ping_ms:.0f} ms to Lichess and back."
@@ -303,7 +304,7 @@ class Chat:
             yield ChooseLevel(level)
             # A search for our move goes on as it is.
             start = "After this move" if self._facts.board().turn == self._colour else "From my next move on"
-            yield self._say(room, f"{start} I play at {texts.strength(level)}.")
+            yield self._say(room, f"{start} I play at {texts.strength(self._facts.engine(), level)}.")
 
     def _how_to_choose(self) -> str:
         """Say how the opponent can choose a level, or why not."""

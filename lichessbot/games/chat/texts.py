@@ -1,7 +1,7 @@
 """What the chat says: the texts of answers and greetings, made of facts about the game and the bot."""
 
 from engine.facade import Board, InvalidMove
-from lichessbot.config import LONGEST_CHAT_LINE, Config, GreetingConfig
+from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import Player
 from lichessbot.storage.evaluations import mate_in
@@ -10,9 +10,11 @@ from lichessbot.uci.search import SearchSummary, centipawns
 from lichessbot.uci.strength import LevelSuggestion
 
 
-def strength(level: int | None) -> str:
-    """Return how strongly we play; at full strength there is no level."""
-    return f"level {level}" if level else "full strength"
+def strength(engine: EngineConfig, level: int | None) -> str:
+    """Return how strongly `engine` plays at a level; without one, not more than is certain."""
+    if level:
+        return f"level {level}"
+    return "full strength" if engine.is_unlimited else "my usual strength"
 
 
 def proposal(it: LevelSuggestion) -> str:

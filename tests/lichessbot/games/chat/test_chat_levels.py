@@ -31,6 +31,26 @@ def test_everybody_hears_which_level_plays() -> None:
 
 
 @pytest.mark.parametrize(
+    "weakened",
+    [
+        {"depth": 4},
+        {"nodes": 100},
+        {"style": "gambler"},
+        {"command": ["other"], "uci_options": {"Skill Level": 3}},
+    ],
+)
+def test_an_engine_weakened_otherwise_is_not_called_full_strength(weakened: dict[str, object]) -> None:
+    chat = bench(EngineConfig.model_validate(weakened).normalized())
+    assert chat.answer("!level") == f"I play at my usual strength. {HOW}"
+    assert chat.line("!level full")[1:] == [Say(GAME, PLAYER, "From my next move on I play at my usual strength.")]
+
+
+def test_options_with_keys_of_their_own_weaken_nothing() -> None:
+    engine = EngineConfig(command=("other",), uci_options={"Hash": 128, "Threads": 2})
+    assert bench(engine.normalized()).answer("!level") == f"I play at full strength. {HOW}"
+
+
+@pytest.mark.parametrize(
     ("text", "level", "answer"),
     [
         ("!level 1650", 1650, "From my next move on I play at level 1650."),
