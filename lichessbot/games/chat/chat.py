@@ -225,7 +225,8 @@ class Chat:
             case "wait" if room is ChatRoom.PLAYER and self._plies < Abort.before_plies and self._waits_left:
                 yield from self._wait_longer(room)
             case _:
-                may_see_search = author == self._our_id or (room is ChatRoom.SPECTATOR and not is_opponent)
+                # The opponent reads the players' room, whoever asks there.
+                may_see_search = room is ChatRoom.SPECTATOR and not is_opponent
                 text = self._answer_to(command, room, players, may_see_search=may_see_search)
                 if text is not None:
                     yield self._say(room, text)

@@ -110,7 +110,8 @@ def test_name_answers_with_the_engine() -> None:
         ("spectator", "Ferdinand", False),
         ("spectator", "GM Ferdinand", False),
         ("spectator", "Somebody", True),
-        ("player", "TestBot", True),
+        ("spectator", "TestBot", True),
+        ("player", "TestBot", False),
     ],
 )
 def test_the_opponent_does_not_get_the_evaluation(room: str, username: str, told: bool) -> None:
