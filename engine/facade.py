@@ -188,6 +188,7 @@ class Engine:
         self._board = Board()
         self._rating: int | None = None    # None: full strength
         self._seed = random.getrandbits(63)  # of the game, for limited strength
+        self._uses_own_book = True         # likewise
         self._player: LevelPlayer | None = None
         self._search: AnySearch | None = None
 
@@ -307,7 +308,15 @@ class Engine:
 
     def play_level(self, level: Level, seed: int) -> None:
         """Play at a level of the model, for its calibration; until the next game."""
-        self._player = LevelPlayer(level, seed, own_book())
+        self._player = LevelPlayer(level, seed, own_book() if self._uses_own_book else None)
+
+    def use_own_book(self, use: bool) -> None:
+        """Let a player of limited strength use the engine's own opening book, as at first, or none.
+
+        At full strength the engine uses no book: its caller may ask `own_book`.
+        """
+        self._uses_own_book = use
+        self.limit_strength(self._rating)
 
     def set_position(self, board: Board) -> None:
         """Search a copy of this board from now on, with its moves so far for repetitions.

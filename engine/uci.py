@@ -191,6 +191,8 @@ class Uci:
             case "uci_elo":
                 self._rating = parse_number(name, value, RATINGS[0], RATINGS[-1])
                 self._engine.limit_strength(self._rating if self._limit_strength else None)
+            case "ownbook":
+                self._engine.use_own_book(parse_switch(name, value))
             case "uci_showwdl":
                 self._show_wdl = parse_switch(name, value)
             case "syzygypath":
@@ -416,6 +418,7 @@ def _options() -> Iterator[tuple[str, str]]:
     yield "UCI_ShowWDL", "check default false"
     yield "UCI_LimitStrength", "check default false"
     yield "UCI_Elo", f"spin default {RATINGS[-1]} min {RATINGS[0]} max {RATINGS[-1]}"
+    yield "OwnBook", "check default true"      # for limited strength only: at full strength the engine uses no book
     yield "SyzygyPath", f"string default {EMPTY}"
     yield "SyzygyProbeLimit", f"spin default {MAX_TABLEBASE_PIECES} min 0 max {MAX_TABLEBASE_PIECES}"
     yield "EvalFile", f"string default {default_choice()}"

@@ -21,6 +21,7 @@ _RATING_OF_A_STRANGER: Final = 1500
 # A player of the first level knows no opening moves; each further own move costs this many points.
 _LEVEL_WITHOUT_BOOK: Final = 600
 _LEVELS_PER_BOOK_MOVE: Final = 150
+_OWN_BOOK_OPTION: Final = "OwnBook"
 # Results are lopsided if one side has this share of the points in so many of the latest games.
 _LOPSIDED: Final = 0.8
 _FEWEST_RESULTS: Final = 3
@@ -48,6 +49,8 @@ def level_for(engine: EngineConfig, *, rated: bool, rating: int | None, chosen: 
 
 def at_level(engine: EngineConfig, level: int | None) -> EngineConfig:
     """Return the configuration that plays at this level, or with None at full strength; never MATCH_OPPONENT."""
+    if level is not None and engine.command is None and not engine.has_own_book:
+        engine = engine.model_copy(update={"uci_options": {_OWN_BOOK_OPTION: False, **engine.uci_options}})
     if engine.strength is Strength.FULL and engine.level == level:
         return engine  # also if UCI options set it, as in lichess-bot: then all the rest is the operator's choice too
     others = {name: it for name, it in engine.uci_options.items() if name not in engine.strength_options}

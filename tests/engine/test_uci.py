@@ -54,7 +54,7 @@ def test_the_greeting_names_engine_build_and_options() -> None:
         "option name Hash", "option name Clear Hash", "option name Threads", "option name MultiPV",
         "option name Ponder", "option name Move Overhead", "option name UCI_Chess960", "option name UCI_Variant",
         "option name UCI_AnalyseMode", "option name UCI_ShowWDL", "option name UCI_LimitStrength",
-        "option name UCI_Elo", "option name SyzygyPath",
+        "option name UCI_Elo", "option name OwnBook", "option name SyzygyPath",
         "option name SyzygyProbeLimit", "option name EvalFile", "option name Style",
         *(f"option name Style {name}" for name in (
             "Material", "Placement", "Mobility", "Pawn Structure", "Pawn Advance", "Pieces", "King Safety",

@@ -349,6 +349,24 @@ def test_a_higher_level_beats_a_lower_one_in_variants(variant: str) -> None:
     assert won >= 5
 
 
+def test_own_book_lets_only_limited_strength_open_from_the_book() -> None:
+    session = Session()
+    session.say("position startpos")
+    for options, uses in (
+        ([], False),
+        (["UCI_Elo value 1500", "UCI_LimitStrength value true"], True),
+        (["OwnBook value false"], False),
+        (["UCI_Elo value 1600"], False),
+        (["OwnBook value true"], True),
+    ):
+        for option in options:
+            session.say(f"setoption name {option}")
+        session.say("go depth 1")
+        searched = any(line.startswith("info depth") for line in session.until("bestmove"))
+        assert searched is not uses, options
+    session.close()
+
+
 def test_a_player_whose_book_cannot_be_read_any_more_thinks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As when an upgrade replaces the file in its place, or a disk fails."""
     path = tmp_path / "book.bin"

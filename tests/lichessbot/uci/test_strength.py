@@ -70,6 +70,16 @@ def test_beside_a_level_nothing_plays_at_full_strength() -> None:
     assert at_level(engine, None) == engine
 
 
+def test_without_the_own_book_a_level_of_our_engine_does_not_use_it_either() -> None:
+    engine = EngineConfig(own_book=False)
+    assert at_level(engine, 1500).uci_options == {"OwnBook": False}
+    assert at_level(engine, None) == engine
+    assert at_level(EngineConfig(), 1500).uci_options == {}
+    assert at_level(EngineConfig(command=("other",), own_book=False), 1500).uci_options == {}
+    by_options = EngineConfig(own_book=False, uci_options={"UCI_LimitStrength": True, "UCI_Elo": 1700})
+    assert at_level(by_options, 1700).uci_options["OwnBook"] is False
+
+
 def test_uci_options_of_the_operator_are_replaced_only_by_another_level() -> None:
     options = {"UCI_LimitStrength": True, "UCI_Elo": 1700, "Contempt": 10}
     engine = EngineConfig(uci_options=options)
