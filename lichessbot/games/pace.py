@@ -22,9 +22,10 @@ _HUMAN_SPREAD: Final = 0.4
 _FIRST_MOVE, _OPENING_MOVES = 0.2, 10
 # Nobody sees and plays a move faster, unless in time trouble.
 _REFLEX_S: Final = 0.4
-# Time trouble: a tenth of the initial time, within these bounds. A pause takes a share of what is above it.
+# Time trouble: a tenth of the initial time, within these bounds. A pause takes a share of what is above it, and of the
+# increment.
 _LEAST_RESERVE_S, _LARGEST_RESERVE_S = 10.0, 60.0
-_SHARE_FOR_TROUBLE, _SHARE_OF_SPARE_TIME, _SHARE_OF_INCREMENT_IN_TROUBLE = 1 / 10, 1 / 8, 1 / 2
+_SHARE_FOR_TROUBLE, _SHARE_OF_SPARE_TIME, _MOST_OF_INCREMENT = 1 / 10, 1 / 8, 1 / 2
 # While no clock runs, the opponent waits for the first move.
 _LONGEST_FIRST_MOVE_S: Final = 3.0
 # What makes a position hard, up to 1 in all: each change of the best move, one at the last depth more, a fall of the
@@ -83,8 +84,8 @@ def human_s(clock: GameClock, factor: float, initial_s: float, random: Random) -
     usual_s = remaining_s / _HUMAN_MOVES_TO_GO + increment_s * _HUMAN_SHARE_OF_INCREMENT
     chance = random.lognormvariate(0.0, _HUMAN_SPREAD)
     wished_s = max(usual_s * factor, _REFLEX_S) * chance
-    most_s = spare_s * _SHARE_OF_SPARE_TIME + increment_s * _SHARE_OF_INCREMENT_IN_TROUBLE
-    most_s = min(most_s, remaining_s * MOST_FOR_A_PAUSE)
+    most_s = spare_s * _SHARE_OF_SPARE_TIME + increment_s * _MOST_OF_INCREMENT
+    most_s = min(most_s, spare_s, remaining_s * MOST_FOR_A_PAUSE)
     return min(wished_s, most_s) if clock.our_clock_runs else min(wished_s, most_s, _LONGEST_FIRST_MOVE_S)
 
 

@@ -119,6 +119,8 @@ def test_a_pause_is_a_small_part_of_the_spare_time(
 
 def test_nobody_waits_in_the_last_seconds_or_without_a_clock() -> None:
     assert human_s(clock(9.9), 2.8, 180, Random(1)) == 0.0
+    assert human_s(clock(1, 1), 2.8, 60, Random(1)) == human_s(clock(18, 180), 2.8, 180, Random(1)) == 0.0
+    assert 0.0 < human_s(clock(18.1, 180), 2.8, 180, Random(1)) <= 0.1 + 1e-9
     assert human_s(clock(300, timed=False), 2.8, 0, Random(1)) == 0.0
     assert human_s(clock(10_800, running=False), 2.8, 10_800, Random(1)) <= 3.0
 
