@@ -19,7 +19,7 @@ from lichessbot.games.chat.commands import command_in, user_id
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import Abort, CommandDone, ReadChat, Say
 from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus, Variant
-from lichessbot.lichess.models import SYSTEM_NAME, ChatLine, GameFull, GameState, Player
+from lichessbot.lichess.models import SYSTEM_NAME, ChatLine, GameFull, Player
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.game_records import Result, Scores
 from lichessbot.storage.store import LimitedAction
@@ -93,7 +93,6 @@ class Chat:
         self._proposal_waits = False
         """Whether another level may be proposed, once the engine has told which it has."""
         self._colour = Colour.WHITE
-        self._plies = 0
         self._last_search = SearchSummary()
         self._commands_left = dict.fromkeys(ChatRoom, _MAX_COMMANDS)
         self._waits_left = _MAX_WAITS
@@ -109,8 +108,6 @@ class Chat:
                 self._hello_waits = goes_on = not full.state.status.is_over
                 if goes_on and full.clock is None and self._is_against_human:
                     yield ReadChat(self._game_id)  # Lichess does not repeat what was said between two visits
-            case StreamEvent(event=GameState(moves=moves)):
-                self._plies = len(moves.split())
             case StreamEvent(event=ChatLine() as line) if self._players is not None:
                 yield from self._answer([line], self._players, now)
             case CommandDone(command=ReadChat(), answer=tuple() as lines):
@@ -153,7 +150,6 @@ class Chat:
     def _read_full(self, full: GameFull) -> None:
         self._colour = colour = full.colour_of(self._our_id) or Colour.BLACK
         self._players = _Players(full.player(colour), full.player(colour.other))
-        self._plies = len(full.state.moves.split())
         self._is_rated, self._variant = full.rated, full.variant.key
         self._missed = ()
         self._was_watched |= not full.state.status.is_over
@@ -161,7 +157,7 @@ class Chat:
             self._no_wait = "In an arena, Lichess decides how long it waits for the first move."
         elif full.clock is None:
             self._no_wait = "I abort no game without a clock: take your time."
-        begins = self._plies < Abort.before_plies and not full.state.status.is_over
+        begins = len(full.state.moves.split()) < Abort.before_plies and not full.state.status.is_over
         self._proposal_waits = begins and not (full.rated or self._players.opponent.is_bot)
 
     def _say_once(
@@ -222,7 +218,7 @@ class Chat:
                 yield from self._choose_level(arguments[0], room, may_choose=room is ChatRoom.PLAYER and is_opponent)
             case "review" if room is ChatRoom.PLAYER:
                 yield from self._promise_review(room)
-            case "wait" if room is ChatRoom.PLAYER and self._plies < Abort.before_plies and self._waits_left:
+            case "wait" if room is ChatRoom.PLAYER and not self._opponent_has_moved:
                 yield from self._wait_longer(room)
             case _:
                 # The opponent reads the players' room, whoever asks there.
@@ -280,10 +276,15 @@ class Chat:
             yield RecordAction(LimitedAction.REVIEW)
         yield self._say(room, "After the game I name its turning points, as soon as I have looked at it.")
 
+    @property
+    def _opponent_has_moved(self) -> bool:
+        board = self._facts.board()
+        return len(board.moves) > (board.turn != self._colour)  # either side may have begun
+
     def _wait_longer(self, room: ChatRoom) -> Iterator[Action]:
         """Give the opponent more time for the first move, or say why not."""
-        if self._no_wait is not None:
-            yield self._say(room, self._no_wait)
+        if self._no_wait is not None or not self._waits_left:
+            yield self._say(room, self._no_wait or "I have waited long enough.")
             return
         self._waits_left -= 1
         yield PostponeAbort()

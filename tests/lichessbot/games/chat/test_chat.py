@@ -9,7 +9,7 @@ from engine.facade import Board
 from lichessbot.config import LONGEST_CHAT_LINE, DrawOrResignConfig, EngineConfig
 from lichessbot.games.actions import PostponeAbort, RecordAction
 from lichessbot.lichess.commands import Say
-from lichessbot.lichess.models import ChatLine, GameState
+from lichessbot.lichess.models import ChatLine
 from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import BestMove, SearchSummary
 from tests.lichessbot.games.chat.bench import FERDINAND, GAME, PLAYER, SPACING_S, ChatBench
@@ -181,7 +181,7 @@ def test_wait_gives_time_for_the_first_move_up_to_a_limit() -> None:
     bench.meet()
     answers = [bench.line("!wait") for _ in range(5)]
     assert answers[0] == [PostponeAbort(), Say(GAME, PLAYER, "I wait 60 seconds longer for the first move.")]
-    assert answers[3:] == [[], []]
+    assert answers[3:] == [[Say(GAME, PLAYER, "I have waited long enough.")]] * 2
 
 
 @pytest.mark.parametrize(
@@ -198,13 +198,30 @@ def test_wait_promises_nothing_where_we_abort_no_game(facts: dict[str, Any], ans
     assert bench.line("!wait") == [Say(GAME, PLAYER, answer)]
 
 
-def test_wait_is_refused_to_spectators_and_after_the_first_moves() -> None:
+def test_wait_is_refused_to_spectators() -> None:
     bench = ChatBench()
     bench.meet()
     assert bench.line("!wait", "spectator") == []
-    state = {"moves": "e2e4 e7e5", "wtime": 1, "btime": 1, "status": "started"}
-    assert bench.hear(GameState.model_validate(state)) == []
-    assert bench.line("!wait") == []
+
+
+@pytest.mark.parametrize(
+    ("start", "moves", "waits"),
+    [
+        (Board(), "", True),
+        (Board(), "e2e4", False),
+        (Board(), "e2e4 e7e5", False),
+        (Board("4k3/7p/8/8/8/8/P7/4K3 b - - 0 1"), "", True),
+        (Board("4k3/7p/8/8/8/8/P7/4K3 b - - 0 1"), "h7h6", True),
+        (Board("4k3/7p/8/8/8/8/P7/4K3 b - - 0 1"), "h7h6 a2a3", False),
+    ],
+)
+def test_wait_is_refused_to_an_opponent_who_has_moved(start: Board, moves: str, waits: bool) -> None:
+    bench = ChatBench()
+    bench.meet()
+    bench.board = start.copy()
+    for move in moves.split():
+        bench.board.push(move)
+    assert (PostponeAbort() in bench.line("!wait")) is waits
 
 
 @pytest.mark.parametrize(
