@@ -109,7 +109,7 @@ class GameSession:
             levels=lambda: engine.levels,
             board=lambda: self._game.board,
             takebacks_granted=lambda: context.store.times_done(game_id, LimitedAction.TAKEBACK),
-            round_trip_ms=lambda: context.overhead.latest_ms,
+            round_trip_s=lambda: self._round_trip_s,
             waiting=context.waiting,
             scores=context.store.scores,
             level_results=context.store.level_results.against,

@@ -337,11 +337,6 @@ class MoveOverhead:
     def note(self, round_trip_ms: float) -> None:
         self._round_trips_ms.append(round_trip_ms)
 
-    @property
-    def latest_ms(self) -> float | None:
-        """The last round trip; None if none was measured."""
-        return self._round_trips_ms[-1] if self._round_trips_ms else None
-
     def now_ms(self, config: EngineConfig) -> int:
         """Return the configured value until enough round trips are known, then their percentile within its bounds."""
         if len(self._round_trips_ms) < _MIN_ROUND_TRIPS:

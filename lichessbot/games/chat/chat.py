@@ -58,8 +58,8 @@ class ChatFacts:
     """The lowest and highest level; None if the engine has none, or still starts."""
     board: Callable[[], Board]
     takebacks_granted: Callable[[], int]
-    round_trip_ms: Callable[[], float | None]
-    """Of the latest move; None if none was measured."""
+    round_trip_s: Callable[[], float | None]
+    """Of the latest move in this game; None if none was measured, as after a restart."""
     waiting: Callable[[], Sequence[str]]
     """The challengers that wait for a game, the next one first."""
     scores: Scores
@@ -242,9 +242,9 @@ class Chat:
                 strength = texts.strength(facts.engine(), facts.engine().level)
                 return f"I play at {strength}. {self._how_to_choose()}"
             case "ping":
-                ping_ms = facts.round_trip_ms()
-                trip = None if ping_ms is None else f"My last move took {ping_ms:.0f} ms to Lichess and back."
-                return trip or "I have not sent a move yet."
+                ping_s = facts.round_trip_s()
+                trip = None if ping_s is None else f"My last move took {ping_s * 1000:.0f} ms to Lichess and back."
+                return trip or "I have not measured a move of this game yet."
             case "variants":
                 rules = facts.config.challenge.rules_for(is_bot=players.opponent.is_bot)
                 return f"I play {', '.join(rules.variants or Variant)}."

@@ -392,6 +392,7 @@ def test_the_round_trip_of_a_game_is_that_of_its_latest_move(session: GameSessio
     for answered_at in (10.5, 10.25):
         session.handle(CommandDone(SendMove(GAME, 1, "e2e4"), sent_at=10.0, answered_at=answered_at))
     assert session.describe(time.monotonic()).round_trip_s == 0.25
+    assert session._chat._facts.round_trip_s() == 0.25, "whatever other games measure"
 
 
 def test_the_engine_that_the_stream_asks_for_starts_while_the_opponent_thinks(

@@ -154,7 +154,7 @@ class Victim:
             levels=lambda: None,
             board=Board,
             takebacks_granted=lambda: 0,
-            round_trip_ms=lambda: None,
+            round_trip_s=lambda: None,
             waiting=list,
             scores=Scores(),
             level_results=lambda opponent_id, variant: [],

@@ -36,7 +36,7 @@ class ChatBench:
         self.queue: list[str] = []
         self.engine_name = engine_name
         self.takebacks = 0
-        self.round_trip_ms: float | None = None
+        self.round_trip_s: float | None = None
         self.board = Board()
         self.scores = Scores()
         self.engine = EngineConfig()
@@ -49,7 +49,7 @@ class ChatBench:
             levels=lambda: self.levels,
             board=lambda: self.board,
             takebacks_granted=lambda: self.takebacks,
-            round_trip_ms=lambda: self.round_trip_ms,
+            round_trip_s=lambda: self.round_trip_s,
             waiting=lambda: self.queue,
             scores=self.scores,
             level_results=lambda *of: self.level_results if of == ("ferdinand", "standard") else [],

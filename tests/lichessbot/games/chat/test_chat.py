@@ -47,8 +47,8 @@ def test_motor_tells_the_engine(room: str) -> None:
 def test_ping_tells_the_round_trip_of_the_last_move() -> None:
     bench = ChatBench()
     bench.meet()
-    assert bench.answer("!ping") == "I have not sent a move yet."
-    bench.round_trip_ms = 41.6
+    assert bench.answer("!ping") == "I have not measured a move of this game yet."
+    bench.round_trip_s = 0.0416
     assert bench.answer("!ping") == "My last move took 42 ms to Lichess and back."
 
 
