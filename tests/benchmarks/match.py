@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.match --fastchess PATH --folder FOLDER --games 200 --each "tc=8+0.08 option.Hash=64"
         --engine "cmd=lichessbot-engine name=ours" --opponent cmd=toga2 --opponent "cmd=stockfish nodes=5000 tc=none"
-    python -m tests.benchmarks.match --fastchess PATH --folder FOLDER --games 20000 --each "nodes=10000" --sprt 0 10
+    python -m tests.benchmarks.match --fastchess PATH --folder FOLDER --games 20000 --each "nodes=20000" --sprt 0 10
         --engine "cmd=new/bin/lichessbot-engine name=new" --opponent "cmd=old/bin/lichessbot-engine name=old"
 
 A player is written as words: cmd=COMMAND, name=NAME (or what the command is called), one or more limits (tc, st, nodes,
@@ -14,6 +14,9 @@ after the other against each, so that the table is always a fair one. FOLDER kee
 goes on where it was stopped. With --minutes the playing stops after that time, with --sprt as soon as the likelier of
 two leads in Elo is known. The exit code is 0 when all games were played or the test has ended, 1 when there is more to
 play, 2 for arguments that make no sense.
+
+Without a clock an opening that is played again gives the same games again, which prove nothing. So each pair gets a new
+random opening, which FOLDER/openings.epd keeps; a file of --openings is played once.
 """
 
 import argparse
@@ -31,12 +34,15 @@ from pathlib import Path
 import chess.pgn
 
 from engine.selfplay.sprt import LLR_BOUND, MAX_HALF_POINTS, MatchScore
+from tests.benchmarks import openings
 from tests.benchmarks.batches import ABSENT, BATCH_GAMES, OPENINGS, BatchFailed, Match, Player, Table, found
 from tests.benchmarks.children import PLACES
 
-LIMITS = ("tc", "st", "nodes", "depth")
+CLOCKS = ("tc", "st")
+LIMITS = (*CLOCKS, "nodes", "depth")
 WORDS = ("cmd", "name", *LIMITS)
 NO_LIMIT = "none"
+NEW_OPENINGS = "openings.epd"
 HALF_POINTS = {"1-0": 2, "1/2-1/2": 1, "0-1": 0}
 BEST_GAME = 2                      # half points
 SOUND_ENDS = ("normal", "adjudication")
@@ -170,12 +176,16 @@ def table_lines(first: str, tallies: Sequence[tuple[str, Tally]]) -> list[str]:
 
 @dataclass(frozen=True)
 class Plan:
-    """How far to play: games against each opponent, in batches of so many, until then by the monotonic clock."""
+    """How far to play: games against each opponent, in batches of so many, until then by the monotonic clock.
+
+    With `new_openings`, the file of openings grows with the games.
+    """
 
     games: int
     batch: int
     sprt: Sprt | None = None
     until: float | None = None
+    new_openings: bool = False
 
 
 def play(matches: Sequence[Match], plan: Plan) -> None:
@@ -188,8 +198,20 @@ def play(matches: Sequence[Match], plan: Plan) -> None:
         for match in matches:
             missing = plan.games - match.played()
             if missing > 0:
-                match.play(min(plan.batch, missing), None if plan.until is None else plan.until - time.monotonic())
+                games = min(plan.batch, missing)
+                if plan.new_openings:
+                    openings.extend(match.table.openings, (match.played() + games + 1) // 2)
+                match.play(games, None if plan.until is None else plan.until - time.monotonic())
         show(matches, plan)
+
+
+def repeats_itself(first: Player, opponents: Sequence[Player]) -> bool:
+    """Return whether a match has no clock: its games then depend on their openings alone."""
+    return not has_clock(first) and not all(map(has_clock, opponents))
+
+
+def has_clock(player: Player) -> bool:
+    return any(name in player.limits for name in CLOCKS)
 
 
 def is_finished(matches: Sequence[Match], plan: Plan) -> bool:
@@ -220,7 +242,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--concurrency", type=int, default=2, help="games at a time (2)")
     made.add_argument("--minutes", type=float, help="stop after so long; an unfinished batch is lost")
     made.add_argument("--sprt", type=float, nargs="*", metavar="ELO", help="leads between which to decide (0 10)")
-    made.add_argument("--openings", type=Path, default=OPENINGS, help="an EPD file")
+    made.add_argument("--openings", type=Path, help="an EPD file (tests/data/openings.epd, or new ones)")
     return made
 
 
@@ -250,12 +272,16 @@ def main(words: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(error)
         return 2
-    openings, agreed = arguments.openings.resolve(), arguments.agreed_ends
-    table = Table(fastchess, openings, concurrency=arguments.concurrency, agreed_ends=agreed)
-    folder = arguments.folder.resolve()
+    folder, games, path = arguments.folder.resolve(), arguments.games, arguments.openings
+    repeats = repeats_itself(first, opponents)
+    if repeats and path is not None and games > (most := 2 * len(path.read_text().splitlines())):
+        print(f"playing {most} games instead of {games}: without a clock more games from {path} would be copies")
+        games = most
+    file = path or (folder / NEW_OPENINGS if repeats else OPENINGS)
+    table = Table(fastchess, file.resolve(), concurrency=arguments.concurrency, agreed_ends=arguments.agreed_ends)
     matches = [Match(table, (first, opponent), folder / opponent.name) for opponent in opponents]
     until = None if arguments.minutes is None else time.monotonic() + 60 * arguments.minutes
-    plan = Plan(arguments.games, arguments.batch, sprt, until)
+    plan = Plan(games, arguments.batch, sprt, until, new_openings=repeats and path is None)
     try:
         play(matches, plan)
     except (BatchFailed, TimeoutError, KeyboardInterrupt) as error:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.facade import build_mode
 from engine.selfplay.sprt import MatchScore
 from tests.benchmarks import match as command
-from tests.benchmarks.batches import Match, Player, Table
+from tests.benchmarks.batches import OPENINGS, Match, Player, Table
 from tests.benchmarks.match import BadPlayer, Plan, Sprt, Tally, play, player, points_share, sprt_of, table_lines, tally
 
 PYTHON = sys.executable
@@ -229,12 +230,58 @@ def test_when_time_is_up_fastchess_ends_and_finished_batches_stay(tmp_path: Path
     assert match.played() == 2
 
 
+def words_for(tmp_path: Path, fastchess: Path, each: str) -> list[str]:
+    return [
+        "--fastchess", str(fastchess), "--folder", str(tmp_path / "games"), "--games", "6", "--batch", "4",
+        "--each", each, "--engine", f"cmd={PYTHON} name=ours", "--opponent", f"cmd={PYTHON} name=theirs",
+    ]  # fmt: skip
+
+
+def openings_played(tmp_path: Path) -> list[tuple[str, str]]:
+    """The file of openings of each batch, and where it began in it."""
+    found = []
+    for batch in sorted((tmp_path / "games" / "theirs").glob("batch-*")):
+        words = (batch / "words").read_text().splitlines()
+        file, start = (next(it for it in words if it.startswith(name)) for name in ("file=/", "start="))
+        found.append((file.removeprefix("file="), start.removeprefix("start=")))
+    return found
+
+
+@pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
+def test_without_a_clock_every_pair_has_a_new_opening(tmp_path: Path, fastchess: Path) -> None:
+    """Games of an opening that is played again would be copies, which a sequential test takes for new evidence."""
+    file = tmp_path / "games" / "openings.epd"
+    assert command.main(words_for(tmp_path, fastchess, "nodes=10")) == 0
+    assert openings_played(tmp_path) == [(str(file), "1"), (str(file), "3")]
+    known = file.read_text().splitlines()
+    assert len(set(known)) == len(known) == 3
+    assert command.main([*words_for(tmp_path, fastchess, "nodes=10"), "--games", "10"]) == 0
+    assert file.read_text().splitlines()[:3] == known, "openings that were played stay"
+    assert len(set(file.read_text().splitlines())) == 5
+
+
+def test_with_a_clock_the_common_openings_are_played(tmp_path: Path, fastchess: Path) -> None:
+    assert command.main(words_for(tmp_path, fastchess, "tc=1+0.01")) == 0
+    assert openings_played(tmp_path) == [(str(OPENINGS), "1"), (str(OPENINGS), "3")]
+
+
+@pytest.mark.parametrize(("each", "played"), [("nodes=10", 4), ("nodes=10 st=1", 6)])
+def test_without_a_clock_a_file_of_openings_limits_the_games(
+    tmp_path: Path, fastchess: Path, each: str, played: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "some.epd"
+    file.write_text("\n".join(OPENINGS.read_text().splitlines()[:2]))
+    assert command.main([*words_for(tmp_path, fastchess, each), "--openings", str(file)]) == 0
+    assert tally(match_in(tmp_path, fastchess, "theirs")).score.games == played
+    assert ("playing 4 games instead of 6" in capsys.readouterr().out) is (played == 4)
+
+
 def test_the_command_continues_and_then_has_nothing_to_do(
     tmp_path: Path, fastchess: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [
         "--fastchess", str(fastchess), "--folder", str(tmp_path / "games"), "--games", "4", "--batch", "2",
-        "--each", "nodes=10", "--engine", f"cmd={PYTHON} name=ours", "--opponent", f"cmd={PYTHON} name=theirs",
+        "--each", "tc=1", "--engine", f"cmd={PYTHON} name=ours", "--opponent", f"cmd={PYTHON} name=theirs",
     ]  # fmt: skip
     assert command.main(words) == 0
     assert command.main(words) == 0
