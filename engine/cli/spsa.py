@@ -137,7 +137,7 @@ def _verify(plan: SpsaPlan, tuning: Tuning, games: int, workers: Workers) -> Non
     with ProgressDisplay("match", pairs, "pairs") as display:
         for half_points in verify(plan, tuning, pairs, workers):
             score.add(half_points)
-            display.advance_to(sum(score.pairs))
+            display.advance_to(score.played)
             if abs(score.log_likelihood_ratio(LOW_ELO, HIGH_ELO)) >= LLR_BOUND:
                 break
     ratio = score.log_likelihood_ratio(LOW_ELO, HIGH_ELO)

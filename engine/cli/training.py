@@ -270,8 +270,8 @@ def match(
     with ProgressDisplay("match", len(pairs), "pairs") as display:
         for _, half_points in matches.play(played, pairs, workers):
             score.add(half_points)
-            display.advance_to(sum(score.pairs))
-            if sum(score.pairs) % PAIRS_PER_LINE == 0:
+            display.advance_to(score.played)
+            if score.played % PAIRS_PER_LINE == 0:
                 display.log(str(score))
     print(f"{first} against {second}: {score}")
 

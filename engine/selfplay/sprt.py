@@ -18,28 +18,38 @@ LLR_BOUND = log((1 - ERROR_RATE) / ERROR_RATE)         # the test ends at this r
 class MatchScore:
     """The number of pairs in which the first player made 0, 1, 2, 3 and 4 half points."""
 
-    pairs: list[int] = field(default_factory=lambda: [0] * (MAX_HALF_POINTS + 1))
+    counts: list[int] = field(default_factory=lambda: [0] * (MAX_HALF_POINTS + 1))
 
     def add(self, half_points: int) -> None:
-        self.pairs[half_points] += 1
+        self.counts[half_points] += 1
+
+    @property
+    def played(self) -> int:
+        """The number of all pairs."""
+        return sum(self.counts)
 
     @property
     def games(self) -> int:
-        return 2 * sum(self.pairs)
+        return 2 * self.played
+
+    def score(self) -> float:
+        """Return the share of the points that the first player made, 0 to 1; 0 without games."""
+        points = sum(half_points * count for half_points, count in enumerate(self.counts))
+        return points / max(1, MAX_HALF_POINTS * self.played)
 
     def share(self) -> float:
-        """Return the share of the points, 0 to 1."""
+        """Return the expected share of the points, 0 to 1, as `_mean` adds doubt to the score."""
         return self._mean(lambda part: part)
 
     def error(self) -> float:
         """Return the standard error of the share."""
         share = self.share()
-        return sqrt(self._mean(lambda part: (part - share) ** 2) / (sum(self.pairs) + 1))
+        return sqrt(self._mean(lambda part: (part - share) ** 2) / (self.played + 1))
 
     def _mean(self, value: Callable[[float], float]) -> float:
         """Return the mean over all pairs, plus half a pair won and half a pair lost so that no result is certain."""
-        total = sum(count * value(half_points / MAX_HALF_POINTS) for half_points, count in enumerate(self.pairs))
-        return (total + value(0.0) / 2 + value(1.0) / 2) / (sum(self.pairs) + 1)
+        total = sum(count * value(half_points / MAX_HALF_POINTS) for half_points, count in enumerate(self.counts))
+        return (total + value(0.0) / 2 + value(1.0) / 2) / (self.played + 1)
 
     def elo(self) -> tuple[float, float, float]:
         """Return the Elo difference with its lower and upper 95 % bound."""
@@ -60,13 +70,13 @@ class MatchScore:
         low, high = expected_score(low_elo), expected_score(high_elo)
         share = self.share()
         variance = self._mean(lambda part: (part - share) ** 2)
-        return sum(self.pairs) * (high - low) * (2 * share - low - high) / (2 * variance)
+        return self.played * (high - low) * (2 * share - low - high) / (2 * variance)
 
     def __str__(self) -> str:
         middle, low, high = self.elo()
         return (
-            f"{self.games} games, {100 * self.share():.1f} %, Elo {middle:+.0f} ({low:+.0f} to {high:+.0f}), "
-            f"pairs {' '.join(map(str, self.pairs))}, better with {100 * self.likelihood_of_superiority():.1f} %"
+            f"{self.games} games, {100 * self.score():.1f} %, Elo {middle:+.0f} ({low:+.0f} to {high:+.0f}), "
+            f"pairs {' '.join(map(str, self.counts))}, better with {100 * self.likelihood_of_superiority():.1f} %"
         )
 
 

@@ -199,7 +199,7 @@ class TrainingLoop:
                 "against": generation.teacher,
                 "nodes": generation.match_nodes,
                 "games": score.games,
-                "pairs": score.pairs,
+                "pairs": score.counts,
                 "elo": round(elo, 1),
                 "elo_95_percent": [round(low, 1), round(high, 1)],
                 "superiority": round(score.likelihood_of_superiority(), 4),

@@ -33,7 +33,7 @@ from pathlib import Path
 
 import chess.pgn
 
-from engine.selfplay.sprt import LLR_BOUND, MAX_HALF_POINTS, MatchScore
+from engine.selfplay.sprt import LLR_BOUND, MatchScore
 from tests.benchmarks import openings
 from tests.benchmarks.batches import ABSENT, BATCH_GAMES, OPENINGS, BatchFailed, Match, Player, Table, found
 from tests.benchmarks.children import PLACES
@@ -145,25 +145,20 @@ class Sprt:
         return f"LLR {ratio:+.2f} in [{self.low:g}, {self.high:g}], ends at +-{LLR_BOUND:.2f}: {verdict}"
 
 
-def points_share(score: MatchScore) -> float:
-    """What was made of the points, without the doubt that `MatchScore.share` adds."""
-    return sum(half * count for half, count in enumerate(score.pairs)) / max(1, MAX_HALF_POINTS * sum(score.pairs))
-
-
 def table_lines(first: str, tallies: Sequence[tuple[str, Tally]]) -> list[str]:
     """For people, a line for each opponent, and one for all if there are several."""
     rows = list(tallies)
     if len(rows) > 1:
         total = Tally()
         for _, each in rows:
-            total.score.pairs = [a + b for a, b in zip(total.score.pairs, each.score.pairs, strict=True)]
+            total.score.counts = [a + b for a, b in zip(total.score.counts, each.score.counts, strict=True)]
         rows.append(("all", total))
     width = max(len(first) + 8, *(len(name) for name, _ in rows))
     lines = [f"{first + ' against':<{width}} {'games':>6} {'score':>7} {'Elo':>6} {'95 %':>16}  pairs of 0 to 4 halves"]
     for name, row in rows:
         score = row.score
         middle, low, high = (f"{part:+.0f}" for part in score.elo())
-        share, pairs = f"{100 * points_share(score):.1f} %", " ".join(map(str, score.pairs))
+        share, pairs = f"{100 * score.score():.1f} %", " ".join(map(str, score.counts))
         lines.append(f"{name:<{width}} {score.games:>6} {share:>7} {middle:>6} {low + ' to ' + high:>16}  {pairs}")
     faults = Counter[str]()
     for _, row in tallies:

@@ -10,7 +10,7 @@ from engine.facade import build_mode
 from engine.selfplay.sprt import MatchScore
 from tests.benchmarks import match as command
 from tests.benchmarks.batches import OPENINGS, Match, Player, Table
-from tests.benchmarks.match import BadPlayer, Plan, Sprt, Tally, play, player, points_share, sprt_of, table_lines, tally
+from tests.benchmarks.match import BadPlayer, Plan, Sprt, Tally, play, player, sprt_of, table_lines, tally
 
 PYTHON = sys.executable
 EACH = "tc=8+0.08 option.Hash=64"
@@ -153,7 +153,7 @@ def test_games_of_a_round_are_a_pair_and_the_unfinished_is_left_out(
     pgn.write_text(RECORDED)
     found = Tally()
     found.add_batch(pgn, first)
-    assert found.score.pairs == pairs
+    assert found.score.counts == pairs
     assert found.faults == {"ours: time forfeit": 1, "nobody: unterminated": 1}
 
 
@@ -166,11 +166,6 @@ def test_the_table_has_a_line_for_each_opponent_and_one_for_all() -> None:
     ]  # fmt: skip
     assert lines[4] == "  3 x ours: time forfeit"
     assert len(table_lines("ours", [("weak", weak)])) == 2
-
-
-def test_the_share_of_no_games_is_none() -> None:
-    assert points_share(MatchScore()) == 0
-    assert points_share(MatchScore([0, 0, 0, 0, 3])) == 1
 
 
 def test_the_line_of_a_test_shows_its_state() -> None:
@@ -192,7 +187,7 @@ def test_every_opponent_gets_his_games_in_batches_and_the_table_is_shown_on_the_
     assert [line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("toga2")] == [
         "0", "6", "10",
     ]  # fmt: skip
-    assert tally(matches[0]).score.pairs == [0, 0, 0, 5, 0]
+    assert tally(matches[0]).score.counts == [0, 0, 0, 5, 0]
 
 
 def test_batches_go_on_in_the_openings_where_the_last_one_ended(tmp_path: Path, fastchess: Path) -> None:

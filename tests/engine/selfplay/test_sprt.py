@@ -43,8 +43,11 @@ def test_a_perfect_score_has_finite_bounds() -> None:
     assert 0.5 < score_of(0, 0, 0, 0, 1).likelihood_of_superiority() < 0.95
 
 
-def test_the_score_as_text() -> None:
+def test_the_score_as_text_has_no_doubt_added() -> None:
     assert str(score_of(10, 20, 40, 20, 10)).startswith("200 games, 50.0 %, Elo +0 (-")
+    assert str(score_of(2, 0, 0, 0, 0)).startswith("4 games, 0.0 %, Elo ")
+    assert str(score_of(0, 0, 0, 0, 3)).startswith("6 games, 100.0 %, Elo ")
+    assert score_of(0, 0, 0, 0, 0).score() == 0
 
 
 def test_elo_difference_and_expected_score_are_inverse() -> None:
