@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+MEMORY_S = 24 * 3600               # of the rate: a unit of progress may take minutes
+
 
 class RateColumn(ProgressColumn):
     """The rate of progress."""
@@ -17,7 +19,9 @@ class RateColumn(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.1f} {self._unit}/s")
+        if not speed:
+            return Text("")
+        return Text(f"{speed:,.1f} {self._unit}/s" if speed >= 1 else f"{60 * speed:.2g} {self._unit}/min")
 
 
 class ProgressDisplay:
@@ -35,6 +39,7 @@ class ProgressDisplay:
             MofNCompleteColumn(),
             RateColumn(unit),
             TimeRemainingColumn(),
+            speed_estimate_period=MEMORY_S,
             console=self._console,
             transient=transient,
             disable=not self._console.is_terminal,

@@ -19,5 +19,22 @@ def test_only_a_terminal_gets_a_bar(terminal: bool) -> None:
         display.log("a line [with brackets]")
     assert ("5/20" in output.getvalue()) is terminal
     assert ("\x1b" in output.getvalue()) is terminal
-    assert ("pairs/s" in output.getvalue()) is terminal
+    assert ("pairs/" in output.getvalue()) is terminal
     assert "a line" in output.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("unit_s", "rate", "left"),
+    [(0.5, "2.0 shards/s", "0:00:40"), (45, "1.3 shards/min", "1:00:00"), (1200, "0.05 shards/min", "26:40:00")],
+)
+def test_units_may_take_long(unit_s: float, rate: str, left: str) -> None:
+    now_s, output = 0.0, io.StringIO()
+    console = Console(file=output, force_terminal=True, width=110, get_time=lambda: now_s)
+    display = ProgressDisplay("self-play", 90, "shards", console)
+    for done in range(1, 11):
+        now_s += unit_s
+        display.advance_to(done)
+    with display:
+        pass
+    assert rate in output.getvalue()
+    assert left in output.getvalue()
