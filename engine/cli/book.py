@@ -16,6 +16,7 @@ from engine.cli.parameters import (
     board_variant_option,
     output_options,
     refuse_output,
+    work_alone,
     workers_option,
 )
 from engine.facade import OWN_BOOK, InvalidFen
@@ -84,6 +85,7 @@ def grow(folder: Path, games: int, seed: int, workers: Workers, output: Path, fo
     FOLDER keeps the games. If interrupted, the same command continues.
     """
     refuse_output(output, force)
+    work_alone(folder)
     plan = GrowingPlan(folder, seed)
     for line in book_growing.run(plan, games, workers):
         print(line, flush=True)

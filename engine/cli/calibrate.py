@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from engine.cli.parameters import FILE, POSITIVE, parsed, processes_option, refuse_given, refuse_output
+from engine.exclusive import exclusive
 from engine.facade import RATINGS
 from engine.pgn.time_control import TimeControl, parse_seconds
 from engine.progress import ProgressDisplay
@@ -81,6 +82,7 @@ def calibrate(
         plan = Plan([f"{kind} {number}" for number in range(least, most + 1, step)], rated, reach)
         if write is not None and not (rated and len(plan.levels) > 1):
             raise click.ClickException("--write needs two skills or more, and an anchor, which gives them ratings")
+        click.get_current_context().with_resource(exclusive(results))
         known = Results(results, clock)
         work = [
             Pair(first, second, number, clock)

@@ -11,6 +11,7 @@ from types import FrameType
 import click
 
 from engine import __version__
+from engine.exclusive import InUse
 from engine.facade import InvalidBook, InvalidFen, InvalidNet
 from engine.pgn.game import UnknownVariant
 from engine.selfplay.cluster.address import ClusterFailed, WorkerKilled
@@ -19,7 +20,7 @@ from engine.selfplay.records import InvalidRecord
 PROGRAM = "lichessbot-engine"
 USAGE_ERROR, INTERRUPTED = 2, 130  # exit codes, as shells use them
 USER_ERRORS = (
-    ClusterFailed, InvalidBook, InvalidFen, InvalidNet, InvalidRecord, UnknownVariant, WorkerKilled, MemoryError,
+    ClusterFailed, InUse, InvalidBook, InvalidFen, InvalidNet, InvalidRecord, UnknownVariant, WorkerKilled, MemoryError,
 )  # fmt: skip
 
 # Each command's module and function. A module is imported when its command is called: most load much of the engine.

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from engine.board import Board
 from engine.core.fen import InvalidFen
+from engine.exclusive import exclusive
 from engine.facade import RATINGS, usable_cores
 from engine.lessons.styles import STYLES, parse_style
 from engine.selfplay.cluster.address import Cluster, parse_cluster
@@ -110,6 +111,12 @@ def refuse_output(path: Path, force: bool) -> None:
         known = {name for param in click.get_current_context().command.params for name in param.opts}
         ways = ", ".join(way for name, way in WAYS_OUT.items() if name in known)
         raise click.ClickException(f"{path} exists; {ways or 'choose another name'}")
+
+
+def work_alone(folder: Path) -> None:
+    """Make a folder if it is missing, and keep other commands out of it until this one ends. Raises InUse."""
+    folder.mkdir(parents=True, exist_ok=True)
+    click.get_current_context().with_resource(exclusive(folder))
 
 
 def refuse_given(names: Iterable[str], other: str) -> None:

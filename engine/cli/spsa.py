@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from engine.cli.parameters import FILE, POSITIVE, number, workers_option
+from engine.cli.parameters import FILE, POSITIVE, number, work_alone, workers_option
 from engine.core import params
 from engine.progress import ProgressDisplay
 from engine.selfplay.sprt import LLR_BOUND, MatchScore
@@ -68,6 +68,7 @@ def spsa(
     if not is_build and build.exists():
         _run_in_build(build)           # its numbers count: those of the checkout may have changed since
     parameters = _chosen(read_parameters(Path(params.__file__).read_text()), patterns)
+    work_alone(folder)
     if not is_build:
         _run_in_build(build)
     plan = SpsaPlan(parameters, -(-games // 2), nodes, seed, step, rate)

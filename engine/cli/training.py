@@ -29,6 +29,7 @@ from engine.cli.parameters import (
     refuse_given,
     refuse_output,
     variant_option,
+    work_alone,
     workers_option,
 )
 from engine.evaluation import net_file
@@ -119,6 +120,7 @@ def selfplay(
 ) -> None:
     """Play games of the engine against itself and store their positions in FOLDER."""
     load_evaluation(net, variant)      # reports a bad file once, not in every process
+    work_alone(folder)
     plan = SelfplayPlan(folder, seed, nodes=nodes, evaluation=net, variant=variant, tree=tree)
     missing = plan.missing(games)
     kept = len(plan.shards(games)) - len(missing)
@@ -186,7 +188,9 @@ def tune(
     weights, nothing is, and the exit code is 1.
     """
     refuse_output(output, force)
-    samples, held_out = load(_shards(folder), positions)
+    paths = _shards(folder)
+    work_alone(folder)
+    samples, held_out = load(paths, positions)
     if not len(samples) or not len(held_out):
         raise record_files.InvalidRecord(f"{folder}: too few games to learn from some and hold out others: play more")
     print(f"{len(samples):,} positions to learn from, {len(held_out):,} held out", flush=True)
@@ -300,4 +304,5 @@ def learn(teacher: str, **options: Any) -> None:
     """
     load_evaluation(teacher, options["variant"])
     settings = _training_settings(options)
+    work_alone(options["folder"])
     TrainingLoop(LoopPlan(teacher=teacher, settings=settings, **options)).run()

@@ -14,6 +14,7 @@ from engine.cli.main import run
 from engine.evaluation import net_file, weights
 from engine.evaluation.eval_file import shipped_file
 from engine.evaluation.net_file import InvalidNet
+from engine.exclusive import exclusive
 from engine.selfplay.selfplay import SelfplayPlan
 from engine.training.data import load, read_words, rules_in
 from engine.training.export import train_network
@@ -90,6 +91,28 @@ def test_no_file_is_replaced_without_force(
     way = ways.get(command[0], "`--force` replaces it, `--output` writes elsewhere")
     assert capsys.readouterr().err == f"{output} exists; {way}\n"
     assert Path(output).read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("selfplay", "there"),
+        ("tune", "there"),
+        ("spsa", "there"),
+        (*LEARN[:1], "there", *LEARN[2:], "--minutes", "9"),
+        ("book", "grow", "there"),
+        ("calibrate", "there/ladder.jsonl"),
+    ],
+)
+def test_a_second_command_in_a_folder_is_refused(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_shards(Path("there"), 1, games=1)
+    place = Path("there/ladder.jsonl" if command[0] == "calibrate" else "there")
+    with exclusive(place):
+        assert run(command) == 2
+    assert capsys.readouterr().err == f"another command works in {place}\n"
 
 
 @pytest.mark.parametrize("command", [("train", "shards"), ("book", "build", os.devnull)])
