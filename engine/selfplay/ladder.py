@@ -37,6 +37,7 @@ HASH_MB = 8
 OPENING_PLIES = 8
 MAX_PLIES = 300                    # of a game, which is then drawn
 OWN_NUMBERS = {"level": RATINGS, "skill": range(200, 3701), "nodes": range(1, 10**9)}
+POINTS = (0, 0.5, 1, 1.5, 2)       # that a player can make in a pair
 LIMIT_WORDS = ("depth", "nodes", "movetime")
 
 
@@ -250,12 +251,14 @@ class Results:
         for number, line in enumerate(content.splitlines(keepends=True), 1):
             try:
                 first, second, pair, points, *clock = json.loads(line)
+                if points not in POINTS:
+                    raise ValueError
                 self._points.setdefault((str(first), str(second)), {})[int(pair)] = float(points)
             except (ValueError, TypeError):
                 if line.startswith(b"[") and not line.endswith((b"]", b"\r", b"\n")):
                     os.truncate(path, len(content) - len(line))
                     return
-                raise InvalidRecord(f"{path}:{number}: expected [first, second, pair, points]") from None
+                raise InvalidRecord(f"{path}:{number}: expected [first, second, pair, points 0 to 2]") from None
             if clock != self._clock:
                 played, wanted = (it[0] if it else "no clock" for it in (clock, self._clock))
                 raise InvalidRecord(f"{path}:{number}: played with {played}, expected {wanted}: choose another file")

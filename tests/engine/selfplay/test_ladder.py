@@ -143,7 +143,7 @@ def test_results_are_kept(tmp_path: Path) -> None:
     assert again.missing("a", "b", 4) == [1, 3]
     assert again.pairings() == [Pairing("a", "b", 1.5, 4)]
     path.write_text(path.read_text() + "[1, 2]\n")
-    with pytest.raises(InvalidRecord, match=r"results\.jsonl:3: expected \[first, second, pair, points\]"):
+    with pytest.raises(InvalidRecord, match=r"results\.jsonl:3: expected \[first, second, pair, points 0 to 2\]"):
         Results(path)
     path.write_bytes(b"\xff\xfe\x00\n")
     with pytest.raises(InvalidRecord, match=r"results\.jsonl:1: expected"):
@@ -165,7 +165,8 @@ def test_a_result_that_a_power_cut_halved_is_played_again(cut: int, tmp_path: Pa
 
 def test_a_file_of_something_else_is_refused_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    for text in ("[1, 2, 3]", "notes", '["a", "b", 0\n["a", "b", 1, 1.5]\n'):
+    damaged = ('["a", "b", 0, 99]\n', '["a", "b", 0, NaN]\n', '["a", "b", 0\n["a", "b", 1, 1.5]\n')
+    for text in ("[1, 2, 3]", "notes", *damaged):
         path.write_text(text)
         with pytest.raises(InvalidRecord, match=r"results\.jsonl:1: expected"):
             Results(path)
