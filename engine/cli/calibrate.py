@@ -56,8 +56,9 @@ def calibrate(
     """Play a ladder of the levels, keep the games' results in RESULTS, and fit the ratings of all.
 
     An anchor is the text of a foreign engine: its command, UCI options, perhaps depth=, nodes= or movetime= for its
-    moves, and rating= unless that is its UCI_Elo. The same command continues an interrupted ladder, and with more pairs
-    a finished one. Another --clock needs other RESULTS.
+    moves, and rating= unless that is its UCI_Elo. An engine that crashes loses the game and is started again. The last
+    lines count games lost by crashes, illegal moves and on time. The same command continues an interrupted ladder, and
+    with more pairs a finished one. Another --clock needs other RESULTS.
 
     With --games no games are played: the command prints how often each level chooses what people of its rating played.
     With --write as well it finds the skills whose moves lose as much as people's, and writes those.
@@ -95,12 +96,18 @@ def calibrate(
                 display.advance_to(done)
     except EngineFailed as error:
         raise click.ClickException(str(error)) from None
-    report = Report(plan, known.pairings())
-    if write is not None:
+    report = Report(plan, known.pairings(), known.forfeits)
+    illegal = report.illegal_moves()
+    if write is not None and not illegal:
         write_whole(write, [report.calibration().encode()])
     for line in report.lines():
         print(line)
     if write is not None:
+        if illegal:
+            raise click.ClickException(
+                f"{write} is not written: {illegal} games were lost by an illegal move; without their lines in "
+                f"{results} they are played again"
+            )
         print(f"wrote {write}")
 
 

@@ -5,16 +5,17 @@ Below the weakest anchor the scale hangs on a chain of neighbours down to the ra
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import mean
 
-from engine.selfplay.ladder import parse_foreign
+from engine.selfplay.ladder import Forfeit, parse_foreign
 from engine.selfplay.ratings import Pairing, Rated, fit, rising
 from engine.selfplay.records import InvalidRecord
 from engine.selfplay.uci_client import EngineFailed, UciClient
 
 RANDOM = "random"
+FORFEITS = {Forfeit.TIME: "on time", Forfeit.ILLEGAL: "by an illegal move", Forfeit.FAILURE: "by a crash or no answer"}
 BAND = 200                         # of ratings, for which the calibration error is averaged
 
 
@@ -61,9 +62,20 @@ class Report:
 
     plan: Plan
     results: Sequence[Pairing]
+    forfeits: Mapping[tuple[str, Forfeit], int] = field(default_factory=dict)      # games, by player and reason
 
     def lines(self) -> Iterator[str]:
-        """Yield the table of the levels, the calibration error by bands, and the anchors."""
+        """Yield the table of the levels, the calibration error by bands, the anchors, and games lost by forfeit."""
+        yield from self._ratings()
+        for name in dict.fromkeys(name for name, _ in self.forfeits):
+            counts = [(self.forfeits.get((name, how), 0), words) for how, words in FORFEITS.items()]
+            yield f"games lost: {', '.join(f'{count} {words}' for count, words in counts if count)}: {name}"
+
+    def illegal_moves(self) -> int:
+        """Return how many games were lost by an illegal move."""
+        return sum(count for (_, how), count in self.forfeits.items() if how is Forfeit.ILLEGAL)
+
+    def _ratings(self) -> Iterator[str]:
         rated = fit(self.results, self.plan.anchors)
         lowest = min(self.plan.anchors.values(), default=float("-inf"))
         yield f"{'player':<14}{'rating':>7}{'95 %':>7}{'games':>7}  {'against the one before':<24}note"

@@ -13,8 +13,10 @@ import os
 import random
 import shlex
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -35,10 +37,19 @@ STOCKFISH_NODES = (5_000,) * 5 + (20_000,) * 3 + (60_000,) * 3   # enough for it
 
 HASH_MB = 8
 OPENING_PLIES = 8
+MOST_FAILURES = 3                  # games in a row, after which a foreign engine is given up
 MAX_PLIES = 300                    # of a game, which is then drawn
 OWN_NUMBERS = {"level": RATINGS, "skill": range(200, 3701), "nodes": range(1, 10**9)}
 POINTS = (0, 0.5, 1, 1.5, 2)       # that a player can make in a pair
 LIMIT_WORDS = ("depth", "nodes", "movetime")
+
+
+class Forfeit(StrEnum):
+    """How a player lost a game otherwise than on the board."""
+
+    TIME = "time"
+    ILLEGAL = "illegal move"
+    FAILURE = "failure"            # the engine ended, or did not answer
 
 
 class Player(Protocol):
@@ -86,17 +97,34 @@ class RandomPlayer:
 
 
 class ForeignPlayer:
-    """A foreign engine; `limits` are its own, or empty: then it gets the clock, or a tenth of a second."""
+    """A foreign engine; `limits` are its own, or empty: then it gets the clock, or a tenth of a second.
+
+    After a failure it is started again for the next game, but not after several games in a row.
+    """
 
     def __init__(self, command: str, options: dict[str, str], limits: str) -> None:
         self._client = UciClient(command, options)
-        self._limits = limits
+        self._command, self._options, self._limits = command, options, limits
+        self._has_failed, self._failures = False, 0
 
     def new_game(self, seed: int) -> None:
-        self._client.new_game()
+        if self._failures == MOST_FAILURES:
+            raise EngineFailed(f"{self._command} failed in {MOST_FAILURES} games in a row")
+        if self._has_failed:
+            self._client.close()
+            self._client = UciClient(self._command, self._options)
+            self._has_failed = False
+        else:
+            self._failures = 0
+            self._client.new_game()
 
     def move(self, board: Board, limits: Limits) -> str:
-        return self._client.go(board.moves, self._limits or _go_words(limits))
+        try:
+            return self._client.go(board.moves, self._limits or _go_words(limits))
+        except EngineFailed:
+            self._has_failed = True
+            self._failures += 1
+            raise
 
 
 def _go_words(limits: Limits) -> str:
@@ -193,21 +221,36 @@ class Pair:
     time_control: TimeControl | None = None
 
 
-def play_pair(pair: Pair) -> tuple[Pair, float]:
-    """Play an opening with both colours and return the points of the first player. Raises EngineFailed."""
+@dataclass(frozen=True)
+class PlayedPair:
+    """The points that the first player made, and who lost a game otherwise than on the board."""
+
+    pair: Pair
+    points: float
+    forfeits: tuple[tuple[str, Forfeit], ...] = ()
+
+
+def play_pair(pair: Pair) -> PlayedPair:
+    """Play an opening with both colours. Raises EngineFailed if an engine cannot be started, or fails all the time."""
     players = (player(pair.first), player(pair.second))
     points = 0.0
+    forfeits = []
     for first_is_white in (True, False):
         for side, it in enumerate(players):
             it.new_game(4 * pair.number + 2 * first_is_white + side + 1)
         white, black = players if first_is_white else players[::-1]
-        white_points = play_for_points(opening(pair.number), white, black, pair.time_control)
-        points += white_points if first_is_white else 1 - white_points
-    return pair, points
+        white_points, forfeit = play_for_points(opening(pair.number), white, black, pair.time_control)
+        won = white_points if first_is_white else 1 - white_points
+        points += won
+        if forfeit is not None:
+            forfeits.append((pair.second if won else pair.first, forfeit))
+    return PlayedPair(pair, points, tuple(forfeits))
 
 
-def play_for_points(board: Board, white: Player, black: Player, time_control: TimeControl | None) -> float:
-    """Play to the end and return White's points. A player without time or with an illegal move loses."""
+def play_for_points(
+    board: Board, white: Player, black: Player, time_control: TimeControl | None
+) -> tuple[float, Forfeit | None]:
+    """Play to the end and return White's points, and how the loser forfeited the game if it was not on the board."""
     clocks = {"white": time_control.base_s, "black": time_control.base_s} if time_control is not None else {}
     while (outcome := board.outcome()) is None and len(board.moves) < MAX_PLIES:
         side = board.turn
@@ -217,27 +260,34 @@ def play_for_points(board: Board, white: Player, black: Player, time_control: Ti
             limits = Limits(
                 round(1000 * clocks["white"]), round(1000 * clocks["black"]), increment_ms, increment_ms
             )
+        lost = 0.0 if side == "white" else 1.0
         started = time.monotonic()
-        move = (white if side == "white" else black).move(board, limits)
+        try:
+            move = (white if side == "white" else black).move(board, limits)
+        except EngineFailed:
+            return lost, Forfeit.FAILURE
         if time_control is not None:
             clocks[side] -= time.monotonic() - started
             if clocks[side] < 0:
-                return 0.0 if side == "white" else 1.0
+                return lost, Forfeit.TIME
             clocks[side] += time_control.increment_s
         try:
             board.push(move)
         except InvalidMove:
-            return 0.0 if side == "white" else 1.0
+            return lost, Forfeit.ILLEGAL
     if outcome is None or outcome.winner is None:
-        return 0.5
-    return 1.0 if outcome.winner == "white" else 0.0
+        return 0.5, None
+    return (1.0 if outcome.winner == "white" else 0.0), None
 
 
 # --- Results ---------------------------------------------------------------------------------------------------------
 
 
 class Results:
-    """The file of results: a line of JSON for each pair. All of its games have the same clock, or none."""
+    """The file of results: a line of JSON for each pair. All of its games have the same clock, or none.
+
+    A line is [first, second, pair, points], then the clock, and the forfeits: each a player and how it lost a game.
+    """
 
     def __init__(self, path: Path, time_control: TimeControl | None = None) -> None:
         """Read what there is. Raises InvalidRecord, also for games with another clock, or OSError.
@@ -247,6 +297,7 @@ class Results:
         self._path = path
         self._clock = [] if time_control is None else [str(time_control)]
         self._points: dict[tuple[str, str], dict[int, float]] = {}
+        self.forfeits: Counter[tuple[str, Forfeit]] = Counter()
         content = path.read_bytes() if path.exists() else b""
         for number, line in enumerate(content.splitlines(keepends=True), 1):
             try:
@@ -254,6 +305,8 @@ class Results:
                 if points not in POINTS:
                     raise ValueError
                 self._points.setdefault((str(first), str(second)), {})[int(pair)] = float(points)
+                if clock and isinstance(clock[-1], list):
+                    self.forfeits.update((str(loser), Forfeit(how)) for loser, how in clock.pop())
             except (ValueError, TypeError):
                 if line.startswith(b"[") and not line.endswith((b"]", b"\r", b"\n")):
                     os.truncate(path, len(content) - len(line))
@@ -266,11 +319,14 @@ class Results:
             with path.open("a") as file:
                 file.write("\n")
 
-    def add(self, pair: Pair, points: float) -> None:
+    def add(self, played: PlayedPair) -> None:
         """Keep a result."""
-        self._points.setdefault((pair.first, pair.second), {})[pair.number] = points
+        pair = played.pair
+        self._points.setdefault((pair.first, pair.second), {})[pair.number] = played.points
+        self.forfeits.update(played.forfeits)
+        line = [pair.first, pair.second, pair.number, played.points, *self._clock]
         with self._path.open("a") as file:
-            file.write(json.dumps([pair.first, pair.second, pair.number, points, *self._clock]) + "\n")
+            file.write(json.dumps([*line, played.forfeits] if played.forfeits else line) + "\n")
 
     def missing(self, first: str, second: str, pairs: int) -> list[int]:
         """Return the numbers of the pairs that have not been played yet."""
@@ -287,6 +343,6 @@ class Results:
 
 def play(pairs: Iterable[Pair], results: Results, jobs: int) -> Iterator[Pair]:
     """Play these pairs, several at a time, keep the results, and yield each pair. Raises EngineFailed."""
-    for pair, points in run_parallel(play_pair, pairs, jobs):
-        results.add(pair, points)
-        yield pair
+    for played in run_parallel(play_pair, pairs, jobs):
+        results.add(played)
+        yield played.pair

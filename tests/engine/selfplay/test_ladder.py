@@ -6,11 +6,23 @@ from pathlib import Path
 import pytest
 
 from engine.cli.main import run
-from engine.facade import build_mode
+from engine.facade import Board, build_mode
 from engine.pgn.time_control import TimeControl
 from engine.selfplay import uci_client
 from engine.selfplay.calibration import Plan, Report
-from engine.selfplay.ladder import Pair, Results, opening, parse_foreign, play_pair, stockfish_anchors
+from engine.selfplay.ladder import (
+    ForeignPlayer,
+    Forfeit,
+    Pair,
+    PlayedPair,
+    Results,
+    make_player,
+    opening,
+    parse_foreign,
+    play_for_points,
+    play_pair,
+    stockfish_anchors,
+)
 from engine.selfplay.ratings import Pairing
 from engine.selfplay.records import InvalidRecord
 from engine.selfplay.uci_client import EngineFailed, UciClient
@@ -74,13 +86,12 @@ def test_openings_differ_and_are_the_same_for_the_same_number() -> None:
 def test_a_pair_is_repeatable() -> None:
     pair = Pair("level 700", "level 1300", 4)
     assert play_pair(pair) == play_pair(pair)
-    assert play_pair(Pair("random", "level 1300", 0))[1] == 0
+    assert play_pair(Pair("random", "level 1300", 0)).points == 0
 
 
 @needs_speed
 def test_a_foreign_engine_plays_with_a_clock(foreign: Path) -> None:
-    _, points = play_pair(Pair(f"{foreign} UCI_Elo=600 rating=600", "level 2600", 0, TimeControl(200, 0.2)))
-    assert points == 0
+    assert play_pair(Pair(f"{foreign} UCI_Elo=600 rating=600", "level 2600", 0, TimeControl(200, 0.2))).points == 0
 
 
 @needs_speed
@@ -137,9 +148,10 @@ def test_a_foreign_engine_is_read_from_its_text() -> None:
 def test_results_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     results = Results(path)
-    results.add(Pair("a", "b", 0), 1.5)
-    results.add(Pair("a", "b", 2), 0.0)
+    results.add(PlayedPair(Pair("a", "b", 0), 1.5))
+    results.add(PlayedPair(Pair("a", "b", 2), 0.0, (("a", Forfeit.TIME), ("a", Forfeit.ILLEGAL))))
     again = Results(path)
+    assert again.forfeits == results.forfeits == {("a", Forfeit.TIME): 1, ("a", Forfeit.ILLEGAL): 1}
     assert again.missing("a", "b", 4) == [1, 3]
     assert again.pairings() == [Pairing("a", "b", 1.5, 4)]
     path.write_text(path.read_text() + "[1, 2]\n")
@@ -154,12 +166,12 @@ def test_results_are_kept(tmp_path: Path) -> None:
 def test_a_result_that_a_power_cut_halved_is_played_again(cut: int, tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     for number in (0, 1):
-        Results(path).add(Pair("a", "b", number), 1.5)
+        Results(path).add(PlayedPair(Pair("a", "b", number), 1.5))
     whole = path.read_text()
     path.write_text(whole[:-cut])
     results = Results(path)
     for number in results.missing("a", "b", 2):
-        results.add(Pair("a", "b", number), 1.5)
+        results.add(PlayedPair(Pair("a", "b", number), 1.5))
     assert path.read_text() == whole
 
 
@@ -175,13 +187,74 @@ def test_a_file_of_something_else_is_refused_and_kept(tmp_path: Path) -> None:
 
 def test_results_with_another_clock_are_refused(tmp_path: Path) -> None:
     path, bullet, blitz = tmp_path / "results.jsonl", TimeControl(8, 0.08), TimeControl(180, 2)
-    Results(path, bullet).add(Pair("a", "b", 0, bullet), 1.5)
-    assert Results(path, bullet).pairings() == [Pairing("a", "b", 1.5, 2)]
+    Results(path, bullet).add(PlayedPair(Pair("a", "b", 0, bullet), 1.5))
+    Results(path, bullet).add(PlayedPair(Pair("a", "b", 1, bullet), 0.5, (("b", Forfeit.TIME),)))
+    assert Results(path, bullet).pairings() == [Pairing("a", "b", 2.0, 4)]
+    assert Results(path, bullet).forfeits == {("b", Forfeit.TIME): 1}
     with pytest.raises(InvalidRecord, match=r"jsonl:1: played with 8\+0\.08, expected 180\+2: choose another file"):
         Results(path, blitz)
     path.write_text('["a", "b", 0, 1.5]\n')
     with pytest.raises(InvalidRecord, match="played with no clock, expected 180"):
         Results(path, blitz)
+
+
+@pytest.mark.parametrize(
+    ("answer", "forfeit"),
+    [("bestmove a1a1", Forfeit.ILLEGAL), ("bestmove (none)", Forfeit.ILLEGAL), ("bestmove", Forfeit.FAILURE)],
+)
+def test_a_game_lost_otherwise_than_on_the_board_is_noted(answer: str, forfeit: Forfeit, tmp_path: Path) -> None:
+    foreign = silly(tmp_path, answer)
+    pair = Pair("random", foreign, 0)
+    assert play_pair(pair) == PlayedPair(pair, 2.0, ((foreign, forfeit),) * 2)
+
+
+def test_a_slow_engine_loses_on_time(tmp_path: Path) -> None:
+    foreign = silly(tmp_path, "bestmove e2e4", pause_s=1.5)
+    pair = Pair(foreign, "random", 0, TimeControl(1, 0))
+    assert play_pair(pair).forfeits == ((foreign, Forfeit.TIME),) * 2
+
+
+def test_an_engine_that_crashes_is_started_again_but_not_for_ever(tmp_path: Path) -> None:
+    """The first process crashes at once, the second one plays, all others crash."""
+    script = tmp_path / "crash"
+    script.write_text(
+        f"#!/bin/sh\necho >>{tmp_path}/starts\nwhile read line; do case $line in\nuci) echo uciok;;\n"
+        "isready) echo readyok;;\nquit) exit;;\n"
+        f"go*) if [ $(wc -l <{tmp_path}/starts) = 2 ]; then echo bestmove a1a1; else exit 3; fi;;\nesac; done\n"
+    )
+    script.chmod(0o755)
+    crashing, board = make_player(str(script)), Board()
+    assert isinstance(crashing, ForeignPlayer)
+    found = []
+    for game in range(3):
+        crashing.new_game(game)
+        found.append(play_for_points(board, crashing, crashing, None)[1])
+    assert found == [Forfeit.FAILURE, Forfeit.ILLEGAL, Forfeit.ILLEGAL]
+    (tmp_path / "starts").write_text("many\n" * 5)
+    for game in range(3):
+        crashing.new_game(game)
+        assert play_for_points(board, crashing, crashing, None) == (0.0, Forfeit.FAILURE)
+    with pytest.raises(EngineFailed, match="crash failed in 3 games in a row"):
+        crashing.new_game(3)
+
+
+def test_the_report_names_games_lost_otherwise_than_on_the_board() -> None:
+    forfeits = {("a", Forfeit.ILLEGAL): 1, ("b", Forfeit.FAILURE): 2, ("a", Forfeit.TIME): 3}
+    lines = list(Report(Plan(LEVELS, ANCHORS, 250), [Pairing("level 900", "level 1200", 1, 2)], forfeits).lines())
+    assert lines[-2:] == [
+        "games lost: 3 on time, 1 by an illegal move: a", "games lost: 2 by a crash or no answer: b",
+    ]  # fmt: skip
+
+
+@needs_speed
+def test_a_calibration_with_illegal_moves_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, skills, foreign = tmp_path / "ladder.jsonl", tmp_path / "calibration.py", silly(tmp_path, "bestmove a1a1")
+    command = ("calibrate", str(path), "--skills", "--least", "500", "--most", "700", "--step", "200", "--pairs", "1")
+    assert run((*command, "--processes", "1", "--anchor", f"{foreign} rating=600", "--write", str(skills))) == 2
+    output, error = capsys.readouterr()
+    assert output.splitlines()[-1] == f"games lost: 4 by an illegal move: {foreign} rating=600"
+    assert error.startswith(f"{skills} is not written: 4 games were lost by an illegal move;")
+    assert not skills.exists()
 
 
 def test_a_calibration_of_one_skill_is_not_written() -> None:
