@@ -43,7 +43,8 @@ def styles(
             found = compare(measure, styled, default)
             star = "*" if NAMED_MEASURE[name] == title else " "
             if found is not None:
-                numbers = f"{found.styled:>9.3f}{found.default:>9.3f}{found.ratio:>7.2f}{found.p:>9.1g}"
+                p = "-" if found.p is None else f"{found.p:.1g}"
+                numbers = f"{found.styled:>9.3f}{found.default:>9.3f}{found.ratio:>7.2f}{p:>9}"
                 print(f"{star} {title:<20}{numbers}  of {found.styled_games} and {found.default_games} games")
 
 

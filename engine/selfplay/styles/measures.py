@@ -6,7 +6,8 @@ beside the styles defines each in words. Moves are counted as on a score sheet.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import erfc, inf, sqrt
+from math import exp, lgamma, log, log1p, sqrt
+from statistics import mean, variance
 
 from engine.core.position import Position
 from engine.evaluation.style import StyleName
@@ -189,13 +190,13 @@ NAMED_MEASURE = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """The means of a measure for a style and for the default, over so many games each, and the chance of no effect."""
+    """The means of a measure for a style and for the default, over so many games each, and the p of Welch's test."""
 
     styled: float
     default: float
     styled_games: int
     default_games: int
-    p: float
+    p: float | None
 
     @property
     def ratio(self) -> float:
@@ -203,19 +204,44 @@ class Comparison:
 
 
 def compare(measure: Measure, styled: Sequence[WatchedGame], default: Sequence[WatchedGame]) -> Comparison | None:
-    """Compare two sets of games; None if one of them has no game that counts.
-
-    `p` is that of Welch's test: the chance of a difference at least as large, up or down, if the style had no effect.
-    """
+    """Compare two sets of games; None if one of them has no game that counts."""
     values = [[value for game in games if (value := measure(game)) is not None] for games in (styled, default)]
     if not all(values):
         return None
-    means = [sum(it) / len(it) for it in values]
-    error = sqrt(sum(_variance_of_mean(it, mean) for it, mean in zip(values, means, strict=True)))
-    difference = abs(means[0] - means[1])
-    z = difference / error if error else inf if difference else 0.0
-    return Comparison(means[0], means[1], len(values[0]), len(values[1]), erfc(z / sqrt(2)))
+    means = [mean(it) for it in values]
+    return Comparison(means[0], means[1], len(values[0]), len(values[1]), welch_p(values[0], values[1]))
 
 
-def _variance_of_mean(values: Sequence[float], mean: float) -> float:
-    return sum((value - mean) ** 2 for value in values) / max(1, len(values) - 1) / len(values)
+def welch_p(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Return the p of Welch's test: the chance of means at least as far apart, up or down, of equal distributions.
+
+    None if it is not defined: below two values on a side, or if neither side varies. (Welch 1947; Satterthwaite 1946)
+    """
+    if min(len(first), len(second)) < 2:
+        return None
+    error, other = variance(first) / len(first), variance(second) / len(second)      # squared, of the means
+    if not error + other:
+        return None
+    freedom = (error + other) ** 2 / (error**2 / (len(first) - 1) + other**2 / (len(second) - 1))
+    return student_p(abs(mean(first) - mean(second)) / sqrt(error + other), freedom)
+
+
+def student_p(t: float, freedom: float) -> float:
+    """Return the chance that Student's t with so many degrees of freedom is at least as far from 0 as `t`, >= 0."""
+    share = freedom / (freedom + t * t)
+    if t >= 1:
+        return _incomplete_beta(freedom / 2, 0.5, share)
+    return 1 - _incomplete_beta(0.5, freedom / 2, 1 - share)      # the other series has too many terms
+
+
+def _incomplete_beta(a: float, b: float, x: float) -> float:
+    """Return the regularized incomplete beta function, by its series of positive terms. (DLMF 8.17.8)"""
+    if x == 0:
+        return 0.0
+    term = exp(a * log(x) + b * log1p(-x) + lgamma(a + b) - lgamma(a + 1) - lgamma(b))
+    total, number = 0.0, 0
+    while total + term != total:
+        total += term
+        term *= x * (a + b + number) / (a + 1 + number)
+        number += 1
+    return total

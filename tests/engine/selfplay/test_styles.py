@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import atan, pi, sqrt
 
 import pytest
 
@@ -12,7 +13,7 @@ from engine.evaluation.style import StyleName
 from engine.selfplay.records import Result
 from engine.selfplay.styles import measures
 from engine.selfplay.styles.match import StyleMatch, play_opening
-from engine.selfplay.styles.measures import MEASURES, NAMED_MEASURE, WatchedGame, compare
+from engine.selfplay.styles.measures import MEASURES, NAMED_MEASURE, WatchedGame, compare, student_p, welch_p
 
 NODES = 60
 
@@ -97,11 +98,34 @@ def test_two_equal_samples_differ_by_chance_and_unequal_ones_do_not() -> None:
     assert more is not None
     assert (same.ratio, same.p) == (1.0, 1.0)
     assert (more.ratio, more.styled_games, more.default_games) == (4.0, 50, 50)
+    assert more.p is not None
     assert more.p < 1e-6
     assert compare(measures.swindles, many, few) is None
     all_drawn = compare(measures.draws, [drawn] * 50, [lost] * 50)
     assert all_drawn is not None
-    assert all_drawn.p == 0
+    assert all_drawn.p is None, "nothing varies"
+
+
+@pytest.mark.parametrize("t", [0.0, 0.01, 0.9, 1.1, 5.0, 60.0])
+def test_students_t_of_one_and_of_two_degrees_of_freedom(t: float) -> None:
+    assert student_p(t, 1) == pytest.approx(1 - 2 * atan(t) / pi)
+    assert student_p(t, 2) == pytest.approx(1 - t / sqrt(2 + t * t), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("t", "freedom", "p"),
+    [(2.228139, 10, 0.05), (3.169273, 10, 0.01), (1.310415, 30, 0.2), (0.676951, 100, 0.5), (3.290624, 1e5, 0.001)],
+)
+def test_students_t_as_in_tables(t: float, freedom: float, p: float) -> None:
+    assert student_p(t, freedom) == pytest.approx(p, rel=1e-4)
+
+
+def test_welchs_test_of_two_small_samples() -> None:
+    """By hand: t = 2 and two degrees of freedom, as only one side varies; unequal variances give 1.4706 of them."""
+    assert welch_p([1, 1], [1, 0, 0]) == pytest.approx(1 - 2 / sqrt(6))
+    assert welch_p([0, 4], [5, 6]) == pytest.approx(student_p(3.5 / sqrt(4.25), 4.25**2 / (16 + 1 / 16)))
+    assert welch_p([1], [0, 1, 0]) is None
+    assert welch_p([1, 1], [0, 0]) is None
 
 
 def test_every_style_has_its_measure() -> None:
