@@ -1,12 +1,34 @@
 """Games of variants against a random mover, and their record."""
 
 import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict
 from pathlib import Path
 
+import chess
 import pytest
 
 from engine.facade import build_mode
-from tests.benchmarks.variants import OURS, Match, elo, ending, new_board, random_opening, row
+from tests.benchmarks.variants import (
+    OURS,
+    Clock,
+    Game,
+    Match,
+    Program,
+    RandomMover,
+    ending,
+    new_board,
+    play,
+    random_opening,
+    read_record,
+    row,
+)
+from tests.engine.selfplay.test_ladder import silly
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
 
@@ -41,7 +63,46 @@ def test_endings_are_judged() -> None:
     assert ending(new_board("crazyhouse", "7k/8/8/8/4K3/8/8/R7[] b - - 100 80")) is None
 
 
-def test_elo_of_a_score() -> None:
-    assert elo(0.5) == 0
-    assert elo(0.75) == pytest.approx(190.8, abs=0.1)
-    assert elo(1.0) == float("inf")
+@pytest.mark.parametrize("answer", ["zz99", "", "(none)", "0000", "e2e5"])
+def test_an_answer_that_is_no_legal_move_loses(answer: str) -> None:
+    class Opponent(RandomMover):
+        def move(self, start: str, board: chess.Board, clocks: tuple[Clock, Clock]) -> str:
+            return answer
+
+    game = play("atomic", 0, (RandomMover("1"), Opponent("2")), (1.0, 0.0), 0)
+    assert (game.score, game.end) == (1.0, f"illegal move: theirs {answer}")
+
+
+@pytest.mark.parametrize(("said", "move"), [("bestmove e2e4 ponder e7e5", "e2e4"), ("bestmove", "")])
+def test_a_program_may_answer_without_a_move(said: str, move: str, tmp_path: Path) -> None:
+    program = Program(silly(tmp_path, said), "atomic", {}, nodes=1)
+    assert program.move(chess.STARTING_FEN, chess.Board(), (Clock(1, 0), Clock(1, 0))) == move
+    program.close()
+
+
+def test_few_games_have_wide_bounds() -> None:
+    games = [Game("atomic", number, number == 0, 1.0, "checkmate", 9, "", "") for number in (0, 1)]
+    assert row("atomic", games).split()[5:13] == ["100.0", "%", "±", "60.0", "Elo", "+191", "[-302,", "+1200]"]
+
+
+def test_a_line_that_was_cut_off_is_removed_from_a_record(tmp_path: Path) -> None:
+    record = tmp_path / "games.jsonl"
+    games = [Game("atomic", number, True, 1.0, "checkmate", 9, "", "") for number in (0, 1)]
+    lines = [json.dumps(asdict(game)) + "\n" for game in games]
+    record.write_text("".join(lines)[:-5])
+    assert read_record(record) == games[:1]
+    assert record.read_text() == lines[0]
+
+
+def test_an_interruption_lets_the_game_under_way_end(tmp_path: Path) -> None:
+    record = tmp_path / "games.jsonl"
+    command = [sys.executable, "-m", "tests.benchmarks.variants", "--variant", "atomic", "--games", "100000"]
+    limits = ["--our-nodes", "20", "--record", str(record)]
+    child = subprocess.Popen([*command, *limits], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    while not record.exists():
+        assert child.poll() is None
+        time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGINT)
+    output, _ = child.communicate(timeout=200)
+    assert child.returncode == 130
+    assert int(output.split()[1]) == len(read_record(record))

@@ -10,31 +10,37 @@ engines of ours evaluate by their terms. `--nodes` limits the opponent, if it is
 `self` has ours. An illegal move loses, and so does a move later than the clock by more than the margin, which a busy
 machine needs. Threefold repetition is claimed, and the fifty-move rule where the variant has it. The table has our
 score with 95 % error bars, and Elo. RECORD keeps every game, so that the same command goes on where it was
-interrupted. The exit code is 1 if a move of ours was illegal or late.
+interrupted; Ctrl-C lets the games under way end. The exit code is 1 if a move of ours was illegal or late, 130 after
+Ctrl-C.
 
 Fairy-Stockfish is at https://github.com/fairy-stockfish/Fairy-Stockfish: `make build ARCH=x86-64-modern`.
 """
 
 import argparse
 import json
+import os
 import random
 import shlex
 import subprocess
 import sys
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from math import log10, sqrt
 from pathlib import Path
-from threading import Lock
+from statistics import mean
+from threading import Event, Lock
 from time import monotonic
 
 import chess
 import chess.variant
 
+from engine.selfplay.sprt import MAX_HALF_POINTS, Z_95, MatchScore
+
 OURS = shlex.join((sys.executable, "-P", "-m", "engine"))
 VARIANTS = ("crazyhouse", "kingofthehill", "3check", "antichess", "atomic", "horde", "racingkings")
 OPENING_PLIES = 4
 MAX_PLIES = 600
+INTERRUPTED = 130                  # exit code, as shells use it
 LATE, ILLEGAL, TOO_LONG = "late", "illegal move", "too long"
 
 
@@ -65,7 +71,10 @@ class Program:
 
     def __init__(self, command: str, variant: str, options: dict[str, str], nodes: int = 0) -> None:
         self.nodes = nodes
-        self._child = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._child = subprocess.Popen(
+            shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            start_new_session=True,            # Ctrl-C lets its game end
+        )  # fmt: skip
         self._say("uci")
         self._until("uciok")
         for name, value in {**options, "UCI_Variant": variant}.items():
@@ -95,7 +104,7 @@ class Program:
         clock = f"wtime {white.left_s * 1000:.0f} btime {black.left_s * 1000:.0f} "
         clock += f"winc {white.increment_s * 1000:.0f} binc {black.increment_s * 1000:.0f}"
         self._say(f"go nodes {self.nodes}" if self.nodes else f"go {clock}")
-        return self._until("bestmove").split()[1]
+        return " ".join(self._until("bestmove").split()[1:2])
 
     def close(self) -> None:
         with self._child:              # waits for the end, and closes the pipes
@@ -155,6 +164,14 @@ def ending(board: chess.Board) -> tuple[float, str] | None:
     return (0.5, TOO_LONG) if len(board.move_stack) >= MAX_PLIES else None
 
 
+def move_of(text: str) -> chess.Move:
+    """The move of an answer; the null move, which is never legal, if it is none."""
+    try:
+        return chess.Move.from_uci(text)
+    except ValueError:
+        return chess.Move.null()
+
+
 def play(
     variant: str, number: int, players: tuple[Player, Player], clock: tuple[float, float], margin_s: float
 ) -> Game:
@@ -175,7 +192,7 @@ def play(
             end = float(not board.turn), f"{LATE} by {-1000 * own_clock.left_s:.0f} ms: {'ours' if ours else 'theirs'}"
             break
         own_clock.left_s = max(0.0, own_clock.left_s) + own_clock.increment_s
-        move = chess.Move.from_uci(text) if text not in ("0000", "(none)") else chess.Move.null()
+        move = move_of(text)
         if not board.is_legal(move):
             end = float(not board.turn), f"{ILLEGAL}: {'ours' if ours else 'theirs'} {text}"
             break
@@ -185,22 +202,31 @@ def play(
     return Game(variant, number, white, score if white else 1 - score, how, len(board.move_stack), start, moves)
 
 
-def elo(score: float) -> float:
-    return float("inf") if score >= 1 else float("-inf") if score <= 0 else -400 * log10(1 / score - 1)
-
-
 def row(variant: str, games: list[Game]) -> str:
     scores = [game.score for game in games]
-    mean = sum(scores) / len(scores)
-    error = sqrt(sum((score - mean) ** 2 for score in scores) / len(scores) / len(scores))
-    low, high = elo(max(0.0, mean - 1.96 * error)), elo(min(1.0, mean + 1.96 * error))
+    openings: defaultdict[int, list[float]] = defaultdict(list)
+    for game in games:
+        openings[game.number // 2].append(game.score)
+    match = MatchScore()
+    for pair in openings.values():             # or the only game of an opening
+        match.add(round(MAX_HALF_POINTS * mean(pair)))
+    elo, low, high = match.elo()
     counts = f"+{scores.count(1.0)} ={scores.count(0.5)} -{scores.count(0.0)}"
     faults = sum(game.end.startswith((LATE, ILLEGAL)) for game in games)
     plies = sum(game.plies for game in games) / len(games)
     return (
-        f"{variant:<14}{len(games):>6}  {counts:<18}{100 * mean:5.1f} % ± {196 * error:4.1f}"
-        f"  Elo {elo(mean):+6.0f} [{low:+.0f}, {high:+.0f}]  faults {faults}  {plies:.0f} plies"
+        f"{variant:<14}{len(games):>6}  {counts:<18}{100 * mean(scores):5.1f} % ± {100 * Z_95 * match.error():4.1f}"
+        f"  Elo {elo:+6.0f} [{low:+.0f}, {high:+.0f}]  faults {faults}  {plies:.0f} plies"
     )
+
+
+def read_record(path: Path) -> list[Game]:
+    """The games of a record. A last line that was cut off is removed, so that its game is played again."""
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        os.truncate(path, whole)
+    return [Game(**json.loads(line)) for line in content[:whole].splitlines()]
 
 
 class Match:
@@ -209,18 +235,22 @@ class Match:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.games: list[Game] = []
-        self._lock = Lock()
+        self._lock, self._stop = Lock(), Event()
         if options.record is not None and options.record.exists():
-            self.games = [Game(**json.loads(line)) for line in options.record.read_text().splitlines()]
+            self.games = read_record(options.record)
 
     def run(self) -> None:
+        """Play what is missing. After Ctrl-C or a failure the games under way end, and no other begins."""
         played = {(game.variant, game.number) for game in self.games}
         numbers = range(0, 2 * self.options.games, 2) if self._repeats_itself() else range(self.options.games)
         wanted = [(name, number) for name in self.options.variant for number in numbers]
         left = [it for it in wanted if it not in played]
         shares = [left[worker :: self.options.concurrency] for worker in range(self.options.concurrency)]
         with ThreadPoolExecutor(self.options.concurrency) as pool:
-            list(pool.map(self._play_all, shares))
+            try:
+                list(pool.map(self._play_all, shares))
+            finally:
+                self._stop.set()
 
     def _repeats_itself(self) -> bool:
         """Return whether the second game of an opening would be the first again."""
@@ -232,6 +262,8 @@ class Match:
             players = self._players(variant)
             try:
                 for number in [number for name, number in share if name == variant]:
+                    if self._stop.is_set():
+                        return
                     self._note(play(variant, number, players, self.options.clock, self.options.margin / 1000))
             finally:
                 for player in players:
@@ -279,12 +311,16 @@ def main() -> int:
     parser.add_argument("--hand-written", action="store_true", help="let engines of ours evaluate by their terms")
     parser.add_argument("--record", type=Path)
     match = Match(parser.parse_args())
-    match.run()
+    interrupted = False
+    try:
+        match.run()
+    except KeyboardInterrupt:
+        interrupted = True
     for variant in match.options.variant:
         games = [game for game in match.games if game.variant == variant]
         if games:
             print(row(variant, games))
-    return int(any(": ours" in game.end for game in match.games))
+    return INTERRUPTED if interrupted else int(any(": ours" in game.end for game in match.games))
 
 
 if __name__ == "__main__":
