@@ -141,18 +141,24 @@ def encode(sample: Sample) -> bytes:
 class ShardPlan:
     """Which games to play: shards of a fixed number of games in a folder, named by seed and number.
 
-    The last shard may hold fewer games, which its name says; once more are wanted, a whole one replaces it.
+    The last shard may hold fewer games; once more are wanted, a whole one replaces it. The name says how many games
+    a shard holds, unless they are as many as `games_per_shard` is by default.
     """
 
     folder: Path
     seed: int = 1
     games_per_shard: int = 100
+    prefix: str = ""               # of the names; another one plays other games
     suffix: ClassVar[str] = ".shard"
 
     def path(self, number: int, games: int | None = None) -> Path:
         """Return the path of a shard with this many games, all if None."""
-        part = "" if games in (None, self.games_per_shard) else f"-{games}"
-        return self.folder / f"{self.seed:04}-{number:06}{part}{self.suffix}"
+        games = self.games_per_shard if games is None else games
+        part = "" if games == type(self).games_per_shard else f"-{games}"
+        return self.folder / f"{self._name(number)}{part}{self.suffix}"
+
+    def _name(self, number: int) -> str:
+        return f"{self.prefix}{self.seed:04}-{number:06}"
 
     def shards(self, games: int) -> list[tuple[int, int]]:
         """Return the number and the games of each shard of a run of this many games."""
@@ -164,12 +170,15 @@ class ShardPlan:
         whole = self.path(number)
         if whole.exists():             # the usual case, without a look at the whole folder
             return whole
-        return next((path for path in self._parts(number) if int(path.stem.rpartition("-")[2]) >= games), None)
+        return next((path for path, known in self._found(number).items() if known >= games), None)
 
-    def _parts(self, number: int) -> list[Path]:
-        """Return the shards with this number that hold fewer games than a whole one."""
-        paths = self.folder.glob(f"{self.seed:04}-{number:06}-*{self.suffix}")
-        return [path for path in paths if path.stem.rpartition("-")[2].isdecimal()]
+    def _found(self, number: int) -> dict[Path, int]:
+        """Return the shards with this number, and how many games they hold."""
+        name = self._name(number)
+        parts = {path: path.stem.removeprefix(f"{name}-") for path in self.folder.glob(f"{name}-*{self.suffix}")}
+        found = {path: int(games) for path, games in parts.items() if games.isdecimal()}
+        usual = self.folder / f"{name}{self.suffix}"
+        return found | {usual: type(self).games_per_shard} if usual.exists() else found
 
     def missing(self, games: int) -> list[tuple[int, int]]:
         """Return the number and the games of the shards that are missing to this many games."""
@@ -179,7 +188,7 @@ class ShardPlan:
         """Write a shard whole or not at all, in place of one with fewer games."""
         path = self.path(number, games)
         write_whole(path, [content])
-        for other in self._parts(number):
+        for other in self._found(number):
             if other != path:
                 other.unlink()
 

@@ -72,7 +72,7 @@ def record_game(position: Position, player: FixedNodesPlayer, number: int, tree:
 
 def make_shard(plan: SelfplayPlan, number: int, games: int) -> bytes:
     """Play one shard of this many games and return its content."""
-    rng = random.Random(f"self-play {plan.seed} {number}")
+    rng = random.Random(f"self-play {plan.prefix}{plan.seed} {number}")
     player = FixedNodesPlayer(plan.evaluation, plan.nodes, variant=plan.variant)
     tree = plan.tree if plan.variant == STANDARD else 0
     lines: list[bytes] = []

@@ -32,6 +32,8 @@ from engine.training.export import SECONDS_PER_HOUR, card_path, train_network
 from engine.training.trainer import TrainingSettings
 from engine.whole_file import write_whole
 
+PREFIX = "gen-"                    # of the shards: those of `selfplay`, which may be added, are named by seed alone
+
 
 class Verdict(StrEnum):
     """What became of a network."""
@@ -136,7 +138,9 @@ class TrainingLoop:
         plan = self._plan
         teacher = self.evaluation(generation.teacher)
         place, number = plan.folder / "shards", generation.number
-        games = SelfplayPlan(place, number, plan.games_per_shard, plan.nodes, teacher, plan.variant, plan.tree)
+        games = SelfplayPlan(
+            place, number, plan.games_per_shard, PREFIX, plan.nodes, teacher, plan.variant, plan.tree
+        )
         wanted_s = 60 * plan.minutes
         if generation.card is not None or generation.play_s >= wanted_s:
             return

@@ -98,7 +98,7 @@ def test_self_play_writes_the_same_shards_as_here_also_if_a_worker_is_killed(
     assert [step.shards for step in steps] == [1, 2, 3]
     assert steps[-1].positions == [step.positions for step in selfplay.run(here, 30, 1)][-1] > 0
     assert contents(there.folder) == contents(here.folder)
-    assert sorted(contents(here.folder)) == ["0003-000000.shard", "0003-000001.shard", "0003-000002-6.shard"]
+    assert sorted(contents(here.folder)) == ["0003-000000-12.shard", "0003-000001-12.shard", "0003-000002-6.shard"]
     assert list(selfplay.run(there, 30, Cluster("tcp://nowhere:1"))) == [], "nothing is missing"
 
 

@@ -58,6 +58,15 @@ def test_no_more_games_are_played_than_asked_for(tmp_path: Path) -> None:
     assert small.missing(3) == small.missing(4) == []
 
 
+def test_shards_of_another_size_count_as_what_they_hold(tmp_path: Path) -> None:
+    SelfplayPlan(tmp_path, games_per_shard=20).write(0, 20, b"")
+    SelfplayPlan(tmp_path).write(1, 100, b"")
+    assert SelfplayPlan(tmp_path).missing(300) == [(0, 100), (2, 100)]
+    assert SelfplayPlan(tmp_path, games_per_shard=20).missing(60) == [(2, 20)]
+    (tmp_path / "0001-000001.shard").rename(tmp_path / "0001-000000.shard")      # with the name that all had once
+    assert SelfplayPlan(tmp_path).missing(100) == []
+
+
 def test_games_beyond_those_asked_for_are_kept(tmp_path: Path) -> None:
     fives = replace(plan(tmp_path), nodes=20, games_per_shard=5)
     tmp_path.joinpath("0003-000000-x.shard").touch()       # of the user

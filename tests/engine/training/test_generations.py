@@ -81,7 +81,7 @@ def folder(turned: Path, tmp_path: Path) -> Path:
 
 
 def test_a_generation_writes_games_a_network_and_a_card(turned: Path) -> None:
-    assert [path.name for path in (turned / "shards").iterdir()] == ["0001-000000.shard"]
+    assert [path.name for path in (turned / "shards").iterdir()] == ["gen-0001-000000-60.shard"]
     assert net_file.read(turned / "nets" / "gen-001.net").hidden == 32
     card = json.loads((turned / "nets" / "gen-001.json").read_text())
     assert card["verdict"] in set(Verdict)
