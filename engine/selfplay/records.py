@@ -185,12 +185,14 @@ class ShardPlan:
         return [shard for shard in self.shards(games) if self.finished(*shard) is None]
 
     def write(self, number: int, games: int, content: bytes) -> None:
-        """Write a shard whole or not at all, in place of one with fewer games."""
+        """Write a shard whole or not at all, in place of one with fewer games.
+
+        It gets its name last: if the process is killed in between, no game is in two shards.
+        """
         path = self.path(number, games)
-        write_whole(path, [content])
-        for other in self._found(number):
-            if other != path:
-                other.unlink()
+        fewer = next((other for other in self._found(number) if other != path), path)
+        write_whole(fewer, [content])
+        fewer.replace(path)
 
 
 def shards(folder: Path) -> list[Path]:

@@ -3,12 +3,16 @@
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
 
 from engine.evaluation import net_file
+from engine.selfplay import records
 from engine.selfplay.games import position_of
 from engine.selfplay.match import Match, play_pair, read_openings
 from engine.selfplay.records import RECORD, InvalidRecord, Result
@@ -65,6 +69,28 @@ def test_shards_of_another_size_count_as_what_they_hold(tmp_path: Path) -> None:
     assert SelfplayPlan(tmp_path, games_per_shard=20).missing(60) == [(2, 20)]
     (tmp_path / "0001-000001.shard").rename(tmp_path / "0001-000000.shard")      # with the name that all had once
     assert SelfplayPlan(tmp_path).missing(100) == []
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_a_kill_while_a_shard_grows_leaves_no_game_twice(
+    steps: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SelfplayPlan(tmp_path).write(0, 30, b"thirty")
+    left = [None] * steps
+
+    def allow(path: Path, step: Callable[..., None], *args: object, **options: object) -> None:
+        if not left:
+            raise KeyboardInterrupt
+        left.pop()
+        step(path, *args, **options)
+
+    with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+        for name in ("replace", "unlink"):
+            patch.setattr(Path, name, partialmethod(allow, getattr(Path, name)))
+        SelfplayPlan(tmp_path).write(0, 60, b"sixty")
+    assert len(records.shards(tmp_path)) == 1
+    SelfplayPlan(tmp_path).write(0, 60, b"sixty")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("0001-000000-60.shard", b"sixty")]
 
 
 def test_games_beyond_those_asked_for_are_kept(tmp_path: Path) -> None:
