@@ -77,7 +77,7 @@ def spsa(
     if set(tuning.values) != {parameter.name for parameter in parameters}:
         raise click.ClickException(f"{state} tunes other parameters: {', '.join(tuning.values)}")
     if tuning.settings != plan.settings():
-        begun = " ".join(f"--{name} {value:g}" for name, value in tuning.settings.items())
+        begun = tuning.options()
         raise click.ClickException(f"{state} was begun with {begun}: give the same, or choose another folder")
     try:
         _tune(plan, tuning, folder, workers)

@@ -119,6 +119,10 @@ class Tuning:
         """Write the state whole or not at all."""
         write_whole(path, [json.dumps(asdict(self), indent=1).encode(), b"\n"])
 
+    def options(self) -> str:
+        """Return the options of the command that the run was begun with."""
+        return " ".join(f"--{name} {value:.15g}" for name, value in self.settings.items())
+
     def rounded(self) -> dict[str, int]:
         return {name: round(value) for name, value in self.values.items()}
 

@@ -96,6 +96,12 @@ def test_a_damaged_state_is_one_line(tmp_path: Path, text: str) -> None:
         Tuning.load(path)
 
 
+def test_the_options_of_a_run_are_exact(tmp_path: Path) -> None:
+    Tuning.begin(replace(PLAN, seed=20261128, nodes=5000, step=0.1, rate=0.004)).save(tmp_path / "spsa.json")
+    options = "--nodes 5000 --seed 20261128 --step 0.1 --rate 0.004"
+    assert Tuning.load(tmp_path / "spsa.json").options() == options
+
+
 def test_the_picture_shows_the_numbers_that_moved_farthest() -> None:
     parameters = tuple(Parameter(f"NUMBER_{number}", 50, 0, 100) for number in range(12))
     tuning = Tuning.begin(SpsaPlan(parameters, pairs=20))
