@@ -1,8 +1,20 @@
 """Files that are written whole or not at all."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+
+@contextmanager
+def errors_of(path: Path) -> Iterator[None]:
+    """Name the file in errors of the block that name none, as when the disk is full. Raises OSError."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
@@ -12,7 +24,7 @@ def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """
     unfinished = path.with_name(f"{path.name}.part")
     try:
-        with unfinished.open("wb") as file:
+        with errors_of(path), unfinished.open("wb") as file:
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())

@@ -4,6 +4,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
+from errno import ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
 from types import FrameType
@@ -102,7 +103,9 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         print(error.format_message(), file=sys.stderr)
     except OSError as error:
-        print(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error, file=sys.stderr)
+        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error
+        hint = "; make room, and repeat the command" if error.errno == ENOSPC else ""
+        print(f"{what}{hint}", file=sys.stderr)
     except USER_ERRORS as error:
         print(str(error) or "not enough memory", file=sys.stderr)
     return USAGE_ERROR

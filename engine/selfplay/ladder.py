@@ -28,6 +28,7 @@ from engine.selfplay.ratings import Pairing
 from engine.selfplay.records import InvalidRecord
 from engine.selfplay.uci_client import EngineFailed, UciClient
 from engine.selfplay.worker_pool import run_parallel
+from engine.whole_file import errors_of
 
 # Ratings of Stockfish's Skill Level from 0 on, which its authors measured a month after version 15.1 against versions
 # of Stash that the CCRL rates: https://github.com/official-stockfish/Stockfish/pull/4341. UCI_Elo of version 16 and
@@ -325,7 +326,7 @@ class Results:
         self._points.setdefault((pair.first, pair.second), {})[pair.number] = played.points
         self.forfeits.update(played.forfeits)
         line = [pair.first, pair.second, pair.number, played.points, *self._clock]
-        with self._path.open("a") as file:
+        with errors_of(self._path), self._path.open("a") as file:
             file.write(json.dumps([*line, played.forfeits] if played.forfeits else line) + "\n")
 
     def missing(self, first: str, second: str, pairs: int) -> list[int]:

@@ -15,7 +15,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         raise OSError(28, "No space left on device")
 
     write_whole(path, [b"o", b"ld"])
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match=r"No space .*a\.net"):
         write_whole(path, parts())
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

@@ -5,6 +5,7 @@ import resource
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
@@ -266,6 +267,17 @@ def test_a_lack_of_memory_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.setattr(cli_training, "_shards", fail)
     assert run(("records", "shards")) == 2
     assert capsys.readouterr().err == "not enough memory\n"
+
+
+def test_on_a_full_disk_the_user_is_told_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(path: Path) -> None:
+        raise OSError(ENOSPC, "No space left on device", "a.shard")
+
+    monkeypatch.setattr(cli_training, "_shards", fail)
+    assert run(("records", "shards")) == 2
+    assert capsys.readouterr().err == "a.shard: No space left on device; make room, and repeat the command\n"
 
 
 def test_a_variant_is_played_learnt_and_compared(

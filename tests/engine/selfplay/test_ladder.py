@@ -198,6 +198,15 @@ def test_results_with_another_clock_are_refused(tmp_path: Path) -> None:
         Results(path, blitz)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_the_file_for_which_there_is_no_space_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    results = Results(path)
+    path.symlink_to("/dev/full")
+    with pytest.raises(OSError, match=rf"No space left on device: '{path}'"):
+        results.add(PlayedPair(Pair("a", "b", 0), 1.5))
+
+
 @pytest.mark.parametrize(
     ("answer", "forfeit"),
     [("bestmove a1a1", Forfeit.ILLEGAL), ("bestmove (none)", Forfeit.ILLEGAL), ("bestmove", Forfeit.FAILURE)],
