@@ -57,8 +57,8 @@ PAIRS_PER_LINE = 10
 SHARE = number(0, 1)
 TREE = "Most positions of each search's tree that are kept besides; none in variants."
 TRAINING_OPTIONS: dict[str, tuple[Any, str]] = {
-    "hidden": (POSITIVE, "Neurons of the hidden layer."),
-    "buckets": (POSITIVE, "Outputs, chosen by the number of pieces: 1 or 8."),
+    "hidden": (int, "Neurons of the hidden layer: a multiple of 32, at most 1024."),
+    "buckets": (int, "Outputs, chosen by the number of pieces: 1 or 8."),
     "epochs": (number(0, 1000), "Times that each position is seen."),
     "batch": (POSITIVE, "Positions per step."),
     "rate": (SHARE, "Learning rate."),

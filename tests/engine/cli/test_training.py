@@ -62,6 +62,10 @@ def test_an_impossible_shape_is_refused_at_once(
         assert run(line) == 2
         assert capsys.readouterr().err == complaint
     assert not list(tmp_path.iterdir())
+    assert run((command[0], "--help")) == 0
+    help_text = capsys.readouterr().out
+    for name in ("--hidden", "--buckets"):
+        assert "x>=1" not in help_text[help_text.index(name) :].split("--")[1]
 
 
 @pytest.mark.parametrize(
