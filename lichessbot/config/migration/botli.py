@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from lichessbot.config.matchmaking import VariantChoice
 from lichessbot.config.migration.botli_engines import our_moves, translate_engines
+from lichessbot.config.migration.botli_older import split_rules
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.yaml_file import YamlFile
 from lichessbot.lichess.enums import ExactClock, Mode, Speed, Variant
@@ -149,15 +150,17 @@ def _challenges(found: Translation) -> None:
     found.move("challenge.concurrency", "challenge.concurrency")
     if found.move("challenge.max_takebacks", "max_takebacks_accepted"):
         found.set("takebacks_from_bots", False, remark="BotLi grants takebacks to humans only")
-    rules = {kind: _rules(found, kind) for kind in ("human", "bot")}
+    is_older = split_rules(found)
+    rules = {kind: _rules(found, kind, zero_is_a_limit=is_older) for kind in ("human", "bot")}
     found.move("challenge.bot.bullet_with_increment_only", "challenge.bullet_requires_increment")
     if found.peek("challenge", "human", "bullet_with_increment_only") is False:
         found.take("challenge", "human", "bullet_with_increment_only")  # ours does not apply to humans by itself
-    found.move("challenge.human.bullet_with_increment_only", "challenge.human.bullet_requires_increment")
+    else:
+        found.move("challenge.human.bullet_with_increment_only", "challenge.human.bullet_requires_increment")
     for kind, given in rules.items():
         if given is None:
             found.set(*{"human": ("challenge.only_bot", True), "bot": ("challenge.accept_bot", False)}[kind],
-                      remark=f"challenge.{kind} of BotLi lets nobody in")  # fmt: skip
+                      remark=f"BotLi accepts no challenge of a {kind}")  # fmt: skip
     if rules == {"human": None, "bot": None}:
         found.set("challenge.only_bot", False, remark="only_bot needs accept_bot")
         found.set("challenge.human", {"max_rating": 0}, remark="nobody is let in")
@@ -172,8 +175,8 @@ def _challenges(found: Translation) -> None:
                     found.set(f"challenge.{kind}.{key}", given[key], old=f"challenge.{kind}.{_their_name(key)}")
 
 
-def _rules(found: Translation, kind: str) -> dict[str, Any] | None:
-    """Return our rules for humans or bots; None if they let nobody in. Zero is no limit to BotLi."""
+def _rules(found: Translation, kind: str, *, zero_is_a_limit: bool) -> dict[str, Any] | None:
+    """Return our rules for humans or bots; None if they let nobody in."""
     if kind not in found.names("challenge"):
         return {}
     rules: dict[str, Any] = {}
@@ -185,13 +188,15 @@ def _rules(found: Translation, kind: str) -> dict[str, Any] | None:
             if str(it) not in rules[key]:
                 found.note(("challenge", kind, key, number), f"{it} is not played here")
     for theirs, ours in _RULES.items():
-        limit = found.take("challenge", kind, theirs) or None
+        limit = found.take("challenge", kind, theirs)
+        if not limit and not (zero_is_a_limit and limit == 0):
+            limit = None
         if limit is not None or ours in _NO_LIMIT:
             rules[ours] = limit
-    if all(rules[key] for key in ("variants", "time_controls", "modes")):
-        return rules
-    found.note(("challenge", kind), "it lets nobody in")
-    return None
+    empty = [key for key in ("variants", "time_controls", "modes") if not rules[key]]
+    for key in empty:
+        found.note(("challenge", kind, key), f"none is accepted, so BotLi accepts no challenge of a {kind}")
+    return None if empty else rules
 
 
 def _their_name(key: str) -> str:

@@ -44,6 +44,7 @@ class Translation:
         self.token = str(old.values.get("token") or "").strip()
         self._old = old
         self._rest: dict[str, Any] = deepcopy(old.values)
+        self._written: dict[KeyPath, KeyPath] = {}  # the names in the file of the sections and keys that are renamed
 
     def names(self, *path: str) -> list[str]:
         """Return the keys of an old section that are not yet taken; none if it is no section."""
@@ -60,15 +61,28 @@ class Translation:
         section = self._section(path[:-1])
         return None if section is None else section.get(path[-1])
 
+    def rename(self, old: str, *new: str) -> None:
+        """Give an old key, dotted, the names that it has in newer files; nothing if it is missing."""
+        path = tuple(old.split("."))
+        if path[-1] not in self.names(*path[:-1]):
+            return
+        value = self.take(*path)
+        for name in new:
+            newer = tuple(name.split("."))
+            _put(self._rest, newer, deepcopy(value))
+            self._written[newer] = self.as_written(path)
+
+    def as_written(self, path: KeyPath) -> KeyPath:
+        """Return the name in the file of an old key, which may be renamed."""
+        known = next((path[:end] for end in range(len(path), 0, -1) if path[:end] in self._written), ())
+        return (*self._written[known], *path[len(known) :]) if known else path
+
     def set(self, key: str | tuple[str, ...], value: Any, *, old: str = "", remark: str = "") -> None:
         """Set a key of ours; `key` and `old`, the key that it comes from, are dotted."""
-        *sections, name = path = tuple(key.split(".")) if isinstance(key, str) else key
-        place = self.values
-        for section in sections:
-            place = place.setdefault(section, {})
-        place[name] = value
+        path = tuple(key.split(".")) if isinstance(key, str) else key
+        _put(self.values, path, value)
         if old:
-            self.origins[path] = tuple(old.split("."))
+            self.origins[path] = self.as_written(tuple(old.split(".")))
         if remark:
             self.remarks[path] = remark
 
@@ -79,7 +93,7 @@ class Translation:
         path = tuple(old.split("."))
         value = self.take(*path)
         if value is None:
-            if path in self._old.lines:
+            if self.as_written(path) in self._old.lines:
                 self.note(path, "is empty", matters=False)
             return None
         try:
@@ -110,7 +124,10 @@ class Translation:
 
     def note(self, path: KeyPath, reason: str, *, matters: bool = True) -> None:
         """Note that an old key or an entry of a list, already taken, is left out."""
-        self.left_out.append(LeftOut(dotted(path), self._old.line_of(path), reason, matters))
+        path = self.as_written(path)
+        left_out = LeftOut(dotted(path), self._old.line_of(path), reason, matters)
+        if left_out not in self.left_out:  # an old key may have two new names
+            self.left_out.append(left_out)
 
     def leave_the_rest(self) -> None:
         """Note each old key that nobody took."""
@@ -139,6 +156,12 @@ class Translation:
         for name in path:
             place = place.get(name) if isinstance(place, dict) else None
         return place if isinstance(place, dict) else None
+
+
+def _put(section: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for name in path[:-1]:
+        section = section.setdefault(name, {})
+    section[path[-1]] = value
 
 
 def is_active(value: Any) -> bool:

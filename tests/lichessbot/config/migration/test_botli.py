@@ -191,9 +191,10 @@ def test_a_side_without_modes_is_shut_out(
     challenges = loaded.config.challenge
     nobody = challenges.rules_for(is_bot=False).max_rating == 0
     assert (not challenges.only_bot and not nobody, challenges.accept_bot) == (accepts_humans, accepts_bots)
-    assert {"challenge.human", "challenge.bot"} & those_that_matter(found) == {
-        f"challenge.{kind}" for kind, modes in (("human", human), ("bot", bot)) if not modes
-    }
+    assert {it.key: it.reason for it in found.left_out if it.matters} == {
+        f"challenge.{kind}.modes": f"none is accepted, so BotLi accepts no challenge of a {kind}"
+        for kind, modes in (("human", human), ("bot", bot)) if not modes
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
