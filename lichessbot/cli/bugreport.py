@@ -45,8 +45,11 @@ _TOKEN: Final = re.compile(r"\blip_\w+")
 _QUERY: Final = re.compile(r"""(?<=\?)[^\s?'"]*=[^\s'"]*""")
 # A line of chat in each format of the log.
 _CHAT: Final = re.compile(r"""(?:^|\s)(?:spectators' )?chat, \S|\bINFO chat |\bDEBUG chat |"event": ?"chat\"""")
-# What a reload of the configuration says of the program that is told; its earlier arguments may be secrets too.
-_NOTIFY_COMMAND: Final = re.compile(r"(?<=notify\.command)(?: is now | old=).*")
+# What a reload of the configuration says of the program that is told, whose earlier arguments may be secrets too, and
+# what earlier versions said of a wrong one.
+_NOTIFY_COMMAND: Final = re.compile(
+    r"(\bnotify(?:\.command(?: #\d+)?)?)(?: is now | old=|: expected [^,]*, found ).*"
+)
 _WORD: Final = re.compile(r"[\w-]{2,30}")
 _PLAYERS_KEYS: Final = ("block_list", "allow_list")
 _ABOUT: Final = """\
@@ -164,7 +167,7 @@ class Redactor:
 
     def log(self, text: str) -> str:
         """Return a log that can be shown: without chat, and with pseudonyms."""
-        lines = (_NOTIFY_COMMAND.sub(f" {HIDDEN}", line) for line in text.split("\n") if not _CHAT.search(line))
+        lines = (_NOTIFY_COMMAND.sub(rf"\1 {HIDDEN}", line) for line in text.split("\n") if not _CHAT.search(line))
         text = self.text("\n".join(lines))
         return _WORD.sub(lambda it: self._pseudonyms.get(it[0].lower(), it[0]), text)
 

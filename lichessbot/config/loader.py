@@ -46,7 +46,7 @@ from lichessbot.storage.database import state_folder
 Engine = TypeVar("Engine", bound=EngineKeys)
 
 _USUAL_NAME = Path("config.yml")
-_SECRETS = ("token", "password")
+_SECRETS = re.compile(r"(.*\.)?(token|password)|notify(\.command.*)?")  # a command has secrets in its arguments
 # What a personality can set.
 _PERSONAL = (
     "greeting", "engine.strength", "engine.style", "engine.polyglot", "engine.own_book", "engine.variety",
@@ -305,6 +305,7 @@ class _Source(YamlFile):
 
     def _note(self, details: ErrorDetails) -> None:
         path = tuple(details["loc"])
+        is_secret = _SECRETS.fullmatch(dotted(path))
         if details["type"] == "extra_forbidden":
             self.problem(path, f"unknown key{_nearest(path)}")
             return
@@ -318,14 +319,14 @@ class _Source(YamlFile):
             return
         if details["type"] in _NO_TEXT and isinstance(found := details["input"], int | float | date):
             kind = "" if isinstance(found, bool) else "the date " if isinstance(found, date) else "the number "
-            shown = "a number" if path[-1] in _SECRETS else f"{kind}{_shown(found)}"
+            shown = "a number" if is_secret else f"{kind}{_shown(found)}"
             self.problem(path, f"expected text, found {shown}: put it in quotes")
             return
         if (expected := _EXPECTED.get(details["type"])) is not None:
             text = f"expected {expected.format_map(details.get('ctx', {}))}"
         else:
             text = details["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-        shown = "" if path[-1] in _SECRETS else f", found {_shown(details['input'])}{_nearest_value(details)}"
+        shown = "" if is_secret else f", found {_shown(details['input'])}{_nearest_value(details)}"
         limits = details.get("ctx", {})
         self.problem(path, text + shown, nearest=limits.get("ge", limits.get("le")))
 

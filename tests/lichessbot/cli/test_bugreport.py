@@ -45,6 +45,8 @@ LOG = """\
 2026-11-24 12:00:05 INFO reload.key key=notify.command old="[tell, earlierSecret]" new="[curl]" effect="at once"
 12:00:05 notify.command is now [curl] (was [tell, earlierSecret]), in use at once
 {"event": "reload.key", "text": "notify.command is now [curl] (was [tell, earlierSecret])", "fields": {"old": "[tell]"}}
+2026-11-24 12:00:06 ERROR config.wrong problem="c.yml:9: notify.command: expected a list, found 'tell earlierSecret'"
+12:00:06 the configuration is wrong: c.yml:9: notify: expected keys and values, found 'tell earlierSecret'
 """
 
 
@@ -183,6 +185,13 @@ def test_a_configuration_that_does_not_load_is_reported_and_left_out(folder: Pat
     assert "# problem: config.yml:2: pasword: unknown key" in files["config.yml"]
     assert "swordfish" not in files["config.yml"]
     assert files["records.txt"] == "unknown: the configuration cannot be loaded\n"
+
+
+def test_a_command_that_is_no_list_is_not_shown(folder: Path) -> None:
+    (folder / "config.yml").write_text(f"token: {TOKEN}\nnotify: {{command: 'curl https://a.b/bot5:swordfish'}}\n")
+    files = report(folder)
+    assert "# problem: config.yml:2: notify.command: expected a list\n" in files["config.yml"]
+    assert "swordfish" not in "".join(files.values())
 
 
 def test_without_a_token_the_rest_is_reported(folder: Path) -> None:

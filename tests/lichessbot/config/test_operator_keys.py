@@ -45,6 +45,19 @@ def test_an_event_that_is_not_told_is_refused_with_those_that_are(file: Path) ->
     assert problem.endswith("found 'update'")
 
 
+@pytest.mark.parametrize(
+    ("notify", "problem"),
+    [
+        ("curl https://a.b/bot5:swordfish", "notify: expected keys and values"),
+        ("{command: curl https://a.b/bot5}", "notify.command: expected a list"),
+        ("{command: [curl, 5557]}", "notify.command #2: expected text, found a number: put it in quotes"),
+        ("{timeout: 99}", "notify.timeout: expected at most 60, found 99"),
+    ],
+)
+def test_no_problem_shows_the_command_that_is_told(file: Path, notify: str, problem: str) -> None:
+    assert problems(file, f"notify: {notify}\n") == [f"1: {problem}"]
+
+
 def test_block_lists_in_files_are_beside_the_config(file: Path) -> None:
     text = "challenge: {block_list_files: shared.txt}\nmatchmaking: {block_list_files: [/srv/bots]}\n"
     config = load(file, text).config
