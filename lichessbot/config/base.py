@@ -142,6 +142,10 @@ def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
+def without_repeats(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))
+
+
 def _no_list(value: Any) -> Any:
     """Return an empty list for a key whose entries are all commented out."""
     return () if value is None else value

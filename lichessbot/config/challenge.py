@@ -23,6 +23,7 @@ from lichessbot.config.base import (
     distinct,
     or_null,
     player_name,
+    without_repeats,
 )
 from lichessbot.lichess.enums import (
     LONGEST_INCREMENT_S,
@@ -96,8 +97,8 @@ Minutes = Annotated[Number, Field(ge=1, le=1440)]
 PerUser = Annotated[Number, Field(ge=1, le=64)]
 SomeOf = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct)]
 TimeControls = SomeOf[Annotated[Speed | ExactClock, BeforeValidator(_time_control)]]
-Names = Annotated[tuple[Annotated[Text, AfterValidator(_user_id)], ...], AfterValidator(distinct)]
-Addresses = Annotated[tuple[Annotated[Text, AfterValidator(_list_address)], ...], AfterValidator(distinct)]
+Names = Annotated[tuple[Annotated[Text, AfterValidator(_user_id)], ...], AfterValidator(without_repeats)]
+Addresses = Annotated[tuple[Annotated[Text, AfterValidator(_list_address)], ...], AfterValidator(without_repeats)]
 
 
 def list_places(addresses: Sequence[str], files: Sequence[Path]) -> Sequence[str]:

@@ -64,10 +64,22 @@ def _settle_what_is_refused(found: Translation, folder: Path) -> None:
             if not place or _existing(found.values, place) != place:
                 continue  # it went with another one
             if place == problem.path and problem.nearest is not None and not any(isinstance(it, int) for it in place):
-                _at(found.values, place[:-1])[place[-1]] = problem.nearest
-                found.remarks[place] = "; ".join(filter(None, (found.remarks.get(place), problem.message)))
+                _replace(found, place, problem.nearest, problem.message)
+            elif (kept := _without_repeats(_at(found.values, place))) is not None:
+                _replace(found, place, kept, "repeated entries removed")
             else:
                 _drop(found, place, problem.message)
+
+
+def _replace(found: Translation, place: KeyPath, value: Any, remark: str) -> None:
+    _at(found.values, place[:-1])[place[-1]] = value
+    found.remarks[place] = "; ".join(filter(None, (found.remarks.get(place), remark)))
+
+
+def _without_repeats(value: Any) -> list[Any] | None:
+    """Return the first of each entry of a list; None if it is no list, or no entry is repeated."""
+    kept = [it for number, it in enumerate(value) if it not in value[:number]] if isinstance(value, list) else value
+    return kept if kept != value else None
 
 
 def _drop(found: Translation, place: KeyPath, reason: str) -> None:

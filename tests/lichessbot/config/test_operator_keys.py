@@ -58,6 +58,13 @@ def test_no_problem_shows_the_command_that_is_told(file: Path, notify: str, prob
     assert problems(file, f"notify: {notify}\n") == [f"1: {problem}"]
 
 
+def test_a_player_who_is_listed_twice_counts_once(file: Path) -> None:
+    text = "challenge: {block_list: [Magnus, Bore, magnus], online_block_list: ['https://a.b/c', 'https://a.b/c']}\n"
+    challenge = load(file, text).config.challenge
+    assert challenge.block_list == ("magnus", "bore")
+    assert challenge.online_block_list == ("https://a.b/c",)
+
+
 def test_block_lists_in_files_are_beside_the_config(file: Path) -> None:
     text = "challenge: {block_list_files: shared.txt}\nmatchmaking: {block_list_files: [/srv/bots]}\n"
     config = load(file, text).config

@@ -227,7 +227,6 @@ profiles:
         ),
         ("max_days: 1.5", "challenge.max_days: expected a whole number or .inf, found 1.5"),
         ("block_list: [a b]", None),
-        ("block_list: [Magnus, magnus]", None),
         ("online_block_list: [example.com/list]", None),
         ("online_block_list: ['http://example.com/list']", None),
         (

@@ -246,6 +246,24 @@ engine: {uci_options: {UCI_Chess960: true, Hash: 16}, go: {}}
     assert (loaded.config.engine.hash_mb, loaded.config.abort_time) == (16, 1)
 
 
+def test_of_repeated_entries_the_first_is_kept(tmp_path: Path, translated: Translator) -> None:
+    text = """\
+challenge:
+  variants: [standard, chess960, standard]
+  block_list: [Cheat, Bore, cheat]
+  allow_list: [Friend, friend]
+  online_block_list: ["https://a.b/list", "https://a.b/list"]
+  human: {modes: [rated, rated, fun]}
+"""
+    found, loaded = translated(text)
+    rules = loaded.config.challenge
+    assert (rules.variants, rules.human.modes) == (("standard", "chess960"), ("rated",))
+    assert (rules.block_list, rules.allow_list) == (("cheat", "bore"), ("friend",))
+    assert rules.online_block_list == ("https://a.b/list",)
+    assert list(left_out(found)) == ["challenge.human.modes #3"]
+    assert "  variants: [standard, chess960]  # repeated entries removed\n" in (tmp_path / "new.yml").read_text()
+
+
 def test_the_file_explains_its_keys_and_says_where_they_come_from(tmp_path: Path, translated: Translator) -> None:
     found, _ = translated(LICHESS_BOT)
     text = (tmp_path / "new.yml").read_text(encoding="utf-8")
