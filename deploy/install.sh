@@ -113,9 +113,9 @@ write() { # FILE; from standard input, the whole text or nothing
 
 token() { head -n 1 "$etc/token"; }
 
-names_token() { # whether the configuration does, with or without quotes and a comment
-    file="[\"']?/run/credentials/$unit/token[\"']?"
-    grep -Eq "^token_file:[[:space:]]+$file([[:space:]]+#.*)?[[:space:]]*\$" "$etc/config.yml"
+expect() { # KEY VALUE REASON; fails unless the configuration says so, with or without quotes and a comment
+    grep -Eq "^$1:[[:space:]]+[\"']?$2[\"']?([[:space:]]+#.*)?[[:space:]]*\$" "$etc/config.yml" ||
+        fail "expected \`$1: $2\` in $etc/config.yml: $3"
 }
 
 configure() {
@@ -125,8 +125,9 @@ configure() {
             -e "s|^state_dir: null|state_dir: /var/lib/$name|" \
             "$checkout/config.example.yml" | write "$etc/config.yml"
         say "wrote $etc/config.yml; edit it to change the defaults"
-    elif [ -z "$(version_at current)" ] && ! names_token; then
-        fail "expected \`token_file: /run/credentials/$unit/token\` in $etc/config.yml: there the service gets its token"
+    elif [ -z "$(version_at current)" ]; then
+        expect token_file "/run/credentials/$unit/token" "there the service gets its token"
+        expect state_dir "/var/lib/$name" "only there can the service write, and commands such as status look there"
     fi
     if [ ! -s "$etc/token" ]; then
         if [ -z "${LICHESS_BOT_TOKEN:-}" ] && [ -t 0 ]; then

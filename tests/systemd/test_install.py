@@ -19,6 +19,7 @@ import pytest
 from tests.systemd.installation import SCRIPT, TOKEN, Installation, program, wheel
 
 CREDENTIAL = "/run/credentials/lichessbot.service/token"
+STATE_DIR = "state_dir: /var/lib/lichessbot\n"
 SOURCES = (
     "engine/search.py", "engine/search.pxd", "engine/data/2026.net", "lichessbot/game.py", "pyproject.toml",
     "config.example.yml", "lichessbot/config/personalities/coach.yml", "lichessbot/static/play/my page.html",
@@ -132,7 +133,7 @@ def test_a_configuration_that_does_not_name_the_token_of_the_service_is_not_inst
     installation: Installation, tmp_path: Path, value: str
 ) -> None:
     config = installation.root / "etc" / "lichessbot" / "config.yml"
-    program(config, f"token_file: {value}\n")
+    program(config, f"token_file: {value}\n{STATE_DIR}")
     done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
     assert (done.returncode, installation.prefix.exists()) == (1, False)
     assert f"expected `token_file: {CREDENTIAL}` in {config}" in done.stderr
@@ -142,9 +143,28 @@ def test_a_configuration_that_does_not_name_the_token_of_the_service_is_not_inst
 def test_a_configuration_may_name_the_token_in_quotes_and_with_a_comment(
     installation: Installation, tmp_path: Path, value: str
 ) -> None:
-    program(installation.root / "etc" / "lichessbot" / "config.yml", f"token_file: {value}\n")
+    program(installation.root / "etc" / "lichessbot" / "config.yml", f"token_file: {value}\n{STATE_DIR}")
     done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("line", ["", "state_dir: null\n", "state_dir: records\n", "state_dir: /var/lib/lichessbot2\n"])
+def test_a_configuration_that_does_not_name_the_records_of_the_service_is_not_installed(
+    installation: Installation, tmp_path: Path, line: str
+) -> None:
+    config = installation.root / "etc" / "lichessbot" / "config.yml"
+    program(config, f"token_file: {CREDENTIAL}\n{line}")
+    done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
+    assert (done.returncode, installation.prefix.exists()) == (1, False)
+    assert f"expected `state_dir: /var/lib/lichessbot` in {config}" in done.stderr
+
+
+def test_each_bot_has_records_of_its_own(installation: Installation, tmp_path: Path) -> None:
+    config = installation.root / "etc" / "lichessbot-blitz" / "config.yml"
+    program(config, f"token_file: /run/credentials/lichessbot@blitz.service/token\n{STATE_DIR}")
+    done = installation.install("--instance", "blitz", "--wheels", wheel(tmp_path / "first", "1.0"))
+    assert done.returncode == 1
+    assert f"expected `state_dir: /var/lib/lichessbot-blitz` in {config}" in done.stderr
 
 
 def test_without_a_token_nothing_is_built(installation: Installation, tmp_path: Path) -> None:

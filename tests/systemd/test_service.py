@@ -31,6 +31,7 @@ LITTLE_THOUGHT = "hash_mb: 16, nodes: 5000, ponder: false"
 OUR_CONFIG = f"""\
 url: {URL}
 token_file: /run/credentials/lichessbot.service/token
+state_dir: /var/lib/lichessbot
 log_format: fields
 rate_limiting_delay: 1000
 engine: {{{LITTLE_THOUGHT}}}
@@ -326,7 +327,7 @@ def test_a_second_bot_plays_beside_the_first(machine: Machine, service: Service)
     pid = service.main_pid
     token = serve(machine, "second-rehearsal", SECOND_URL)
     config = OUR_CONFIG.replace(URL, SECOND_URL).replace("lichessbot.service", SECOND_UNIT)
-    config = config.replace(PAGE, "127.0.0.1:8081")
+    config = config.replace(PAGE, "127.0.0.1:8081").replace("/var/lib/lichessbot", "/var/lib/lichessbot-second")
     machine.write("/etc/lichessbot-second/config.yml", config)
     answer = install(machine, "--instance", "second", "--wheels", "/wheels", LICHESS_BOT_TOKEN=token)
     assert answer.endswith("is in use")
