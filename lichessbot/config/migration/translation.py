@@ -138,16 +138,17 @@ class Translation:
 
     def relocate(self, folder: Path) -> None:
         """Make the relative files of our values absolute, below `folder`."""
-        engines = [self.values.get("engine", {}), *(it["engine"] for it in self.values.get("profiles", ()))]
-        for engine in engines:
+        base = self.values.get("engine", {})
+        for engine in (base, *(it["engine"] for it in self.values.get("profiles", ()))):
             for key in _FILES:
                 _change(engine, key.split("."), folder)
             if command := engine.get("command"):
-                engine["working_dir"] = engine.get("working_dir") or str(folder)     # its arguments may name files too
+                engine["working_dir"] = engine.get("working_dir") or str(folder)  # of files in arguments and options
                 command[0] = _below(folder, command[0]) if os.sep in command[0] else command[0]
-            for name, value in (options := engine.get("uci_options", {})).items():
-                if str(value).startswith(("./", "../")):
-                    options[name] = _below(folder, value)
+            elif "command" not in base:
+                for name, value in (options := engine.get("uci_options", {})).items():
+                    if str(value).startswith(("./", "../")):
+                        options[name] = _below(folder, value)
         for key in ("pgn_directory", "state_dir", "token_file"):
             _change(self.values, [key], folder)
 

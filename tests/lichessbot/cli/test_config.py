@@ -111,9 +111,24 @@ def test_in_another_folder_the_files_are_still_found(folder: Path) -> None:
     assert values["engine"]["command"] == [str(folder / "engines/fish")]
     assert values["engine"]["working_dir"] == str(folder)
     assert values["engine"]["polyglot"]["book"]["standard"][0] == str(folder / "engines/book1.bin")
-    assert values["engine"]["uci_options"]["SyzygyPath"] == str(folder / "syzygy")
+    assert values["engine"]["uci_options"]["SyzygyPath"] == "./syzygy/", "the engine reads it in its working_dir"
     assert values["pgn_directory"] == str(folder / "game_records")
     assert values["token_file"] == "bot.token"
+
+
+@pytest.mark.parametrize(
+    ("engine", "tables"),
+    [("dir: engines, name: fish, working_dir: engines", "./tables"), ("working_dir: ''", "{folder}/tables")],
+)
+def test_in_another_folder_the_engine_still_finds_the_files_of_its_options(
+    folder: Path, engine: str, tables: str
+) -> None:
+    (folder / "new").mkdir()
+    (folder / "old.yml").write_text(f"engine: {{{engine}, uci_options: {{SyzygyPath: ./tables}}}}\n")
+    assert main(["config", "migrate", "old.yml", "--output", "new/bot.yml"]) == 0
+    values = yaml.safe_load((folder / "new/bot.yml").read_text())["engine"]
+    assert values["uci_options"]["SyzygyPath"] == tables.format(folder=folder)
+    assert values["working_dir"] == (str(folder / "engines") if "command" in values else "")
 
 
 @pytest.mark.parametrize(
