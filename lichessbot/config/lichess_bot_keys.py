@@ -54,6 +54,12 @@ _DEFAULTS_HERE: Final = {
     "challenge.accept_bot": "true",
     "matchmaking.opponent_rating_difference": "300",
 }
+# What is accepted here where these keys are empty; lichess-bot then accepts no challenge.
+ACCEPTED_IF_EMPTY: Final = {
+    "challenge.variants": "every variant that the engines play",
+    "challenge.time_controls": "bullet, blitz, rapid, classical",
+    "challenge.modes": "casual, rated",
+}
 GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
 
 
@@ -107,7 +113,12 @@ def protocol_problem(section: yaml.MappingNode) -> str | None:
 
 
 def meant_by_absence(values: Mapping[str, object]) -> Iterator[str]:
-    """Yield a note for each missing key that decides whom the bot plays and means another thing here."""
+    """Yield a note for each missing or empty key that decides whom the bot plays and means another thing here."""
+    challenge = values.get("challenge")
+    for place, accepted in ACCEPTED_IF_EMPTY.items():
+        key = place.removeprefix("challenge.")
+        if isinstance(challenge, dict) and challenge.get(key, ()) is None:
+            yield f"{place} is empty: {accepted} here; lichess-bot accepts no challenge with this"
     for place, ours in _DEFAULTS_HERE.items():
         section, key = place.split(".")
         keys = values.get(section, {})

@@ -4,6 +4,7 @@ import re
 from typing import Any, Final
 
 from lichessbot.config.lichess_bot_keys import (
+    ACCEPTED_IF_EMPTY,
     BOOKS,
     GO_COMMANDS,
     MEANT_BY_ABSENCE,
@@ -138,7 +139,9 @@ def _take_over(found: Translation, path: tuple[str, ...]) -> None:
             _take_over(found, here)
         value: Any = found.take(*here)
         if value is None and name not in _NULL_MEANS_NO_LIMIT:
-            found.note(here, "is empty", matters=False)
+            accepted = ACCEPTED_IF_EMPTY.get(".".join(here))
+            reason = f"is empty: lichess-bot accepts no challenge with this; it is {accepted} now"
+            found.note(here, reason if accepted else "is empty", matters=accepted is not None)
         elif value != {}:
             found.set(here, value)
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.config import dotted_values
+from lichessbot.config import Config, dotted_values
+from lichessbot.config.lichess_bot_keys import ACCEPTED_IF_EMPTY
 from tests.lichessbot.config.conftest import load, problems
 
 
@@ -40,6 +41,15 @@ matchmaking: {allow_matchmaking: true, delay_after_decline: fine}
         "matchmaking.opponent_rating_difference is missing: 300 here, no limit in lichess-bot, for which write "
         "`opponent_rating_difference: null`",
     ]
+
+
+def test_an_emptied_list_that_let_nobody_in_is_named(file: Path) -> None:
+    challenge = "{accept_bot: false, modes: , max_base: 9, max_increment: 9, max_days: 9}"
+    (*_, warning) = load(file, f"engine: {{name: fish, protocol: uci}}\nchallenge: {challenge}\n").warnings
+    assert warning == "challenge.modes is empty: casual, rated here; lichess-bot accepts no challenge with this"
+    defaults = Config().challenge
+    for key in ("time_controls", "modes"):
+        assert ACCEPTED_IF_EMPTY[f"challenge.{key}"] == ", ".join(getattr(defaults, key))
 
 
 @pytest.mark.parametrize(

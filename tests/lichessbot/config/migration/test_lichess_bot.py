@@ -246,6 +246,14 @@ engine: {uci_options: {UCI_Chess960: true, Hash: 16}, go: {}}
     assert (loaded.config.engine.hash_mb, loaded.config.abort_time) == (16, 1)
 
 
+def test_an_emptied_list_that_let_nobody_in_matters(translated: Translator) -> None:
+    found, _ = translated("challenge:\n  variants:\n  time_controls:\n  modes: []\n  max_base:\n  block_list:\n")
+    assert those_that_matter(found) == {"challenge.variants", "challenge.time_controls", "challenge.modes"}
+    assert left_out(found)["challenge.time_controls"] == (
+        "is empty: lichess-bot accepts no challenge with this; it is bullet, blitz, rapid, classical now"
+    )
+
+
 def test_of_repeated_entries_the_first_is_kept(tmp_path: Path, translated: Translator) -> None:
     text = """\
 challenge:
