@@ -11,6 +11,7 @@ from lichessbot.errors import ConfigError
 
 KeyPath = tuple[str | int, ...]
 
+_MERGE = "tag:yaml.org,2002:merge"
 _DEEPEST = 8  # levels of nesting, because an alias may contain itself
 
 
@@ -92,6 +93,7 @@ class YamlFile:
 
     def _build_mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
         values: dict[str, Any] = {}
+        self._merge(node, path)
         for key_node, value_node in node.value:
             key = str(key_node.value)
             here = (*path, key)
@@ -103,6 +105,20 @@ class YamlFile:
             if self.takes(here, node):
                 values[key] = self.build(value_node, here)
         return self.completed(path, node, values)
+
+    def _merge(self, node: yaml.MappingNode, path: KeyPath) -> None:
+        """Replace each `<<: *base` by the keys of `base` that the section does not have itself."""
+        bases = [value for key, value in node.value if key.tag == _MERGE]
+        node.value = [(key, value) for key, value in node.value if key.tag != _MERGE]
+        known = {str(key.value) for key, _ in node.value}
+        for value in bases:
+            for base in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                if not isinstance(base, yaml.MappingNode):
+                    self.problem((*path, "<<"), "expected a section such as *base", base.start_mark.line + 1)
+                    continue
+                self._merge(base, path)
+                node.value += [(key, inner) for key, inner in base.value if str(key.value) not in known]
+                known.update(str(key.value) for key, _ in base.value)
 
     def problem(self, path: KeyPath, text: str, line: int | None = None, nearest: float | None = None) -> None:
         line = line or self.line_of(path)

@@ -197,3 +197,30 @@ def test_a_folder_that_we_may_not_look_into_is_no_obstacle(monkeypatch: pytest.M
     # As after `sudo -u bot` in the home of root; this also root cannot look at.
     monkeypatch.setattr(loader, "_USUAL_NAME", Path("x" * 300))
     assert load_config(None, WITH_TOKEN).warnings == ()
+
+
+def test_a_section_merges_the_keys_of_others_below_its_own(file: Path) -> None:
+    text = """\
+profiles:
+- &base
+  when: {speed: [blitz]}
+  engine: &engine {depth: 3, threads: 1}
+- <<: *base
+  when: {speed: [rapid]}
+- engine:
+    threads: 2
+    <<: [{depth: 5}, *engine]
+  <<: *base
+"""
+    loaded = load(file, text)
+    assert [(it.when.speed, it.engine.depth, it.engine.threads) for it in loaded.config.profiles] == [
+        ((Speed.BLITZ,), 3, 1), ((Speed.RAPID,), 3, 1), ((Speed.BLITZ,), 5, 2),
+    ]  # fmt: skip
+    assert loaded.lines[("profiles", 1, "engine")] == 4
+    assert (loaded.lines[("profiles", 1, "when")], loaded.lines[("profiles", 2, "when")]) == (6, 3)
+
+
+def test_a_section_may_merge_itself_and_nothing_else_than_sections(file: Path) -> None:
+    assert load(file, "engine: &e\n  depth: 3\n  <<: *e\n").config.engine.depth == 3
+    for odd in ("5", "[{concurrency: 2}, 5]"):
+        assert problems(file, f"challenge:\n  <<: {odd}\n") == ["2: challenge.<<: expected a section such as *base"]
