@@ -14,6 +14,7 @@ _TOKEN_SYNTAX: Final = re.compile(r"[A-Za-z0-9_]{1,1024}")
 _PLACEHOLDER: Final = re.compile(r"(lip_)?(x{3,}|\.{3,}|your\w*|my_?token|token)", re.IGNORECASE)
 # A user name and password in an address, which need no scheme; the password may contain / and @.
 _USER: Final = re.compile(r"(?<=://)[^\s/]*@|[^\s/:@'\"]+:(?!//)\S*@")
+_CREDENTIALS: Final = Path("/run/credentials")
 # A token file holds one short line; a huge file given by mistake is not read to its end.
 _LONGEST_FILE: Final = 1 << 16
 
@@ -62,6 +63,20 @@ def password_problem(path: Path, password: str) -> str | None:
         return f"expected a password in the first line of {path}, found nothing"
     remedy = _remedy(path)
     return None if remedy is None else f"{path} holds a password, and others can read it: {remedy}"
+
+
+def file_problem(path: Path, error: Exception) -> str:
+    """Return why a file with a token or password cannot be read; perhaps its name is the token itself."""
+    if isinstance(error, FileNotFoundError) and looks_like_token(path.name):
+        return "expected the name of a file, found what looks like the token itself"
+    if isinstance(error, UnicodeDecodeError):
+        return f"{path} is not UTF-8 text"
+    return f"cannot be read: {path}: {error.strerror if isinstance(error, OSError) else error}"
+
+
+def is_of_the_service(path: Path) -> bool:
+    """Return whether systemd makes the file for a service: it exists only while that runs."""
+    return path.is_relative_to(_CREDENTIALS)
 
 
 def _remedy(path: Path) -> str | None:

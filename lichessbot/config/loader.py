@@ -20,7 +20,8 @@ from lichessbot.config.base import LOOPBACK, Section, merged, reset
 from lichessbot.config.credentials import (
     TOKEN_VARIABLE,
     exposure,
-    looks_like_token,
+    file_problem,
+    is_of_the_service,
     password_problem,
     read_token,
     token_problem,
@@ -366,7 +367,7 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
             token_path = _beside(path, token_path.expanduser())
             text = read_token(token_path)
         except (OSError, ValueError, RuntimeError) as error:
-            source.problem(key, _token_file_problem(token_path, error))
+            source.problem(key, file_problem(token_path, error))
             return None
         if not text:
             source.problem(key, f"the first line of {token_path} is empty; it must hold the token")
@@ -387,27 +388,21 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
 
 def _status_password(source: _Source, config: Config) -> SecretStr | None:
     """Return the password in status.password_file; note the problem if there is none that only its owner can read."""
-    path = config.status.password_file
+    path, key = config.status.password_file, ("status", "password_file")
     if path is None:
         return None
     try:
         password = read_token(path)
         problem = password_problem(path, password)
     except (OSError, ValueError) as error:
-        problem = _token_file_problem(path, error)
+        if isinstance(error, FileNotFoundError) and is_of_the_service(path):
+            source.warn(f"{source.place(key, source.line_of(key))}: {path} exists only while the service runs")
+            return None
+        problem = file_problem(path, error)
     if problem is not None:
-        source.problem(("status", "password_file"), problem)
+        source.problem(key, problem)
         return None
     return SecretStr(password)
-
-
-def _token_file_problem(path: Path, error: Exception) -> str:
-    """Return why the token file cannot be read; perhaps it is the token itself."""
-    if isinstance(error, FileNotFoundError) and looks_like_token(path.name):
-        return "expected the name of a file, found what looks like the token itself"
-    if isinstance(error, UnicodeDecodeError):
-        return f"{path} is not UTF-8 text"
-    return f"cannot be read: {path}: {error.strerror if isinstance(error, OSError) else error}"
 
 
 def _shown(value: Any) -> str:

@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 
+from lichessbot.cli.main import main
 from lichessbot.cli.run import run_command
 
 IMPORT = "import sys, lichessbot.cli.main, lichessbot.cli.run; print(*sys.modules)"
@@ -38,3 +40,17 @@ def test_a_daemon_loads_neither_its_page_nor_the_rehearsal() -> None:
     assert "lichessbot.daemon" in loaded
     assert not loaded & PAGES_ONLY
     assert not [name for name in loaded if "rehearsal" in name]
+
+
+def test_a_daemon_does_not_start_without_the_password_of_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = "/run/credentials/no-such.service/password"
+    (tmp_path / "c.yml").write_text(f"state_dir: state\nstatus: {{password_file: {missing}}}\n")
+    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_a1")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "--config", "c.yml"]) == 2
+    assert capsys.readouterr().err == (
+        f"c.yml:2: status.password_file: cannot be read: {missing} is missing\n"
+    )
+    assert not (tmp_path / "state").exists()

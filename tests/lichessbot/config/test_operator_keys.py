@@ -128,6 +128,13 @@ def test_a_password_file_holds_a_password_that_others_cannot_read(file: Path) ->
     assert problems(file, text) == [f"1: status.password_file: {told}"]
 
 
+def test_a_password_file_of_the_service_may_be_missing_while_that_is_stopped(file: Path) -> None:
+    missing = "/run/credentials/no-such.service/password"
+    loaded = load(file, f"status:\n  password_file: {missing}\n")
+    assert loaded.status_password is None
+    assert loaded.warnings == (f"{file}:2: status.password_file: {missing} exists only while the service runs",)
+
+
 def test_commands_that_need_no_token_need_no_password_either(file: Path) -> None:
     file.write_text("status: {password_file: nowhere}\n")
     assert load_config(file, {}, needs_token=False).status_password is None
