@@ -73,9 +73,9 @@ _EXPECTED = {
     "less_than_equal": "at most {le}",
     "literal_error": "{expected}",
 }
-_BOTLIS_KEYS = {
+BOTLIS_KEYS = {
     "engines", "gaviota", "opening_books", "offer_draw", "resign", "messages", "whitelist", "blacklist",
-    "online_blacklists", "books",
+    "online_blacklists", "books", "move_overhead_multiplier",
 }  # fmt: skip
 
 
@@ -107,7 +107,7 @@ class LoadedConfig:
 
 def is_botlis(keys: Collection[str]) -> bool:
     """Return whether two of these top-level keys are BotLi's alone; one may be a slip."""
-    return len(_BOTLIS_KEYS.intersection(keys)) > 1
+    return len(BOTLIS_KEYS.intersection(keys)) > 1
 
 
 def load_config(path: Path | None, environment: Mapping[str, str], *, needs_token: bool = True) -> LoadedConfig:

@@ -1,12 +1,12 @@
-"""Translates a configuration of BotLi (2026-07): sections and names differ; engines and books become profiles."""
+"""Translates a configuration of BotLi (to 2026-07): sections and names differ; engines and books become profiles."""
 
 import math
 import sys
 from typing import Any, Final
 
 from lichessbot.config.matchmaking import VariantChoice
-from lichessbot.config.migration.botli_engines import our_moves, translate_engines
-from lichessbot.config.migration.botli_older import split_rules
+from lichessbot.config.migration.botli_engines import MEASURED, our_moves, translate_engines
+from lichessbot.config.migration.botli_older import renew, split_rules
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.yaml_file import YamlFile
 from lichessbot.lichess.enums import ExactClock, Mode, Speed, Variant
@@ -64,6 +64,7 @@ def translate(old: YamlFile) -> Translation:
     found = Translation(old, "BotLi")
     found.take("token")
     found.move("url", "url")
+    renew(found)
     translate_engines(found)
     _tablebases(found)
     _servers(found)
@@ -77,6 +78,7 @@ def translate(old: YamlFile) -> Translation:
     for theirs, ours in _MESSAGES.items():
         found.move_greeting(f"messages.{theirs}", f"greeting.{ours}")
     _lists(found)
+    found.leave("move_overhead_multiplier", MEASURED, matters=False)
     return found
 
 
@@ -123,7 +125,9 @@ def _servers(found: Translation) -> None:
     found.move("online_moves.lichess_cloud.min_eval_depth", f"{ours}.lichess_cloud_analysis.min_depth")
     chessdb = f"{ours}.chessdb_book"
     found.move("online_moves.chessdb.best_move", f"{chessdb}.move_quality", lambda best: "best" if best else "good")
-    found.set(f"{chessdb}.min_depth", 0, remark="as BotLi")
+    found.move("online_moves.chessdb.selection", f"{chessdb}.move_quality")  # until September 2025
+    if found.move("online_moves.chessdb.min_eval_depth", f"{chessdb}.min_depth") is None:
+        found.set(f"{chessdb}.min_depth", 0, remark="as BotLi")
     found.move("online_moves.online_egtb.enabled", f"{ours}.online_egtb.enabled")
     found.move("online_moves.online_egtb.min_time", f"{ours}.online_egtb.min_time", remark=_LATER)
     found.leave("online_moves.online_egtb.timeout", _TIMEOUT, matters=False)

@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lichessbot.config.lichess_bot_keys import SET_BY_THE_BOT
+from lichessbot.config.lichess_bot_keys import NOT_OURS, SET_BY_THE_BOT
 from lichessbot.config.migration.translation import Translation
 from lichessbot.lichess.enums import ExactClock
 
+MEASURED: Final = NOT_OURS["move_overhead"]
 _ENGINES: Final = ("engines",)
 _STANDARD: Final = "standard"
 _CHESS960: Final = "chess960"
@@ -140,8 +141,7 @@ def _engine(found: Translation, path: tuple[str, ...]) -> dict[str, Any]:
     for key in ("ponder", "silence_stderr"):
         if (value := found.take(*path, key)) is not None:
             engine[key] = value
-    reason = "the bot measures the round trips to Lichess; until then engine.move_overhead_ms counts"
-    found.leave(".".join((*path, "move_overhead_multiplier")), reason, matters=False)
+    found.leave(".".join((*path, "move_overhead_multiplier")), MEASURED, matters=False)
     for option in found.names(*path, "uci_options"):
         value = found.take(*path, "uci_options", option)
         if option.lower() in SET_BY_THE_BOT:

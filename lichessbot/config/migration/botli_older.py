@@ -3,13 +3,69 @@
 from typing import Final
 
 from lichessbot.config.migration.translation import Translation
+from lichessbot.lichess.enums import ExactClock
 
+_ONCE_IN_ENGINE: Final = ("syzygy", "gaviota", "opening_books", "online_moves", "offer_draw", "resign")
+_COLOURS: Final = ("white", "black")
+_LONGEST_S: Final = 10**5
 _KINDS: Final = ("human", "bot")
 _SHARED_RULES: Final = (
     "variants", "time_controls", "min_increment", "max_increment", "min_initial", "max_initial",
     "max_estimated_game_duration",
 )  # fmt: skip
 _RULES_OF_A_KIND: Final = ("time_controls", "modes")
+
+
+def renew(found: Translation) -> None:
+    """Give the keys of until October 2024 their present names."""
+    if not found.names("engines"):
+        _renew_engine(found)
+    for key in ("enabled", "paths", "max_pieces", "instant_play"):
+        found.rename(f"syzygy.{key}", f"syzygy.standard.{key}")
+    for server in ("chessdb", "lichess_cloud"):
+        found.rename(f"online_moves.{server}.min_depth", f"online_moves.{server}.min_eval_depth")
+    _renew_books(found)
+    _renew_matchmaking(found)
+
+
+def _renew_engine(found: Translation) -> None:
+    for section in _ONCE_IN_ENGINE:
+        found.rename(f"engine.{section}", section)
+    if found.peek("engine", "variants", "enabled"):
+        found.take("engine", "variants", "enabled")
+        found.rename("engine.variants", "engines.variants")
+    else:
+        found.leave("engine.variants", "is not enabled", matters=False)
+    found.rename("engine", "engines.standard")
+
+
+def _renew_books(found: Translation) -> None:
+    """Make a section of each list of books; they had their settings in common."""
+    games = []
+    for name in found.names("opening_books", "books"):
+        if isinstance(found.peek("opening_books", "books", name), list):
+            games.append(f"opening_books.books.{'standard_' if name in _COLOURS else ''}{name}")
+            found.rename(f"opening_books.books.{name}", f"{games[-1]}.names")
+    for key in ("selection", "max_depth"):
+        if games:
+            found.rename(f"opening_books.{key}", *(f"{game}.{key}" for game in games))
+
+
+def _renew_matchmaking(found: Translation) -> None:
+    """Make a kind of games of each variant; they had their settings in common."""
+    base, increment = (found.peek("matchmaking", key) for key in ("initial_time", "increment"))
+    if base not in range(_LONGEST_S) or increment not in range(_LONGEST_S):
+        return
+    one, many = (found.take("matchmaking", key) for key in ("variant", "variants"))
+    kinds = []
+    for variant in many if isinstance(many, list) else [one or "standard"]:
+        kinds.append(f"matchmaking.types.{variant}")
+        kind = {"tc": str(ExactClock(base, increment)), "variant": variant}
+        found.add(kinds[-1], kind, written="matchmaking.initial_time")
+    for key in ("initial_time", "increment"):
+        found.take("matchmaking", key)
+    for key in ("rated", "multiplier", "min_rating_diff", "max_rating_diff"):
+        found.rename(f"matchmaking.{key}", *(f"{kind}.{key}" for kind in kinds))
 
 
 def split_rules(found: Translation) -> bool:

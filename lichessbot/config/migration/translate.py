@@ -7,7 +7,8 @@ from typing import Any, Final
 from lichessbot.config.base import Section
 from lichessbot.config.effective import in_yaml
 from lichessbot.config.engine import EngineConfig
-from lichessbot.config.loader import is_botlis, problems_of
+from lichessbot.config.lichess_bot_keys import NOT_OURS
+from lichessbot.config.loader import BOTLIS_KEYS, is_botlis, problems_of
 from lichessbot.config.matchmaking import CLOCK_KEYS
 from lichessbot.config.migration import botli, lichess_bot
 from lichessbot.config.migration.translation import Translation
@@ -22,6 +23,7 @@ _LICHESS_BOTS_TOO: Final = {
     "engine.working_dir", "engine.ponder", "engine.polyglot", "engine.draw_or_resign", "engine.online_moves",
     "engine.lichess_bot_tbs", "engine.uci_options", "engine.silence_stderr",
 }  # fmt: skip
+_THEIRS: Final = BOTLIS_KEYS | {key.partition(".")[0] for key in _LICHESS_BOTS_TOO | NOT_OURS.keys()}
 _MOST_ROUNDS = 100  # a value that is dropped may let another problem show
 
 
@@ -35,6 +37,8 @@ def translate_file(path: Path) -> Translation:
     if not is_botlis(old.values) and (key := next(_ours_alone(old), None)) is not None:
         reason = f"{dotted(key)} in line {old.line_of(key)}"
         raise ConfigError([f"{path}: is a configuration of lichessbot already ({reason}); nothing to translate"])
+    if old.values.keys().isdisjoint(_THEIRS):
+        raise ConfigError([f"{path}: expected a configuration of lichess-bot or BotLi, found none of their keys"])
     return translate(old, path.parent)
 
 

@@ -68,9 +68,13 @@ class Translation:
             return
         value = self.take(*path)
         for name in new:
-            newer = tuple(name.split("."))
-            _put(self._rest, newer, deepcopy(value))
-            self._written[newer] = self.as_written(path)
+            self.add(name, deepcopy(value), written=old)
+
+    def add(self, new: str, value: Any, *, written: str) -> None:
+        """Add a key that newer files have, dotted, with the old key that it comes from."""
+        path = tuple(new.split("."))
+        _put(self._rest, path, value)
+        self._written[path] = self.as_written(tuple(written.split(".")))
 
     def as_written(self, path: KeyPath) -> KeyPath:
         """Return the name in the file of an old key, which may be renamed."""
@@ -160,9 +164,12 @@ class Translation:
 
 
 def _put(section: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
-    for name in path[:-1]:
-        section = section.setdefault(name, {})
-    section[path[-1]] = value
+    *sections, name = path
+    for it in sections:
+        if not isinstance(section.get(it), dict):
+            section[it] = {}
+        section = section[it]
+    section[name] = value
 
 
 def is_active(value: Any) -> bool:

@@ -371,3 +371,62 @@ books:
   Sharp: "/path/to/sharp.bin"
   Solid: "books/solid.bin"
 """
+
+# Of BotLi, in older layouts.
+UNTIL_AUGUST_2023 = """\
+engine:
+  dir: ./engines
+  name: fish
+  ponder: true
+  uci_options: {Hash: 64}
+  syzygy: {enabled: true, paths: [tables], max_pieces: 5, instant_play: true}
+  variants: {enabled: true, dir: ./engines, name: fairy, uci_options: {Hash: 32}}
+  opening_books:
+    enabled: true
+    books:
+      white: [White]
+      standard: [Solid]
+      atomic: [Solid]
+    selection: best_move
+    max_depth: 16
+  online_moves:
+    chessdb: {enabled: true, min_eval_depth: 12, min_time: 40, timeout: 5, selection: all}
+  offer_draw: {enabled: true, score: 10, consecutive_moves: 10, min_game_length: 35}
+  resign: {enabled: true, score: -900, consecutive_moves: 5}
+move_overhead_multiplier: 1.0
+challenge: {concurrency: 1, variants: [standard], time_controls: [bullet], bot_modes: [rated], human_modes: [casual]}
+matchmaking:
+  initial_time: 90
+  increment: 1
+  rated: false
+  timeout: 20
+  variants: [standard, atomic]
+  max_rating_diff: 250
+books: {Solid: solid.bin, White: white.bin}
+"""
+
+UNTIL_MAY_2026 = """\
+engines: {}
+books: {}
+challenge:
+  concurrency: 1
+  max_takebacks: 3
+  bullet_with_increment_only: true
+  min_increment: 1
+# max_increment: 180
+  max_initial: 300
+  variants:
+    - standard
+    - chess960
+    - bughouse
+  bot_time_controls:
+    - bullet
+    - 3+1
+  human_time_controls:
+    - blitz
+  bot_modes:
+    - rated
+  human_modes:
+    - casual
+    - rated
+"""

@@ -1,35 +1,14 @@
 """The older layouts of BotLi's file: they mean what they meant, and are named as the file has them."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from lichessbot.lichess.enums import ExactClock, Mode, Speed
+from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed
+from lichessbot.uci.profiles import GameFacts, profile_for
 from tests.lichessbot.config.migration.conftest import Translator, left_out, those_that_matter
-
-UNTIL_MAY_2026 = """\
-engines: {}
-books: {}
-challenge:
-  concurrency: 1
-  max_takebacks: 3
-  bullet_with_increment_only: true
-  min_increment: 1
-# max_increment: 180
-  max_initial: 300
-  variants:
-    - standard
-    - chess960
-    - bughouse
-  bot_time_controls:
-    - bullet
-    - 3+1
-  human_time_controls:
-    - blitz
-  bot_modes:
-    - rated
-  human_modes:
-    - casual
-    - rated
-"""
+from tests.lichessbot.config.migration.old_files import UNTIL_AUGUST_2023, UNTIL_MAY_2026
 
 
 def test_rules_in_challenge_itself_are_those_of_humans_and_bots(translated: Translator) -> None:
@@ -75,3 +54,63 @@ def test_a_kind_without_modes_is_shut_out(translated: Translator) -> None:
     assert not loaded.config.challenge.accept_bot
     assert left_out(found)["challenge.bot_modes"] == "none is accepted, so BotLi accepts no challenge of a bot"
     assert "challenge.bot_modes" in those_that_matter(found)
+
+
+def test_what_stood_in_engine_is_translated_under_its_name_there(tmp_path: Path, translated: Translator) -> None:
+    found, loaded = translated(UNTIL_AUGUST_2023)
+    engine = loaded.config.engine
+    assert (engine.command, engine.hash_mb, engine.ponder) == ((str(tmp_path / "engines/fish"),), 64, True)
+    agreements = engine.draw_or_resign
+    assert (agreements.offer_draw_score, agreements.resign_enabled, agreements.resign_score) == (10, True, -900)
+    assert engine.lichess_bot_tbs.syzygy.paths == (tmp_path / "tables",)
+    chessdb = engine.online_moves.chessdb_book
+    assert (chessdb.enabled, chessdb.min_depth, chessdb.move_quality) == (True, 12, "all")
+    assert found.origins[("engine", "draw_or_resign", "resign_score")] == ("engine", "resign", "score")
+    assert found.origins[("engine", "ponder")] == ("engine",)
+    assert those_that_matter(found) == {"engine.syzygy.instant_play"}
+    assert {it.key: it.line for it in found.left_out} == {
+        "engine.syzygy.instant_play": 6, "engine.online_moves.chessdb.timeout": 17, "move_overhead_multiplier": 20,
+        "matchmaking.timeout": 26,
+    }  # fmt: skip
+
+
+def test_lists_of_books_and_the_engine_for_variants_become_profiles(tmp_path: Path, translated: Translator) -> None:
+    _, loaded = translated(UNTIL_AUGUST_2023)
+    solid, white = tmp_path / "solid.bin", tmp_path / "white.bin"
+    base = loaded.config.engine.polyglot
+    assert (base.enabled, base.book.standard, base.selection, base.max_depth) == (True, (solid,), "best_move", 8)
+    facts = GameFacts(
+        Speed.BLITZ, "standard", OpponentKind.BOT, 1500, False, False, Colour.WHITE, ExactClock(180, 0)
+    )
+    assert profile_for(facts, loaded.config).polyglot.book.standard == (white,)
+    atomic = profile_for(replace(facts, variant="atomic"), loaded.config)
+    assert (atomic.command, atomic.hash_mb) == ((str(tmp_path / "engines/fairy"),), 32)
+    assert (atomic.polyglot.book.atomic, atomic.polyglot.selection) == ((solid,), "best_move")
+
+
+def test_an_engine_for_variants_that_is_not_enabled_is_left_out(translated: Translator) -> None:
+    found, loaded = translated(UNTIL_AUGUST_2023.replace("variants: {enabled: true", "variants: {enabled: false"))
+    assert left_out(found)["engine.variants"] == "is not enabled"
+    assert not any(it.engine.command for it in loaded.config.profiles)
+
+
+@pytest.mark.parametrize(("given", "expected"), [
+    ("variants: [standard, atomic]", {"standard": "standard", "atomic": "atomic"}),
+    ("variant: chess960", {"default": "chess960"}),
+    ("", {"default": "standard"}),
+])  # fmt: skip
+def test_a_clock_in_seconds_is_a_kind_of_games_for_each_variant(
+    translated: Translator, given: str, expected: dict[str, str]
+) -> None:
+    _, loaded = translated(UNTIL_AUGUST_2023.replace("variants: [standard, atomic]", given))
+    kinds = {name: kind for name, kind in loaded.config.matchmaking.types() if kind.weight}
+    assert {name: kind.challenge_variant for name, kind in kinds.items()} == expected
+    for kind in kinds.values():
+        assert (kind.challenge_initial_time, kind.challenge_increment) == ((90,), (1,))
+        assert (kind.challenge_mode, kind.opponent_rating_difference) == ("casual", 250)
+
+
+@pytest.mark.parametrize("seconds", ["long", "[]", f"1{'0' * 400}", "1.0e+306"])
+def test_a_clock_that_is_none_is_left_out(translated: Translator, seconds: str) -> None:
+    found, _ = translated(UNTIL_AUGUST_2023.replace("initial_time: 90", f"initial_time: {seconds}"))
+    assert {"matchmaking.initial_time", "matchmaking.increment"} <= left_out(found).keys()

@@ -20,7 +20,8 @@ def refused(file: Path, text: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["engines: {}\nbooks: {}\n", "token: x\nwhitelist:\nmessages:\nchallenge: 3\n"])
+@pytest.mark.parametrize("text", ["engines: {}\nbooks: {}\n", "token: x\nwhitelist:\nmessages:\nchallenge: 3\n",
+                                  "engine: {}\nmove_overhead_multiplier: 1.0\nbooks: {}\n"])  # fmt: skip
 def test_a_configuration_of_botli_is_recognised(file: Path, text: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(file, text)
@@ -50,6 +51,11 @@ def test_our_own_configuration_is_not_translated(file: Path, text: str, key: str
 @pytest.mark.parametrize("text", ["", "# nothing yet\n", "{}\n"])
 def test_a_file_without_keys_is_nobodys(file: Path, text: str) -> None:
     assert refused(file, text) == f"{file}: expected a configuration of lichess-bot or BotLi, found no keys"
+
+
+def test_a_file_with_none_of_their_keys_is_not_translated(file: Path) -> None:
+    expected = f"{file}: expected a configuration of lichess-bot or BotLi, found none of their keys"
+    assert refused(file, "version: '3'\nservices: {web: {image: nginx}}\n") == expected
 
 
 def test_each_key_that_lichess_bot_does_not_have_marks_a_file_as_ours(file: Path) -> None:
