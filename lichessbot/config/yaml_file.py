@@ -164,6 +164,7 @@ _YAML_PROBLEMS = (
     ("mapping values are not allowed", "found a second colon, or the line is indented differently from the one above"),
     ("could not find expected ':'", "expected a key and a value such as `abort_time: 30`"),
     ("cannot start any token", "found a character that must be put in quotes"),
+    ("expected a single document", "a second document begins here: remove the line ---, or what is above or below it"),
 )
 
 

@@ -117,6 +117,10 @@ def test_a_problem_is_one_line(file: Path, text: str, problem: str | None) -> No
             "3: not YAML: found a second colon, or the line is indented differently from the one above",
         ),
         ("a:\n  b: 1\n c: 4\n", "3: not YAML: this line is indented differently from those since line 1"),
+        (
+            "abort_time: 30\n---\nabort_time: 31\n",
+            "2: not YAML: a second document begins here: remove the line ---, or what is above or below it",
+        ),
         ("url: @x\n", "1: not YAML: found a character that must be put in quotes"),
         ("greeting:\n  hello: {me} says hi\n", "2: not YAML: a text that begins with { or [ must be in quotes"),
         ("greeting: {hello: [me] hi}\n", "1: not YAML: a text that begins with { or [ must be in quotes"),

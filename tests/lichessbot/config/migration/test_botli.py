@@ -195,6 +195,7 @@ def test_a_side_without_modes_is_shut_out(
         f"challenge.{kind}.modes": f"none is accepted, so BotLi accepts no challenge of a {kind}"
         for kind, modes in (("human", human), ("bot", bot)) if not modes
     }  # fmt: skip
+    assert "challenge.human.bullet_with_increment_only" not in left_out(found), "our rule is for bots alone by itself"
 
 
 @pytest.mark.parametrize(
