@@ -172,11 +172,11 @@ def _challenges(found: Translation) -> None:
     for key in dict.fromkeys((*human, *bot)):
         if rules["human"] is None or rules["bot"] is None or human.get(key) == bot.get(key):
             kind = "bot" if key in bot else "human"
-            found.set(f"challenge.{key}", {**human, **bot}[key], old=f"challenge.{kind}.{_their_name(key)}")
+            found.set(f"challenge.{key}", value := {**human, **bot}[key], old=_origin(kind, key, value))
         else:
             for kind, given in (("human", human), ("bot", bot)):
                 if key in given:
-                    found.set(f"challenge.{kind}.{key}", given[key], old=f"challenge.{kind}.{_their_name(key)}")
+                    found.set(f"challenge.{kind}.{key}", given[key], old=_origin(kind, key, given[key]))
 
 
 def _rules(found: Translation, kind: str, *, zero_is_a_limit: bool) -> dict[str, Any] | None:
@@ -203,8 +203,10 @@ def _rules(found: Translation, kind: str, *, zero_is_a_limit: bool) -> dict[str,
     return None if empty else rules
 
 
-def _their_name(key: str) -> str:
-    return next((theirs for theirs, ours in _RULES.items() if ours == key), key)
+def _origin(kind: str, key: str, value: Any) -> str:
+    """Return BotLi's key of a rule of ours; empty for no limit, as it is mostly missing."""
+    theirs = next((theirs for theirs, ours in _RULES.items() if ours == key), key)
+    return "" if value is None else f"challenge.{kind}.{theirs}"
 
 
 def _matchmaking(found: Translation) -> None:

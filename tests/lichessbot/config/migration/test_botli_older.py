@@ -25,6 +25,7 @@ def test_rules_in_challenge_itself_are_those_of_humans_and_bots(translated: Tran
         (13, "challenge.variants #3", "bughouse is not played here"),
     ]
     assert found.origins[("challenge", "max_base")] == ("challenge", "max_initial")
+    assert ("challenge", "max_increment") not in found.origins, "the file does not have it"
     assert found.origins[("challenge", "bot", "modes")] == ("challenge", "bot_modes")
 
 
