@@ -85,8 +85,9 @@ from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
 from lichessbot.timeouts import Timeouts, earliest
 from lichessbot.uci import startup_check
+from lichessbot.uci.configured_engines import configured_engines, engines_of, with_playable_variants
+from lichessbot.uci.machine import Machine, memory_warnings
 from lichessbot.uci.opening_variety import OpeningVariety
-from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings, with_playable_variants
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 
 # A signal that comes just before a wait is noticed after it.
@@ -389,8 +390,7 @@ class Daemon:
 
     def _warn_of_unusable_books(self) -> None:
         """A book that is missing or damaged costs no game, but the operator learns of it before it is needed."""
-        files = dict.fromkeys(file for engine in engines_of(self._config) for file in engine.polyglot.files)
-        warn_of_unusable_books(files, self._log)
+        warn_of_unusable_books(engines_of(self._config), self._log)
 
     def _denied(self, reason: str) -> None:
         """Leave if the token is dead: with a game in progress only once that is certain."""

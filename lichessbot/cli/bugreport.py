@@ -33,7 +33,7 @@ from lichessbot.log import inert, silenced
 from lichessbot.storage.database import FILE_NAME, in_use
 from lichessbot.storage.state_reader import StateReader
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import Machine
+from lichessbot.uci.machine import Machine
 
 _OWNER_ONLY: Final = 0o600
 _PACKAGES: Final = ("berserk", "requests", "urllib3", "pydantic", "PyYAML", "click", "rich", "Cython")

@@ -26,7 +26,8 @@ from lichessbot.move_sources import Hosts, check_sources
 from lichessbot.notify import DAYS_TOLD_AHEAD, Notice, run_program, token_end
 from lichessbot.storage.database import FILE_NAME, LOCK_NAME, newer_than_ours
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import Machine, engines_of, memory_warnings, ponders, with_playable_variants
+from lichessbot.uci.configured_engines import engines_of, with_playable_variants
+from lichessbot.uci.machine import Machine, fitted, memory_warnings
 from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import StartupCheck
 
@@ -260,7 +261,7 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
         yield f"would first look for a move in: {', '.join(engine.sources)}"
     if engine.level is not None:
         yield f"would play at level {engine.level}, without pondering and servers"
-    elif ponders(engine, config, machine):
+    elif fitted(engine, config, machine).ponder:
         yield "would ponder: think on the opponent's time"
     elif engine.ponder and machine.cores is not None:
         games = f"{counted(challenge.concurrency, 'game')} of {counted(engine.threads, 'thread')}"

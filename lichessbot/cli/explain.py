@@ -44,7 +44,9 @@ from lichessbot.storage.database import FILE_NAME, in_use
 from lichessbot.storage.game_filter import game_id
 from lichessbot.storage.state_reader import StateReader
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import GameFacts, Machine, describe_engine, gives_pieces, with_playable_variants
+from lichessbot.uci.configured_engines import with_playable_variants
+from lichessbot.uci.machine import Machine
+from lichessbot.uci.profiles import GameFacts, describe_engine, gives_pieces
 from lichessbot.uci.startup_check import playable_now
 
 _LATEST_SHOWN: Final = 5

@@ -109,7 +109,7 @@ def list_places(addresses: Sequence[str], files: Sequence[Path]) -> Sequence[str
 class Rules(Section):
     """The rules for a challenge. Increments and bases in seconds, durations in minutes.
 
-    `variants`: None for all that the engines play, until `uci.profiles.with_playable_variants` replaces it by those.
+    `variants`: None for all that the engines play, until `with_playable_variants` replaces it by those.
     """
 
     variants: SomeOf[Variant] | None = None

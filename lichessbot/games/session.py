@@ -53,8 +53,9 @@ from lichessbot.move_sources import Hosts, MoveResolver
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.store import LimitedAction, Store
 from lichessbot.timeouts import Timeouts
+from lichessbot.uci.machine import Machine
 from lichessbot.uci.opening_variety import OpeningVariety
-from lichessbot.uci.profiles import GameFacts, Machine, engine_for
+from lichessbot.uci.profiles import GameFacts, fitted_engine_config
 from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
 from lichessbot.uci.search import FALLBACK, BestMove
 
@@ -100,7 +101,7 @@ class GameSession:
         config, emit = context.config, context.inbox.put
         self._game = Game(game_id, context.our_id, config, context.timeouts, info.color, done)
         announced = replace(GameFacts.from_info(info), chosen_level=context.store.chosen_level(game_id))
-        self._game.engine = engine_for(announced, config, context.machine)
+        self._game.engine = fitted_engine_config(announced, config, context.machine)
         self._engine = engine = RestartingEngine(game_id, emit, context.timeouts, idle_engines)
         facts = ChatFacts(
             config,
@@ -351,7 +352,7 @@ class GameSession:
         if colour is None:
             return
         facts = replace(GameFacts.from_full(full, colour), chosen_level=context.store.chosen_level(self.game_id))
-        engine = engine_for(facts, context.config, context.machine)
+        engine = fitted_engine_config(facts, context.config, context.machine)
         self._game_log.level = engine.level
         self._recorder.note_level(engine.level)
         if engine != self._game.engine:  # else keep the resolver, which counts the positions the sources do not know

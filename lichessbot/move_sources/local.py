@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.facade import Board, Book, BookMove, InvalidBook, Tablebase, TableReport
+from lichessbot.config import EngineConfig
 from lichessbot.config.sources import Normalization, PolyglotConfig, Selection, SyzygyConfig, TableQuality
 from lichessbot.log import EventLog, try_start
 from lichessbot.move_sources.models import Question, Suggestion, repeats_position
@@ -53,8 +54,9 @@ class PolyglotBooks:
             return []
 
 
-def warn_of_unusable_books(files: Iterable[Path], log: EventLog) -> None:
-    """Log which files cannot be used and why, from a thread: the disk may be slow or hang."""
+def warn_of_unusable_books(engines: Iterable[EngineConfig], log: EventLog) -> None:
+    """Log which books of the engines cannot be used and why, from a thread: the disk may be slow or hang."""
+    files = dict.fromkeys(file for engine in engines for file in engine.polyglot.files)
 
     def check() -> None:
         for file in files:

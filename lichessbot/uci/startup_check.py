@@ -18,16 +18,15 @@ from lichessbot.lichess.models import STANDARD_START
 from lichessbot.lichess.positions import start_board
 from lichessbot.log import EventLog, try_start
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.profiles import (
+from lichessbot.uci.configured_engines import (
     ConfiguredEngine,
-    Machine,
     Program,
     configured_engines,
-    fitted,
     playable_variants,
     program_of,
 )
+from lichessbot.uci.engine import UciEngine
+from lichessbot.uci.machine import Machine, fitted
 from lichessbot.uci.search import NEVER_RUNS, BestMove, Emit, EngineDied, EngineReport, Search
 
 GAME_ID: Final = "startup-check"  # longer than any id of Lichess

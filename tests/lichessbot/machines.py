@@ -2,6 +2,6 @@
 
 from typing import Final
 
-from lichessbot.uci.profiles import Machine
+from lichessbot.uci.machine import Machine
 
 UNKNOWN_MACHINE: Final = Machine(None, None)

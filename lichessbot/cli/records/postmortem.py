@@ -28,7 +28,8 @@ from lichessbot.storage.evaluations import mate_cp, score_text
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
 from lichessbot.storage.statistics import falls
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import GameFacts, Machine, engine_for, gives_pieces
+from lichessbot.uci.machine import Machine
+from lichessbot.uci.profiles import GameFacts, fitted_engine_config, gives_pieces
 from lichessbot.uci.search import SearchSummary, centipawns
 from lichessbot.uci.simple_engine import SimpleEngine
 from lichessbot.uci.strength import at_level
@@ -184,7 +185,7 @@ class _Look:
     """A deeper look at positions of one game, with the engine that plays such games."""
 
     def __init__(self, game_id: str, facts: GameFacts, config: Config) -> None:
-        full = at_level(engine_for(facts, config, Machine.detect()), None)
+        full = at_level(fitted_engine_config(facts, config, Machine.detect()), None)
         self._engine = SimpleEngine(game_id, full, Timeouts())
 
     def close(self) -> None:

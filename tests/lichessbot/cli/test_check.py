@@ -10,7 +10,7 @@ from lichessbot.cli.check import intentions
 from lichessbot.cli.main import main
 from lichessbot.config import Config, load_config
 from lichessbot.storage.database import FILE_NAME, LOCK_NAME
-from lichessbot.uci.profiles import Machine
+from lichessbot.uci.machine import Machine
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 from tests.lichessbot.machines import UNKNOWN_MACHINE
 

@@ -17,7 +17,8 @@ from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Colour, OpponentKind, Variant
 from lichessbot.uci import engine_process, startup_check
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.profiles import GameFacts, Machine, engine_for
+from lichessbot.uci.machine import Machine
+from lichessbot.uci.profiles import GameFacts, fitted_engine_config
 from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import GAME_ID, StartupCheck
 from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, heard
@@ -48,7 +49,7 @@ def test_an_engine_that_passes_is_handed_over_as_games_have_it(rude_engine: Path
     (engine,) = passed
     assert engine.alive
     bots = GameFacts("blitz", "standard", OpponentKind.BOT, 1500, False, False, Colour.WHITE)
-    assert engine.config == engine_for(bots, config, Machine(1, None)) != ponders, "two games on one core"
+    assert engine.config == fitted_engine_config(bots, config, Machine(1, None)) != ponders, "two games on one core"
     engine.close()
 
 

@@ -8,7 +8,7 @@ import pytest
 from lichessbot.config import Config, EngineConfig, Strength
 from lichessbot.lichess.enums import Colour, OpponentKind
 from lichessbot.storage.game_records import Result, Score
-from lichessbot.uci.profiles import GameFacts, describe_engine, engine_for
+from lichessbot.uci.profiles import GameFacts, describe_engine, fitted_engine_config
 from lichessbot.uci.strength import FULL, LevelSuggestion, at_level, level_for, nearest_level, suggested_level
 from tests.lichessbot.machines import UNKNOWN_MACHINE
 
@@ -91,9 +91,9 @@ def test_uci_options_of_the_operator_are_replaced_only_by_another_level() -> Non
 
 def test_the_engine_of_a_game_has_its_level() -> None:
     config = Config(engine=FOLLOWS)
-    assert engine_for(CASUAL, config, UNKNOWN_MACHINE).strength == 1480
-    assert engine_for(replace(CASUAL, rated=True), config, UNKNOWN_MACHINE).strength is Strength.FULL
-    chosen = engine_for(replace(CASUAL, chosen_level=2000), config, UNKNOWN_MACHINE)
+    assert fitted_engine_config(CASUAL, config, UNKNOWN_MACHINE).strength == 1480
+    assert fitted_engine_config(replace(CASUAL, rated=True), config, UNKNOWN_MACHINE).strength is Strength.FULL
+    chosen = fitted_engine_config(replace(CASUAL, chosen_level=2000), config, UNKNOWN_MACHINE)
     assert chosen.strength == 2000
     assert not chosen.ponder
 

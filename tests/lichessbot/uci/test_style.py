@@ -17,7 +17,7 @@ from lichessbot.lichess.enums import Colour, OpponentKind
 from lichessbot.lichess.models import GameFull
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.profiles import GameFacts, describe_engine, engine_for, gives_pieces
+from lichessbot.uci.profiles import GameFacts, describe_engine, fitted_engine_config, gives_pieces
 from lichessbot.uci.search import BestMove, Search
 from tests.lichessbot.machines import UNKNOWN_MACHINE
 from tests.lichessbot.uci.helpers import heard
@@ -72,7 +72,7 @@ engine: {style: {mobility: 150, king_attack: 200}}
 profiles:
   - {when: {opponent: human}, engine: {style: {mobility: 100, material: -50}}}
 """)
-    engine = engine_for(HUMAN, config, UNKNOWN_MACHINE)
+    engine = fitted_engine_config(HUMAN, config, UNKNOWN_MACHINE)
     assert engine.uci_options == {"Style Mobility": 100, "Style King Attack": 200, "Style Material": -50}
     assert "Style Material: -50" in describe_engine(HUMAN, config, UNKNOWN_MACHINE)
 
@@ -83,7 +83,7 @@ def test_a_name_alone_is_a_style(tmp_path: Path) -> None:
     mixed = "engine: {style: {name: solid, tempo: 50}}\nprofiles:\n  - {when: {speed: blitz}, engine: {style: none}}\n"
     config = load(tmp_path, mixed)
     assert config.engine.uci_options == {"Style": "solid", "Style Tempo": 50}
-    assert engine_for(HUMAN, config, UNKNOWN_MACHINE).uci_options == {"Style": "none", "Style Tempo": 50}
+    assert fitted_engine_config(HUMAN, config, UNKNOWN_MACHINE).uci_options == {"Style": "none", "Style Tempo": 50}
     assert problems(tmp_path, "engine:\n  style: gambit\n") == [
         "2: engine.style.name: expected 'none', 'attacker', 'solid', 'gambler', 'endgame', 'swindler' or 'classical', "
         "found 'gambit'; nearest: gambler"
@@ -148,8 +148,8 @@ profiles:
 )
 def test_a_side_that_gives_odds_avoids_trades(tmp_path: Path, text: str, options: dict[str, object]) -> None:
     config = load(tmp_path, text)
-    assert engine_for(replace(HUMAN, gives_pieces=True), config, UNKNOWN_MACHINE).uci_options == options
-    assert "swindler" not in engine_for(HUMAN, config, UNKNOWN_MACHINE).uci_options.values()
+    assert fitted_engine_config(replace(HUMAN, gives_pieces=True), config, UNKNOWN_MACHINE).uci_options == options
+    assert "swindler" not in fitted_engine_config(HUMAN, config, UNKNOWN_MACHINE).uci_options.values()
 
 
 def test_who_gives_odds_is_known_from_the_game() -> None:

@@ -1,4 +1,4 @@
-"""Variants: which ones an engine announces, how it is told of them, and which ones the bot plays by that."""
+"""Variants: which ones an engine announces, and how it is told of them."""
 
 import random
 import sys
@@ -19,7 +19,6 @@ from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.options import Options
-from lichessbot.uci.profiles import configured_engines, playable_variants, with_playable_variants
 from lichessbot.uci.restarting_engine import fallback_move
 from lichessbot.uci.search import BestMove, EngineDied, Search
 from lichessbot.uci.startup_check import StartupCheck, playable_now
@@ -133,49 +132,12 @@ def test_an_engine_is_not_asked_for_what_it_does_not_announce(start: Start, inbo
     assert died.reason.startswith("it does not play horde")
 
 
-# Which variants the bot plays
+# The engines of a configuration
 
 
 def config(*profiles: tuple[dict[str, Any], dict[str, Any]], **sections: Any) -> Config:
     written = [{"when": when, "engine": engine} for when, engine in profiles]
     return Config.model_validate({"profiles": written, **sections})
-
-
-OWN, FAIRY = (None, None), (("fairy",), None)
-ATOMIC_BY_FAIRY = ({"variant": "atomic"}, {"command": ["fairy"]})
-ANNOUNCED = {OWN: STANDARD_RULES, FAIRY: tuple(Variant)}
-
-
-@pytest.mark.parametrize(
-    ("profiles", "variants"),
-    [
-        ([], STANDARD_RULES),
-        ([({"variant": ["atomic", "horde"]}, {"command": ["fairy"]})], (*STANDARD_RULES, "atomic", "horde")),
-        ([({"variant": "atomic", "speed": "bullet"}, {"command": ["fairy"]})], STANDARD_RULES),
-        ([({"opponent": "bot"}, {"command": ["fairy"]})], STANDARD_RULES),
-        ([ATOMIC_BY_FAIRY, ({"rated": True}, {"depth": 3})], (*STANDARD_RULES, "atomic")),
-        ([ATOMIC_BY_FAIRY, ({"rated": True}, {"command": ["other"]})], ()),
-    ],
-)
-def test_a_variant_is_played_if_every_engine_that_may_get_it_announces_it(
-    profiles: list[tuple[dict[str, Any], dict[str, Any]]], variants: tuple[str, ...]
-) -> None:
-    assert playable_variants(config(*profiles), ANNOUNCED) == variants
-
-
-def test_the_default_for_the_accepted_variants_is_what_the_engines_play() -> None:
-    assert with_playable_variants(Config(), STANDARD_RULES).challenge.variants == STANDARD_RULES
-    narrow = config(challenge={"variants": ["standard"]})
-    assert with_playable_variants(narrow, STANDARD_RULES) is narrow
-    wider = config(challenge={"variants": ["standard"], "human": {"variants": None}, "bot": {"max_base": 60}})
-    rules = with_playable_variants(wider, STANDARD_RULES).challenge
-    assert rules.rules_for(is_bot=False).variants == STANDARD_RULES
-    assert rules.rules_for(is_bot=True).variants == ("standard",)
-
-
-def test_each_engine_is_tried_in_a_variant_that_it_gets() -> None:
-    found = configured_engines(config(ATOMIC_BY_FAIRY, challenge={"variants": ["standard", "atomic"]}))
-    assert [(it.key, it.variants) for it in found] == [("engine", ("standard",)), ("profiles #1.engine", ("atomic",))]
 
 
 def test_every_key_that_names_a_variant_is_compared_with_its_engine(inbox: Inbox) -> None:

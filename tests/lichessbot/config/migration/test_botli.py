@@ -12,7 +12,7 @@ import yaml
 
 from lichessbot.config import Config, dotted_values
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed
-from lichessbot.uci.profiles import GameFacts, profile_for
+from lichessbot.uci.profiles import GameFacts, engine_config_for
 from tests.lichessbot.config.migration.conftest import Translator, left_out, those_that_matter
 from tests.lichessbot.config.migration.old_files import BOTLI
 
@@ -272,7 +272,7 @@ def test_each_game_gets_the_engine_and_the_book_that_botli_takes(
     _, loaded = translated(yaml.safe_dump(old))
     for _ in range(300):
         facts = games(chance)
-        got = profile_for(facts, loaded.config)
+        got = engine_config_for(facts, loaded.config)
         wanted = engines[key_of_botli(list(engines), facts) or ""]
         assert got.command == (str(tmp_path / wanted["name"]),)
         assert got.ponder is wanted["ponder"]
@@ -301,13 +301,13 @@ def test_engines_and_books_of_variants_become_profiles(
     facts = GameFacts("blitz", "standard", OpponentKind.BOT, 2000, False, False, Colour.WHITE)
     games = [(variant, colour) for variant in ("standard", "chess960", "horde", "threeCheck") for colour in Colour]
     chosen = {
-        it: profile_for(replace(facts, variant=it[0], colour=it[1]), loaded.config).command for it in games
+        it: engine_config_for(replace(facts, variant=it[0], colour=it[1]), loaded.config).command for it in games
     }
     wanted = {"standard": "fish", "chess960": "fish", "horde": "fairy", "threeCheck": "fairy"}
     expected = {(variant, colour): (str(tmp_path / wanted[variant]),) for variant, colour in games}
     assert chosen == expected | {("horde", Colour.WHITE): (str(tmp_path / "horde"),)}
     reasons = left_out(found)
-    books = profile_for(replace(facts, variant="threeCheck"), loaded.config).polyglot.book
+    books = engine_config_for(replace(facts, variant="threeCheck"), loaded.config).polyglot.book
     assert (books.threeCheck, books.atomic) == ((tmp_path / "b.bin",), ())
     assert reasons["opening_books.books.variants"] == "BotLi reads a book for each variant, none for all"
     assert reasons["engines.standard_loud"] == "no games are known by this name"
