@@ -16,7 +16,7 @@ from engine.facade import InvalidFen
 from lichessbot.challenges.slots import SlotHolder, slots_for
 from lichessbot.challenges.snapshot import Decline, Snapshot
 from lichessbot.config import ChallengeConfig, Rules
-from lichessbot.lichess.enums import DeclineReason, Mode, Speed, Variant
+from lichessbot.lichess.enums import HIGHEST_RATING, DeclineReason, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
 from lichessbot.lichess.positions import start_board
@@ -282,7 +282,7 @@ def _unrated(case: _Case) -> Decline | None:
     rules, because = case.rules, "the challenger has no rating"
     if rules.min_rating != 0:
         return case.decline(DeclineReason.GENERIC, "min_rating", because)
-    if rules.max_rating != 4000:
+    if rules.max_rating != HIGHEST_RATING:
         return case.decline(DeclineReason.GENERIC, "max_rating", because)
     if rules.rating_difference is not None:
         return case.decline(DeclineReason.GENERIC, "rating_difference", because)

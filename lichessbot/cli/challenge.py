@@ -27,18 +27,22 @@ from lichessbot.cli.options import (
     refuse_unplayable,
 )
 from lichessbot.config import LoadedConfig
-from lichessbot.config.matchmaking import offered_base, offered_days, too_fast
 from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import (
     LONGEST_INCREMENT_S,
+    OFFERED_BASES,
+    OFFERED_DAYS,
     PROPOSABLE_VARIANTS,
+    SHORTEST_ESTIMATE_S,
     Colour,
     DeclineReason,
     ExactClock,
     GameStatus,
+    Speed,
     Variant,
+    is_offered_base,
 )
 from lichessbot.lichess.models import Account, Challenge, ExportedGame
 from lichessbot.storage.state_reader import StateReader
@@ -55,20 +59,19 @@ def _clock(text: str) -> ExactClock:
     clock = exact_clock(text)
     if clock.increment_s > LONGEST_INCREMENT_S:
         raise ValueError(f"expected an increment of 0 to {LONGEST_INCREMENT_S} seconds, found {clock.increment_s}")
-    try:
-        offered_base(clock.base_s)
-    except ValueError as error:
-        raise ValueError(f"{text}: {str(error).replace('Input', 'the base')}") from error
-    if (problem := too_fast(clock.base_s, clock.increment_s)) is not None:
-        raise ValueError(f"{text}: {problem}")
+    if not is_offered_base(clock.base_s):
+        raise ValueError(f"{text}: expected a base of {OFFERED_BASES}, found {clock.base_s} s")
+    if Speed.of_clock(clock.base_s, clock.increment_s) is None:
+        expected = f"expected {SHORTEST_ESTIMATE_S} s or more for base + 40 increments"
+        raise ValueError(f"{text}: {expected}, found {clock.base_s} + 40 * {clock.increment_s}")
     return clock
 
 
 def _days(text: str) -> Days:
-    try:
-        return Days(offered_days(int(text)))
-    except ValueError as error:
-        raise ValueError(f"{text!r}: {str(error).replace('Input', 'days')}") from error
+    days = next((it for it in OFFERED_DAYS if text == str(it)), None)
+    if days is None:
+        raise ValueError(f"expected one of {', '.join(map(str, OFFERED_DAYS))}, found {text!r}")
+    return Days(days)
 
 
 @click.command("challenge")

@@ -34,7 +34,7 @@ from lichessbot.control.client import NoAnswer, NoDaemon, ask
 from lichessbot.control.commands import ControlCommand
 from lichessbot.control.status import Activity
 from lichessbot.errors import ExitCode
-from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
+from lichessbot.lichess.enums import INITIAL_RATING, Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
 from lichessbot.log import counted, inert, silenced
@@ -55,7 +55,6 @@ _VARIANTS: Final = [variant.value for variant in Variant]
 _US: Final = "(us)"
 _SOMEBODY: Final = "(somebody)"
 _ULTRA_BULLET: Final = "ultraBullet"
-_NEW_PLAYER: Final = 1500  # the rating Lichess gives to everybody at first
 _PATIENCE_S: Final = 3.0
 
 
@@ -179,7 +178,7 @@ def _challenger(text: str) -> Challenger:
         raise ValueError(f"expected human, bot or anonymous, or for example bot:1900, found {text!r}")
     if kind == "anonymous":
         return Challenger(is_bot=False, is_anonymous=True)
-    return Challenger(kind == "bot", int(rating) if colon else _NEW_PLAYER)
+    return Challenger(kind == "bot", int(rating) if colon else INITIAL_RATING)
 
 
 @click.command("explain")
@@ -190,7 +189,7 @@ def _challenger(text: str) -> Challenger:
     "challenger",
     type=Parsed(_challenger),
     metavar="WHO",
-    help=f"human, bot or anonymous, with a rating, such as bot:1900. Default: human:{_NEW_PLAYER}.",
+    help=f"human, bot or anonymous, with a rating, such as bot:1900. Default: human:{INITIAL_RATING}.",
 )
 @click.option("--name", type=Parsed(player_name), help="The challenger's name, for the lists of players.")
 @click.option("--clock", type=Parsed(exact_clock), metavar="MINUTES+SECONDS", help="Clock, such as 3+2.")
@@ -239,7 +238,7 @@ def explain_command(
     if challenge is not None:
         known = _explain_past(StateReader(loaded.state_dir), challenge, Timeouts(), sys.stdout)
         return ExitCode.OK if known else ExitCode.FAILED
-    who = replace(challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=name or "")
+    who = replace(challenger or Challenger(is_bot=False, rating=INITIAL_RATING), name=name or "")
     if who.name and who.is_anonymous:
         raise click.UsageError("--name: an anonymous player has no name")
     if fen and fen != STARTING_FEN and variant == Variant.STANDARD:

@@ -13,10 +13,10 @@ import click
 
 from lichessbot.cli.control import ask_daemon
 from lichessbot.cli.options import Parsed, access_to, config_option, load, refuse_unplayable
-from lichessbot.config import arena_id
 from lichessbot.control.commands import ControlCommand
 from lichessbot.errors import ApiError, ConfigError, ExitCode
 from lichessbot.lichess.client import LichessClient
+from lichessbot.lichess.enums import parse_arena_id
 from lichessbot.lichess.models import ArenaInfo
 from lichessbot.log import inert
 from lichessbot.storage.database import Database, Statement, in_use
@@ -67,10 +67,10 @@ def join(config_file: Path | None, team_id: str, password: str | None, message: 
 
 
 def _tournament_id(text: str) -> str:
-    try:
-        return arena_id(text)
-    except ValueError as error:
-        raise ValueError(f"{str(error).replace('Input should be', 'expected')}, found {text!r}") from None
+    arena_id = parse_arena_id(text)
+    if arena_id is None:
+        raise ValueError(f"expected the id of an arena, 8 letters and digits, or its address, found {text!r}")
+    return arena_id
 
 
 @click.command("tournament")

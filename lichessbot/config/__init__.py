@@ -31,7 +31,6 @@ from lichessbot.config.root import (
     PgnGrouping,
     ReviewMode,
     TournamentConfig,
-    arena_id,
     dotted_values,
 )
 
@@ -59,7 +58,6 @@ __all__ = [
     "Strength",
     "StyleName",
     "TournamentConfig",
-    "arena_id",
     "credentials",
     "dotted_values",
     "effective",

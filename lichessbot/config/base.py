@@ -12,6 +12,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     Strict,
@@ -20,12 +21,13 @@ from pydantic import (
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
-from lichessbot.lichess.enums import PLAYER_NAME
+from lichessbot.lichess.enums import HIGHEST_RATING, PLAYER_NAME
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 Number = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]
 Text = Annotated[str, Strict()]
+Rating = Annotated[Number, Field(ge=0, le=HIGHEST_RATING)]
 
 
 class Section(BaseModel):

@@ -18,6 +18,7 @@ from lichessbot.config.base import (
     Flag,
     Number,
     Places,
+    Rating,
     Section,
     Text,
     distinct,
@@ -26,6 +27,8 @@ from lichessbot.config.base import (
     without_repeats,
 )
 from lichessbot.lichess.enums import (
+    HIGHEST_RATING,
+    LONGEST_BASE_S,
     LONGEST_INCREMENT_S,
     REAL_TIME_SPEEDS,
     ExactClock,
@@ -86,13 +89,12 @@ def _list_address(text: str) -> str:
 
 
 Increment = Annotated[Number, Field(ge=0, le=LONGEST_INCREMENT_S)]
-Base = Annotated[Number, Field(ge=0, le=10800)]
+Base = Annotated[Number, Field(ge=0, le=LONGEST_BASE_S)]
 MinDays = Annotated[Number, Field(ge=1, le=14)]
 MaxDays = Annotated[float, Strict(), Field(ge=1), AfterValidator(_days)]
 NO_INCREMENT_LIMIT: Final = _or(LONGEST_INCREMENT_S)
-NO_BASE_LIMIT: Final = _or(10800)
+NO_BASE_LIMIT: Final = _or(LONGEST_BASE_S)
 NO_DAYS_LIMIT: Final = _or(math.inf)
-Rating = Annotated[Number, Field(ge=0, le=4000)]
 Minutes = Annotated[Number, Field(ge=1, le=1440)]
 PerUser = Annotated[Number, Field(ge=1, le=64)]
 SomeOf = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct)]
@@ -125,7 +127,7 @@ class Rules(Section):
     max_estimated_game_duration: Minutes | None = None
     bullet_requires_increment: Flag = False
     min_rating: Rating = 0
-    max_rating: Rating = 4000
+    max_rating: Rating = HIGHEST_RATING
     rating_difference: Rating | None = None
     allow_list: Annotated[Names, LIST_OR_NULL] = ()
     max_simultaneous_games_per_user: PerUser = 5

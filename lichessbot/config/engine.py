@@ -9,7 +9,18 @@ from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from lichessbot.config.base import EMPTY_AS_NONE, ONE_OR_MANY, Before, Flag, Number, Section, Text, distinct, merged
+from lichessbot.config.base import (
+    EMPTY_AS_NONE,
+    ONE_OR_MANY,
+    Before,
+    Flag,
+    Number,
+    Rating,
+    Section,
+    Text,
+    distinct,
+    merged,
+)
 from lichessbot.config.sources import (
     EVERY_VARIANT,
     STANDARD_RULES,
@@ -37,7 +48,6 @@ STYLE_OPTION: Final = "Style"
 _NEUTRAL = 100
 _Weight = Annotated[Number, Field(ge=-200, le=400)]
 _Moves = Annotated[Number, Field(ge=1, le=100)]
-_Rating = Annotated[Number, Field(ge=0, le=4000)]
 _LOWEST_LEVEL, _HIGHEST_LEVEL = 400, 4000
 LIMIT_STRENGTH, ELO = "UCI_LimitStrength", "UCI_Elo"
 _OPTIONS_OF_STRENGTH = (LIMIT_STRENGTH.lower(), ELO.lower())
@@ -146,13 +156,13 @@ class DrawOrResignConfig(Section):
     offer_draw_for_egtb_zero: Flag = True
     offer_draw_min_game_length: Annotated[Number, Field(ge=0, le=300)] = 0
     offer_draw_against_humans: Flag = True
-    offer_draw_min_rating: _Rating | None = None
+    offer_draw_min_rating: Rating | None = None
     resign_enabled: Flag = False
     resign_score: Annotated[Number, Field(ge=-20000, le=0)] = -1000
     resign_moves: Annotated[Number, Field(ge=2, le=100)] = 3
     resign_for_egtb_minus_two: Flag = True
     resign_against_humans: Flag = True
-    resign_min_rating: _Rating | None = None
+    resign_min_rating: Rating | None = None
     opponent_flag_time: Annotated[Number, Field(ge=0, le=3600)] = 30
 
 

@@ -7,14 +7,20 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field
 
-from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, Places, Section
+from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, Places, Rating, Section
 from lichessbot.config.challenge import Addresses, Names, list_places
-from lichessbot.lichess.enums import LONGEST_INCREMENT_S, Variant
+from lichessbot.lichess.enums import (
+    HIGHEST_RATING,
+    LONGEST_INCREMENT_S,
+    OFFERED_BASES,
+    OFFERED_DAYS,
+    SHORTEST_ESTIMATE_S,
+    Speed,
+    Variant,
+    is_offered_base,
+)
 
 DEFAULT_TYPE: Final = "default"
-_OFFERED_BASES_S: Final = (0, 15, 30, 45, 60, 90)
-_OFFERED_DAYS: Final = (1, 2, 3, 5, 7, 10, 14)
-_FASTEST_S: Final = 30  # estimated; faster games are closed to bots
 CLOCK_KEYS: Final = ("challenge_initial_time", "challenge_increment", "challenge_days")
 
 
@@ -92,31 +98,21 @@ class RematchWith(StrEnum):
         return self in (RematchWith.ALL, RematchWith.BOT if is_bot else RematchWith.HUMAN)
 
 
-def offered_base(seconds: int) -> int:
-    """Check the initial time. Raises ValueError if Lichess does not offer it."""
-    if seconds not in _OFFERED_BASES_S and (seconds % 60 or not 0 < seconds <= 10800):
-        raise ValueError("Input should be 0, 15, 30, 45, 60, 90 or whole minutes up to 10800 s")
+def _base(seconds: int) -> int:
+    if not is_offered_base(seconds):
+        raise ValueError(f"Input should be {OFFERED_BASES}")
     return seconds
 
 
-def too_fast(base_s: int, increment_s: int) -> str | None:
-    """Return what Lichess expects of a bot's clock instead of this one; None if it accepts this one."""
-    if base_s + 40 * increment_s >= _FASTEST_S:
-        return None
-    return f"expected {_FASTEST_S} s or more for base + 40 increments, found {base_s} + 40 * {increment_s}"
-
-
-def offered_days(days: int) -> int:
-    """Check the days for a move. Raises ValueError if Lichess does not offer them."""
-    if days not in _OFFERED_DAYS:
-        raise ValueError(f"Input should be one of {', '.join(map(str, _OFFERED_DAYS))}")
+def _days(days: int) -> int:
+    if days not in OFFERED_DAYS:
+        raise ValueError(f"Input should be one of {', '.join(map(str, OFFERED_DAYS))}")
     return days
 
 
-Bases = Annotated[tuple[Annotated[Number, AfterValidator(offered_base)], ...], ONE_OR_MANY]
+Bases = Annotated[tuple[Annotated[Number, AfterValidator(_base)], ...], ONE_OR_MANY]
 Increments = Annotated[tuple[Annotated[Number, Field(ge=0, le=LONGEST_INCREMENT_S)], ...], ONE_OR_MANY]
-DaysList = Annotated[tuple[Annotated[Number, AfterValidator(offered_days)], ...], ONE_OR_MANY]
-Rating = Annotated[Number, Field(ge=0, le=4000)]
+DaysList = Annotated[tuple[Annotated[Number, AfterValidator(_days)], ...], ONE_OR_MANY]
 Multiplier = Annotated[Number, Field(ge=0, le=1000)]
 Weight = Annotated[Number, Field(ge=0, le=1000)]
 
@@ -131,7 +127,7 @@ class MatchType(Section):
     challenge_days: DaysList = ()
     challenge_color: ColourChoice = ColourChoice.PAIRS
     opponent_min_rating: Rating = 600
-    opponent_max_rating: Rating = 4000
+    opponent_max_rating: Rating = HIGHEST_RATING
     opponent_rating_difference: Rating | None = 300
     opponent_min_rating_difference: Rating = 0
     opponent_target_rating_difference: Rating = 0
@@ -155,8 +151,9 @@ class MatchType(Section):
             reason = f"as Lichess rates no {self.challenge_variant} without a clock"
             yield "challenge_mode", f"expected casual, {reason}, found rated"
         for base, increment in product(self.challenge_initial_time, self.challenge_increment):
-            if (problem := too_fast(base, increment)) is not None:
-                yield "challenge_initial_time", problem
+            if Speed.of_clock(base, increment) is None:
+                expected = f"expected {SHORTEST_ESTIMATE_S} s or more for base + 40 increments"
+                yield "challenge_initial_time", f"{expected}, found {base} + 40 * {increment}"
 
 
 class MatchOverride(Section):

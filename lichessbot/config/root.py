@@ -26,7 +26,7 @@ from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.engine import Conditions, EngineConfig, EngineKeys, Profile, Strength
 from lichessbot.config.matchmaking import DEFAULT_TYPE, MatchmakingConfig, ModeChoice, RematchConfig
 from lichessbot.config.notify import NotifyConfig
-from lichessbot.lichess.enums import Mode, OpponentKind, Variant
+from lichessbot.lichess.enums import Mode, OpponentKind, Variant, parse_arena_id
 from lichessbot.log import LogFormat
 
 LONGEST_CHAT_LINE: Final = 140
@@ -108,18 +108,17 @@ class GreetingConfig(Section):
                 yield key, LINKS_ARE_DROPPED
 
 
-def arena_id(text: str) -> str:
-    """Return the id in an id or address of an arena. Raises ValueError if there is none."""
-    found = re.fullmatch(r"(?:https?://[^/]+/tournament/)?([A-Za-z0-9]{8})", text)
-    if found is None:
+def _arena_id(text: str) -> str:
+    arena_id = parse_arena_id(text)
+    if arena_id is None:
         raise ValueError("Input should be the id of an arena, 8 letters and digits, or its address")
-    return found[1]
+    return arena_id
 
 
 class TournamentConfig(Section):
     """An entry of `tournaments`: an arena; `team` in a team battle, `password` if it is private."""
 
-    id: Annotated[Text, AfterValidator(arena_id)]
+    id: Annotated[Text, AfterValidator(_arena_id)]
     team: Text | None = None
     password: SecretStr | None = None
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field
 
 from lichessbot.config.base import Flag, Number, Places, Section, Text, player_name, server_address
-from lichessbot.lichess.enums import Variant
+from lichessbot.lichess.enums import LONGEST_BASE_S, Variant
 
 EVERY_VARIANT: Final[frozenset[str]] = frozenset(Variant)
 STANDARD_RULES: Final[frozenset[str]] = frozenset(variant for variant in Variant if variant.has_standard_rules)
@@ -63,7 +63,7 @@ class TableSource(StrEnum):
 
 
 _Moves = Annotated[Number, Field(ge=0, le=500)]
-_StartingClock = Annotated[Number, Field(ge=0, le=10800)]
+_StartingClock = Annotated[Number, Field(ge=0, le=LONGEST_BASE_S)]
 
 
 class BookFiles(Section):
@@ -130,7 +130,7 @@ class OnlineSource(Section):
 
     enabled: Flag = False
     min_time: _StartingClock = 20
-    max_time: _StartingClock = 10800
+    max_time: _StartingClock = LONGEST_BASE_S
 
 
 class OpeningSource(OnlineSource):

@@ -50,7 +50,16 @@ VARIANTS_IN_PGN: Final[Mapping[str, str]] = {
 }
 
 
+_SHORT_BASES_S: Final = (0, 15, 30, 45, 60, 90)
+LONGEST_BASE_S: Final = 10800
+OFFERED_BASES: Final = f"{', '.join(map(str, _SHORT_BASES_S))} or whole minutes up to {LONGEST_BASE_S} s"
 LONGEST_INCREMENT_S: Final = 180
+SHORTEST_ESTIMATE_S: Final = 30
+"""Of base + 40 increments; shorter games are ultraBullet, which is closed to bots."""
+OFFERED_DAYS: Final = (1, 2, 3, 5, 7, 10, 14)
+INITIAL_RATING: Final = 1500
+"""The rating of an account that has not played such games."""
+HIGHEST_RATING: Final = 4000
 PLAYER_NAME: Final = r"[A-Za-z0-9_-]{2,30}"
 
 
@@ -59,6 +68,17 @@ def player_label(name: str, title: str = "", rating: int | None = None) -> str:
     # A name in the event stream carries the title already.
     titled = f"{title} {name}" if title and not name.startswith(f"{title} ") else name
     return titled if rating is None else f"{titled} ({rating})"
+
+
+def is_offered_base(base_s: int) -> bool:
+    """Return whether a challenge may have this initial time."""
+    return base_s in _SHORT_BASES_S or (base_s % 60 == 0 and 0 < base_s <= LONGEST_BASE_S)
+
+
+def parse_arena_id(text: str) -> str | None:
+    """Return the id in an id or address of an arena; None if there is none."""
+    found = re.fullmatch(r"(?:https?://[^/]+/tournament/)?([A-Za-z0-9]{8})", text)
+    return None if found is None else found[1]
 
 
 class Odds(StrEnum):
@@ -86,7 +106,7 @@ class Speed(StrEnum):
     def of_clock(cls, base_s: float, increment_s: int) -> Self | None:
         """Return the speed of a clock; None for ultraBullet, which is closed to bots."""
         estimate_s = base_s + 40 * increment_s
-        bounds = ((1500, "classical"), (480, "rapid"), (180, "blitz"), (30, "bullet"))
+        bounds = ((1500, "classical"), (480, "rapid"), (180, "blitz"), (SHORTEST_ESTIMATE_S, "bullet"))
         return next((cls(name) for at_least_s, name in bounds if estimate_s >= at_least_s), None)
 
 

@@ -7,7 +7,7 @@ sent, as slots and quotas allow, is decided elsewhere.
 from dataclasses import dataclass
 from typing import Final
 
-from lichessbot.config.matchmaking import RematchConfig, offered_base
+from lichessbot.config.matchmaking import RematchConfig
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import (
     LONGEST_INCREMENT_S,
@@ -16,6 +16,7 @@ from lichessbot.lichess.enums import (
     ExactClock,
     GameStatus,
     Speed,
+    is_offered_base,
 )
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.matchmaking.selection import Proposal
@@ -47,12 +48,9 @@ def rematch_after(game: FinishedGame, config: RematchConfig, played: int) -> Pro
 
 def _offered_clock(clock: ExactClock) -> ExactClock | None:
     """Return the clock if Lichess offers it in challenges of bots."""
-    try:
-        offered_base(clock.base_s)
-    except ValueError:
-        return None
     is_too_fast = Speed.of_clock(clock.base_s, clock.increment_s) is None
-    return None if is_too_fast or clock.increment_s > LONGEST_INCREMENT_S else clock
+    is_offered = is_offered_base(clock.base_s) and clock.increment_s <= LONGEST_INCREMENT_S and not is_too_fast
+    return clock if is_offered else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice, MatchType, ModeChoice, RatingPreference, TypeSelection
 from lichessbot.lichess.challenge_terms import Days, Terms
-from lichessbot.lichess.enums import Colour, ExactClock, Mode, Variant
+from lichessbot.lichess.enums import INITIAL_RATING, Colour, ExactClock, Mode, Variant
 from lichessbot.lichess.models import Account, BotUser
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines
 
@@ -23,7 +23,6 @@ _Item = TypeVar("_Item", bound=Hashable)
 SHORTLIST: Final = 20
 _NEAR: Final = 150  # rating points off the target at which a bot is half as likely
 _LATELY_S: Final = 7 * 24 * 3600.0
-_NEW_RATING: Final = 1500  # the rating of an account that has not played such games
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +200,7 @@ def _rests_until(bot: str, match_type: MatchType, terms: Terms, config: Config, 
 
 def _rating(user: Account, category: str) -> int:
     rating = user.rating(category)
-    return _NEW_RATING if rating is None else rating
+    return INITIAL_RATING if rating is None else rating
 
 
 def _closeness(difference: int, match_type: MatchType) -> float:

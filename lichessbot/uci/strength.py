@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from lichessbot.config import EngineConfig, Strength
+from lichessbot.lichess.enums import INITIAL_RATING
 from lichessbot.storage.game_records import Result, Score
 
 FULL: Final = 0
 """The level `full` where None means that no level was chosen."""
-# Lichess gives everybody this rating at first; an anonymous opponent has none.
-_RATING_OF_A_STRANGER: Final = 1500
 # A player of the first level knows no opening moves; each further own move costs this many points.
 _LEVEL_WITHOUT_BOOK: Final = 600
 _LEVELS_PER_BOOK_MOVE: Final = 150
@@ -43,7 +42,7 @@ def level_for(engine: EngineConfig, *, rated: bool, rating: int | None, chosen: 
     if rated:
         return None
     match = engine.match_opponent
-    wanted = (_RATING_OF_A_STRANGER if rating is None else rating) + match.offset
+    wanted = (INITIAL_RATING if rating is None else rating) + match.offset
     return min(max(wanted, match.floor), match.ceiling)
 
 
