@@ -37,8 +37,8 @@ _PATIENCE_AFTER_PONDERING = 3  # times `engine_stop`: on busy cores a sound engi
 class UciEngine:
     """One running engine, which reports its answers and its end through `emit`.
 
-    Methods are for the thread that made it, with which the engine ends, and never block. After its death, which is
-    reported once, they do nothing.
+    Methods are for the thread that made it, with which the engine ends, and never block. After its death they do
+    nothing, except that each later search is told of it.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class UciEngine:
         self._next_is_stopped = False
         self._closing = False
         self._ended: str | None = None
-        """Why the process ended, once that was reported."""
+        """Why the process ended; None while it runs."""
         self._death: str | None = None
         self._summary = SearchSummary()
         self._lines: dict[int, SearchSummary] = {}
@@ -94,7 +94,7 @@ class UciEngine:
         handshake_s = timeouts.engine_handshake.total_seconds()
         patience_s = doubled(handshake_s, failed_starts, _LONGEST_PATIENCE * handshake_s)
         self._loading_s = patience_s + timeouts.engine_first_move.total_seconds()
-        self._handshake = alarm(patience_s, self._kill_silent)
+        self._startup_alarm = alarm(patience_s, self._kill_silent)
         os.set_blocking(_pipe(self._process.stdin).fileno(), False)
         self._start_threads()
         self._write("uci")
@@ -105,7 +105,7 @@ class UciEngine:
         errors = threading.Thread(target=self._read_errors, name=f"engine-errors-{self._game_id}", daemon=True)
         readers = [(output, self._process.stdout), (errors, self._process.stderr)]
         try:
-            self._handshake.start()
+            self._startup_alarm.start()
             for reader, pipe in readers:
                 if pipe is not None:
                     reader.start()
@@ -147,7 +147,7 @@ class UciEngine:
         return self._options.get(PONDER) is not None
 
     def search(self, search: Search, overhead_ms: int | None = None) -> None:
-        """Start `search` as soon as a running one has stopped, which is dropped.
+        """Start `search`. A running one is stopped first; its answer is reported all the same.
 
         An engine that does not ponder begins a ponder search at its hit. `overhead_ms`: the move overhead from now on.
         """
@@ -198,7 +198,7 @@ class UciEngine:
                 os.killpg(self._process.pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
                 self._log.debug("engine.gone")  # macOS refuses signals to dead processes
-            self._handshake.cancel()
+            self._startup_alarm.cancel()
             self._stop_alarm.end()
             with suppress(BrokenPipeError):  # unread input is lost
                 _pipe(self._process.stdin).close()
@@ -264,21 +264,21 @@ class UciEngine:
         if self._overhead_is_new:
             self._overhead_is_new = False
             self._write(*self._options.set_to(OVERHEAD, self._overhead_ms))
-        commands = position_command(self._running), self._go(self._running)
+        commands = position_command(self._running), _go_command(self._with_overhead(self._running))
         self._asked_at = time.monotonic()  # the engine may start before writing returns
         self._write(*commands)
         if self._next_is_stopped:
             self._next_is_stopped = False
             self._tell_to_stop()
 
-    def _go(self, search: Search) -> str:
-        """Return the `go` command; an engine without a Move Overhead option is shown less on its clock."""
+    def _with_overhead(self, search: Search) -> Search:
+        """Return a search with the move overhead off our clock, for an engine without a Move Overhead option."""
         if self._options.get(OVERHEAD) is not None:
-            return _go(search)
+            return search
         ours = "white_time_ms" if search.white_to_move else "black_time_ms"
         time_ms = getattr(search.limits, ours)
         reduced = {} if time_ms is None else {ours: max(1, time_ms - self._overhead_ms)}
-        return _go(replace(search, limits=replace(search.limits, **reduced)))
+        return replace(search, limits=replace(search.limits, **reduced))
 
     def _introduce(self) -> None:
         """Set the options after the engine has listed them.
@@ -289,9 +289,9 @@ class UciEngine:
         self.complaints = tuple(self._options.complaints(self.config))
         for complaint in self.complaints:
             self._log.warning("engine.option", complaint=complaint)
-        self._handshake.cancel()
-        self._handshake = alarm(self._loading_s, self._kill_silent)
-        try_start(self._handshake, self._log)
+        self._startup_alarm.cancel()
+        self._startup_alarm = alarm(self._loading_s, self._kill_silent)
+        try_start(self._startup_alarm, self._log)
         self._write(*self._options.settings(self.config), "ucinewgame", "isready")
 
     def _read_output(self) -> None:
@@ -331,7 +331,7 @@ class UciEngine:
                     self._log.debug("engine.rested")
                 case ["readyok", *_] if self._introduced and not self._ready:
                     self._ready = True
-                    self._handshake.cancel()
+                    self._startup_alarm.cancel()
                     self._emit(EngineReady(self._game_id))
                     self._begin_next()
                 case ["info", "string", *_]:
@@ -406,7 +406,7 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _go(search: Search) -> str:
+def _go_command(search: Search) -> str:
     limits = search.limits
     values = {
         "wtime": limits.white_time_ms,
