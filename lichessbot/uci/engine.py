@@ -249,7 +249,7 @@ class UciEngine:
         self._lines, self._iterations = {}, {}
         if self._running.lines != self._lines_wanted:
             self._lines_wanted = self._running.lines
-            self._write(*self._options.set_to(MULTI_PV, self._lines_wanted))
+            self._write(*self._options.setoptions(MULTI_PV, self._lines_wanted))
         if self._running.variant != self._variant:
             self._variant = self._running.variant
             name = uci_name(self._options, Variant(self._variant))
@@ -257,13 +257,13 @@ class UciEngine:
                 self.kill(f"it does not play {self._variant}")
                 return
             if name is not None:
-                self._write(*self._options.set_to(VARIANT, name))
+                self._write(*self._options.setoptions(VARIANT, name))
         if self._running.chess960 != self._chess960:
             self._chess960 = self._running.chess960
-            self._write(*self._options.set_to(CHESS960, self._chess960))
+            self._write(*self._options.setoptions(CHESS960, self._chess960))
         if self._overhead_is_new:
             self._overhead_is_new = False
-            self._write(*self._options.set_to(OVERHEAD, self._overhead_ms))
+            self._write(*self._options.setoptions(OVERHEAD, self._overhead_ms))
         commands = position_command(self._running), _go_command(self._with_overhead(self._running))
         self._asked_at = time.monotonic()  # the engine may start before writing returns
         self._write(*commands)

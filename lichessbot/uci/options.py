@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final, Self
 
 from lichessbot.config import ELO, LIMIT_STRENGTH, EngineKeys, Strength
+from lichessbot.uci.strength import nearest_level
 
 OVERHEAD: Final = "Move Overhead"
 CHESS960: Final = "UCI_Chess960"
@@ -77,7 +78,7 @@ class Option:
         number = number if self.least is None else max(number, self.least)
         return number if self.most is None else min(number, self.most)
 
-    def set_to(self, value: object) -> str:
+    def setoption(self, value: object) -> str:
         """Return the line that sets the option; a button has no value."""
         return f"setoption name {self.name}" + ("" if self.kind is OptionKind.BUTTON else f" value {_text(value)}")
 
@@ -102,27 +103,27 @@ class Options:
     def get(self, name: str) -> Option | None:
         return self._options.get(name.lower())
 
-    def set_to(self, name: str, value: object) -> tuple[str, ...]:
+    def setoptions(self, name: str, value: object) -> tuple[str, ...]:
         """Return the line that sets an option, none if the engine lacks it; numbers are kept within the bounds."""
         option = self.get(name)
         if option is None:
             return ()
-        return (option.set_to(option.nearest(value) if type(value) is int else value),)
+        return (option.setoption(option.nearest(value) if type(value) is int else value),)
 
     def settings(self, config: EngineKeys) -> Iterator[str]:
         """Yield the lines that set what `config` asks for and the engine accepts."""
-        yield from self.set_to(_HASH, config.hash_mb)
-        yield from self.set_to(_THREADS, config.threads)
-        yield from self.set_to(OVERHEAD, config.move_overhead_ms)
-        yield from self.set_to(PONDER, config.ponder)
+        yield from self.setoptions(_HASH, config.hash_mb)
+        yield from self.setoptions(_THREADS, config.threads)
+        yield from self.setoptions(OVERHEAD, config.move_overhead_ms)
+        yield from self.setoptions(PONDER, config.ponder)
         yield from self._tables(config)
         for name, value in config.uci_options.items():
             option = self.get(name)
             if option is not None and option.objection(value) is None:
-                yield option.set_to(value)
+                yield option.setoption(value)
         if not isinstance(config.strength, Strength):
-            yield from self.set_to(LIMIT_STRENGTH, True)
-            yield from self.set_to(ELO, config.strength)
+            yield from self.setoptions(LIMIT_STRENGTH, True)
+            yield from self.setoptions(ELO, config.strength)
 
     @property
     def levels(self) -> tuple[int, int] | None:
@@ -136,8 +137,8 @@ class Options:
         """Yield the lines that give our own engine the tablebases of the move source."""
         tables = config.lichess_bot_tbs.syzygy
         if config.command is None and tables.enabled:
-            yield from self.set_to(_TABLES, os.pathsep.join(str(path.absolute()) for path in tables.paths))
-            yield from self.set_to(_TABLES_PIECES, tables.max_pieces)
+            yield from self.setoptions(_TABLES, os.pathsep.join(str(path.absolute()) for path in tables.paths))
+            yield from self.setoptions(_TABLES_PIECES, tables.max_pieces)
 
     def complaints(self, config: EngineKeys) -> Iterator[str]:
         """Yield why the engine does not accept keys of `config`."""
@@ -168,7 +169,7 @@ class Options:
             wanted = {"match_opponent.floor": match.floor, "match_opponent.ceiling": match.ceiling}
         lowest, highest = self.levels
         for key, level in wanted.items():
-            nearest = min(max(int(level), lowest), highest)
+            nearest = nearest_level(int(level), self.levels)
             if nearest != level:
                 yield f"{key}: the engine plays at levels from {lowest} to {highest}, found {level}; nearest: {nearest}"
 

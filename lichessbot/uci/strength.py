@@ -43,7 +43,7 @@ def level_for(engine: EngineConfig, *, rated: bool, rating: int | None, chosen: 
         return None
     match = engine.match_opponent
     wanted = (INITIAL_RATING if rating is None else rating) + match.offset
-    return min(max(wanted, match.floor), match.ceiling)
+    return nearest_level(wanted, (match.floor, match.ceiling))
 
 
 def at_level(engine: EngineConfig, level: int | None) -> EngineConfig:

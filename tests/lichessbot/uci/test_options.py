@@ -80,7 +80,7 @@ def test_what_has_a_key_of_its_own_is_set_within_the_bounds_of_the_engine(option
         "setoption name Move Overhead value 5000",
         "setoption name Ponder value false",
     ]
-    assert options.set_to("move overhead", 9000) == ("setoption name Move Overhead value 5000",)
+    assert options.setoptions("move overhead", 9000) == ("setoption name Move Overhead value 5000",)
 
 
 def test_our_own_engine_searches_with_the_tables_that_are_asked_for_moves(options: Options) -> None:
