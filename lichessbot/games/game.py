@@ -397,7 +397,7 @@ class Game:
         self._draw_resign.note_score(len(self._moves), answer.summary.score)
         yield from self._deliver(move, now, answer)
         if self._delivery is not None:
-            yield from self._search.ponder(self._position, move, answer.reply, now + self._pause_s)
+            yield from self._search.ponder(self._position, move, answer.ponder, now + self._pause_s)
 
     def _deliver(self, move: str, now: float, answer: BestMove | SourceAnswer | None = None) -> Iterator[Action]:
         """Send a legal move, with a draw offer if the scores say so; or resign instead."""

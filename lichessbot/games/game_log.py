@@ -39,7 +39,7 @@ from lichessbot.lichess.positions import lacks_last_move, line_in_san, start_boa
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamRefused
 from lichessbot.log import EventLog, counted
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.uci.search import BestMove, EngineDied, SearchSummary, centipawns
+from lichessbot.uci.search import BestMove, EngineDied, SearchInfo, centipawns
 
 # A game with more moves at its first state began before we came.
 _MOST_PLIES_OF_A_NEW_GAME: Final = 1
@@ -271,7 +271,7 @@ class GameLog:
         self._moves.append(move)
         ours = side == self._colour
         chosen = self._sent.pop((ply, played), None) if ours else None
-        it = SearchSummary() if chosen is None else chosen.summary
+        it = SearchInfo() if chosen is None else chosen.summary
         clocks = state is not None and (full.clock is not None or full.days_per_turn is not None)
         clock_ms = state.time_ms(Colour(side)) if state is not None and clocks else 0
         self.played = (*self.played, _played(ply, san, clock_ms, chosen, self._colour))

@@ -24,7 +24,7 @@ from lichessbot.games.actions import (
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.models import GameFull
 from lichessbot.move_sources.models import Question, SourceAnswer
-from lichessbot.uci.search import BestMove, Search, SearchSummary
+from lichessbot.uci.search import BestMove, Search, SearchInfo
 
 _ONLY_MOVE: Final = "only move"
 
@@ -69,9 +69,9 @@ class ChosenMove:
         return f"{self.narrowed_by}, {self.source}" if self.narrowed_by else self.source
 
     @property
-    def summary(self) -> SearchSummary:
+    def summary(self) -> SearchInfo:
         """What the search said of the move."""
-        return SearchSummary() if self.answer is None else self.answer.summary
+        return SearchInfo() if self.answer is None else self.answer.summary
 
 
 @dataclass(slots=True)
@@ -206,10 +206,10 @@ class MoveSearch:
         self._pending = _Pending(question, now + limit_s)
         return AskSources(question)
 
-    def ask_engine(self, position: TimedPosition, now: float, only: tuple[str, ...] = ()) -> Iterator[Action]:
-        """Ask the engine for the best move, among `only` if given; a ponder search of this position goes on."""
+    def ask_engine(self, position: TimedPosition, now: float, root_moves: tuple[str, ...] = ()) -> Iterator[Action]:
+        """Ask the engine for the best move, among `root_moves` if given; a ponder search of this position goes on."""
         search = self._pondering.hit(position.moves)
-        if search is not None and not only and position.clock.covers(search.limits, now):
+        if search is not None and not root_moves and position.clock.covers(search.limits, now):
             limit_s = position.clock.think_limit_s(self.engine, search.limits, now)
             self._pending = _Pending(search, now + limit_s)
             yield PonderHit(search.search_id)
@@ -219,11 +219,11 @@ class MoveSearch:
         elif self._engine_is_new and not position.clock.affords_engine_start(now):
             # The daemon moves. The new engine searches as well, so that it has started by one of the next moves:
             # waiting for it at every move would cost most of the clock.
-            start, pending = self._start(position, now, only=only)
+            start, pending = self._start(position, now, root_moves=root_moves)
             yield self._fall_back(pending, start.search, position, now)
             yield start
         else:
-            yield self._start(position, now, only=only)[0]
+            yield self._start(position, now, root_moves=root_moves)[0]
 
     def ponder(self, position: TimedPosition, move: str, reply: str | None, now: float) -> Iterator[Action]:
         """Ponder on `reply` to our `move`."""
@@ -243,7 +243,7 @@ class MoveSearch:
         if isinstance(pending.search, Question):
             yield from self.ask_engine(position, now)
         elif pending.postponed:
-            yield self._start(position, now, only=pending.search.only)[0]
+            yield self._start(position, now, root_moves=pending.search.root_moves)[0]
         elif pending.awaits_start:
             # Killing it would not help: the next one would start as slowly.
             self._engine_is_new = True
@@ -268,7 +268,7 @@ class MoveSearch:
         self._pondering.engine_failed(pending.search.search_id)
         self._engine_is_new = True
         if not pending.second_try and position.clock.affords_engine_start(now):
-            yield self._start(position, now, only=pending.search.only, second_try=True)[0]
+            yield self._start(position, now, root_moves=pending.search.root_moves, second_try=True)[0]
         elif (wait_s := self._affordable_wait_s(position.clock, now)) is not None:
             pending.due_at, pending.postponed, pending.told_to_stop = now + wait_s, True, False
         else:
@@ -286,12 +286,12 @@ class MoveSearch:
         return Fallback(search.search_id, position.board.copy(), position.clock.fallback_limit_s(now))
 
     def _start(
-        self, position: TimedPosition, now: float, *, only: tuple[str, ...] = (), second_try: bool = False
+        self, position: TimedPosition, now: float, *, root_moves: tuple[str, ...] = (), second_try: bool = False
     ) -> tuple[StartSearch, _Pending]:
         self._last_id += 1
         board, clock = position.board, position.clock
         limits = clock.limits(self.engine, now)
-        search = Search.of(self._last_id, board, limits, only)
+        search = Search.of(self._last_id, board, limits, root_moves)
         awaits_start = self._engine_is_new or self._engine_is_unknown
         limit_s = clock.think_limit_s(self.engine, limits, now)
         if awaits_start:

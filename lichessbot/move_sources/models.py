@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from engine.facade import Board, InvalidMove
 from lichessbot.errors import RateLimited, UnreadableLine
-from lichessbot.uci.search import SearchSummary
+from lichessbot.uci.search import SearchInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class SourceAnswer:
     search_id: int
     moves: tuple[str, ...] = ()
     source: str = ""
-    summary: SearchSummary = field(default_factory=SearchSummary)
+    summary: SearchInfo = field(default_factory=SearchInfo)
     wdl: int | None = None
     took_s: float = field(default=0.0, compare=False)
 
@@ -223,7 +223,7 @@ class Suggestion:
     """
 
     moves: tuple[str, ...]
-    summary: SearchSummary = field(default_factory=SearchSummary)
+    summary: SearchInfo = field(default_factory=SearchInfo)
     wdl: int | None = None
     choice: bool = False
 

@@ -32,7 +32,7 @@ from lichessbot.move_sources.models import (
     parse_growing_explorer,
 )
 from lichessbot.storage.evaluations import mate_cp
-from lichessbot.uci.search import SearchSummary
+from lichessbot.uci.search import SearchInfo
 
 CHESSDB_PATH: Final = "/cdb.php"
 _MOST_MOVES: Final = 30
@@ -129,7 +129,7 @@ class CloudServer(_OnlineSource[CloudConfig]):
         near = [(score, line) for score, line in scored if score >= scored[0][0] - margin]
         score, line = random.choice(near) if margin else scored[0]
         text = f"cp {score}" if line.mate is None else f"mate {sign * line.mate}"
-        summary = SearchSummary(known.depth, known.knodes * 1000, text, line.moves)
+        summary = SearchInfo(known.depth, known.knodes * 1000, text, line.moves)
         return Suggestion((line.moves.split()[0],), summary)
 
 
@@ -150,7 +150,7 @@ class ChessdbServer(_OnlineSource[ChessdbConfig]):
         if not known.pv or (known.depth or 0) < self._config.min_depth:
             return None
         score = "" if known.score is None else f"cp {known.score}"
-        return Suggestion(known.pv[:1], SearchSummary(known.depth or 0, 0, score, " ".join(known.pv)))
+        return Suggestion(known.pv[:1], SearchInfo(known.depth or 0, 0, score, " ".join(known.pv)))
 
 
 def _variant(question: Question) -> str:

@@ -19,9 +19,17 @@ from lichessbot.errors import EngineError
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog, try_start
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.engine_process import MAX_LOGGED_PER_S, MAX_OUTPUT_PER_S, OutputRate, StopAlarm, alarm, start
+from lichessbot.uci.engine_process import (
+    MAX_LOGGED_PER_S,
+    MAX_OUTPUT_PER_S,
+    OutputRate,
+    StopAlarm,
+    alarm,
+    ending,
+    start,
+)
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, PONDER, VARIANT, Options
-from lichessbot.uci.search import NO_GAME, BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary, ending
+from lichessbot.uci.search import NO_GAME, BestMove, Emit, EngineDied, EngineReady, Search, SearchInfo
 from lichessbot.uci.variants import announced_variants, position_command, uci_name
 
 _MAX_LINE_BYTES = 1 << 16
@@ -74,9 +82,9 @@ class UciEngine:
         self._ended: str | None = None
         """Why the process ended; None while it runs."""
         self._death: str | None = None
-        self._summary = SearchSummary()
-        self._lines: dict[int, SearchSummary] = {}
-        self._iterations: dict[int, SearchSummary] = {}
+        self._summary = SearchInfo()
+        self._lines: dict[int, SearchInfo] = {}
+        self._iterations: dict[int, SearchInfo] = {}
         """The best line of each depth."""
         self._options = Options()
         self._introduced = False
@@ -245,10 +253,10 @@ class UciEngine:
         if self._running.limits.ponder:
             self._stop_alarm.prepare(self._log)
         self._told_to_stop_at = None
-        self._summary = SearchSummary()
+        self._summary = SearchInfo()
         self._lines, self._iterations = {}, {}
-        if self._running.lines != self._lines_wanted:
-            self._lines_wanted = self._running.lines
+        if self._running.multipv != self._lines_wanted:
+            self._lines_wanted = self._running.multipv
             self._write(*self._options.setoptions(MULTI_PV, self._lines_wanted))
         if self._running.variant != self._variant:
             self._variant = self._running.variant
@@ -341,8 +349,8 @@ class UciEngine:
                 case ["bestmove"] if self._running is not None and self._told_to_stop_at is not None:
                     self._take(["bestmove", "(none)"])  # some engines that are stopped early name no move
                 case ["bestmove", move, *rest] if self._running is not None:
-                    reply = rest[1] if rest[:1] == ["ponder"] and len(rest) > 1 else None
-                    self._report_move(self._running.search_id, move, reply)
+                    ponder = rest[1] if rest[:1] == ["ponder"] and len(rest) > 1 else None
+                    self._report_move(self._running.search_id, move, ponder)
                     self._running = None
                     self._stop_alarm.disarm()
                     self._begin_next()
@@ -350,7 +358,7 @@ class UciEngine:
     def _note(self, details: list[str]) -> None:
         """Note the engine's best line, and the others if they are wanted."""
         number = _count(dict(pairwise(details)).get("multipv", "1"))
-        summary = _summary(details)
+        summary = _search_info(details)
         if number == 1:
             self._summary = summary
             if len(self._iterations) < _MOST_ITERATIONS:
@@ -358,7 +366,7 @@ class UciEngine:
         if self._lines_wanted > 1 and 1 <= number <= self._lines_wanted:
             self._lines[number] = summary
 
-    def _report_move(self, search_id: int, move: str, reply: str | None) -> None:
+    def _report_move(self, search_id: int, move: str, ponder: str | None) -> None:
         legal = None if move in ("(none)", "0000") else move
         if not self._closing:
             took_s = time.monotonic() - self._asked_at
@@ -366,7 +374,7 @@ class UciEngine:
             iterations = tuple(self._iterations.values())
             self._emit(
                 BestMove(
-                    self._game_id, search_id, legal, self._summary, lines, took_s, reply, self._asked_at, iterations
+                    self._game_id, search_id, legal, self._summary, lines, took_s, ponder, self._asked_at, iterations
                 )
             )
 
@@ -418,17 +426,17 @@ def _go_command(search: Search) -> str:
         "movetime": limits.move_time_ms,
     }
     # The list of searchmoves has no end mark, so it comes last.
-    chosen = f" searchmoves {' '.join(search.only)}" if search.only else ""
+    chosen = f" searchmoves {' '.join(search.root_moves)}" if search.root_moves else ""
     given = "".join(f" {name} {value}" for name, value in values.items() if value is not None)
     return "go" + " ponder" * limits.ponder + given + chosen
 
 
-def _summary(details: list[str]) -> SearchSummary:
+def _search_info(details: list[str]) -> SearchInfo:
     """Return the fields of an `info` line; unreadable ones are left out."""
     value_of = dict(pairwise(details))
     pv = details.index("pv")
     score = details.index("score") if "score" in details else pv
-    return SearchSummary(
+    return SearchInfo(
         depth=_count(value_of.get("depth")),
         nodes=_count(value_of.get("nodes")),
         score=" ".join(details[score + 1 : score + 3]) if score < pv else "",

@@ -7,6 +7,7 @@ system supports it, it is killed with the thread that started it.
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -143,3 +144,13 @@ class StopAlarm:
 def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:
     if (call := method()) is not None:
         call()
+
+
+def ending(code: int) -> str:
+    """Return how a process with this exit status ended. If memory is short, the kernel sends SIGKILL."""
+    names = {it.value: it.name for it in signal.Signals}
+    return f"exit status {code}" if code >= 0 else f"killed by {names.get(-code, f'signal {-code}')}"
+
+
+NEVER_RUNS = (ending(126), ending(127), ending(-signal.SIGILL))
+"""How a program ends that this machine cannot run: no permission, no interpreter or library, another processor."""

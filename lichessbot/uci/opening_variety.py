@@ -14,7 +14,7 @@ from engine.facade import Board, InvalidMove, polyglot_key
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.storage.store import Store
-from lichessbot.uci.search import BestMove, Search, SearchSummary
+from lichessbot.uci.search import BestMove, Search, SearchInfo
 
 # Our first 20 moves: later, games differ anyway.
 _MAX_PLIES: Final = 40
@@ -55,7 +55,7 @@ class OpeningVariety:
     def prepare(self, game_id: str, search: Search) -> Search:
         """Return the search to make: for several lines if the position is known."""
         earlier = self._openings.pop(game_id, None)
-        if len(search.moves) >= _MAX_PLIES or search.only:
+        if len(search.moves) >= _MAX_PLIES or search.root_moves:
             return search
         board = Board(search.initial_fen, chess960=search.chess960, variant=search.variant)
         for move in search.moves:
@@ -65,7 +65,7 @@ class OpeningVariety:
         known_earlier = 0 if earlier is None else earlier.known_earlier if earlier.pondering else earlier.known
         known = known_earlier + 1 if is_known else 0
         self._openings[game_id] = _Opening(search.search_id, key, board, known, known_earlier, search.limits.ponder)
-        return replace(search, lines=_LINES) if is_known else search
+        return replace(search, multipv=_LINES) if is_known else search
 
     def ponder_hit(self, game_id: str) -> None:
         """Note that the position of the ponder search has arisen."""
@@ -91,7 +91,7 @@ class OpeningVariety:
         is_best = not report.lines or report.move == report.lines[0].move
         chosen = choose(report.lines, self._store.times_played(opening.key), opening.known)
         if chosen is not None and is_best:
-            report = replace(report, move=chosen.move, summary=chosen, reply=chosen.reply)
+            report = replace(report, move=chosen.move, summary=chosen, ponder=chosen.reply)
         try:
             self._store.note_played(opening.key, opening.board.normalise(report.move or ""))
         except InvalidMove:
@@ -112,13 +112,13 @@ def _key(board: Board) -> int:
     return int.from_bytes(blake2b(position.encode(), digest_size=8).digest())
 
 
-def choose(lines: Sequence[SearchSummary], played: Mapping[str, int], known: int = 0) -> SearchSummary | None:
+def choose(lines: Sequence[SearchInfo], played: Mapping[str, int], known: int = 0) -> SearchInfo | None:
     """Return the least played of the good moves, the best of several; None if there is no choice.
 
     `known`: the number of known positions in a row. Lines of an earlier depth than the best one's are ignored, and a
     mate has no alternative.
     """
-    best = lines[0] if lines else SearchSummary()
+    best = lines[0] if lines else SearchInfo()
     if best.centipawns is None or not best.move:
         return None
     repetitions = played.get(best.move, 0) + known
@@ -131,7 +131,7 @@ def choose(lines: Sequence[SearchSummary], played: Mapping[str, int], known: int
     return min(good, key=lambda line: played.get(line.move, 0))
 
 
-def _expected_points(line: SearchSummary) -> float:
+def _expected_points(line: SearchInfo) -> float:
     """Return the expected points of a line; 0 for a mate for or against us."""
     if line.centipawns is None:
         return 0.0

@@ -1,6 +1,5 @@
 """Searches that an engine is asked for, and its reports."""
 
-import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
@@ -20,7 +19,7 @@ class Search:
     """One search; `search_id` comes back with its answer.
 
     `variant` is that of the rules, as Lichess names it: `standard` also for Chess960.
-    `only`: the moves to choose from, all if empty. `lines`: the number of best moves to report with scores.
+    `root_moves`: the moves to choose from, all if empty. `multipv`: the number of best moves to report with scores.
     """
 
     search_id: int
@@ -28,15 +27,15 @@ class Search:
     chess960: bool
     moves: tuple[str, ...]
     limits: Limits
-    only: tuple[str, ...] = ()
-    lines: int = 1
+    root_moves: tuple[str, ...] = ()
+    multipv: int = 1
     variant: str = Variant.STANDARD
 
     @classmethod
-    def of(cls, search_id: int, board: Board, limits: Limits, only: tuple[str, ...] = ()) -> Self:
+    def of(cls, search_id: int, board: Board, limits: Limits, root_moves: tuple[str, ...] = ()) -> Self:
         """Return the search of the position on a board."""
         moves = tuple(board.moves)
-        return cls(search_id, board.initial_fen, board.chess960, moves, limits, only, variant=board.variant)
+        return cls(search_id, board.initial_fen, board.chess960, moves, limits, root_moves, variant=board.variant)
 
     def without_ponder(self) -> Self:
         """Return a ponder search as an ordinary one."""
@@ -49,8 +48,8 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchSummary:
-    """The last report of a search."""
+class SearchInfo:
+    """One `info` line of a search."""
 
     depth: int = 0
     nodes: int = 0
@@ -80,19 +79,19 @@ class BestMove:
 
     `source`: who chose the move, the `ENGINE` or, as a `FALLBACK`, the daemon. `asked_at`, `took_s`: when the `go` or
     `ponderhit` was written, in monotonic seconds, and the time from then to the `bestmove` read. `lines`: the best
-    moves, best first, if more than one was wanted. `reply`: the expected reply.
+    moves, best first, if more than one was wanted. `ponder`: the expected reply.
     `iterations`: the best line of each depth.
     """
 
     game_id: str
     search_id: int
     move: str | None
-    summary: SearchSummary = SearchSummary()
-    lines: tuple[SearchSummary, ...] = ()
+    summary: SearchInfo = SearchInfo()
+    lines: tuple[SearchInfo, ...] = ()
     took_s: float = field(default=0.0, compare=False)
-    reply: str | None = None
+    ponder: str | None = None
     asked_at: float = field(default=0.0, compare=False)
-    iterations: tuple[SearchSummary, ...] = field(default=(), compare=False)
+    iterations: tuple[SearchInfo, ...] = field(default=(), compare=False)
     source: str = ENGINE
 
 
@@ -132,13 +131,3 @@ def _is_number(text: str) -> bool:
 
 EngineReport = BestMove | EngineReady | EngineDied
 Emit = Callable[[EngineReport], None]
-
-
-def ending(code: int) -> str:
-    """Return how a process with this exit status ended. If memory is short, the kernel sends SIGKILL."""
-    names = {it.value: it.name for it in signal.Signals}
-    return f"exit status {code}" if code >= 0 else f"killed by {names.get(-code, f'signal {-code}')}"
-
-
-NEVER_RUNS = (ending(126), ending(127), ending(-signal.SIGILL))
-"""How a program ends that this machine cannot run: no permission, no interpreter or library, another processor."""

@@ -9,7 +9,7 @@ from lichessbot.config import EngineConfig
 from lichessbot.errors import EngineError
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.restarting_engine import RestartingEngine
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady, EngineReport, Search, SearchSummary
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady, EngineReport, Search, SearchInfo
 
 
 class SimpleEngine:
@@ -33,7 +33,7 @@ class SimpleEngine:
         """Kill the engine."""
         self._engine.close()
 
-    def search(self, board: Board, limits: Limits, patience_s: float) -> SearchSummary:
+    def search(self, board: Board, limits: Limits, patience_s: float) -> SearchInfo:
         """Return what a search found. Raises EngineError if the engine ends meanwhile, or gives no answer in that time.
 
         The time comes on top of what an engine may take to start and to stop.

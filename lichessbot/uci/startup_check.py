@@ -26,8 +26,9 @@ from lichessbot.uci.configured_engines import (
     program_of,
 )
 from lichessbot.uci.engine import UciEngine
+from lichessbot.uci.engine_process import NEVER_RUNS
 from lichessbot.uci.machine import Machine, fitted
-from lichessbot.uci.search import NEVER_RUNS, BestMove, Emit, EngineDied, EngineReport, Search
+from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReport, Search
 
 GAME_ID: Final = "startup-check"  # longer than any id of Lichess
 _SEARCH_IDS: Final = itertools.count(1)

@@ -30,7 +30,7 @@ from lichessbot.storage.statistics import falls
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.machine import Machine
 from lichessbot.uci.profiles import GameFacts, fitted_engine_config, gives_pieces
-from lichessbot.uci.search import SearchSummary, centipawns
+from lichessbot.uci.search import SearchInfo, centipawns
 from lichessbot.uci.simple_engine import SimpleEngine
 from lichessbot.uci.strength import at_level
 
@@ -217,7 +217,7 @@ class _Look:
         theirs = centipawns(self._search(after, seconds).score)
         return None if theirs is None else -theirs
 
-    def _search(self, board: Board, seconds: float) -> SearchSummary:
+    def _search(self, board: Board, seconds: float) -> SearchInfo:
         return self._engine.search(board, Limits(move_time_ms=max(1, round(seconds * 1000))), seconds)
 
 

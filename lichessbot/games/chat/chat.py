@@ -24,7 +24,7 @@ from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.game_records import Result, Scores
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import BestMove, SearchSummary
+from lichessbot.uci.search import BestMove, SearchInfo
 from lichessbot.uci.strength import FULL, nearest_level, suggested_level
 
 _MAX_COMMANDS: Final = 50
@@ -93,7 +93,7 @@ class Chat:
         self._proposal_waits = False
         """Whether another level may be proposed, once the engine has told which it has."""
         self._colour = Colour.WHITE
-        self._last_search = SearchSummary()
+        self._last_search = SearchInfo()
         self._commands_left = dict.fromkeys(ChatRoom, _MAX_COMMANDS)
         self._waits_left = _MAX_WAITS
         self._quiet_until: dict[ChatRoom, float] = {}

@@ -6,7 +6,7 @@ from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import Player
 from lichessbot.storage.evaluations import mate_in
 from lichessbot.storage.game_records import Score
-from lichessbot.uci.search import SearchSummary, centipawns
+from lichessbot.uci.search import SearchInfo, centipawns
 from lichessbot.uci.strength import LevelSuggestion
 
 
@@ -56,7 +56,7 @@ def cut(text: str) -> str:
     return line[: LONGEST_CHAT_LINE + 1].rpartition(" ")[0] or line[:LONGEST_CHAT_LINE]
 
 
-def evaluation(summary: SearchSummary) -> str:
+def evaluation(summary: SearchInfo) -> str:
     """Return the score of a search with its depth and principal variation, from our view."""
     score_cp = centipawns(summary.score)
     if score_cp is None:

@@ -20,7 +20,7 @@ from lichessbot.lichess.streams import PlayingWanted, StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import BestMove, EngineReady, SearchSummary
+from lichessbot.uci.search import BestMove, EngineReady, SearchInfo
 
 GAME = "abcd1234"
 US = "testbot"
@@ -115,7 +115,7 @@ class Bench:
     def find(self, actions: list[Action], move: str, score: str = "cp 0") -> list[Action]:
         """Answer the search among `actions`."""
         think = next(action for action in actions if isinstance(action, StartSearch))
-        return self.hear(BestMove(GAME, think.search.search_id, move, SearchSummary(depth=5, score=score)))
+        return self.hear(BestMove(GAME, think.search.search_id, move, SearchInfo(depth=5, score=score)))
 
     def wait(self, seconds: float) -> list[Action]:
         """Let time pass; return what is done but for requests for the list of games."""

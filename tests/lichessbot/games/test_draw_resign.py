@@ -17,7 +17,7 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFull, Player
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.store import LimitedAction
-from lichessbot.uci.search import SearchSummary, centipawns
+from lichessbot.uci.search import SearchInfo, centipawns
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 
 OFFERS = {"offer_draw_enabled": True, "offer_draw_score": 50, "offer_draw_moves": 1, "offer_draw_pieces": 32}
@@ -442,6 +442,6 @@ def test_the_score_of_a_source_counts_like_that_of_a_search() -> None:
     bench = Bench(sources=True, engine={"draw_or_resign": OFFERS})
     (asked,) = bench.full("e2e4 e7e5")
     assert isinstance(asked, AskSources)
-    level = SearchSummary(score="cp 0")
+    level = SearchInfo(score="cp 0")
     sent = bench.hear(SourceAnswer(GAME, asked.question.search_id, ("g1f3",), summary=level))
     assert [it.offering_draw for it in sent if isinstance(it, SendMove)] == [True]

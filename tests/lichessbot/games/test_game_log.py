@@ -19,7 +19,7 @@ from lichessbot.lichess.models import ChatLine, GameFinish, GameFull, GameInfo, 
 from lichessbot.lichess.streams import StreamEvent, StreamLost
 from lichessbot.log.formats import JournalFormatter
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.uci.search import FALLBACK, BestMove, SearchSummary
+from lichessbot.uci.search import FALLBACK, BestMove, SearchInfo
 from tests.lichessbot.games.bench import GAME, THEM, US, state
 
 URL = "http://lichess.test"
@@ -74,9 +74,9 @@ class Listener:
         self.log.note_sent(SendMove(GAME, ply, move, offering_draw=draw), chosen)
         return self.told()
 
-    def think(self, ply: int, move: str, summary: SearchSummary | None = None) -> None:
+    def think(self, ply: int, move: str, summary: SearchInfo | None = None) -> None:
         """Send a move that the engine found."""
-        summary = summary or SearchSummary(depth=12, score="cp 31", nps=1_204_000)
+        summary = summary or SearchInfo(depth=12, score="cp 31", nps=1_204_000)
         self.play(ply, move, BestMove(GAME, 1, move, summary))
 
     def end(self, status: GameStatus, winner: Colour | None = None, plies: int = 0) -> list[str]:
@@ -134,7 +134,7 @@ def test_each_move_has_number_name_clocks_and_for_ours_evaluation_speed_and_sour
 def test_our_move_and_the_answer_to_it_may_come_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
     game = Listener(caplog)
     game.full()
-    game.think(1, "e2e4", SearchSummary(depth=3, score="mate 3"))
+    game.think(1, "e2e4", SearchInfo(depth=3, score="mate 3"))
     assert game.state("e2e4 e7e5") == [
         "  1.   e4           #3  depth  3  engine",
         "  1... e5       us   1:00  them   1:00",
@@ -402,7 +402,7 @@ def test_what_was_played_has_clocks_and_for_ours_source_and_evaluation_from_whit
     game.play(2, "c7c5", SourceAnswer(GAME, 1, ("c7c5",), "own_book", took_s=0.25))
     game.state("e2e4 c7c5", time_ms=9000)
     game.state("e2e4 c7c5 g1f3", time_ms=0)
-    game.think(4, "d7d6", SearchSummary(depth=14, score="mate 3"))
+    game.think(4, "d7d6", SearchInfo(depth=14, score="mate 3"))
     game.state("e2e4 c7c5 g1f3 d7d6", time_ms=8000)
     assert game.log.played == (
         PlayedMove(1, "e4", 9.38),

@@ -13,7 +13,7 @@ from lichessbot.games.actions import (
 )
 from lichessbot.lichess.commands import Resign, SendMove
 from lichessbot.storage.store import LimitedAction
-from lichessbot.uci.search import FALLBACK, BestMove, EngineDied, EngineReady, SearchSummary
+from lichessbot.uci.search import FALLBACK, BestMove, EngineDied, EngineReady, SearchInfo
 from lichessbot.uci.strength import at_level
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench, advice, consulting, only
 
@@ -285,17 +285,17 @@ def test_without_sources_the_engine_is_asked_at_once() -> None:
 def test_the_engine_is_asked_if_the_sources_know_nothing() -> None:
     bench, consult = consulting()
     think = only(bench.hear(advice(consult)), StartSearch)
-    assert think.search.only == ()
+    assert think.search.root_moves == ()
     assert only(bench.hear(BestMove(GAME, think.search.search_id, "d2d4")), SendMove).move == "d2d4"
 
 
 def test_of_several_moves_the_engine_chooses() -> None:
     bench, consult = consulting()
     think = only(bench.hear(advice(consult, "e2e4", "d2d4")), StartSearch)
-    assert think.search.only == ("e2e4", "d2d4")
+    assert think.search.root_moves == ("e2e4", "d2d4")
     (_, again) = bench.hear(EngineDied(GAME, think.search.search_id, "gone"))
     assert isinstance(again, StartSearch)
-    assert again.search.only == ("e2e4", "d2d4")
+    assert again.search.root_moves == ("e2e4", "d2d4")
 
 
 def test_a_move_that_the_engine_was_not_to_choose_is_not_played() -> None:
@@ -303,7 +303,7 @@ def test_a_move_that_the_engine_was_not_to_choose_is_not_played() -> None:
     bench = Bench(sources=True, engine={"draw_or_resign": rules})
     consult = only(bench.full("e2e4 e7e5"), AskSources)
     think = only(bench.hear(advice(consult, "g1f3", "b1c3")), StartSearch)
-    ignoring = BestMove(GAME, think.search.search_id, "a2a3", SearchSummary(score="cp 0"), reply="d7d5")
+    ignoring = BestMove(GAME, think.search.search_id, "a2a3", SearchInfo(score="cp 0"), ponder="d7d5")
     assert only(bench.hear(ignoring), SendMove).move == "g1f3", "neither the score nor the reply belongs to this move"
     consult = only(bench.state("e2e4 e7e5 g1f3 b8c6"), AskSources)
     think = only(bench.hear(advice(consult)), StartSearch)
@@ -327,13 +327,13 @@ def test_a_new_engine_chooses_among_them_too_if_the_clock_is_short() -> None:
     fallback, think = bench.hear(advice(consult, "g1f3", "f1c4"))
     assert isinstance(fallback, Fallback)
     assert isinstance(think, StartSearch)
-    assert think.search.only == ("g1f3", "f1c4")
+    assert think.search.root_moves == ("g1f3", "f1c4")
 
 
 @pytest.mark.parametrize("move", ["e2e5", "e7e5", "", "nonsense"])
 def test_illegal_moves_of_sources_are_ignored(move: str) -> None:
     bench, consult = consulting()
-    assert only(bench.hear(advice(consult, move)), StartSearch).search.only == ()
+    assert only(bench.hear(advice(consult, move)), StartSearch).search.root_moves == ()
 
 
 def test_the_engine_is_asked_if_the_sources_are_late() -> None:

@@ -17,7 +17,7 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.streams import StreamLost
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.store import LimitedAction
-from lichessbot.uci.search import SearchSummary
+from lichessbot.uci.search import SearchInfo
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 
 GRANT, DENIAL = AnswerTakeback(GAME, granted=True), AnswerTakeback(GAME, granted=False)
@@ -173,7 +173,7 @@ def test_a_takeback_forgets_a_loss_although_the_next_position_has_an_only_move(s
 
     def answer(actions: list[Action], move: str, score: str, wdl: int | None = None) -> list[Action]:
         asked = next(it for it in actions if isinstance(it, AskSources)).question
-        return bench.hear(SourceAnswer(GAME, asked.search_id, (move,), "source", SearchSummary(score=score), wdl))
+        return bench.hear(SourceAnswer(GAME, asked.search_id, (move,), "source", SearchInfo(score=score), wdl))
 
     assert answer(bench.full(), "e1f1", "cp -1500") == [SendMove(GAME, 1, "e1f1")]
     lost = bench.state("e1f1 a2g8")

@@ -18,18 +18,18 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameState
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import BestMove, SearchSummary
+from lichessbot.uci.search import BestMove, SearchInfo
 from tests.lichessbot.games.bench import GAME, Bench
 
 RECORDED = json.loads((Path(__file__).parents[2] / "data" / "search_outcomes.json").read_text())
 NOW = 1000.0
 
 
-def iteration(depth: int, move: str, score_cp: int | None) -> SearchSummary:
-    return SearchSummary(depth=depth, score="mate 3" if score_cp is None else f"cp {score_cp}", pv=move)
+def iteration(depth: int, move: str, score_cp: int | None) -> SearchInfo:
+    return SearchInfo(depth=depth, score="mate 3" if score_cp is None else f"cp {score_cp}", pv=move)
 
 
-def answer(*iterations: tuple[int, str, int | None], lines: tuple[SearchSummary, ...] = ()) -> BestMove:
+def answer(*iterations: tuple[int, str, int | None], lines: tuple[SearchInfo, ...] = ()) -> BestMove:
     found = tuple(iteration(*it) for it in iterations)
     return BestMove(GAME, 1, found[-1].move if found else "a2a3", lines=lines, iterations=found)
 

@@ -19,7 +19,7 @@ from tests.lichessbot.games.bench import GAME, Bench, advice, consulting, only
 def pondering(bench: Bench, reply: str | None = "e7e5") -> StartSearch:
     """Send our first move and ponder on `reply`."""
     think = only(bench.full(), StartSearch)
-    sent, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply))
+    sent, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", ponder=reply))
     assert isinstance(sent, SendMove)
     assert isinstance(supposed, StartSearch)
     return supposed
@@ -76,26 +76,26 @@ def test_an_engine_that_dies_while_pondering_costs_nothing_and_ponders_no_more()
     search = pondering(bench).search
     assert bench.hear(EngineDied(GAME, search.search_id, "ended by itself")) == []
     think = only(bench.state("e2e4 e7e5"), StartSearch)
-    only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3", reply="b8c6")), SendMove)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3", ponder="b8c6")), SendMove)
 
 
 @pytest.mark.parametrize("reply", [None, "e2e4", "a1a8", "0000", "e7e5q"])
 def test_an_illegal_reply_is_not_pondered(reply: str | None) -> None:
     bench = Bench()
     think = only(bench.full(), StartSearch)
-    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply)), SendMove)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", ponder=reply)), SendMove)
 
 
 def test_a_reply_that_ends_the_game_is_not_pondered() -> None:
     bench = Bench()
     think = only(bench.full("f2f3 e7e5"), StartSearch)
-    only(bench.hear(BestMove(GAME, think.search.search_id, "g2g4", reply="d8h4")), SendMove)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "g2g4", ponder="d8h4")), SendMove)
 
 
 def test_a_takeback_ends_pondering() -> None:
     bench = Bench()
     think = only(bench.full("e2e4 e7e5"), StartSearch)
-    bench.hear(BestMove(GAME, think.search.search_id, "g1f3", reply="b8c6"))
+    bench.hear(BestMove(GAME, think.search.search_id, "g1f3", ponder="b8c6"))
     bench.state("e2e4 e7e5 g1f3")
     only(bench.full("e2e4"), StopSearch)
 
@@ -110,7 +110,7 @@ def test_the_only_legal_move_is_sent_at_once() -> None:
 def test_the_only_legal_move_ends_a_missed_ponder_search() -> None:
     bench = Bench(variant="fromPosition", fen="k7/8/8/8/8/7q/8/K7 w - - 0 1")
     think = only(bench.full(), StartSearch)
-    bench.hear(BestMove(GAME, think.search.search_id, "a1b1", reply="a8b8"))
+    bench.hear(BestMove(GAME, think.search.search_id, "a1b1", ponder="a8b8"))
     stop, sent = bench.state("a1b1 h3a3")
     assert stop == StopSearch()
     assert sent == SendMove(GAME, 3, "b1c2")
@@ -127,7 +127,7 @@ def test_a_late_move_turns_the_hit_into_a_new_search() -> None:
 def consulting_after_the_expected_reply() -> tuple[Bench, Search, AskSources]:
     bench, consult = consulting()
     think = only(bench.hear(advice(consult)), StartSearch)
-    _, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5"))
+    _, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", ponder="e7e5"))
     assert isinstance(supposed, StartSearch)
     return bench, supposed.search, only(bench.state("e2e4 e7e5"), AskSources)
 
@@ -149,14 +149,14 @@ def test_a_move_of_the_sources_ends_pondering() -> None:
 def test_several_moves_of_the_sources_start_a_new_search() -> None:
     bench, _, consult = consulting_after_the_expected_reply()
     search = only(bench.hear(advice(consult, "g1f3", "b1c3")), StartSearch).search
-    assert (search.only, search.limits.ponder) == (("g1f3", "b1c3"), False)
+    assert (search.root_moves, search.limits.ponder) == (("g1f3", "b1c3"), False)
 
 
 def test_the_engine_does_not_ponder_if_disabled() -> None:
     bench = Bench()
     bench.game.engine = EngineConfig(ponder=False, own_book=False)
     think = only(bench.full(), StartSearch)
-    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5")), SendMove)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", ponder="e7e5")), SendMove)
 
 
 # An engine that fails at it
@@ -164,7 +164,7 @@ def test_the_engine_does_not_ponder_if_disabled() -> None:
 
 def ponders_after(bench: Bench, search_id: int) -> bool:
     """Let the engine answer our second search; return whether it ponders on the reply."""
-    sent, *rest = bench.hear(BestMove(GAME, search_id, "g1f3", reply="b8c6"))
+    sent, *rest = bench.hear(BestMove(GAME, search_id, "g1f3", ponder="b8c6"))
     assert isinstance(sent, SendMove)
     return any(isinstance(action, StartSearch) for action in rest)
 

@@ -34,7 +34,7 @@ from lichessbot.storage.game_records import LevelResults, Scores
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.restarting_engine import IdleEngines
-from lichessbot.uci.search import BestMove, EngineDied, SearchSummary
+from lichessbot.uci.search import BestMove, EngineDied, SearchInfo
 from tests.lichessbot.machines import UNKNOWN_MACHINE
 
 GAME = "abcd1234"
@@ -99,8 +99,8 @@ def test_the_log_names_only_answers_that_are_played_as_moves(
     assert isinstance(failed, EngineDied)
     search_id = failed.search_id
     assert search_id is not None
-    summary = SearchSummary(depth=3, pv="e2e4 e7e5")
-    session.handle(BestMove(GAME, search_id + 1, "d2d4", SearchSummary(depth=2)))
+    summary = SearchInfo(depth=3, pv="e2e4 e7e5")
+    session.handle(BestMove(GAME, search_id + 1, "d2d4", SearchInfo(depth=2)))
     session.handle(BestMove(GAME, search_id, "e2e4", summary))
     session.handle(BestMove(GAME, search_id, "e2e4", summary))
     (line,) = [record.message for record in caplog.records if record.message.startswith("engine.move ")]
@@ -186,7 +186,7 @@ def test_a_correspondence_engine_is_closed_after_each_move_and_its_successor_get
     context.outbox.send = lambda command, recorded: None
     session.info = session.info.model_copy(update={"speed": Speed.CORRESPONDENCE})
     opened(session, black=False, clock=None, daysPerTurn=2)
-    answer(session, "e2e4", SearchSummary(depth=3))
+    answer(session, "e2e4", SearchInfo(depth=3))
     assert not session._game.engine_wanted
     session.handle(StreamEvent(GAME, GameState.model_validate(state("e2e4 e7e5")), time.monotonic()))
     pending = session._game._search._pending
@@ -236,7 +236,7 @@ def opened(session: GameSession, *, black: bool, moves: str = "", **fields: Any)
     return now
 
 
-def answer(session: GameSession, move: str, summary: SearchSummary) -> None:
+def answer(session: GameSession, move: str, summary: SearchInfo) -> None:
     failed = session._context.inbox.get_nowait()
     assert isinstance(failed, EngineDied)
     assert failed.search_id is not None
@@ -286,7 +286,7 @@ def test_a_game_is_described_as_it_was_announced_until_its_state_comes(session: 
 def test_a_game_is_described_with_clocks_and_the_evaluation_from_whites_view(session: GameSession, black: bool) -> None:
     opened_at = opened(session, black=black, moves="e2e4 e7e5 g1f3" if black else "e2e4 e7e5")
     line = "b8c6 f1b5" if black else "g1f3 b8c6"
-    summary = SearchSummary(depth=9, nodes=5000, score="cp 31", pv=line, nps=1000)
+    summary = SearchInfo(depth=9, nodes=5000, score="cp 31", pv=line, nps=1000)
     answer(session, "b8c6" if black else "g1f3", summary)
     it = session.describe(opened_at + 10.0)
     side = "black" if black else "white"
@@ -310,7 +310,7 @@ def test_a_mate_is_told_from_whites_view_too(
     session: GameSession, score: str, found: tuple[int | None, int | None]
 ) -> None:
     opened(session, black=True, moves="e2e4")
-    answer(session, "e7e5", SearchSummary(score=score))
+    answer(session, "e7e5", SearchInfo(score=score))
     it = session.describe(time.monotonic()).evaluation
     assert it is not None
     assert (it.score_cp, it.mate_in) == found
@@ -333,7 +333,7 @@ def test_the_time_control_is_told_as_on_lichess(
 
 def test_an_illegal_move_ends_the_line_that_is_shown(session: GameSession) -> None:
     opened(session, black=False)
-    answer(session, "e2e4", SearchSummary(score="cp 1", pv="e2e4 e7e5 e4e5 g1f3"))
+    answer(session, "e2e4", SearchInfo(score="cp 1", pv="e2e4 e7e5 e4e5 g1f3"))
     it = session.describe(time.monotonic()).evaluation
     assert it is not None
     assert (len(it.line), it.line_san) == (4, ("e4", "e5"))
@@ -369,15 +369,15 @@ def test_a_move_in_place_of_one_that_the_engine_was_not_to_choose_has_one_source
     tables: Any = SimpleNamespace(ask=lambda question: SourceAnswer(GAME, question.search_id, moves, "table"))
     session._resolver = tables
     session.handle(StreamEvent(GAME, GameState.model_validate(state("e2e4")), time.monotonic()))
-    answer(session, "a7a6", SearchSummary(depth=9, score="cp 30", pv="a7a6"))
+    answer(session, "a7a6", SearchInfo(depth=9, score="cp 30", pv="a7a6"))
     assert sources_told(session, "e2e4 e7e5") == ["fallback", "table, fallback", "fallback"]
 
 
 def test_the_chat_tells_of_no_search_whose_answer_is_not_played(session: GameSession) -> None:
     opened(session, black=False)
-    answer(session, "e2e4", SearchSummary(depth=3))
-    session.handle(BestMove(GAME, 99, "d8h4", SearchSummary(depth=18)))
-    assert session._chat._last_search == SearchSummary(depth=3)
+    answer(session, "e2e4", SearchInfo(depth=3))
+    session.handle(BestMove(GAME, 99, "d8h4", SearchInfo(depth=18)))
+    assert session._chat._last_search == SearchInfo(depth=3)
 
 
 def test_the_time_for_a_move_is_that_of_the_engine_of_the_game(session: GameSession) -> None:

@@ -22,7 +22,8 @@ from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError
 from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchSummary, ending
+from lichessbot.uci.engine_process import ending
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchInfo
 from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, Start, gone, heard, pid_of, search
 from tests.processes import is_alive
 
@@ -50,7 +51,7 @@ def test_a_closed_engine_is_freed_without_garbage_collection(inbox: Inbox) -> No
 def test_numbers_that_fit_no_record_are_left_out(start: Start, inbox: Inbox, nodes: str) -> None:
     engine = start("slow")
     engine._take(f"info depth 3 nodes {nodes} score cp 20 pv e2e4".split())
-    assert engine._summary == SearchSummary(3, 0, "cp 20", "e2e4")
+    assert engine._summary == SearchInfo(3, 0, "cp 20", "e2e4")
 
 
 def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox: Inbox) -> None:
@@ -71,7 +72,7 @@ def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox:
 
 def test_our_engine_chooses_among_the_moves_it_is_given(start: Start, inbox: Inbox) -> None:
     engine = start()
-    engine.search(replace(search(1), only=("a2a3", "h2h3")))
+    engine.search(replace(search(1), root_moves=("a2a3", "h2h3")))
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
     assert answer.move in ("a2a3", "h2h3")
@@ -80,7 +81,7 @@ def test_our_engine_chooses_among_the_moves_it_is_given(start: Start, inbox: Inb
 def test_our_engine_reports_several_lines_only_when_asked(start: Start, inbox: Inbox) -> None:
     engine = start()
     for number, lines in enumerate((1, 3, 1, 3)):
-        engine.search(replace(search(number), lines=lines))
+        engine.search(replace(search(number), multipv=lines))
         answer = heard(inbox)
         assert isinstance(answer, BestMove)
         if lines == 1:

@@ -171,7 +171,7 @@ def test_a_ponder_search_answers_after_the_hit_and_not_before(
     engine.ponder_hit(1)
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
-    assert (answer.search_id, answer.move, answer.reply) == (1, "g1f3", "b8c6")
+    assert (answer.search_id, answer.move, answer.ponder) == (1, "g1f3", "b8c6")
     until(lambda: "ponderhit" in heard_by(caplog))
 
 

@@ -11,7 +11,7 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.uci.opening_variety import OpeningVariety, choose
-from lichessbot.uci.search import BestMove, Search, SearchSummary
+from lichessbot.uci.search import BestMove, Search, SearchInfo
 
 NODES = 300
 
@@ -24,20 +24,20 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def search(
-    number: int, *moves: str, fen: str = STARTING_FEN, only: tuple[str, ...] = (), variant: str = "standard"
+    number: int, *moves: str, fen: str = STARTING_FEN, root_moves: tuple[str, ...] = (), variant: str = "standard"
 ) -> Search:
-    return Search(number, fen, False, moves, Limits(nodes=NODES), only, variant=variant)
+    return Search(number, fen, False, moves, Limits(nodes=NODES), root_moves, variant=variant)
 
 
-def line(move: str, score: str, depth: int = 8) -> SearchSummary:
-    return SearchSummary(depth, 0, score, f"{move} a7a6")
+def line(move: str, score: str, depth: int = 8) -> SearchInfo:
+    return SearchInfo(depth, 0, score, f"{move} a7a6")
 
 
-def answer(game_id: str, number: int, move: str, *lines: SearchSummary) -> BestMove:
+def answer(game_id: str, number: int, move: str, *lines: SearchInfo) -> BestMove:
     return BestMove(game_id, number, move, line(move, "cp 0"), lines)
 
 
-def played(opening_variety: OpeningVariety, game_id: str, number: int, move: str, *lines: SearchSummary) -> str | None:
+def played(opening_variety: OpeningVariety, game_id: str, number: int, move: str, *lines: SearchInfo) -> str | None:
     opening_variety.prepare(game_id, search(number))
     return opening_variety.choose_move(answer(game_id, number, move, *lines)).move
 
@@ -47,19 +47,19 @@ def played(opening_variety: OpeningVariety, game_id: str, number: int, move: str
 
 def test_a_new_position_is_searched_as_ever_and_a_known_one_for_several_lines(store: Store) -> None:
     opening_variety = OpeningVariety(store)
-    assert opening_variety.prepare("one", search(1)).lines == 1
+    assert opening_variety.prepare("one", search(1)).multipv == 1
     opening_variety.choose_move(answer("one", 1, "e2e4"))
-    assert opening_variety.prepare("two", search(1)).lines == 4
-    assert opening_variety.prepare("two", search(2, "e2e4", "e7e5")).lines == 1
+    assert opening_variety.prepare("two", search(1)).multipv == 4
+    assert opening_variety.prepare("two", search(2, "e2e4", "e7e5")).multipv == 1
 
 
 def test_a_position_in_another_game_is_known(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     opening_variety.prepare("one", search(1))
-    assert opening_variety.prepare("two", search(1)).lines == 4
+    assert opening_variety.prepare("two", search(1)).multipv == 4
     opening_variety.forget("one")
     opening_variety.forget("two")
-    assert opening_variety.prepare("three", search(1)).lines == 1
+    assert opening_variety.prepare("three", search(1)).multipv == 1
 
 
 def supposed(number: int, *moves: str) -> Search:
@@ -75,7 +75,7 @@ def test_a_missed_ponder_search_does_not_count(store: Store) -> None:
     opening_variety.choose_move(answer("two", 2, "g1f3"))  # the engine was stopped
     opening_variety.prepare("two", search(3))
     assert opening_variety._openings["two"].known == 2, "the missed ponder search does not count"
-    assert opening_variety.prepare("three", search(1, "e2e4", "e7e5")).lines == 1
+    assert opening_variety.prepare("three", search(1, "e2e4", "e7e5")).multipv == 1
 
 
 def test_a_ponder_hit_is_a_position_as_any_other(store: Store) -> None:
@@ -85,20 +85,20 @@ def test_a_ponder_hit_is_a_position_as_any_other(store: Store) -> None:
     opening_variety.ponder_hit("one")
     opening_variety.choose_move(answer("one", 2, "g1f3"))
     opening_variety.ponder_hit("unknown")
-    assert opening_variety.prepare("two", search(1, "e2e4", "e7e5")).lines == 4
+    assert opening_variety.prepare("two", search(1, "e2e4", "e7e5")).multipv == 4
 
 
 def test_the_order_of_the_moves_before_does_not_matter(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     opening_variety.prepare("one", search(1, "g1f3", "g8f6", "b1c3", "b8c6"))
     opening_variety.choose_move(answer("one", 1, "e2e4"))
-    assert opening_variety.prepare("two", search(1, "b1c3", "b8c6", "g1f3", "g8f6")).lines == 4
+    assert opening_variety.prepare("two", search(1, "b1c3", "b8c6", "g1f3", "g8f6")).multipv == 4
 
 
 def test_late_positions_and_moves_chosen_by_a_table_are_left_alone(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     late = search(1, *["g1f3", "g8f6", "f3g1", "f6g8"] * 10)
-    only = search(1, only=("e2e4", "d2d4"))
+    only = search(1, root_moves=("e2e4", "d2d4"))
     for asked in (late, only):
         for game_id in ("one", "two"):
             assert opening_variety.prepare(game_id, asked) == asked
@@ -112,7 +112,7 @@ def test_what_was_played_is_known_after_a_restart(tmp_path: Path) -> None:
         played(opening_variety, "one", 1, "e2e4")
     first.close()
     second = Store(Database(tmp_path))
-    assert OpeningVariety(second).prepare("two", search(1)).lines == 4
+    assert OpeningVariety(second).prepare("two", search(1)).multipv == 4
     assert list(second._played.values()) == [{"e2e4": 3}]
     second.close()
 
@@ -143,12 +143,12 @@ def test_the_least_played_of_the_good_moves_is_played(store: Store) -> None:
         ((line("e2e4", "cp 20"), line("d2d4", "cp 20"), line("g2g4", "cp -999993")), "d2d4"),
         ((line("e2e4", "cp -999993"), line("d2d4", "cp -999991")), "d2d4"),
         ((line("e2e4", "cp 999993"), line("d2d4", "cp 20")), "e2e4"),
-        ((SearchSummary(8, 0, "cp 20"), line("d2d4", "cp 20")), None),
-        ((SearchSummary(8, 0, "cp 20"),), None),
+        ((SearchInfo(8, 0, "cp 20"), line("d2d4", "cp 20")), None),
+        ((SearchInfo(8, 0, "cp 20"),), None),
         ((), None),
     ],
 )
-def test_what_is_good_enough(lines: tuple[SearchSummary, ...], move: str | None) -> None:
+def test_what_is_good_enough(lines: tuple[SearchInfo, ...], move: str | None) -> None:
     chosen = choose(lines, {"e2e4": 1})
     assert (chosen.move if chosen else None) == move
 
@@ -237,18 +237,18 @@ class Thinker:
         board = Board(asked.initial_fen, variant=asked.variant)
         for move in asked.moves:
             board.push(move)
-        found: dict[int, SearchSummary] = {}
+        found: dict[int, SearchInfo] = {}
 
         def note(report: SearchReport) -> None:
             score = f"mate {report.mate_in}" if report.mate_in is not None else f"cp {report.score_cp}"
-            found[report.line] = SearchSummary(report.depth, report.nodes, score, " ".join(report.pv))
+            found[report.line] = SearchInfo(report.depth, report.nodes, score, " ".join(report.pv))
 
         self._engine.new_game()
-        self._engine.lines = asked.lines
+        self._engine.lines = asked.multipv
         self._engine.set_position(board)
         best = self._engine.go(asked.limits, note).best_move
-        lines = tuple(found[number] for number in sorted(found)) if asked.lines > 1 else ()
-        return BestMove(game_id, asked.search_id, best, found.get(1, SearchSummary()), lines)
+        lines = tuple(found[number] for number in sorted(found)) if asked.multipv > 1 else ()
+        return BestMove(game_id, asked.search_id, best, found.get(1, SearchInfo()), lines)
 
 
 def game(
@@ -305,9 +305,9 @@ def test_pockets_and_checks_make_another_position(store: Store, variant: str, fe
     opening_variety = OpeningVariety(store)
     asked = opening_variety.prepare("one", search(1, fen=fen, variant=variant))
     opening_variety.choose_move(answer("one", 1, "e1d1"))
-    assert asked.lines == 1
-    assert opening_variety.prepare("two", search(1, fen=other, variant=variant)).lines == 1
-    assert opening_variety.prepare("three", search(1, fen=fen, variant=variant)).lines == 4
+    assert asked.multipv == 1
+    assert opening_variety.prepare("two", search(1, fen=other, variant=variant)).multipv == 1
+    assert opening_variety.prepare("three", search(1, fen=fen, variant=variant)).multipv == 4
 
 
 def test_a_position_of_one_variant_is_not_known_in_another(store: Store) -> None:
@@ -315,4 +315,4 @@ def test_a_position_of_one_variant_is_not_known_in_another(store: Store) -> None
     opening_variety.prepare("one", search(1))
     opening_variety.choose_move(answer("one", 1, "e2e4"))
     for number, variant in enumerate(("atomic", "kingOfTheHill")):
-        assert opening_variety.prepare(f"{number}", search(1, variant=variant)).lines == 1
+        assert opening_variety.prepare(f"{number}", search(1, variant=variant)).multipv == 1

@@ -214,8 +214,8 @@ def test_variety_tells_variants_pockets_and_checks_apart(tmp_path: Path) -> None
         start_board(Variant.CRAZYHOUSE, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBN1/r w Qkq - 0 1"),
         start_board(Variant.CRAZYHOUSE, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBN1/R w Qkq - 0 1"),
     ]
-    new = [variety.prepare(f"game {number}", search(board)).lines == 1 for number, board in enumerate(starts)]
+    new = [variety.prepare(f"game {number}", search(board)).multipv == 1 for number, board in enumerate(starts)]
     assert new == [True, False, *[True] * (len(starts) - 2)], "only From Position has a start of another variant"
     known = replace(search(starts[2]), search_id=9)
-    assert variety.prepare("another", known).lines > 1
+    assert variety.prepare("another", known).multipv > 1
     store.close()

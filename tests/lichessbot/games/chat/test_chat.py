@@ -11,7 +11,7 @@ from lichessbot.games.actions import PostponeAbort, RecordAction
 from lichessbot.lichess.commands import Say
 from lichessbot.lichess.models import ChatLine
 from lichessbot.storage.store import LimitedAction
-from lichessbot.uci.search import BestMove, SearchSummary
+from lichessbot.uci.search import BestMove, SearchInfo
 from tests.lichessbot.games.chat.bench import FERDINAND, GAME, PLAYER, SPACING_S, ChatBench
 
 EVERYBODYS = ("name", "motor", "level", "ping", "variants", "draw", "takeback", "queue", "stats")
@@ -118,7 +118,7 @@ def test_the_opponent_does_not_get_the_evaluation(room: str, username: str, told
     bench = ChatBench()
     bench.meet()
     bench.board = Board()
-    summary = SearchSummary(depth=12, nodes=3456, score="cp -31", pv="e2e4 e7e5")
+    summary = SearchInfo(depth=12, nodes=3456, score="cp -31", pv="e2e4 e7e5")
     list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
     answer = bench.answer("!eval", room, username)
     if told:
@@ -142,7 +142,7 @@ def test_the_opponent_does_not_get_the_evaluation(room: str, username: str, told
 def test_pv_shows_what_is_left_of_the_variation(moves: str, shown: str) -> None:
     bench = ChatBench()
     bench.meet()
-    summary = SearchSummary(depth=9, nodes=1, score="cp 1", pv="e2e4 e7e5 g1f3 b8c6 f1c4")
+    summary = SearchInfo(depth=9, nodes=1, score="cp 1", pv="e2e4 e7e5 g1f3 b8c6 f1c4")
     list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
     for move in moves.split():
         bench.board.push(move)
@@ -162,7 +162,7 @@ def test_queue_names_as_many_challengers_as_a_line_holds() -> None:
 def test_an_endless_variation_is_cut() -> None:
     bench = ChatBench()
     bench.meet()
-    summary = SearchSummary(depth=12, nodes=3456, score="mate 9", pv="e2e4 " * 100)
+    summary = SearchInfo(depth=12, nodes=3456, score="mate 9", pv="e2e4 " * 100)
     list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
     answer = bench.answer("!eval", "spectator", "Somebody")
     assert answer.startswith("mate 9 for me at depth 12")

@@ -19,7 +19,7 @@ from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.database import Statement
 from lichessbot.storage.game_records import LevelResults, MoveRecord, Scores
 from lichessbot.storage.store import Store
-from lichessbot.uci.search import BestMove, SearchSummary
+from lichessbot.uci.search import BestMove, SearchInfo
 
 GAME, US = "abcd1234", "testbot"
 WON = GameOver(GameStatus.RESIGN, Colour.WHITE, 4)
@@ -77,7 +77,7 @@ class Recording:
         board = Board()
         for it in before:
             board.push(it)
-        answer = BestMove(GAME, 1, move, SearchSummary(depth=9, nodes=5000, score=score), took_s=1.5)
+        answer = BestMove(GAME, 1, move, SearchInfo(depth=9, nodes=5000, score=score), took_s=1.5)
         self.recorder.note_sent(ChosenMove(board, move, answer), reaction_ms, at)
 
     def play(self, moves: str, score: str = "cp 31") -> None:

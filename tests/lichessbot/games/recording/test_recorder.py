@@ -18,7 +18,7 @@ from lichessbot.lichess.streams import StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.game_records import MoveRecord, Result, Score, rated, taken_back
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import FALLBACK, BestMove, SearchSummary
+from lichessbot.uci.search import FALLBACK, BestMove, SearchInfo
 from tests.lichessbot.games.recording.recorded import GAME, WON, Notes, Recording
 
 
@@ -37,7 +37,7 @@ def test_our_move_has_what_was_known_when_it_was_sent_and_when_it_showed() -> No
 @pytest.mark.parametrize(
     ("answer", "source", "depth"),
     [
-        (BestMove(GAME, 1, "e2e4", SearchSummary(depth=7)), "engine", 7),
+        (BestMove(GAME, 1, "e2e4", SearchInfo(depth=7)), "engine", 7),
         (BestMove(GAME, 1, "e2e4", source=FALLBACK), "fallback", 0),
         (SourceAnswer(GAME, 1, ("e2e4",), "own_book"), "own_book", 0),
         (None, "only move", None),
