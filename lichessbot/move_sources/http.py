@@ -120,7 +120,7 @@ class Host:
             except UnreadableLine as error:
                 raise Unreachable(f"unexpected reply: {error}") from error
             except Unreachable:
-                if retry == request.retries or time.monotonic() >= request.until or self._is_held_back():
+                if retry == request.retries or time.monotonic() >= request.until or not self._may_send():
                     raise
         raise AssertionError("the last try returns or raises")
 
@@ -159,15 +159,15 @@ class Host:
             self._check_pause()
             if time.monotonic() >= until:
                 raise HostPaused(f"{self.address} was busy with other games")
-            if self._is_held_back():
-                raise HostPaused(f"{self.address} asked for a pause")
+            if not self._may_send():
+                raise HostPaused(f"{self.address} is not asked now: rate limit")
             yield
         finally:
             self._permits.release()
 
-    def _is_held_back(self) -> bool:
-        """Return whether Lichess, if this is its server, asked for a pause; else count the request that is sent now."""
-        return self._rate_limiter is not None and self._rate_limiter.ask(Purpose.CLOUD) > 0
+    def _may_send(self) -> bool:
+        """Count the request and return True, unless Lichess asked for a pause or our daily budget is used up."""
+        return self._rate_limiter is None or self._rate_limiter.ask(Purpose.CLOUD) == 0.0
 
     def _check_pause(self) -> None:
         if time.monotonic() < self._paused_until:

@@ -169,6 +169,16 @@ def test_during_a_pause_of_lichess_no_evaluation_is_requested(oracle: Oracle) ->
     assert oracle.paths == []
 
 
+def test_once_the_budget_of_a_day_is_used_up_no_evaluation_is_requested(oracle: Oracle) -> None:
+    rate_limiter = RateLimiter(TIMEOUTS)
+    while rate_limiter.ask(Purpose.CLOUD) == 0.0:
+        pass
+    hosts = Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), rate_limiter)
+    with pytest.raises(HostPaused, match="is not asked now: rate limit"):
+        hosts.at(oracle.url).ask(request(), parse_explorer)
+    assert oracle.paths == []
+
+
 def test_a_pause_of_lichess_that_begins_meanwhile_ends_the_repetitions(oracle: Oracle) -> None:
     class LimitedMeanwhile(RateLimiter):
         def ask(self, purpose: Purpose) -> float:
