@@ -276,9 +276,9 @@ class Daemon:
     # Engines
 
     def _check_engines(self, config: Config) -> None:
-        place, keep = self._settings.place, self._games.idle_engines.keep_one
+        location, keep = self._settings.location, self._games.idle_engines.keep_one
         self._startup_check = startup_check.StartupCheck(
-            config, self._inbox.put, self._timeouts, place=place, machine=self._machine, release=keep
+            config, self._inbox.put, self._timeouts, location=location, machine=self._machine, release=keep
         )
 
     def _end_engine_check(self) -> None:

@@ -113,20 +113,20 @@ class PlayerLists:
         self.watch(())
 
 
-def listed_on(records: StateReader, user_id: str, places: Sequence[str]) -> str | None:
+def listed_on(records: StateReader, user_id: str, sources: Sequence[str]) -> str | None:
     """Return the first of these lists that names the player now, as recorded; None if none does.
 
     A file of which no version is recorded is read. Raises StateError.
     """
     recorded = records.player_lists()
-    listings = ((it, recorded.get(it) or _list_in(it)) for it in places)
+    listings = ((it, recorded.get(it) or _list_in(it)) for it in sources)
     return next((it for it, listing in listings if listing is not None and listing.has(user_id, time.time())), None)
 
 
-def _list_in(place: str) -> PlayerList | None:
+def _list_in(source: str) -> PlayerList | None:
     """Return the list in a file; None if it cannot be read, or is on the web."""
     with silenced(), suppress(ListUnusable):
-        return ListFile(place, Timeouts()).fetch() if place.startswith("/") else None
+        return ListFile(source, Timeouts()).fetch() if source.startswith("/") else None
     return None
 
 

@@ -300,8 +300,8 @@ def _lists(case: _Case) -> Decline | None:
         return Decline(DeclineReason.GENERIC, rule, f"{user_id} is on that list")
     if case.rules.allow_list and user_id not in case.rules.allow_list:
         name = user_id or "an anonymous player"
-        place = case.config.place("allow_list", is_bot=case.challenge.from_bot)
-        return Decline(DeclineReason.GENERIC, f"{place} lacks {name}", "only players on the list are accepted")
+        key = case.config.key_for("allow_list", is_bot=case.challenge.from_bot)
+        return Decline(DeclineReason.GENERIC, f"{key} lacks {name}", "only players on the list are accepted")
     return None
 
 

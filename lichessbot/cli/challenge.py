@@ -132,9 +132,10 @@ def _refuse_blocked(opponent: str, loaded: LoadedConfig) -> None:
         raise ConfigError([f"{opponent} is blocked; `lichessbot unblock {opponent}` undoes that"])
     for section, config in (("challenge", loaded.config.challenge), ("matchmaking", loaded.config.matchmaking)):
         if name in config.block_list:
-            raise ConfigError([f"{loaded.place(f'{section}.block_list')}: names {opponent}"])
-        if (place := listed_on(records, name, config.block_lists)) is not None:
-            raise ConfigError([f"{loaded.place(f'{section}.{block_list_key(place)}')}: {place} names {opponent}"])
+            raise ConfigError([f"{loaded.location(f'{section}.block_list')}: names {opponent}"])
+        if (source := listed_on(records, name, config.block_lists)) is not None:
+            key = block_list_key(source)
+            raise ConfigError([f"{loaded.location(f'{section}.{key}')}: {source} names {opponent}"])
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ class Check:
     def _check_engines(self) -> None:
         inbox: Inbox = SimpleQueue()
         limits = Limits(move_time_ms=int(_THINKS_FOR.total_seconds() * 1000))
-        test = StartupCheck(self._loaded.config, inbox.put, self._timeouts, limits, self._loaded.place)
+        test = StartupCheck(self._loaded.config, inbox.put, self._timeouts, limits, self._loaded.location)
         try:
             started_at = time.monotonic()
             while not test.over:

@@ -37,12 +37,12 @@ class Section(BaseModel):
 
     bounds: ClassVar[tuple[tuple[str, str], ...]] = ()
     as_one: ClassVar[bool] = False
-    """Whether listings of all keys show the section as one value, `given`."""
+    """Whether listings of all keys show the section as one value, `set_keys`."""
 
     @property
-    def given(self) -> dict[str, Any]:
-        """The keys that are not None, with their values."""
-        return {name: value for name, value in self if value is not None}
+    def set_keys(self) -> dict[str, Any]:
+        """The keys that are set in the file, with their values."""
+        return {name: value for name, value in self if name in self.model_fields_set}
 
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield each key (dotted if inside a section) whose value contradicts another, with what was expected."""
@@ -73,14 +73,14 @@ def merged(below: Layer, above: Section) -> Layer:
     return below.model_copy(update=changes)
 
 
-def reset(below: Section, above: Section) -> Iterator[tuple[str, ...]]:
+def keys_reset_to_default(below: Section, above: Section) -> Iterator[tuple[str, ...]]:
     """Yield the path of each key that both set, `above` to its default and `below` to something else."""
     for name, field in type(above).model_fields.items():
         if name not in above.model_fields_set & below.model_fields_set:
             continue
         old, new = getattr(below, name), getattr(above, name)
         if isinstance(new, Section):
-            yield from ((name, *inner) for inner in reset(old, new))
+            yield from ((name, *inner) for inner in keys_reset_to_default(old, new))
         elif new != old and new == field.get_default(call_default_factory=True):
             yield (name,)
 
@@ -135,7 +135,7 @@ def beside_the_config(path: Path, info: ValidationInfo) -> Path:
         raise ValueError("Input should be a file below the home of a user who exists") from error
 
 
-Places = Annotated[tuple[Annotated[Path, AfterValidator(beside_the_config)], ...], ONE_OR_MANY]
+Paths = Annotated[tuple[Annotated[Path, AfterValidator(beside_the_config)], ...], ONE_OR_MANY]
 
 
 def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:

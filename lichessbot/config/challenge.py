@@ -17,7 +17,7 @@ from lichessbot.config.base import (
     Before,
     Flag,
     Number,
-    Places,
+    Paths,
     Rating,
     Section,
     Text,
@@ -103,7 +103,7 @@ Names = Annotated[tuple[Annotated[Text, AfterValidator(_user_id)], ...], AfterVa
 Addresses = Annotated[tuple[Annotated[Text, AfterValidator(_list_address)], ...], AfterValidator(without_repeats)]
 
 
-def list_places(addresses: Sequence[str], files: Sequence[Path]) -> Sequence[str]:
+def list_sources(addresses: Sequence[str], files: Sequence[Path]) -> Sequence[str]:
     """Return where lists of players are, as text; a file as its absolute path."""
     return (*addresses, *(str(file.absolute()) for file in files))
 
@@ -141,15 +141,10 @@ class Rules(Section):
 
 
 class Overrides(Rules):
-    """The rules that differ for one kind of challenger: those in `given`. The values of all others mean nothing."""
+    """The rules that differ for one kind of challenger: those in `set_keys`. The values of all others mean nothing."""
 
     as_one: ClassVar[bool] = True
     bounds: ClassVar = ()  # `ChallengeConfig` checks these together with the rules that are not overridden
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The rules that are set, with their values."""
-        return {name: value for name, value in self if name in self.model_fields_set}
 
 
 class ChallengeConfig(Rules):
@@ -164,7 +159,7 @@ class ChallengeConfig(Rules):
     only_bot: Flag = False
     block_list: Annotated[Names, LIST_OR_NULL] = ()
     online_block_list: Annotated[Addresses, LIST_OR_NULL] = ()
-    block_list_files: Annotated[Places, LIST_OR_NULL] = ()
+    block_list_files: Annotated[Paths, LIST_OR_NULL] = ()
     recent_bot_challenge_age: Annotated[Number, Field(ge=1, le=86400)] | None = None
     max_recent_bot_challenges: Annotated[Number, Field(ge=1, le=1000)] | None = None
     human: Overrides = Overrides()
@@ -173,7 +168,7 @@ class ChallengeConfig(Rules):
     @property
     def block_lists(self) -> Sequence[str]:
         """The block lists outside the configuration: addresses and absolute paths."""
-        return list_places(self.online_block_list, self.block_list_files)
+        return list_sources(self.online_block_list, self.block_list_files)
 
     @property
     def changed(self) -> list[str]:
@@ -183,7 +178,7 @@ class ChallengeConfig(Rules):
 
     def overrides(self, *, is_bot: bool) -> Mapping[str, Any]:
         """Return the rules that are set for this kind of challenger."""
-        return (self.bot if is_bot else self.human).given
+        return (self.bot if is_bot else self.human).set_keys
 
     def rules_for(self, *, is_bot: bool) -> Rules:
         """Return the rules for bots or humans; `bullet_requires_increment` applies to humans only if set in `human`."""
@@ -192,7 +187,7 @@ class ChallengeConfig(Rules):
             values["bullet_requires_increment"] = False
         return Rules.model_construct(**{**values, **self.overrides(is_bot=is_bot)})
 
-    def place(self, key: str, *, is_bot: bool) -> str:
+    def key_for(self, key: str, *, is_bot: bool) -> str:
         """Return the dotted key whose value applies to this kind of challenger."""
         kind = "bot." if is_bot else "human."
         return f"challenge.{kind if key in self.overrides(is_bot=is_bot) else ''}{key}"
@@ -202,7 +197,7 @@ class ChallengeConfig(Rules):
         if is_bot is None:
             return f"challenge.{key} = {_shown(getattr(self, key))}"
         value = self.overrides(is_bot=is_bot).get(key, getattr(self, key))
-        return f"{self.place(key, is_bot=is_bot)} = {_shown(value)}"
+        return f"{self.key_for(key, is_bot=is_bot)} = {_shown(value)}"
 
     def problems(self) -> Iterator[tuple[str, str]]:
         yield from super().problems()

@@ -16,7 +16,7 @@ import yaml
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from lichessbot.config.base import LOOPBACK, Section, merged, reset
+from lichessbot.config.base import LOOPBACK, Section, keys_reset_to_default, merged
 from lichessbot.config.credentials import (
     TOKEN_VARIABLE,
     exposure,
@@ -98,11 +98,11 @@ class LoadedConfig:
     file: str = ""
     """The name of the file; empty without one."""
 
-    def place(self, key: str) -> str:
+    def location(self, key: str) -> str:
         """Return `file:line: key` for a dotted key, as far as known."""
         path = path_of(key)
         file = YamlFile(self.file, lines=dict(self.lines))
-        return file.place(path, file.line_of(path)) if self.file else key
+        return file.location(path, file.line_of(path)) if self.file else key
 
 
 def is_botlis(keys: Collection[str]) -> bool:
@@ -115,7 +115,7 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
 
     Raises ConfigError naming every problem, one line each, as `file:line: key: ...`.
     """
-    source = _Source("defaults") if path is None else _Source.read(path)
+    source = _ConfigFile("defaults") if path is None else _ConfigFile.read(path)
     if path is None and os.path.exists(_USUAL_NAME):
         source.warnings.append(f"{_USUAL_NAME} in this folder is not read; to use it, add --config {_USUAL_NAME}")
     folder = path.parent if path else Path()
@@ -140,7 +140,7 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
 
 def problems_of(values: dict[str, Any], folder: Path) -> list[Problem]:
     """Return what is wrong with the values of a file in `folder`, apart from its token."""
-    source = _Source("", values)
+    source = _ConfigFile("", values)
     source.validated(folder)
     return source.problems
 
@@ -150,7 +150,7 @@ def personalities() -> dict[str, Path]:
     return {file.stem: file for file in sorted(Path(__file__).with_name("personalities").glob("*.yml"))}
 
 
-def _with_personality(source: "_Source", config: Config, personality: str, folder: Path) -> Config | None:
+def _with_personality(source: "_ConfigFile", config: Config, personality: str, folder: Path) -> Config | None:
     """Return the personality's keys, changed key by key by `config`, or None after noting each problem."""
     file = personalities().get(personality)
     if file is None and not personality.endswith((".yml", ".yaml")):
@@ -160,7 +160,7 @@ def _with_personality(source: "_Source", config: Config, personality: str, folde
         source.problem(("personality",), f"expected {known} or a file such as bot.yml, found {personality!r}{hint}")
         return None
     try:
-        other = _Source.read(file or folder / Path(personality).expanduser())
+        other = _ConfigFile.read(file or folder / Path(personality).expanduser())
     except (ConfigError, RuntimeError) as error:
         source.problem(("personality",), "; ".join(getattr(error, "problems", [str(error)])))
         return None
@@ -172,11 +172,11 @@ def _with_personality(source: "_Source", config: Config, personality: str, folde
         return None
     source.warnings += other.warnings
     source.personal = {key: f"{other.name}:{line}" for key, line in other.lines.items()}
-    if defaults := [f"{dotted(key)} (line {source.line_of(key)})" for key in reset(below, config)]:
-        where = source.place(("personality",), source.line_of(("personality",)))
+    if defaults := [f"{dotted(key)} (line {source.line_of(key)})" for key in keys_reset_to_default(below, config)]:
+        where = source.location(("personality",), source.line_of(("personality",)))
         source.warn(f"{where}: remove the defaults that override {personality}'s {', '.join(defaults)}")
     both = merged(below, config)
-    together = _Source(source.name, lines=source.lines)
+    together = _ConfigFile(source.name, lines=source.lines)
     together.check(both)
     source.problems += [problem for problem in together.problems if problem not in source.problems]
     return both
@@ -207,7 +207,7 @@ def _beside(path: Path | None, name: Path) -> Path:
 
 
 @dataclass
-class _Source(YamlFile):
+class _ConfigFile(YamlFile):
     """Our file while it is read, with the keys of lichess-bot translated."""
 
     warnings: list[str] = field(default_factory=list)
@@ -233,7 +233,7 @@ class _Source(YamlFile):
             return True
         self.is_lichess_bots = True
         effect = "" if instead.startswith("the bot plays") else "has no effect here: "
-        self.warn(instead and f"{self.place(path, self.line_of(path))}: {effect}{instead}")
+        self.warn(instead and f"{self.location(path, self.line_of(path))}: {effect}{instead}")
         return False
 
     def completed(self, path: KeyPath, section: yaml.MappingNode, values: dict[str, Any]) -> dict[str, Any]:
@@ -257,7 +257,7 @@ class _Source(YamlFile):
                 for name in options_without_effect(section):
                     option: KeyPath = (*path, "uci_options", name)
                     values = without(values, option[1:])
-                    where = self.place(option, self.line_of(option))
+                    where = self.location(option, self.line_of(option))
                     self.warn(f"{where}: has no effect here: the bot sets this option")
             for theirs, limit in limits_of_searches(section).items():
                 ours, given = GO_COMMANDS[theirs], (*path, "uci_options", "go_commands", theirs)
@@ -337,7 +337,7 @@ class _Source(YamlFile):
             self.problem((*path, *path_of(key)), problem)
         for key, note in section.notes():
             here = (*path, *path_of(key))
-            self.warn(f"{self.place(here, self.line_of(here))}: {note}")
+            self.warn(f"{self.location(here, self.line_of(here))}: {note}")
         for key, value in section:
             if isinstance(value, Section):
                 self._check(value, (*path, key))
@@ -356,7 +356,7 @@ class _Source(YamlFile):
             self.warnings.append(text)
 
 
-def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -> SecretStr | None:
+def _token(source: _ConfigFile, path: Path | None, environment: Mapping[str, str]) -> SecretStr | None:
     """Return the token from the environment, token_file or token, in this order; note the problem if there is none."""
     key: KeyPath = (TOKEN_VARIABLE,)
     text = environment.get(TOKEN_VARIABLE, "").strip()
@@ -386,7 +386,7 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
     return SecretStr(text)
 
 
-def _status_password(source: _Source, config: Config) -> SecretStr | None:
+def _status_password(source: _ConfigFile, config: Config) -> SecretStr | None:
     """Return the password in status.password_file; note the problem if there is none that only its owner can read."""
     path, key = config.status.password_file, ("status", "password_file")
     if path is None:

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field
 
-from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, Places, Rating, Section
-from lichessbot.config.challenge import Addresses, Names, list_places
+from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, Paths, Rating, Section
+from lichessbot.config.challenge import Addresses, Names, list_sources
 from lichessbot.lichess.enums import (
     HIGHEST_RATING,
     LONGEST_INCREMENT_S,
@@ -195,7 +195,7 @@ class MatchmakingConfig(MatchType):
     selection: TypeSelection = TypeSelection.WEIGHTED_RANDOM
     block_list: Annotated[Names, LIST_OR_NULL] = ()
     online_block_list: Annotated[Addresses, LIST_OR_NULL] = ()
-    block_list_files: Annotated[Places, LIST_OR_NULL] = ()
+    block_list_files: Annotated[Paths, LIST_OR_NULL] = ()
     include_challenge_block_list: Flag = False
     bot_games_per_day: Annotated[Number, Field(ge=0, le=1000)] | None = None
     bot_games_for_challengers: Annotated[Number, Field(ge=0, le=1000)] | None = None
@@ -204,7 +204,7 @@ class MatchmakingConfig(MatchType):
     @property
     def block_lists(self) -> Sequence[str]:
         """The block lists outside the configuration: addresses and absolute paths."""
-        return list_places(self.online_block_list, self.block_list_files)
+        return list_sources(self.online_block_list, self.block_list_files)
 
     def types(self) -> Sequence[tuple[str, MatchType]]:
         """Return every kind of game by name, that of the section itself first."""
@@ -226,13 +226,13 @@ class MatchmakingConfig(MatchType):
         if not self.allow_matchmaking:
             return
         layers = (("", self), *((f"overrides.{name}.", override) for name, override in self.overrides.items()))
-        for (place, layer), (_, kind) in zip(layers, self.types(), strict=True):
+        for (prefix, layer), (_, kind) in zip(layers, self.types(), strict=True):
             most, written = kind.opponent_rating_difference, layer.model_fields_set
             if most is None or "opponent_rating_difference" in written:
                 continue
             for key in ("opponent_min_rating", "opponent_max_rating"):
                 if key in written and getattr(kind, key) != MatchType.model_fields[key].default:
-                    yield f"{place}{key}", f"has no effect unless opponent_rating_difference is null; it is {most}"
+                    yield f"{prefix}{key}", f"has no effect unless opponent_rating_difference is null; it is {most}"
 
 
 class RematchConfig(Section):

@@ -91,7 +91,7 @@ class Settings:
         self._environment = environment
         self.loaded: LoadedConfig = load_config(path, environment)
         self.config: Config = self.loaded.config
-        self.place: Callable[[str], str] = self.loaded.place
+        self.location: Callable[[str], str] = self.loaded.location
         """Return `file:line: key` for a dotted key of the file as it was read last."""
         self._is_refused = False
 
@@ -128,7 +128,7 @@ class Settings:
     def reload(self) -> Reloaded:
         """Read the file again. Raises ConfigError, and then changes nothing."""
         loaded = load_config(self._path, self._environment)
-        self.place = loaded.place
+        self.location = loaded.location
         changes = _changes(self.config, loaded.config)
         if loaded.token != self.loaded.token:
             changes.append(Change("token", HIDDEN, HIDDEN))

@@ -100,7 +100,9 @@ class GreetingConfig(Section):
     review: ReviewMode = ReviewMode.ASKED
 
     def notes(self) -> Iterator[tuple[str, str]]:
-        for key, text in self.given.items():
+        for key, text in self:
+            if text is None:
+                continue
             for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
                 if name not in PLACEHOLDERS:
                     yield key, f"{{{name}}} is left out; known are {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)}"
@@ -236,7 +238,7 @@ def _ways_to_rated_games(config: "Config") -> Iterator[_RatedGames]:
     challenge, matchmaking = config.challenge, config.matchmaking
     for kind in OpponentKind:
         is_bot = kind is OpponentKind.BOT
-        key = challenge.place("modes", is_bot=is_bot)
+        key = challenge.key_for("modes", is_bot=is_bot)
         welcome = challenge.accept_bot if is_bot else not challenge.only_bot
         if welcome and Mode.RATED in challenge.rules_for(is_bot=is_bot).modes:
             yield _RatedGames(kind, False, f"{key} accepts rated games", f"set {key}: [casual]")
@@ -381,7 +383,7 @@ def dotted_values(section: Section) -> dict[str, object]:
     values: dict[str, object] = {}
     for name, value in section:
         if isinstance(value, Section) and value.as_one:
-            values[name] = value.given
+            values[name] = value.set_keys
         elif isinstance(value, Section):
             values.update({f"{name}.{key}": inner for key, inner in dotted_values(value).items()})
         else:

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from lichessbot.config.base import Flag, Number, Places, Section, Text, player_name, server_address
+from lichessbot.config.base import Flag, Number, Paths, Section, Text, player_name, server_address
 from lichessbot.lichess.enums import LONGEST_BASE_S, Variant
 
 EVERY_VARIANT: Final[frozenset[str]] = frozenset(Variant)
@@ -69,15 +69,15 @@ _StartingClock = Annotated[Number, Field(ge=0, le=LONGEST_BASE_S)]
 class BookFiles(Section):
     """Polyglot books of each variant in the order in which they are read."""
 
-    standard: Places = ()
-    chess960: Places = ()
-    crazyhouse: Places = ()
-    kingOfTheHill: Places = ()     # noqa: N815 - as Lichess and `challenge.variants` spell it
-    threeCheck: Places = ()        # noqa: N815
-    antichess: Places = ()
-    atomic: Places = ()
-    horde: Places = ()
-    racingKings: Places = ()       # noqa: N815
+    standard: Paths = ()
+    chess960: Paths = ()
+    crazyhouse: Paths = ()
+    kingOfTheHill: Paths = ()     # noqa: N815 - as Lichess and `challenge.variants` spell it
+    threeCheck: Paths = ()        # noqa: N815
+    antichess: Paths = ()
+    atomic: Paths = ()
+    horde: Paths = ()
+    racingKings: Paths = ()       # noqa: N815
 
     def shelves(self) -> Iterator[tuple[frozenset[str], tuple[Path, ...]]]:
         """Yield the books and the variants that they are for: From Position uses those of `standard`."""
@@ -114,7 +114,7 @@ class SyzygyConfig(Section):
     """The operator's endgame tablebases."""
 
     enabled: Flag = False
-    paths: Places = ()
+    paths: Paths = ()
     max_pieces: Annotated[Number, Field(ge=3, le=7)] = 7
     move_quality: TableQuality = TableQuality.BEST
 

@@ -1,4 +1,4 @@
-"""A YAML file with the line of each key: read without its meaning, every problem noted with its place."""
+"""A YAML file with the line of each key: read without its meaning, every problem noted with its location."""
 
 import re
 from dataclasses import dataclass, field
@@ -16,20 +16,20 @@ _DEEPEST = 8  # levels of nesting, because an alias may contain itself
 
 
 class Problem(NamedTuple):
-    """A problem with the key at `path`. `line` is 0 if unknown, `place` names file, line and key as far as known.
+    """A problem with the key at `path`. `line` is 0 if unknown, `location` names file, line and key as far as known.
 
     `nearest`: the accepted number that is nearest to one out of range.
     """
 
     line: int
-    place: str
+    location: str
     message: str
     path: KeyPath
     nearest: float | None = None
 
     @property
     def text(self) -> str:
-        return f"{self.place}: {self.message}"
+        return f"{self.location}: {self.message}"
 
 
 @dataclass
@@ -122,14 +122,14 @@ class YamlFile:
 
     def problem(self, path: KeyPath, text: str, line: int | None = None, nearest: float | None = None) -> None:
         line = line or self.line_of(path)
-        self.problems.append(Problem(line, self.place(path, line), text, path, nearest))
+        self.problems.append(Problem(line, self.location(path, line), text, path, nearest))
 
     def line_of(self, path: KeyPath) -> int:
         """Return the line of the key, or of the nearest section around it in the file; 0 if there is none."""
         around = (path[:end] for end in range(len(path), -1, -1))
         return next((self.lines[known] for known in around if known in self.lines), 0)
 
-    def place(self, path: KeyPath, line: int) -> str:
+    def location(self, path: KeyPath, line: int) -> str:
         """Return `file:line: key`, as far as known."""
         where = f"{self.name}:{line}" if line else self.name
         return f"{where}: {dotted(path)}" if path else where

@@ -73,7 +73,7 @@ def with_playable_variants(config: Config, playable: tuple[Variant, ...]) -> Con
     challenge = config.challenge
     changes: dict[str, object] = {} if challenge.variants else {"variants": playable}
     for kind, rules in (("human", challenge.human), ("bot", challenge.bot)):
-        if rules.given.get("variants", playable) is None:
+        if rules.set_keys.get("variants", playable) is None:
             changes[kind] = rules.model_copy(update={"variants": playable})
     if not changes:
         return config

@@ -56,15 +56,15 @@ class StartupCheck:
         emit: Emit,
         timeouts: Timeouts,
         limits: Limits = _QUICK,
-        place: Callable[[str], str] = str,
+        location: Callable[[str], str] = str,
         machine: Machine = _UNKNOWN_MACHINE,
         release: Callable[[UciEngine], None] = UciEngine.close,
     ) -> None:
-        """`place` returns where a key of `config` stands. Engines are limited by the memory and cores of `machine`, as
-        in games; `release` gets each one that passes.
+        """`location` returns where a key of `config` stands. Engines are limited by the memory and cores of `machine`,
+        as in games; `release` gets each one that passes.
         """
         self.config = config
-        self._place = place
+        self._location = location
         self._machine = machine
         self._release = release
         self.announced: dict[Program, tuple[Variant, ...]] = {}
@@ -161,7 +161,7 @@ class StartupCheck:
             unknown = [it for it in variants if it in tested.variants and it not in self._engine.variants]
             if unknown:
                 yield Fault(
-                    f"{self._place(key)}: expected variants that {self._engine.name or 'the engine'} ({tested.key}) "
+                    f"{self._location(key)}: expected variants that {self._engine.name or 'the engine'} ({tested.key}) "
                     f"announces ({', '.join(self._engine.variants)}), found {', '.join(unknown)}"
                 )
 
