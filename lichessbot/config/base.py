@@ -1,5 +1,6 @@
 """The base class of every section of the configuration, and the kinds of values in them."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from ipaddress import ip_address
@@ -108,9 +109,6 @@ def _none_if_empty(value: Any) -> Any:
     return None if value == "" else value
 
 
-EMPTY_AS_NONE: Final = BeforeValidator(_none_if_empty)
-
-
 def _one_or_many(value: Any) -> Any:
     """Return a single word or number as a list of one."""
     return [value] if isinstance(value, str | int) else value
@@ -132,9 +130,18 @@ def beside_the_config(path: Path, info: ValidationInfo) -> Path:
     try:
         return folder / path.expanduser()
     except RuntimeError as error:
-        raise ValueError("Input should be a file below the home of a user who exists") from error
+        raise ValueError("Input should be a path below the home of a user who exists") from error
 
 
+def _program_beside_the_config(command: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    """Return the command with an absolute path; a program without a folder is found on PATH."""
+    if os.sep not in command[0]:
+        return command
+    return (str(beside_the_config(Path(command[0]), info).absolute()), *command[1:])
+
+
+Command = Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(_program_beside_the_config)]
+Folder = Annotated[Annotated[Path, AfterValidator(beside_the_config)] | None, BeforeValidator(_none_if_empty)]
 Paths = Annotated[tuple[Annotated[Path, AfterValidator(beside_the_config)], ...], ONE_OR_MANY]
 
 

@@ -10,14 +10,14 @@ from typing import Annotated, Any, ClassVar, Final, Self
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from lichessbot.config.base import (
-    EMPTY_AS_NONE,
     ONE_OR_MANY,
     Before,
+    Command,
     Flag,
+    Folder,
     Number,
     Rating,
     Section,
-    Text,
     distinct,
     merged,
 )
@@ -178,6 +178,10 @@ def option_key(name: object) -> str | None:
     return key
 
 
+def _absolute(path: Path | None) -> Path | None:
+    return None if path is None else path.absolute()
+
+
 class EngineKeys(Section):
     """The keys that both `engine` and a profile can set; None means no limit.
 
@@ -185,8 +189,8 @@ class EngineKeys(Section):
     sets options of our engine: `normalized` merges them.
     """
 
-    command: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
-    working_dir: Annotated[Path | None, EMPTY_AS_NONE] = None
+    command: Command | None = None
+    working_dir: Annotated[Folder, AfterValidator(_absolute)] = None
     silence_stderr: Flag = False
     uci_options: dict[str, Annotated[Any, AfterValidator(_plain)]] = Field(default_factory=dict)
     strength: Annotated[Strength | Number, BeforeValidator(_strength)] = Strength.FULL

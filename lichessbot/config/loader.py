@@ -9,7 +9,7 @@ from datetime import date
 from functools import reduce
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import yaml
@@ -27,7 +27,7 @@ from lichessbot.config.credentials import (
     token_problem,
     without_password,
 )
-from lichessbot.config.engine import EngineConfig, EngineKeys
+from lichessbot.config.engine import EngineConfig
 from lichessbot.config.lichess_bot_keys import (
     BOOKS,
     GO_COMMANDS,
@@ -43,8 +43,6 @@ from lichessbot.config.root import Config, valid_keys
 from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted, path_of, without
 from lichessbot.errors import ConfigError
 from lichessbot.storage.database import state_folder
-
-Engine = TypeVar("Engine", bound=EngineKeys)
 
 _USUAL_NAME = Path("config.yml")
 _SECRETS = re.compile(r"(.*\.)?(token|password)|notify(\.command.*)?")  # a command has secrets in its arguments
@@ -126,12 +124,10 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     password = _status_password(source, config) if needs_token and config is not None else None
     if source.problems or config is None or token is None:
         raise ConfigError([it.text for it in sorted(source.problems, key=attrgetter("line"))])
-    config = _with_engines_resolved(config, path)
+    config = _with_engines_normalized(config)
     if urlsplit(config.url).scheme == "http" and urlsplit(config.url).hostname not in LOOPBACK:
         source.warnings.append(f"the token is sent to {config.url} unencrypted; use https://")
-    state_dir = state_folder(config.state_dir, path, environment)
-    if config.pgn_directory is not None:
-        config = config.model_copy(update={"pgn_directory": _beside(path, config.pgn_directory)})
+    state_dir = state_folder(config.state_dir, None, environment)  # already relative to the folder of the file
     return LoadedConfig(
         config, token, state_dir, tuple(source.warnings), source.lines, source.translated, source.personal, password,
         file=str(path or ""),
@@ -182,28 +178,9 @@ def _with_personality(source: "_ConfigFile", config: Config, personality: str, f
     return both
 
 
-def _with_engines_resolved(config: Config, path: Path | None) -> Config:
-    profiles = [it.model_copy(update={"engine": _resolved(it.engine, path)}) for it in config.profiles]
-    return config.model_copy(update={"engine": _resolved(config.engine, path), "profiles": tuple(profiles)})
-
-
-def _resolved(engine: Engine, path: Path | None) -> Engine:
-    """Return the engine with merged options and absolute paths; a program without a folder is found on PATH."""
-    engine = engine.normalized()
-    update: dict[str, Any] = {}
-    if engine.command is not None:
-        program = os.path.expanduser(engine.command[0])
-        if os.sep in program:
-            program = str(_beside(path, Path(program)).absolute())
-        update["command"] = (program, *engine.command[1:])
-    if engine.working_dir is not None:
-        update["working_dir"] = _beside(path, Path(os.path.expanduser(engine.working_dir))).absolute()
-    return engine.model_copy(update=update)
-
-
-def _beside(path: Path | None, name: Path) -> Path:
-    """Return `name` relative to the folder of the config file."""
-    return (path.parent if path else Path()) / name
+def _with_engines_normalized(config: Config) -> Config:
+    profiles = [it.model_copy(update={"engine": it.engine.normalized()}) for it in config.profiles]
+    return config.model_copy(update={"engine": config.engine.normalized(), "profiles": tuple(profiles)})
 
 
 @dataclass
@@ -364,7 +341,7 @@ def _token(source: _ConfigFile, path: Path | None, environment: Mapping[str, str
         key = ("token_file",)
         token_path = Path(source.text("token_file"))
         try:
-            token_path = _beside(path, token_path.expanduser())
+            token_path = Path(source.name).parent / token_path.expanduser()
             text = read_token(token_path)
         except (OSError, ValueError, RuntimeError) as error:
             source.problem(key, file_problem(token_path, error))

@@ -1,13 +1,11 @@
 """The section `notify`: the operator's program that is told what happens."""
 
-import os
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, ValidationInfo
+from pydantic import Field
 
-from lichessbot.config.base import Number, Section, Text, beside_the_config
+from lichessbot.config.base import Command, Number, Section
 from lichessbot.config.challenge import SomeOf
 
 
@@ -33,19 +31,10 @@ class NotifyEvent(StrEnum):
     DAEMON_STOPPED = "daemon_stopped"
 
 
-def _program_beside_the_config(command: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-    """Return the command with an absolute path; a program without a folder is found on PATH."""
-    if os.sep not in command[0]:
-        return command
-    return (str(beside_the_config(Path(command[0]), info).absolute()), *command[1:])
-
-
 class NotifyConfig(Section):
     """The section `notify`. Times in seconds."""
 
-    command: (
-        Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(_program_beside_the_config)] | None
-    ) = None
+    command: Command | None = None
     on: SomeOf[NotifyEvent] = (
         NotifyEvent.OFFLINE,
         NotifyEvent.ONLINE,

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Final, get_args
 from pydantic import AfterValidator, Field, SecretStr
 
 from lichessbot.config.base import (
-    EMPTY_AS_NONE,
     Flag,
+    Folder,
     Number,
     Section,
     Text,
@@ -160,16 +160,6 @@ class PgnGrouping(StrEnum):
     ALL = "all"
 
 
-def _folder(path: Path) -> Path:
-    try:
-        return path.expanduser()
-    except RuntimeError as error:
-        raise ValueError("Input should be a folder below the home of a user who exists") from error
-
-
-_Folder = Annotated[Annotated[Path, AfterValidator(_folder)] | None, EMPTY_AS_NONE]
-
-
 def _tables_without_folders(engine: EngineConfig, named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
     for key, keys in named:
         tables, enabled = merged(engine, keys).lichess_bot_tbs.syzygy, keys.lichess_bot_tbs.syzygy.enabled
@@ -279,14 +269,14 @@ class Config(Section):
     token_file: Path | None = None
     url: Annotated[Text, AfterValidator(server_address)] = "https://lichess.org"
     proxy: Annotated[Text, AfterValidator(server_address)] | None = None
-    state_dir: _Folder = None
+    state_dir: Folder = None
     personality: Annotated[Text, Field(min_length=1)] | None = None
     log_format: LogFormat = LogFormat.AUTO
     abort_time: Annotated[Number, Field(ge=1, le=600)] = 30
     stop_grace: Annotated[Number, Field(ge=0, le=86400)] = 7200
     max_takebacks_accepted: Annotated[Number, Field(ge=0, le=1000)] = 0
     takebacks_from_bots: Flag = True
-    pgn_directory: _Folder = None
+    pgn_directory: Folder = None
     pgn_file_grouping: PgnGrouping = PgnGrouping.GAME
     fake_think_time: Flag = False
     humanlike_time: Flag = False

@@ -165,9 +165,20 @@ def test_a_greeting_is_one_line_and_an_empty_one_is_none(file: Path) -> None:
     assert not greeting.goodbye
 
 
-def test_a_relative_state_dir_is_beside_the_config_file(file: Path) -> None:
+def test_a_relative_folder_is_beside_the_config_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load(file, "pgn_directory: games\n").config.pgn_directory == file.parent / "games"
     assert load(file, "pgn_directory: /var/games\n").config.pgn_directory == Path("/var/games")
+    monkeypatch.chdir(file.parent.parent)
+    loaded = load(Path(file.parent.name, "here.yml"), "{pgn_directory: games, state_dir: state}\n")
+    here = Path(file.parent.name)
+    assert (loaded.config.pgn_directory, loaded.state_dir) == (here / "games", here / "state")
+
+
+@pytest.mark.parametrize("key", ["engine.command", "notify.command"])
+def test_a_program_below_the_home_of_nobody_is_a_problem(file: Path, key: str) -> None:
+    section, name = key.split(".")
+    (problem,) = problems(file, f"{section}: {{{name}: ['~nobody-has-this-name/mine']}}\n")
+    assert problem.startswith(f"1: {key}: expected a path below the home of a user who exists")
 
 
 # Matchmaking and tournaments
