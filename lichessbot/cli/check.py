@@ -248,15 +248,9 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
     elif challenge.games_reserved_for_humans:
         yield f"would reserve {challenge.games_reserved_for_humans} of {challenge.concurrency} slots for humans"
     yield from _own_games(config)
-    limits = [
-        f"depth {engine.depth}" if engine.depth else "",
-        f"{engine.nodes} nodes" if engine.nodes else "",
-        f"{engine.move_time_ms} ms a move" if engine.move_time_ms else "",
-    ]
-    limit = ", ".join(filter(None, limits)) or "the clock"
     if engine.command is not None:
         yield f"would play with {' '.join(engine.command)}"
-    yield f"would limit each search by {limit}; {engine.hash_mb} MiB of hash for each game"
+    yield f"would limit each search by {engine.limits_in_words}; {engine.hash_mb} MiB of hash for each game"
     if engine.has_sources:
         yield f"would first look for a move in: {', '.join(engine.sources)}"
     if engine.level is not None:

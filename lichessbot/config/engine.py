@@ -274,6 +274,16 @@ class EngineKeys(Section):
         return self.command is None if self.own_book is None else self.own_book
 
     @property
+    def limits_in_words(self) -> str:
+        """What limits a search: a depth, nodes or a time, else the clock."""
+        limits = (
+            f"depth {self.depth}" if self.depth else "",
+            f"{self.nodes} nodes" if self.nodes else "",
+            f"{self.move_time_ms} ms a move" if self.move_time_ms else "",
+        )
+        return ", ".join(filter(None, limits)) or "the clock"
+
+    @property
     def _style_options(self) -> dict[str, int | str]:
         return self.style.uci_options
 

@@ -251,9 +251,10 @@ def _strengths_by_rating_in_rated_games(config: "Config") -> Iterator[tuple[str,
         return
     depends = [strength is Strength.MATCH_OPPONENT or when.rating is not None for _, when, strength in layers]
     for number, (key, when, strength) in enumerate(layers):
-        later = [it for it, other in zip(layers, depends, strict=True) if not other and it in layers[number + 1 :]]
+        later = zip(layers[number + 1 :], depends[number + 1 :], strict=True)
+        same_for_all = [other for (_, other, _), by_rating in later if not by_rating]
         for way in _ways_to_rated_games(config) if depends[number] else ():
-            if way.reach(when) and not any(way.all_meet(other, when) for _, other, _ in later):
+            if way.reach(when) and not any(way.all_meet(other, when) for other in same_for_all):
                 cure = "add rated: false to its when" if number else f"{way.cure}, or add {_FULL_WHEN_RATED}"
                 by_rating = strength is not Strength.MATCH_OPPONENT
                 what = "a strength that depends on the opponent's rating" if by_rating else strength

@@ -126,7 +126,8 @@ class MoveResolver:
 
         Never blocks. Only a source that hangs gives no answer.
         """
-        self._workers, self._left_behind[:] = map(_alive, (self._workers, self._left_behind))
+        self._workers = _alive(self._workers)
+        self._left_behind[:] = _alive(self._left_behind)
         worker = next((worker for worker in self._workers if not worker.is_busy), None)
         useless = not any(self._asks(source, question) for source in self._sources)
         many_hang = len(self._workers) >= _MAX_WORKERS or len(self._left_behind) >= _MAX_LEFT_BEHIND

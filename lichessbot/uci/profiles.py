@@ -113,15 +113,10 @@ def describe_engine(facts: GameFacts, config: Config, machine: Machine) -> str:
     which = f"profile {' and '.join(numbers)}" if numbers else "no profile"
     engine = fitted_engine_config(facts, config, machine)
     follows = engine.level is not None and engine_config_for(facts, config).strength is Strength.MATCH_OPPONENT
-    limits = (
-        f"depth {engine.depth}" if engine.depth else "",
-        f"{engine.nodes} nodes" if engine.nodes else "",
-        f"{engine.move_time_ms} ms a move" if engine.move_time_ms else "",
-    )
     means = (
         f"plays with {' '.join(engine.command)}" if engine.command else "plays with our engine",
         f"at level {engine.level}{' by match_opponent' * follows}" if engine.level else "",
-        f"limits each search by {', '.join(filter(None, limits)) or 'the clock'}",
+        f"limits each search by {engine.limits_in_words}",
         f"{engine.hash_mb} MiB of hash",
         f"{engine.threads} {'thread' if engine.threads == 1 else 'threads'}",
         "ponders" if engine.ponder else "does not ponder",

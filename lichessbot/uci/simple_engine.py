@@ -57,7 +57,7 @@ class SimpleEngine:
                     raise EngineError(reason)
 
     def _lower_priority(self) -> None:
-        """For an engine that is ready: the wrapper that starts it has then set the priority of engines that play."""
+        """Lower the priority once the engine is ready; earlier, its `nice` wrapper would overwrite it."""
         process_id = self._engine.process_id
         if self._niceness is not None and process_id is not None:
             with suppress(OSError):  # it has ended already, which the search reports

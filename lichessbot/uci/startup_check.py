@@ -133,7 +133,7 @@ class StartupCheck:
             self._alarm = threading.Timer(patience.total_seconds(), engine.kill, ["no move in time"])
             self._alarm.daemon = True
             try_start(self._alarm, EventLog())
-            variant, *_ = *self._left[0].variants, Variant.STANDARD
+            variant = next(iter(self._left[0].variants), Variant.STANDARD)
             engine.search(Search.of(self._search_id, start_board(variant, STANDARD_START), self._limits))
         except EngineError as error:
             self._is_missing = isinstance(error, EngineMissing)
