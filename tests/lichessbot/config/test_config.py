@@ -1,14 +1,20 @@
 import math
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
+from annotated_types import Ge, Le
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic.fields import FieldInfo
 
 from lichessbot.config import Config, dotted_values, load_config, loader
+from lichessbot.config.base import Section
+from lichessbot.config.explanations import explanations
 from lichessbot.errors import ConfigError
 from lichessbot.lichess.enums import ExactClock, Mode, Odds, Speed, Variant
 from tests.lichessbot.config.conftest import TOKEN, WITH_TOKEN, load, problems
@@ -43,10 +49,41 @@ def test_the_example_names_every_key_with_its_default() -> None:
 
 
 def test_the_example_gives_unit_range_and_default_of_every_number() -> None:
-    text = EXAMPLE.read_text(encoding="utf-8")
-    for paragraph in text.split("\n\n"):
-        if any(line.strip() and not line.strip().startswith("#") for line in paragraph.splitlines()):
-            assert "efault" in paragraph, paragraph
+    numbers = 0
+    for key, field in fields_of(Config):
+        text = " ".join(explanations()[key])
+        assert "Default: " in text, key
+        bounds = {type(it): it for it in bounds_of((*field.metadata, field.annotation))}
+        if not bounds:
+            continue
+        numbers += 1
+        least, most = bounds[Ge].ge, bounds[Le].le if Le in bounds else None
+        span = rf"{least}( or more|-\d+)" if most is None else rf"{least}(-| to ){most}"
+        assert re.search(rf"\w[,:] {span}\b|{span} \w", text), f"{key}: expected a unit and {least} to {most}"
+        default = text.partition("Default: ")[2].partition(". ")[0]
+        for value in field.default if isinstance(field.default, tuple) else [field.default]:
+            shown = "(none|null)" if value is None else str(value)
+            assert re.search(rf"(?<![\w-]){shown}\b", default), f"{key}: expected the default {shown}"
+    assert numbers > 60
+
+
+def fields_of(section: type[Section], path: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """Yield every key of the example with its field."""
+    for name, field in section.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, Section) and not kind.as_one:
+            yield from fields_of(kind, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", field
+
+
+def bounds_of(kinds: Iterable[Any]) -> Iterator[Any]:
+    """Yield the least and the most that these kinds allow a number to be."""
+    for kind in kinds:
+        if isinstance(kind, Ge | Le):
+            yield kind
+        else:
+            yield from bounds_of(getattr(kind, "metadata", ()) if isinstance(kind, FieldInfo) else get_args(kind))
 
 
 def test_values_are_typed(file: Path) -> None:
