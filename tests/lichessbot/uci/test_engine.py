@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from contextlib import closing, suppress
@@ -280,11 +281,15 @@ def test_a_working_folder_that_does_not_exist_is_an_error(inbox: Inbox, tmp_path
 def test_close_kills_at_once_and_reports_nothing(start: Start, inbox: Inbox, manner: str) -> None:
     engine = start(manner, "e2e4")
     engine.search(search(1))
+    readers = [thread for thread in threading.enumerate() if thread.name == "engine-abcd1234"]
     began = time.monotonic()
     engine.close()
     assert time.monotonic() - began < 60.0
     assert gone(pid_of(engine))
-    time.sleep(0.1)
+    assert readers
+    for reader in readers:
+        reader.join(PATIENCE_S)
+        assert not reader.is_alive()
     while not inbox.empty():
         assert isinstance(inbox.get(), EngineReady | BestMove)
 

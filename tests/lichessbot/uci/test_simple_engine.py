@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -15,6 +14,7 @@ from lichessbot.config import EngineConfig
 from lichessbot.errors import EngineError
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.simple_engine import SimpleEngine
+from tests.lichessbot.uci.helpers import until
 
 SMALL = EngineConfig(hash_mb=1)
 
@@ -60,8 +60,7 @@ def test_an_engine_that_ended_since_the_last_search_is_started_again(rude_engine
     with closing(rude(rude_engine, "leaves", Timeouts())) as engine:
         for _ in range(2):
             assert engine.search(Board(), Limits(nodes=1), 60.0).move == "e2e4"
-            while engine._reports.empty():
-                time.sleep(0.01)  # until its end is reported
+            until(lambda: not engine._reports.empty())  # its end is reported
 
 
 def test_an_engine_that_never_gets_ready_is_an_error(rude_engine: Path) -> None:
