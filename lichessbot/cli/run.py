@@ -99,7 +99,7 @@ def _web_server(loaded: LoadedConfig, listen: str | None) -> WebServer | None:
     """Return the server of the operator's page; None if none is wanted. Raises ConfigError if it would be unsafe."""
     listen, password = listen or loaded.config.status.listen, loaded.status_password
     if password is None and (file := loaded.config.status.password_file) is not None:
-        raise ConfigError([f"{loaded.place('status.password_file')}: cannot be read: {file} is missing"])
+        raise ConfigError([f"{loaded.location('status.password_file')}: cannot be read: {file} is missing"])
     if listen is None:
         return None
     if password is None and not is_loopback(listen):

@@ -373,7 +373,7 @@ def _status_password(source: _ConfigFile, config: Config) -> SecretStr | None:
         problem = password_problem(path, password)
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError) and is_of_the_service(path):
-            source.warn(f"{source.place(key, source.line_of(key))}: {path} exists only while the service runs")
+            source.warn(f"{source.location(key, source.line_of(key))}: {path} exists only while the service runs")
             return None
         problem = file_problem(path, error)
     if problem is not None:

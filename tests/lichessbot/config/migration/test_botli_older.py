@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed
-from lichessbot.uci.profiles import GameFacts, profile_for
+from lichessbot.uci.profiles import GameFacts, engine_config_for
 from tests.lichessbot.config.migration.conftest import Translator, left_out, those_that_matter
 from tests.lichessbot.config.migration.old_files import UNTIL_AUGUST_2023, UNTIL_MAY_2026
 
@@ -83,8 +83,8 @@ def test_lists_of_books_and_the_engine_for_variants_become_profiles(tmp_path: Pa
     facts = GameFacts(
         Speed.BLITZ, "standard", OpponentKind.BOT, 1500, False, False, Colour.WHITE, ExactClock(180, 0)
     )
-    assert profile_for(facts, loaded.config).polyglot.book.standard == (white,)
-    atomic = profile_for(replace(facts, variant="atomic"), loaded.config)
+    assert engine_config_for(facts, loaded.config).polyglot.book.standard == (white,)
+    atomic = engine_config_for(replace(facts, variant="atomic"), loaded.config)
     assert (atomic.command, atomic.hash_mb) == ((str(tmp_path / "engines/fairy"),), 32)
     assert (atomic.polyglot.book.atomic, atomic.polyglot.selection) == ((solid,), "best_move")
 
