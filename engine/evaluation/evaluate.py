@@ -51,11 +51,12 @@ from cython.cimports.engine.evaluation.weights import MATERIAL, WEIGHTS
 from engine.evaluation import pawns, weights
 from engine.evaluation.weights import first_weight
 
-# `attacked_by`: [piece] the squares that all pieces of that kind attack. Further entries:
-ATTACKED = cython.declare(cython.int, 12)           # [+ colour] squares that a side attacks, its king left out
-SAFE = cython.declare(cython.int, 14)               # [+ colour] mobility area: no own pawn or king, no attack by a pawn
-UNITS = cython.declare(cython.int, 17)              # [+ colour] a number, not a set: units of attack on the enemy king
-# and at PASSED_PAWNS (16) the passed pawns of both sides.
+if not cython.compiled:
+    # `attacked_by`: [piece] the squares that all pieces of that kind attack. Further entries:
+    ATTACKED = 12                  # [+ colour] squares that a side attacks, its king left out
+    SAFE = 14                      # [+ colour] mobility area: no own pawn or king, no attack by a pawn
+    UNITS = 17                     # [+ colour] a number, not a set: units of attack on the enemy king
+    ATTACKED_BY_SIZE = 19          # with the passed pawns of both sides at PASSED_PAWNS (16)
 
 MOST_UNITS = cython.declare(cython.int, 31)
 
@@ -295,7 +296,7 @@ def side_score(position: Position, attacked_by: cython.p_ulonglong, us: cython.i
 
 def _side_terms(position: Position, side: cython.int) -> dict[str, int]:
     """Return the terms of one side by name, packed. Every summand of `side_score` needs a row here."""
-    attacked_by = cython.declare(cython.ulonglong[19])
+    attacked_by = cython.declare(cython.ulonglong[ATTACKED_BY_SIZE])
     pawns_and_kings(position, attacked_by)
     begin_attacks(position, attacked_by, WHITE)
     begin_attacks(position, attacked_by, BLACK)
@@ -331,7 +332,7 @@ TEMPO = cython.declare(cython.int, first_weight("tempo"))
 
 def balance(position: Position) -> cython.int:
     """Return the sum of all terms, White's less Black's, packed. It is linear in the weights."""
-    attacked_by = cython.declare(cython.ulonglong[19])
+    attacked_by = cython.declare(cython.ulonglong[ATTACKED_BY_SIZE])
     score: cython.int = position.piece_square + pawns_and_kings(position, attacked_by)
     begin_attacks(position, attacked_by, WHITE)
     begin_attacks(position, attacked_by, BLACK)

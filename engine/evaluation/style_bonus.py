@@ -28,6 +28,10 @@ FEATURES = (
     "development",     # for each knight and bishop of ours off its first square; three times that for a castled king
     "blocked",         # for each pawn of ours that an enemy pawn blocks
 )
+if not cython.compiled:
+    FEATURE_COUNT = len(FEATURES)
+if len(FEATURES) != FEATURE_COUNT:
+    raise ImportError(f"style_bonus.pxd: FEATURE_COUNT is {FEATURE_COUNT}, expected {len(FEATURES)}")
 ATTACKERS = cython.declare(cython.int, FEATURES.index("attackers"))
 STORM = cython.declare(cython.int, FEATURES.index("storm"))
 DANGER = cython.declare(cython.int, FEATURES.index("danger"))
@@ -114,12 +118,12 @@ class StyleBonus:
     def __init__(self, weights: Mapping[str, int], only_behind: bool = False) -> None:
         """Weights not named are 0. Raises KeyError for the name of no feature."""
         if not cython.compiled:
-            self.weights = [0] * len(FEATURES)
+            self.weights = [0] * FEATURE_COUNT
         unknown = weights.keys() - set(FEATURES)
         if unknown:
             raise KeyError(*unknown)
         index: cython.int
-        for index in range(len(FEATURES)):
+        for index in range(FEATURE_COUNT):
             self.weights[index] = weights.get(FEATURES[index], 0)
         self.only_behind = only_behind
 

@@ -2,8 +2,16 @@ from engine.core.bitboard cimport u64
 from engine.core.position cimport Position
 from engine.evaluation.network cimport AccumulatorCache
 
+cdef enum:
+    MAX_WEIGHTS = 352
+    PAWN_ATTACKED = 0
+    ATTACKED = 2
+    ZONE = 4
+    UNITS = 6
+    ATTACKED_BY_SIZE = 8
+
 cdef class VariantEvaluation:
-    cdef int weights[352]
+    cdef int weights[MAX_WEIGHTS]
     cdef readonly bint goes_up
     cdef int evaluate(self, Position position, u64 extra) noexcept nogil
     cdef void count_off_board(self, u64 extra, int *counts) noexcept nogil
@@ -21,4 +29,4 @@ cdef class VariantNetwork(VariantEvaluation):
     cdef AccumulatorCache accumulators
     cdef int off_board[12]
 
-cdef int PAWN_ATTACKED, ATTACKED, ZONE, UNITS, OWN
+cdef int OWN

@@ -34,12 +34,11 @@ SIZES = {
     "own": 64,                     # the variant's own terms
 }
 
-# `attacked_by`: [+ colour] what a side's pawns attack, all it attacks, the squares around its king; how strongly it
-# attacks the enemy's king.
-PAWN_ATTACKED = 0
-ATTACKED = 2
-ZONE = 4
-UNITS = 6
+if not cython.compiled:
+    MAX_WEIGHTS = 352
+    # `attacked_by`: [+ colour] what a side's pawns attack, all it attacks, the squares around its king; how strongly it
+    # attacks the enemy's king.
+    PAWN_ATTACKED, ATTACKED, ZONE, UNITS, ATTACKED_BY_SIZE = range(0, 10, 2)
 
 
 def first_weight(name: str) -> int:
@@ -62,6 +61,8 @@ HANGING = cython.declare(cython.int, first_weight("hanging"))
 TEMPO = cython.declare(cython.int, first_weight("tempo"))
 OWN = first_weight("own")
 COUNT = sum(SIZES.values())
+if COUNT > MAX_WEIGHTS:
+    raise ImportError(f"variant_evaluation.pxd: MAX_WEIGHTS is {MAX_WEIGHTS}, expected at least {COUNT}")
 
 Values = Mapping[str, Sequence[tuple[int, int]]]
 
@@ -72,7 +73,7 @@ class VariantEvaluation:
 
     def __init__(self, values: Values, goes_up: bool = False) -> None:
         if not cython.compiled:
-            self.weights = [0] * 352
+            self.weights = [0] * MAX_WEIGHTS
         self.goes_up = goes_up
         self.set_values(values)
 
@@ -136,7 +137,7 @@ class VariantEvaluation:
 
     def terms(self, position: Position, extra: int) -> dict[str, tuple[int, int, int, int]]:
         """Return each term: White's midgame and endgame values, then Black's, all from their owner's view."""
-        attacked_by = cython.declare(cython.ulonglong[8])
+        attacked_by = cython.declare(cython.ulonglong[ATTACKED_BY_SIZE])
         self.begin_attacks(position, attacked_by)
         sums = (self.pieces(position, attacked_by, WHITE), self.pieces(position, attacked_by, BLACK))
         sides = [self._piece_terms(position, us, sums[us]) for us in range(2)]
@@ -167,7 +168,7 @@ class VariantEvaluation:
 
     def balance(self, position: Position, extra: u64) -> cython.int:
         """Return the sum of all terms, White's less Black's, packed."""
-        attacked_by = cython.declare(cython.ulonglong[8])
+        attacked_by = cython.declare(cython.ulonglong[ATTACKED_BY_SIZE])
         us: cython.int
         self.begin_attacks(position, attacked_by)
         score: cython.int = self.pieces(position, attacked_by, WHITE) - self.pieces(position, attacked_by, BLACK)

@@ -20,7 +20,8 @@ from cython.cimports.engine.core.score import endgame_of, midgame_of, pack
 from engine.evaluation import tuned
 
 if not cython.compiled:
-    WEIGHTS = [0] * 512
+    MAX_WEIGHTS = 512
+    WEIGHTS = [0] * MAX_WEIGHTS
 
 
 class Group(StrEnum):
@@ -100,6 +101,8 @@ def _terms() -> dict[str, Term]:
 
 TERMS = _terms()
 COUNT = sum(term.size for term in TERMS.values())
+if COUNT > MAX_WEIGHTS:
+    raise ImportError(f"weights.pxd: MAX_WEIGHTS is {MAX_WEIGHTS}, expected at least {COUNT}")
 
 
 def first_weight(name: str) -> int:
