@@ -29,7 +29,14 @@ from cython.cimports.engine.core.bitboard import (
     popcount,
     u64,
 )
-from cython.cimports.engine.core.params import ATTACK_UNITS, CHECK_UNITS, NETWORK_LIMIT, PHASE_SHIFT, WEAK_SQUARE_UNITS
+from cython.cimports.engine.core.params import (
+    ATTACK_UNITS,
+    CHECK_UNITS,
+    NETWORK_LIMIT,
+    PHASE_SHIFT,
+    SCALE_NORMAL,
+    WEAK_SQUARE_UNITS,
+)
 from cython.cimports.engine.core.pieces import (
     BISHOP,
     BLACK,
@@ -364,7 +371,7 @@ def evaluate(position: Position) -> cython.int:
     full: cython.int = 1 << PHASE_SHIFT
     phase: cython.int = position.phase if position.phase < full else full     # promotions may exceed the full board
     midgame: cython.int = midgame_of(score) * phase
-    endgame: cython.int = (endgame_of(score) * part >> PHASE_SHIFT) * (full - phase)
+    endgame: cython.int = endgame_of(score) * part // SCALE_NORMAL * (full - phase)
     return (midgame + endgame) >> PHASE_SHIFT
 
 
@@ -422,6 +429,6 @@ def terms(position: Position) -> dict[str, tuple[int, int, int, int]]:
     if known != NO_SCORE:
         parts["known ending"] = (known - midgame, known - endgame, 0, 0)
         return parts
-    loss = abs(endgame) - (abs(endgame) * endgame_part(position, balance(position)) >> PHASE_SHIFT)
+    loss = abs(endgame) - abs(endgame) * endgame_part(position, balance(position)) // SCALE_NORMAL
     parts["drawishness"] = (0, -loss, 0, 0) if endgame > 0 else (0, 0, 0, -loss)
     return parts
