@@ -2,8 +2,9 @@
 """The static evaluation: a sum of named terms, blended from midgame to endgame as pieces leave the board.
 
 Each term is a function written for "us", called once per side, that returns a packed score. Attack sets that several
-terms need are computed first, in the array `attacked_by`. The sum is linear in the weights; the tuner relies on it.
-A network takes the place of the sum, but not that of known endings and drawishness.
+terms need are in the array `attacked_by`: `begin_attacks` and `mobility` fill it, so they come first, for both sides.
+The sum is linear in the weights; the tuner relies on it. A network takes the place of the sum, but not that of known
+endings and drawishness.
 (chessprogramming wiki: Evaluation, Tapered Eval, Mobility, King Safety)
 """
 
@@ -127,7 +128,7 @@ QUEEN_MOBILITY = cython.declare(cython.int, first_weight("queen_mobility"))
 @cython.nogil
 @cython.exceptval(check=False)
 def mobility(position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Score the safe squares that each of our pieces attacks; this completes `attacked_by`."""
+    """Score the safe squares that each of our pieces attacks; this completes our part of `attacked_by`."""
     return (
         kind_mobility(position, attacked_by, us, KNIGHT, KNIGHT_MOBILITY)
         + kind_mobility(position, attacked_by, us, BISHOP, BISHOP_MOBILITY)
@@ -291,7 +292,7 @@ def passed_advance(position: Position, attacked_by: cython.p_ulonglong, us: cyth
 @cython.nogil
 @cython.exceptval(check=False)
 def side_score(position: Position, attacked_by: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Return the sum of one side's terms that need the whole of `attacked_by`."""
+    """Return the sum of one side's terms that need the whole of `attacked_by`: after `mobility` of both sides."""
     return (
         minor_pieces(position, attacked_by, us)
         + rooks(position, us)
