@@ -257,7 +257,8 @@ class Engine:
 
     def _usable_network(self, board: Board) -> tuple[Network | None, str]:
         """Return the network for this board, and what is wrong with the shipped one if the terms replace it."""
-        if self._network is None or (board.variant == "standard" and not self._style.is_neutral):
+        by_terms = self._player is not None and not self._player.uses_network(board)
+        if self._network is None or by_terms or (board.variant == "standard" and not self._style.is_neutral):
             return None, self._damage
         return (self._network, "") if board.variant == "standard" else eval_file.usable_network(board.variant)
 

@@ -187,10 +187,10 @@ class Uci:
                 self._engine.analyse_mode = parse_switch(name, value)
             case "uci_limitstrength":
                 self._limit_strength = parse_switch(name, value)
-                self._engine.limit_strength(self._rating if self._limit_strength else None)
+                self._limit()
             case "uci_elo":
                 self._rating = parse_number(name, value, RATINGS[0], RATINGS[-1])
-                self._engine.limit_strength(self._rating if self._limit_strength else None)
+                self._limit()
             case "ownbook":
                 self._engine.use_own_book(parse_switch(name, value))
             case "uci_showwdl":
@@ -202,7 +202,7 @@ class Uci:
                 self._engine.new_game()
             case "evalfile":
                 self._engine.set_evaluation(value)
-                self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
+                self._report_evaluation()
             case "style":
                 self._set_named_style(value)
             case option if option.title() in GROUP_OPTIONS:
@@ -211,6 +211,14 @@ class Uci:
                 close = get_close_matches(name, [known for known, _ in _options()], 1)
                 hint = f"did you mean {close[0]}? " if close else ""
                 raise UciError(f"unknown option {name[:40]!r}; {hint}`uci` lists the known ones")
+
+    def _report_evaluation(self) -> None:
+        self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
+
+    def _limit(self) -> None:
+        """Play at the rating if strength is limited, else at full strength."""
+        self._engine.limit_strength(self._rating if self._limit_strength else None)
+        self._report_evaluation()
 
     def _set_threads(self, threads: int) -> None:
         self._engine.set_threads(threads)
@@ -227,14 +235,14 @@ class Uci:
         self._board = Board(chess960=self._chess960, variant=self._variant)
         self._setup, self._moves, self._refused = ("startpos", self._chess960), [], False
         self._engine.set_position(self._board)
-        self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
+        self._report_evaluation()
 
     def _weigh_group(self, option: str, value: str) -> None:
         group = GROUP_OPTIONS[option]
         percents = GROUP_PERCENTS[group]
         self._engine.weigh_group(group, parse_number(option, value, percents[0], percents[-1]))
         self._board = self._board.replayed()
-        self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
+        self._report_evaluation()
 
     def _set_named_style(self, value: str) -> None:
         if value.lower() not in (NO_STYLE, *NAMED_STYLES):
@@ -242,7 +250,7 @@ class Uci:
             hint = f"; did you mean {close[0]}?" if close else ""
             raise UciError(f"expected {', '.join((NO_STYLE, *NAMED_STYLES))} for Style, found {value[:40]!r}{hint}")
         self._engine.set_named_style(None if value.lower() == NO_STYLE else value.lower())
-        self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
+        self._report_evaluation()
 
     def _open_tablebase(self, path: str) -> None:
         """Open the folders of a path list, separated like the system's PATH."""

@@ -55,6 +55,10 @@ class LevelPlayer:
         taste = random.Random(seed)
         self._taste = StyleBonus({feature: taste.randint(-most, most) for feature, most in TASTE.items()})
 
+    def uses_network(self, board: Board) -> bool:
+        """Return whether a network may evaluate its searches of this board; else the hand-written terms do."""
+        return board.variant == "standard" and self._level.nodes > 0
+
     def begin(
         self,
         board: Board,

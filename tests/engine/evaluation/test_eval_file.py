@@ -156,6 +156,28 @@ def test_the_terms_play_if_a_shipped_network_is_damaged(monkeypatch: pytest.Monk
     assert engine.go(Limits(depth=2)).best_move is not None
 
 
+def test_no_network_is_announced_or_loaded_for_a_level_that_uses_none(
+    material: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = converse(
+        f"setoption name EvalFile value {material}",
+        "setoption name UCI_LimitStrength value true",
+        "setoption name UCI_Elo value 1000",
+        "setoption name UCI_Elo value 2500",
+        "setoption name UCI_Variant value atomic",
+        "eval",
+    )
+    plays = [line.removeprefix("info string evaluation: ") for line in lines[:5]]
+    network = "network 'material 32', 32 hidden, 1 output buckets"
+    assert plays == [network, network, "hand-written", network, "hand-written for atomic"]
+    assert lines[-1].startswith("phase ")      # not: that a network plays
+    engine = thinker(material)
+    monkeypatch.setattr(eval_file, "usable_network", lambda variant: pytest.fail(f"loads {variant}"))
+    engine.limit_strength(2500)
+    engine.set_position(Board(variant="atomic"))
+    assert engine.go(Limits(depth=1)).best_move is not None
+
+
 @minutes_if_plain
 def test_a_change_of_evaluation_clears_the_tables(material: Path) -> None:
     """The table holds evaluations; those of another evaluation would be believed."""
