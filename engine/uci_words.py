@@ -20,7 +20,8 @@ GO_NUMBERS = {
     "mate": "mate_in",
 }
 NO_LIMIT_IF_ZERO = ("depth", "nodes", "mate")       # so 0 counts as 1
-MAY_BE_NEGATIVE = ("wtime", "btime")                # a clock that has run out; counts as 0
+CLOCKS, INCREMENTS = ("wtime", "btime"), ("winc", "binc")
+MAY_BE_NEGATIVE = CLOCKS           # one that has run out; counts as 0
 GO_WORDS = (*GO_NUMBERS, "searchmoves", "ponder", "infinite")
 
 
@@ -53,8 +54,8 @@ def parse_number(name: str, text: str, least: int, most: int) -> int:
 def parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
     """Return the limits of a `go` command, its `searchmoves`, and notes about words that are not understood.
 
-    A GUI waits for a move whatever it sent: UCI wants unknown words ignored, and an unreadable number counts as far as
-    it can be read, else as 0. Raises UciError if all words are unknown.
+    A GUI waits for a move whatever it sent: UCI wants unknown words ignored, an unreadable number counts as far as it
+    can be read, else as 0, and of two clocks a missing one as 0. Raises UciError if all words are unknown.
     """
     limits: dict[str, Any] = {"infinite": not words}
     only: list[str] = []
@@ -79,6 +80,11 @@ def parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
         index += 1
     if unknown and len(unknown) == len(words):
         raise UciError(_unknown_word(unknown[0]))
+    if any(GO_NUMBERS[word] in limits for word in (*CLOCKS, *INCREMENTS)):
+        for word in CLOCKS:
+            if GO_NUMBERS[word] not in limits:
+                limits[GO_NUMBERS[word]] = 0
+                notes.append(f"no {word}; taken as 0")
     return Limits(**limits), only, [*notes, *(f"{_unknown_word(word)}; ignored" for word in unknown)]
 
 
