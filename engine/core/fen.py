@@ -126,7 +126,7 @@ def parse_castling(text: str, board: list[int]) -> list[int]:
         if rook == NO_SQUARE or board[rook] != rook_piece:
             continue
         right = 2 * colour + (0 if rook > king else 1)
-        if rooks[right] != NO_SQUARE:
+        if rooks[right] not in (NO_SQUARE, rook):
             raise Problem(f"two castling rights on one side of the king in {quoted(text)}")
         rooks[right] = rook
     return rooks

@@ -16,6 +16,12 @@ def test_an_inner_castling_rook_is_named_by_its_file() -> None:
     assert chess.Board(fen, chess960=True).fen() == fen
 
 
+def test_two_letters_may_name_the_same_castling_rook() -> None:
+    fen = "4k3/8/8/8/8/8/8/RNB1KB1R b HK - 0 1"
+    assert chess.Board(fen, chess960=True).is_valid()
+    assert Board(fen).fen().split()[2] == "K"
+
+
 def test_clocks_may_be_missing() -> None:
     assert Board("4k3/8/8/8/8/8/8/4K3 w - -").fen() == "4k3/8/8/8/8/8/8/4K3 w - - 0 1"
 
