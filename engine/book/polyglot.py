@@ -8,7 +8,7 @@ rights. The keys of variants do not tell pockets and checks. The engine's own ke
 from engine.board import WHITE, Board
 from engine.core.bitboard import parse_square
 from engine.core.move import DOUBLE_PUSH
-from engine.core.pieces import KINDS, NO_PIECE
+from engine.core.pieces import KINDS, NO_PIECE, PAWN
 
 CASTLING, EN_PASSANT, WHITE_TO_MOVE = 768, 772, 780        # index of the first number of each
 
@@ -29,7 +29,7 @@ def polyglot_key(board: Board) -> int:
         if state["castling_rights"] >> right & 1:
             key ^= NUMBERS[CASTLING + right]
     pawn = _double_step(board)
-    if pawn is not None and _stands_beside_an_enemy_pawn(pawn, pieces):
+    if pawn is not None and _stands_beside_an_enemy_pawn(pawn, pieces, board.turn):
         key ^= NUMBERS[EN_PASSANT + pawn % 8]
     if board.turn == WHITE:
         key ^= NUMBERS[WHITE_TO_MOVE]
@@ -52,9 +52,12 @@ def _double_step(board: Board) -> int | None:
     return board.last_move >> 6 & 63 if board.last_move >> 12 == DOUBLE_PUSH else None
 
 
-def _stands_beside_an_enemy_pawn(pawn: int, pieces: list[int]) -> bool:
-    enemy = KINDS - pieces[pawn]
-    return (pawn % 8 > 0 and pieces[pawn - 1] == enemy) or (pawn % 8 < 7 and pieces[pawn + 1] == enemy)
+def _stands_beside_an_enemy_pawn(pawn: int, pieces: list[int], turn: str) -> bool:
+    """Return whether a pawn of the side to move is beside this one; a FEN may name a square where no pawn stands."""
+    ours, theirs = (PAWN, KINDS + PAWN) if turn == WHITE else (KINDS + PAWN, PAWN)
+    if pieces[pawn] != theirs:
+        return False
+    return (pawn % 8 > 0 and pieces[pawn - 1] == ours) or (pawn % 8 < 7 and pieces[pawn + 1] == ours)
 
 
 # The format's published array: 64 for each of the 12 pieces, 4 castling rights, 8 files, 1 side.

@@ -72,6 +72,11 @@ def test_a_pawn_pinned_against_capturing_en_passant_still_counts() -> None:
     assert polyglot_key(board) == chess.polyglot.zobrist_hash(theirs) != polyglot_key(Board(board.fen()))
 
 
+@pytest.mark.parametrize("fen", ["4k3/8/8/8/3KN3/8/8/8 b - e3 0 1", "4k3/8/8/8/3Pp3/8/8/4K3 b - e3 0 1"])
+def test_en_passant_of_a_fen_counts_only_beside_a_pawn_that_has_stepped(fen: str) -> None:
+    assert polyglot_key(Board(fen)) == chess.polyglot.zobrist_hash(chess.Board(fen))
+
+
 def test_a_piece_that_moves_two_ranks_makes_no_double_step() -> None:
     board = Board("4k3/8/8/8/1p6/8/R7/4K3 w - - 0 1")
     board.push("a2a4")
