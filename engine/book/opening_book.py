@@ -160,8 +160,13 @@ def move_text(packed: int) -> str:
 
 
 def packed_move(board: Board, move: str) -> int:
-    """Pack a legal move. Raises InvalidMove."""
+    """Pack a legal move. Raises InvalidMove, also for the drop of a pawn, for which the format has no bits."""
     text = board.king_takes_rook(move)
+    piece, drop, square = text.partition("@")
+    if drop:
+        if piece.lower() not in PROMOTIONS:
+            raise InvalidMove(f"{text!r} is the drop of a pawn, which no book can hold: {board.fen()}")
+        text = square + square + piece.lower()
     return PROMOTIONS.index(text[4:]) << 12 | _number(text[:2]) << 6 | _number(text[2:4])
 
 

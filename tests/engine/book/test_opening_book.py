@@ -12,7 +12,7 @@ import pytest
 
 from engine.book.opening_book import Book, Entry, InvalidBook, move_text, packed_move, review_book, write
 from engine.book.polyglot import polyglot_key
-from engine.facade import OWN_BOOK, Board
+from engine.facade import OWN_BOOK, Board, InvalidMove
 
 NOISE = random.Random(1).randbytes(16 * 500)
 
@@ -59,7 +59,7 @@ def test_moves_come_heaviest_first(path: Path) -> None:
         ("antichess", "8/P7/8/8/8/8/8/4k3 w - - 0 1", 5 << 12 | 0o6070, "a7a8k"),
     ],
 )
-def test_drops_and_promotions_of_variants_are_read_like_python_chess(
+def test_drops_and_promotions_of_variants_are_packed_like_by_python_chess(
     path: Path, variant: str, fen: str, packed: int, move: str
 ) -> None:
     board = Board(fen, variant=variant)
@@ -68,6 +68,12 @@ def test_drops_and_promotions_of_variants_are_read_like_python_chess(
     with chess.polyglot.open_reader(path) as reader:
         assert [entry.move.uci() for entry in reader.find_all(theirs)] == [move]
     assert [it.move for it in Book(path).moves(board)] == [move]
+    assert packed_move(board, move) == packed
+
+
+def test_a_book_cannot_hold_the_drop_of_a_pawn() -> None:
+    with pytest.raises(InvalidMove, match="'P@c6' is the drop of a pawn"):
+        packed_move(Board("4k3/8/8/8/8/8/8/4K3[P] w - - 0 1", variant="crazyhouse"), "P@c6")
 
 
 @pytest.mark.parametrize(
