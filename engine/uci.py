@@ -1,8 +1,9 @@
 """The Universal Chess Interface: commands on standard input, answers on standard output.
 
-The search runs in its own thread, so `stop`, `isready` and `quit` take effect at once. An invalid command is answered
-by an `info string` and otherwise ignored; after an invalid `position` there is nothing to search. The end of the input
-quits. (Rudolf Huber, Stefan Meyer-Kahlen: UCI protocol, 2006)
+The search runs in its own thread, so `stop`, `isready` and `quit` take effect at once. Only a perft is finished before
+`quit`, as scripts send both commands together; `stop` ends it. An invalid command is answered by an `info string` and
+otherwise ignored; after an invalid `position` there is nothing to search. The end of the input quits. (Rudolf Huber,
+Stefan Meyer-Kahlen: UCI protocol, 2006)
 """
 
 import os
