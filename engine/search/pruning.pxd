@@ -3,6 +3,11 @@ from engine.search.move_picker cimport MovePicker
 from engine.search.rules cimport Rules
 from engine.search.search_stack cimport SearchStack
 
+cdef enum:
+    SKIP_NOTHING
+    SKIP_MOVE
+    SKIP_QUIETS
+
 cdef int internal_reduction(u64 entry, int depth) noexcept nogil
 cdef int null_move_reduction(int depth, int surplus) noexcept nogil
 cdef int fail_high_score(int score, int beta, int depth) noexcept nogil
@@ -15,7 +20,7 @@ cdef class Pruning:
     cdef Rules rules
     cdef SearchStack stack
     cdef MovePicker picker
-    cdef bint prunes(self, int move, int number, int alpha, int depth, int ply) noexcept nogil
+    cdef int to_skip(self, int move, int number, int alpha, int depth, int ply) noexcept nogil
     cdef bint is_futile_or_losing(self, int number, int alpha, int depth, int ply, int move) noexcept nogil
     cdef int reduction(self, int move, int number, int depth, int ply, bint on_pv) noexcept nogil
     cdef int hindsight_reduction(self, int depth, int ply) noexcept nogil

@@ -52,6 +52,7 @@ from cython.cimports.engine.search.transposition import entry_move
 LOG_PRODUCT = cython.declare(cython.int[4096])     # [depth * 64 + move number]: the logarithms' product, times 1024
 if not cython.compiled:
     LOG_PRODUCT = [0] * 4096
+    SKIP_NOTHING, SKIP_MOVE, SKIP_QUIETS = range(3)     # what `Pruning.to_skip` returns
 
 
 def _fill() -> None:
@@ -124,28 +125,24 @@ class Pruning:
         self.stack = stack
         self.picker = picker
 
-    def prunes(
+    def to_skip(
         self, move: cython.int, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int
-    ) -> cython.bint:
-        """Return whether to skip a move. If it is a late quiet one, the picker skips the quiet moves after it, too.
+    ) -> cython.int:
+        """Return SKIP_MOVE to skip a move, SKIP_QUIETS to skip it and the quiet moves after it, or SKIP_NOTHING.
 
         Requires a score better than being mated, and that zugzwang is unlikely. Quiet checks are never skipped.
         (chessprogramming wiki: Futility Pruning, Late Move Pruning)
         """
         if is_tactical(move):
-            return (
-                depth <= EXCHANGE_PRUNING_DEPTH
-                and self.picker.is_bad_capture(ply)
-                and not self.rules.exchange_wins(move, -CAPTURE_EXCHANGE_MARGIN * depth)
-            )
+            if depth > EXCHANGE_PRUNING_DEPTH or not self.picker.is_bad_capture(ply):
+                return SKIP_NOTHING
+            return SKIP_NOTHING if self.rules.exchange_wins(move, -CAPTURE_EXCHANGE_MARGIN * depth) else SKIP_MOVE
         is_late: cython.bint = depth <= MOVE_COUNT_DEPTH and number > move_count_limit(depth, self.stack.improving[ply])
         if not is_late and not self.is_futile_or_losing(number, alpha, depth, ply, move):
-            return False
+            return SKIP_NOTHING
         if self.rules.is_forcing(move):
-            return False
-        if is_late:
-            self.picker.skip_to_quiet_checks(ply)       # the remaining quiet moves are late too
-        return True
+            return SKIP_NOTHING
+        return SKIP_QUIETS if is_late else SKIP_MOVE       # the quiet moves after a late one are late too
 
     def is_futile_or_losing(
         self, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int, move: cython.int

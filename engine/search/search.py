@@ -32,6 +32,8 @@ from cython.cimports.engine.search.draws_and_tablebases import DrawsAndTablebase
 from cython.cimports.engine.search.history import NO_STEP, History
 from cython.cimports.engine.search.move_picker import MovePicker
 from cython.cimports.engine.search.pruning import (
+    SKIP_NOTHING,
+    SKIP_QUIETS,
     Pruning,
     fail_high_score,
     internal_reduction,
@@ -340,7 +342,12 @@ class Search:
             number += 1
             self.stack.prefetch(move)
             self.stack.history_score[ply] = 0 if is_tactical(move) else self.stack.quiet_score(move, ply)
-            if may_prune and best > -LONGEST_WIN and self.pruning.prunes(move, number, alpha, depth, ply):
+            skip: cython.int = SKIP_NOTHING
+            if may_prune and best > -LONGEST_WIN:
+                skip = self.pruning.to_skip(move, number, alpha, depth, ply)
+            if skip != SKIP_NOTHING:
+                if skip == SKIP_QUIETS:
+                    self.picker.skip_to_quiet_checks(ply)
                 move = self.picker.next(ply)
                 continue
             if ply == 0:
