@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.core.bitboard import parse_square, square_name
-from engine.core.draws import cannot_win, is_insufficient_material, repetition_count
+from engine.core.draws import FIFTY_MOVES_PLIES, cannot_win, is_insufficient_material, repetition_count
 from engine.core.fen import STARTING_FEN, format_fen, parse_fen
 from engine.core.move import CAPTURE, CASTLING, looks_like_uci, uci_text
 from engine.core.movegen import legal_moves
@@ -32,7 +32,7 @@ FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP"
 SAN = re.compile(r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/(]?([QRBNKqrbnk])\)?)?(?: ?e\.?p\.?)?")
 DROP = re.compile(r"([QRBNP])?@([a-h][1-8])")
 WINNERS = (WHITE, BLACK, None)     # [result] of a game that is decided
-FIFTY_MOVES_PLIES, FIVEFOLD = 100, 5
+FIVEFOLD = 5
 
 
 class InvalidMove(ValueError):

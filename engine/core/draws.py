@@ -1,10 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Draws by repetition and by insufficient material; which material cannot win."""
+"""Draws by the fifty-move rule, by repetition and by insufficient material; which material cannot win."""
 
 import cython
 from cython.cimports.engine.core.bitboard import DARK_SQUARES, popcount, u64
 from cython.cimports.engine.core.pieces import BISHOP, KINDS, KNIGHT, PAWN, QUEEN, ROOK
 from cython.cimports.engine.core.position import Position
+
+if not cython.compiled:
+    FIFTY_MOVES_PLIES = 100        # half-moves without a capture or pawn move
 
 
 def is_repetition(position: Position, root_height: cython.int) -> cython.bint:

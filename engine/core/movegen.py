@@ -33,7 +33,9 @@ from cython.cimports.engine.core.move import (
     CAPTURE,
     CASTLING,
     DOUBLE_PUSH,
+    DROP,
     EN_PASSANT,
+    KING_PROMOTION,
     PROMOTION,
     QUIET,
     flag_of,
@@ -355,7 +357,8 @@ def is_legal(position: Position, move: cython.int) -> cython.bint:
     kind: cython.int = position.board[origin] - us * KINDS
     if flag in (CASTLING, EN_PASSANT):
         return is_generated(position, move)
-    if kind < PAWN or kind > KING or flag in (3, 6, 7):        # 3 and 7 are of variants, 6 of none
+    # Two of these flags are of variants, and no move has the other one.
+    if kind < PAWN or kind > KING or flag in (DROP, CAPTURE | CASTLING, CAPTURE | KING_PROMOTION):
         return False
     if is_capture(move) != (position.colours[us ^ 1] & bit(target) != 0) or position.colours[us] & bit(target):
         return False

@@ -6,7 +6,7 @@ of nodes. (chessprogramming wiki: Minimax, Negamax, Alpha-Beta, MVV-LVA, Killer 
 """
 
 import cython
-from cython.cimports.engine.core.draws import is_insufficient_material, is_repetition
+from cython.cimports.engine.core.draws import FIFTY_MOVES_PLIES, is_insufficient_material, is_repetition
 from cython.cimports.engine.core.move import (
     CASTLING,
     NO_MOVE,
@@ -125,7 +125,7 @@ class PlainSearch:
             return mated_in(ply) if self.terms is None else self.terms.mated(ply)
         if ply == 0:
             return NO_SCORE
-        if self.position.halfmove_clock >= 100 or is_insufficient_material(self.position):
+        if self.position.halfmove_clock >= FIFTY_MOVES_PLIES or is_insufficient_material(self.position):
             return DRAW
         return DRAW if is_repetition(self.position, self.root_height) else NO_SCORE
 

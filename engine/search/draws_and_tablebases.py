@@ -12,7 +12,7 @@ this table uses open addressing)
 import cython
 from cython.cimports.engine.core.attacks import BETWEEN, piece_attacks
 from cython.cimports.engine.core.bitboard import bit, u64
-from cython.cimports.engine.core.draws import is_repetition
+from cython.cimports.engine.core.draws import FIFTY_MOVES_PLIES, is_repetition
 from cython.cimports.engine.core.move import NO_MOVE
 from cython.cimports.engine.core.params import PROBE_DEPTH
 from cython.cimports.engine.core.pieces import KIND_OF, KINDS, NO_PIECE, PAWN
@@ -106,7 +106,7 @@ def is_cutoff(score: cython.int, alpha: cython.int, beta: cython.int) -> cython.
 
 def fifty_move_score(rules: Rules, picker: MovePicker, ply: cython.int) -> cython.int:
     """Return the score by the fifty-move rule, NO_SCORE before. An end of the game by the last move comes first."""
-    if rules.position.halfmove_clock < 100 or not rules.has_fifty_move_rule:
+    if rules.position.halfmove_clock < FIFTY_MOVES_PLIES or not rules.has_fifty_move_rule:
         return NO_SCORE
     if rules.is_forced() or rules.variant is not None:
         picker.begin(ply, NO_MOVE)

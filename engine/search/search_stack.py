@@ -6,6 +6,7 @@ Updates the statistics in `history.py`. Must not know the recursion.
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.draws import FIFTY_MOVES_PLIES
 from cython.cimports.engine.core.move import NO_MOVE, is_tactical
 from cython.cimports.engine.core.params import (
     FIFTY_MOVES_FADING,
@@ -40,8 +41,8 @@ if not cython.compiled:
 
 def faded(score: cython.int, halfmove_clock: cython.int) -> cython.int:
     """Return the score reduced by the fifty-move clock, by half when the rule makes it a draw."""
-    if halfmove_clock > 100:
-        halfmove_clock = 100       # only a FEN can have more
+    if halfmove_clock > FIFTY_MOVES_PLIES:
+        halfmove_clock = FIFTY_MOVES_PLIES     # only a FEN can have more
     return score * (FIFTY_MOVES_FADING - halfmove_clock) // FIFTY_MOVES_FADING
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.board import Board
-from engine.core.draws import has_repeated, repetition_count
+from engine.core.draws import FIFTY_MOVES_PLIES, has_repeated, repetition_count
 from engine.core.move import CAPTURE, EN_PASSANT
 from engine.core.movegen import legal_moves
 from engine.core.pieces import KINDS, PAWN
@@ -33,7 +33,6 @@ from engine.syzygy.prober import Prober
 from engine.syzygy.table import Table, TableTree, build_tree
 
 WIN, CURSED_WIN, DRAW, BLESSED_LOSS, LOSS = 2, 1, 0, -1, -2
-FIFTY_MOVES = 100                  # plies
 NEXT_PLY = {WIN: 1, CURSED_WIN: 101, DRAW: 0, BLESSED_LOSS: -101, LOSS: -1}    # DTZ if the next ply decides
 MAP_OF = {WIN: 0, LOSS: 1, CURSED_WIN: 2, BLESSED_LOSS: 3}                     # index of a section's map by WDL
 IN_PLIES = {WIN: WIN_PLIES, LOSS: LOSS_PLIES, CURSED_WIN: 0, BLESSED_LOSS: 0}  # the flag; without it DTZ is in moves
@@ -242,7 +241,7 @@ class _DtzProber:
         position = self._position
         if position.is_check() and not legal_moves(position):
             return NEXT_PLY[WIN]
-        if self._clock() >= FIFTY_MOVES or repetition_count(position) >= DRAWING_REPETITIONS:
+        if self._clock() >= FIFTY_MOVES_PLIES or repetition_count(position) >= DRAWING_REPETITIONS:
             return NEXT_PLY[DRAW]
         if self._clock() == 0 or not has_distances:
             return NEXT_PLY[-self._wdl()]
@@ -359,8 +358,8 @@ def _wdl_of(dtz: int, clock: int = 0) -> int:
     if dtz == 0:
         return DRAW
     if dtz > 0:
-        return WIN if dtz == 1 or (dtz <= FIFTY_MOVES and dtz + clock < FIFTY_MOVES) else CURSED_WIN
-    return LOSS if -dtz <= FIFTY_MOVES and clock - dtz <= FIFTY_MOVES else BLESSED_LOSS
+        return WIN if dtz == 1 or (dtz <= FIFTY_MOVES_PLIES and dtz + clock < FIFTY_MOVES_PLIES) else CURSED_WIN
+    return LOSS if -dtz <= FIFTY_MOVES_PLIES and clock - dtz <= FIFTY_MOVES_PLIES else BLESSED_LOSS
 
 
 def _plies(section: Section, wdl: int, value: int) -> int:

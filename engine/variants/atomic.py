@@ -25,9 +25,7 @@ from cython.cimports.engine.core.pieces import BLACK, KIND_OF, KINDS, KING, NO_P
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.zobrist import CASTLING_KEY, PIECE_KEY
 from cython.cimports.engine.variants.insufficient_material import atomic_cannot_be_won, atomic_is_closed
-from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantPosition
-
-MOST_GAIN = cython.declare(cython.int, 3400)        # for the king
+from cython.cimports.engine.variants.variant_position import MOST_GAIN, UNDECIDED, VariantPosition
 
 
 @cython.final

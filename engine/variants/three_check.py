@@ -12,11 +12,11 @@ from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.pieces import BLACK, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.see import exchange_wins
-from cython.cimports.engine.variants.variant_position import UNDECIDED, VariantPosition
+from cython.cimports.engine.variants.variant_position import MOST_GAIN, UNDECIDED, VariantPosition
 
-CHECKS_TO_WIN = 3
+if not cython.compiled:
+    CHECKS_TO_WIN = 3
 FIRST_CHECK = cython.declare(cython.int, 200)        # centipawns that a check is worth in an exchange, the second twice
-LAST_CHECK = cython.declare(cython.int, 3400)
 
 
 @cython.final
@@ -48,12 +48,12 @@ class ThreeCheckPosition(VariantPosition):
         given: cython.int = self.extra >> 4 * self.side_to_move & 15
         if not gives_check(self, move):
             return 0
-        return LAST_CHECK if given == CHECKS_TO_WIN - 1 else FIRST_CHECK * (given + 1)
+        return MOST_GAIN if given == CHECKS_TO_WIN - 1 else FIRST_CHECK * (given + 1)
 
     def gain(self, move: cython.int) -> cython.int:
         """Return what a capture and its check win at once."""
         gain: cython.int = VariantPosition.gain(self, move) + self.check_value(move)
-        return gain if gain < LAST_CHECK else LAST_CHECK
+        return gain if gain < MOST_GAIN else MOST_GAIN
 
     def exchange_wins(self, move: cython.int, threshold: cython.int) -> cython.bint:
         """Return whether the move, with its check, wins at least `threshold` centipawns after the exchange."""

@@ -17,10 +17,10 @@ from engine.core.fen import (
     quoted,
 )
 from engine.core.pieces import BLACK, KINDS, KING, NO_PIECE, NO_SQUARE, PAWN, PIECE_LETTERS, WHITE
+from engine.variants.three_check import CHECKS_TO_WIN
 from engine.variants.variant import Variant
 from engine.variants.variant_position import UNDECIDED, VariantPosition
 
-CHECKS_TO_WIN = 3
 POCKET_BITS = 5                    # of each count in `extra`
 MOST_PIECES = 32                      # in crazyhouse, with the pockets
 DROPPED = "PNBRQpnbrq"             # in the order of the pockets in `extra`

@@ -7,6 +7,7 @@ cpdef enum:
 
 cdef enum:
     MAX_VARIANT_MOVES = 1024
+    MOST_GAIN = 3400
 
 cdef class VariantPosition(Position):
     cdef u64 extra

@@ -51,7 +51,8 @@ class Judge:
         if position.side_to_move == BLACK:
             material, judged = -material, -judged
         judged += material + (evaluate(position) - material) * self.understanding // 100
-        # Two uniform numbers make a triangle, whose standard deviation is 0.41 times its half width.
+        # Two uniform numbers from 0 to FULL make a triangle, whose standard deviation is its half width times
+        # 1 / sqrt(6): 408 thousandths of FULL.
         noise: u64 = mix64(self.game ^ position.key)
         parts: cython.int = cython.cast(cython.int, noise % 1001 + (noise >> 32) % 1001) - FULL
         judged += parts * self.misjudgement // 408

@@ -6,7 +6,7 @@ the position. Captures are followed until they end; after some plies only recapt
 """
 
 import cython
-from cython.cimports.engine.core.draws import is_insufficient_material, is_repetition
+from cython.cimports.engine.core.draws import FIFTY_MOVES_PLIES, is_insufficient_material, is_repetition
 from cython.cimports.engine.core.move import from_square, is_capture, is_tactical, to_square
 from cython.cimports.engine.core.movegen import MAX_MOVES, generate
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
@@ -127,7 +127,7 @@ class LevelSearch:
             end = generate(self.position, self.moves, ply * MAX_MOVES, False)
             if end == ply * MAX_MOVES:
                 return mated_in(ply) if in_check else DRAW
-            if self.position.halfmove_clock >= 100:
+            if self.position.halfmove_clock >= FIFTY_MOVES_PLIES:
                 return DRAW
         best: cython.int = -INFINITE
         if ply > 0 and not in_check:
