@@ -295,10 +295,6 @@ class Board:
             return bool(self._rules.is_checkmate())
         return self.is_check() and not legal_moves(self._position)
 
-    def is_stalemate(self) -> bool:
-        """Return whether the side to move is stalemated."""
-        return self._result() == UNDECIDED and not self.is_check() and not self.packed_moves()
-
     def is_insufficient_material(self) -> bool:
         """Return whether neither side can win, as Lichess judges it."""
         if self._rules is not None:

@@ -4,7 +4,6 @@ Reading accepts the many forms that files have and needs constant memory. What c
 `errors` and costs only that line; it never raises.
 """
 
-import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from engine.board import Board, InvalidMove
 from engine.core.fen import InvalidFen
 from engine.core.move import looks_like_uci
 from engine.pgn.game import RESULTS, UNFINISHED, Game, Node, UnknownVariant
-from engine.pgn.tokens import MAX_COMMENT, Tokenizer, TokenKind, bounded, decoded
+from engine.pgn.tokens import MAX_COMMENT, Tokenizer, TokenKind, decoded
 
 LINE_LENGTH = 80
 MAX_NODES = 200_000                # moves per game, variations included
@@ -183,11 +182,6 @@ class _GameBuilder:
 def read_games(stream: BinaryIO, *, variations: bool = True) -> Iterator[Game]:
     """Yield the games of a binary file. Without `variations` only main lines are kept, which is faster."""
     return _games(decoded(stream), variations)
-
-
-def parse_games(text: str, *, variations: bool = True) -> Iterator[Game]:
-    """Yield the games of a text, like `read_games`."""
-    return _games(bounded(io.StringIO(text, newline=None)), variations)
 
 
 def _games(lines: Iterable[str], variations: bool) -> Iterator[Game]:

@@ -15,9 +15,9 @@ import pytest
 
 from engine.cli.main import run as run_command
 from engine.facade import Board, Limits
-from engine.pgn.pgn import parse_games
 from engine.terminal.players import BackgroundSearch
 from tests.engine.cli.terminal import COMMAND, TIMEOUT_S
+from tests.engine.pgn.games import parse_games
 
 Answer = subprocess.CompletedProcess[str]
 Run = Callable[..., Answer]

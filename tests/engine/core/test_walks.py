@@ -11,7 +11,7 @@ import chess
 import pytest
 
 from engine.core.fen import parse_fen
-from engine.facade import Board
+from engine.facade import Board, Ending
 from tests.engine.positions import IN_FEN, Start, random_games
 
 SIDES = (("white", chess.WHITE), ("black", chess.BLACK))
@@ -28,7 +28,8 @@ def compare_state(ours: Board, theirs: chess.Board) -> None:
     assert ours.turn == ("white" if theirs.turn else "black")
     assert ours.is_check() == theirs.is_check()
     assert ours.is_checkmate() == theirs.is_checkmate()
-    assert ours.is_stalemate() == theirs.is_stalemate()
+    outcome = ours.outcome()
+    assert (outcome is not None and outcome.ending is Ending.STALEMATE) == theirs.is_stalemate()
     assert ours.is_insufficient_material() == theirs.is_insufficient_material()
     for side, color in SIDES:
         assert ours.has_insufficient_material(side) == theirs.has_insufficient_material(color)

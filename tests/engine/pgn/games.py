@@ -1,15 +1,22 @@
 """Random games of python-chess with comments, NAGs and variations."""
 
+import io
 import random
+from collections.abc import Iterator
 
 import chess
 import chess.engine
 import chess.pgn
 
 from engine.pgn.game import Game
-from engine.pgn.pgn import parse_games
+from engine.pgn.pgn import read_games
 
 REMARKS = ("good", "a novelty; see [1]", "[%clk 0:01:02]", "(not a variation)", "$1 stays text", "1-0? {", "ünïcode ♞")
+
+
+def parse_games(text: str, *, variations: bool = True) -> Iterator[Game]:
+    """Yield the games of a text, as `read_games` does."""
+    return read_games(io.BytesIO(text.encode("utf-8", "surrogateescape")), variations=variations)
 
 
 def only(text: str) -> Game:

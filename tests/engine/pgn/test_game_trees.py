@@ -10,8 +10,8 @@ import chess.pgn
 import pytest
 
 from engine.pgn.game import Game, Node
-from engine.pgn.pgn import game_text, parse_games, read_games
-from tests.engine.pgn.games import only, random_game
+from engine.pgn.pgn import game_text, read_games
+from tests.engine.pgn.games import only, parse_games, random_game
 
 
 def theirs(game: chess.pgn.Game, chess960: bool) -> Iterator[tuple[object, ...]]:

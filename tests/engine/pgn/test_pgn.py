@@ -13,9 +13,9 @@ import chess.pgn
 import pytest
 
 from engine.board import Board
-from engine.pgn.pgn import MAX_ERRORS, MAX_NESTED, _games, game_text, parse_games, pgn_text, read_games
+from engine.pgn.pgn import MAX_ERRORS, MAX_NESTED, _games, game_text, pgn_text, read_games
 from engine.pgn.tokens import MAX_COMMENT, MAX_HEADER, MAX_LINE
-from tests.engine.pgn.games import only, random_game
+from tests.engine.pgn.games import only, parse_games, random_game
 
 DIRT = (b"", b"{", b"}", b"(", b")", b"\n\n", b"[", b'"', b"\xff", b"$")
 

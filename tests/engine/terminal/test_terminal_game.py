@@ -5,10 +5,10 @@ import re
 import pytest
 
 from engine.facade import Board, InvalidMove
-from engine.pgn.pgn import parse_games
 from engine.pgn.time_control import TimeControl
 from engine.terminal.chess_clock import ChessClock
 from engine.terminal.terminal_game import DRAW, TerminalGame
+from tests.engine.pgn.games import parse_games
 from tests.engine.terminal.test_chess_clock import Time
 
 NAMES = {"white": "W", "black": "B"}
