@@ -70,7 +70,7 @@ PROBCUT_REDUCTION = 4              # plies by which the search that confirms a c
 
 SINGULAR_DEPTH = 7                 # plies: not tried below; sane 5..9
 SINGULAR_MARGIN = 32               # 1/16 cp per ply of depth that all other moves must stay below; sane 10..80
-SINGULAR_TABLE_DEPTH = 3           # plies by which the table's score may be shallower than the node; sane 2..5
+SINGULAR_TT_DEPTH = 3              # plies by which the table's score may be shallower than the node; sane 2..5
 NEGATIVE_EXTENSION = 2             # plies for a table move above beta that is not singular; sane 1..3
 EXTENSION_LIMIT = 2                # times the root's depth: no move is extended from this ply on; sane 1..4
 
@@ -83,10 +83,10 @@ LATE_MOVE_BASE = 1404              # 1/1024 ply; sane 0..2500
 LATE_MOVE_SLOPE = 561              # 1/1024 ply, times ln(depth) ln(move number); sane 200..800
 REDUCE_CUT_NODE = 715              # 1/1024 ply more where a cutoff is expected; sane 0..2500
 REDUCE_NOT_IMPROVING = 943         # ... where the evaluation does not improve; sane 0..2000
-REDUCE_TABLE_TACTICAL = 503        # ... if the table's move is a capture or promotion; sane 0..1500
+REDUCE_TT_TACTICAL = 503           # ... if the table's move is a capture or promotion; sane 0..1500
 REDUCE_LESS_ON_PV = 633            # 1/1024 ply less on the principal variation; sane 0..2000
 REDUCE_LESS_ON_TT_PV = 846         # ... where an earlier principal variation came by; sane 0..2000
-REDUCE_LESS_IF_FORCED = 988        # ... if the node is forced; sane 0..2000
+REDUCE_LESS_IF_FORCED = 988        # ... if the node is forced: in check, or in a variant by its rules; sane 0..2000
 REDUCE_BAD_CAPTURE = -248          # 1/1024 ply more (negative: less) for captures that lose material; sane -1500..1500
 DEEPER_MARGIN = 63                 # cp above alpha: a reduced move is searched again a ply deeper; sane 30..120
 LATE_MOVE_HISTORY = 8105           # history points that change a reduction by one ply; sane 4000..20000
@@ -102,7 +102,7 @@ EXCHANGE_PRUNING_DEPTH = 8         # plies; sane 6..10
 QUIET_EXCHANGE_MARGIN = 80         # cp per ply that a quiet move may lose by exchange; sane 30..150
 CAPTURE_EXCHANGE_MARGIN = 96       # cp per ply that a capture may lose; sane 60..150
 
-TABLE_CUTOFF_CLOCK = 90            # half-moves without progress: from here on the table ends no node; sane 80..98
+TT_CUTOFF_CLOCK = 90               # half-moves without progress: from here on the table ends no node; sane 80..98
 REPLACEMENT_AGE = 4                # plies of depth that one search of age costs a table entry; sane 1..8
 PROBE_DEPTH = 2                    # plies left: nearer to the leaves the search probes no tablebase; guess, sane 1..6
 

@@ -8,7 +8,7 @@ cdef enum:
     FLIP_RANKS = 56 | 56 << 6
 
 cdef enum:
-    TABLE_MOVE
+    TT_MOVE
     GENERATION
     GOOD_TACTICAL
     QUIET
@@ -19,21 +19,21 @@ cdef class MovePicker:
     cdef Position position
     cdef Rules rules
     cdef History history
-    cdef int places                 # for the moves of a ply
+    cdef int moves_per_ply          # places in `moves`
     cdef object memory              # behind `moves`
     cdef int *moves
     cdef int root_moves[MAX_VARIANT_MOVES]
     cdef int root_count
     cdef int stage[MAX_PLY + 1]
-    cdef int table_move[MAX_PLY + 1]
+    cdef int tt_move[MAX_PLY + 1]
     cdef int threshold[MAX_PLY + 1]
     cdef int index[MAX_PLY + 1]
     cdef int tactical_end[MAX_PLY + 1]
     cdef int bad_end[MAX_PLY + 1]
     cdef int end[MAX_PLY + 1]
     cdef bint tactical_only[MAX_PLY + 1]
-    cdef void begin(self, int ply, int table_move) noexcept nogil
-    cdef void begin_tactical(self, int ply, int table_move, int threshold) noexcept nogil
+    cdef void begin(self, int ply, int tt_move) noexcept nogil
+    cdef void begin_tactical(self, int ply, int tt_move, int threshold) noexcept nogil
     cdef int next(self, int ply) noexcept nogil
     cdef bint is_bad_capture(self, int ply) noexcept nogil
     cdef void skip_to_quiet_checks(self, int ply) noexcept nogil

@@ -25,7 +25,7 @@ from cython.cimports.engine.variants.variant_position import MAX_VARIANT_MOVES
 if not cython.compiled:
     FLIP_RANKS = 56 | 56 << 6      # mirrors the ranks of both squares of a move
     # Stages; of these QUIET_CHECKS comes only after `skip_to_quiet_checks`.
-    TABLE_MOVE, GENERATION, GOOD_TACTICAL, QUIET, QUIET_CHECKS, BAD_CAPTURE = range(6)
+    TT_MOVE, GENERATION, GOOD_TACTICAL, QUIET, QUIET_CHECKS, BAD_CAPTURE = range(6)
 
 
 @cython.cfunc
@@ -60,7 +60,7 @@ def flip_for(side: cython.int, move: cython.int) -> cython.int:
 class MovePicker:
     """The moves of the nodes on the path from the root, one list for each ply.
 
-    A list begins at moves[places * ply]: captures and promotions, then quiet moves. Captures that lose material
+    A list begins at moves[moves_per_ply * ply]: captures and promotions, then quiet moves. Captures that lose material
     are written back over the beginning of the list, whose moves have been returned by then.
     """
 
@@ -68,7 +68,7 @@ class MovePicker:
         if not cython.compiled:
             self.root_moves = [0] * MAX_VARIANT_MOVES
             self.stage = [0] * (MAX_PLY + 1)
-            self.table_move = [0] * (MAX_PLY + 1)
+            self.tt_move = [0] * (MAX_PLY + 1)
             self.threshold = [0] * (MAX_PLY + 1)
             self.index = [0] * (MAX_PLY + 1)
             self.tactical_end = [0] * (MAX_PLY + 1)
@@ -79,8 +79,8 @@ class MovePicker:
         self.rules = Rules(position)
         self.history = history
         self.root_count = 0
-        self.places = MAX_MOVES if self.rules.variant is None else MAX_VARIANT_MOVES
-        self.memory = array("i", bytes(4 * self.places * (MAX_PLY + 1)))
+        self.moves_per_ply = MAX_MOVES if self.rules.variant is None else MAX_VARIANT_MOVES
+        self.memory = array("i", bytes(4 * self.moves_per_ply * (MAX_PLY + 1)))
         if cython.compiled:
             view: cython.int[::1] = self.memory
             self.moves = cython.address(view[0])
@@ -94,12 +94,12 @@ class MovePicker:
         for index in range(self.root_count):
             self.root_moves[index] = moves[index]
 
-    def order(self, table_move: int, tactical_only: bool = False, quiets: int = MAX_MOVES) -> list[int]:
+    def order(self, tt_move: int, tactical_only: bool = False, quiets: int = MAX_MOVES) -> list[int]:
         """Return the moves of the root in order, for tests; calls `skip_to_quiet_checks` after `quiets` quiet moves."""
         if tactical_only:
-            self.begin_tactical(0, table_move, 0)
+            self.begin_tactical(0, tt_move, 0)
         else:
-            self.begin(0, table_move)
+            self.begin(0, tt_move)
         moves = []
         move: cython.int = self.next(0)
         while move != NO_MOVE:
@@ -111,15 +111,15 @@ class MovePicker:
             move = self.next(0)
         return moves
 
-    def begin(self, ply: cython.int, table_move: cython.int) -> cython.void:
+    def begin(self, ply: cython.int, tt_move: cython.int) -> cython.void:
         """Begin a node with all moves; `History.begin_node` comes first."""
-        self.begin_tactical(ply, table_move, 0)
+        self.begin_tactical(ply, tt_move, 0)
         self.tactical_only[ply] = False
 
-    def begin_tactical(self, ply: cython.int, table_move: cython.int, threshold: cython.int) -> cython.void:
+    def begin_tactical(self, ply: cython.int, tt_move: cython.int, threshold: cython.int) -> cython.void:
         """Begin a node with the captures and promotions that win at least `threshold` centipawns by exchange."""
-        self.stage[ply] = TABLE_MOVE
-        self.table_move[ply] = table_move if self.is_playable(ply, table_move) else NO_MOVE
+        self.stage[ply] = TT_MOVE
+        self.tt_move[ply] = tt_move if self.is_playable(ply, tt_move) else NO_MOVE
         self.threshold[ply] = threshold
         self.tactical_only[ply] = True
 
@@ -138,10 +138,10 @@ class MovePicker:
     def next(self, ply: cython.int) -> cython.int:
         """Return the next move, NO_MOVE after the last."""
         move: cython.int = NO_MOVE
-        if self.stage[ply] == TABLE_MOVE:
+        if self.stage[ply] == TT_MOVE:
             self.stage[ply] = GENERATION
-            if self.table_move[ply] != NO_MOVE:
-                return self.table_move[ply]
+            if self.tt_move[ply] != NO_MOVE:
+                return self.tt_move[ply]
         if self.stage[ply] == GENERATION:
             self.generate_moves(ply)
             self.stage[ply] = GOOD_TACTICAL
@@ -159,7 +159,7 @@ class MovePicker:
             return move
         if self.stage[ply] != BAD_CAPTURE:
             self.stage[ply] = BAD_CAPTURE
-            self.index[ply] = self.places * ply
+            self.index[ply] = self.moves_per_ply * ply
         return self.next_bad_capture(ply)
 
     def is_bad_capture(self, ply: cython.int) -> cython.bint:
@@ -177,7 +177,7 @@ class MovePicker:
 
     def generate_moves(self, ply: cython.int) -> cython.void:
         """Generate the moves, put captures and promotions first, and rank those."""
-        start: cython.int = self.places * ply
+        start: cython.int = self.moves_per_ply * ply
         end: cython.int
         index: cython.int
         move: cython.int
@@ -217,7 +217,7 @@ class MovePicker:
         while self.index[ply] < self.tactical_end[ply]:
             move: cython.int = take_best(self.moves, self.index[ply], self.tactical_end[ply])
             self.index[ply] += 1
-            if move == self.table_move[ply]:
+            if move == self.tt_move[ply]:
                 continue
             least: cython.int = self.threshold[ply]
             if not self.tactical_only[ply]:
@@ -242,7 +242,7 @@ class MovePicker:
         while self.index[ply] < self.end[ply]:
             move: cython.int = flip_for(side, take_best(self.moves, self.index[ply], self.end[ply]))
             self.index[ply] += 1
-            if move != self.table_move[ply]:
+            if move != self.tt_move[ply]:
                 return move
         return NO_MOVE
 
@@ -251,7 +251,7 @@ class MovePicker:
         while self.index[ply] < self.end[ply]:
             self.index[ply] += 1
             move: cython.int = self.moves[self.index[ply] - 1]
-            if move != self.table_move[ply]:
+            if move != self.tt_move[ply]:
                 return move
         return NO_MOVE
 

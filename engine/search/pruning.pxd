@@ -11,7 +11,7 @@ cdef enum:
 cdef int internal_reduction(u64 entry, int depth) noexcept nogil
 cdef int null_move_reduction(int depth, int surplus) noexcept nogil
 cdef int fail_high_score(int score, int beta, int depth) noexcept nogil
-cdef int singular_beta(int table_score, int depth) noexcept nogil
+cdef int singular_beta(int tt_score, int depth) noexcept nogil
 cdef int move_count_limit(int depth, bint improving) noexcept nogil
 cdef int futility_margin(int depth) noexcept nogil
 cdef int late_move_reduction(int depth, int move_number, int history_score) noexcept nogil

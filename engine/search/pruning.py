@@ -38,7 +38,7 @@ from cython.cimports.engine.core.params import (
     REDUCE_LESS_ON_PV,
     REDUCE_LESS_ON_TT_PV,
     REDUCE_NOT_IMPROVING,
-    REDUCE_TABLE_TACTICAL,
+    REDUCE_TT_TACTICAL,
     REVERSE_FUTILITY_DEPTH,
     REVERSE_FUTILITY_IMPROVING,
     REVERSE_FUTILITY_MARGIN,
@@ -89,9 +89,9 @@ def fail_high_score(score: cython.int, beta: cython.int, depth: cython.int) -> c
     return (score * depth + beta) // (depth + 1)
 
 
-def singular_beta(table_score: cython.int, depth: cython.int) -> cython.int:
+def singular_beta(tt_score: cython.int, depth: cython.int) -> cython.int:
     """Return the score that all other moves must stay below for the table's move to be singular."""
-    return table_score - (SINGULAR_MARGIN * depth >> 4)
+    return tt_score - (SINGULAR_MARGIN * depth >> 4)
 
 
 def move_count_limit(depth: cython.int, improving: cython.bint) -> cython.int:
@@ -176,8 +176,8 @@ class Pruning:
             parts += REDUCE_CUT_NODE
         if not self.stack.improving[ply]:
             parts += REDUCE_NOT_IMPROVING
-        if self.stack.table_tactical[ply]:
-            parts += REDUCE_TABLE_TACTICAL
+        if self.stack.tt_tactical[ply]:
+            parts += REDUCE_TT_TACTICAL
         if on_pv:
             parts -= REDUCE_LESS_ON_PV
         if self.stack.tt_pv[ply]:

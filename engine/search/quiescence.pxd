@@ -15,6 +15,6 @@ cdef class Quiescence:
     cdef SearchStack stack
     cdef MovePicker picker
     cdef NodeCounter counter
-    cdef int root_ply              # of this search
+    cdef int first_ply             # of this search
     cdef int search(self, int alpha, int beta, int ply) noexcept nogil
     cdef int search_captures(self, int alpha, int beta, int ply) noexcept nogil

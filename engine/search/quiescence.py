@@ -43,7 +43,7 @@ class Quiescence:
 
     def search(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
         """Return the score once the captures are over, in centipawns for the side to move."""
-        self.root_ply = ply
+        self.first_ply = ply
         return self.search_captures(alpha, beta, ply)
 
     def search_captures(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
@@ -64,11 +64,11 @@ class Quiescence:
             return score
         entry: u64 = self.table.probe(self.position.key)
         if beta - alpha == 1:
-            known: cython.int = self.stack.table_cutoff(entry, beta, 0, ply)
+            known: cython.int = self.stack.tt_cutoff(entry, beta, 0, ply)
             if known != NO_SCORE:
                 return known
         forced: cython.bint = self.rules.is_forced()
-        if forced and ply >= self.root_ply + FORCED_PLIES and not self.position.in_check():
+        if forced and ply >= self.first_ply + FORCED_PLIES and not self.position.in_check():
             return self.stack.evaluate(ply)
         best: cython.int = mated_in(ply)
         delta_base: cython.int = -INFINITE

@@ -21,7 +21,7 @@ from cython.cimports.engine.core.params import (
     PROBCUT_MARGIN,
     PROBCUT_REDUCTION,
     SINGULAR_DEPTH,
-    SINGULAR_TABLE_DEPTH,
+    SINGULAR_TT_DEPTH,
 )
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, INFINITE, LONGEST_WIN, NO_SCORE, from_tt, is_decided
@@ -217,7 +217,7 @@ class Search:
         if beta <= DRAW and self.draws.has_upcoming_repetition(ply):
             return DRAW
         entry: u64 = self.table.probe(self.position.key)
-        score = self.stack.table_cutoff(entry, beta, depth, ply)
+        score = self.stack.tt_cutoff(entry, beta, depth, ply)
         if score != NO_SCORE:
             return score
         tb_score: cython.int = self.draws.tablebase_score(depth, ply)
@@ -317,9 +317,9 @@ class Search:
         self, alpha: cython.int, beta: cython.int, depth: cython.int, ply: cython.int, entry: u64
     ) -> cython.int:
         """Search the moves until one fails high; store the result in the table and return the best score."""
-        table_move: cython.int = entry_move(entry) if entry else NO_MOVE
+        tt_move: cython.int = entry_move(entry) if entry else NO_MOVE
         if ply == 0 and self.root_restricted:
-            table_move = self.root_move
+            tt_move = self.root_move
         extension: cython.int = self.singular_extension(entry, beta, depth, ply)
         if extension == MULTICUT:
             return singular_beta(from_tt(entry_score(entry), ply), depth)
@@ -331,9 +331,9 @@ class Search:
         best_move: cython.int = NO_MOVE
         number: cython.int = 0
         may_prune: cython.bint = ply > 0 and self.rules.is_zugzwang_unlikely()
-        self.stack.table_tactical[ply] = table_move != NO_MOVE and is_tactical(table_move)
+        self.stack.tt_tactical[ply] = tt_move != NO_MOVE and is_tactical(tt_move)
         self.stack.begin_moves(ply)
-        self.picker.begin(ply, table_move)
+        self.picker.begin(ply, tt_move)
         move: cython.int = self.picker.next(ply)
         while move != NO_MOVE:
             if move == excluded:
@@ -352,7 +352,7 @@ class Search:
                 continue
             if ply == 0:
                 self.begin_root_move(move, number)
-            move_depth: cython.int = depth + extension if move == table_move else depth
+            move_depth: cython.int = depth + extension if move == tt_move else depth
             score: cython.int = self.search_move(move, number, alpha, beta, move_depth, ply)
             if self.counter.stopped:
                 return DRAW
@@ -393,7 +393,7 @@ class Search:
         if ply >= EXTENSION_LIMIT * self.root_depth:
             return 0
         score: cython.int = from_tt(entry_score(entry), ply)
-        if entry_depth(entry) < depth - SINGULAR_TABLE_DEPTH or not entry_bound(entry) & LOWER_BOUND:
+        if entry_depth(entry) < depth - SINGULAR_TT_DEPTH or not entry_bound(entry) & LOWER_BOUND:
             return 0
         if is_decided(score) or not self.picker.is_playable(ply, entry_move(entry)):
             return 0

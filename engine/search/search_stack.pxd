@@ -40,7 +40,7 @@ cdef class SearchStack:
     cdef bint improving[MAX_PLY + 2]
     cdef bint cut_node[MAX_PLY + 2]
     cdef bint tt_pv[MAX_PLY + 2]
-    cdef bint table_tactical[MAX_PLY + 2]
+    cdef bint tt_tactical[MAX_PLY + 2]
     cdef int reductions[MAX_PLY + 2]
     cdef int history_score[MAX_PLY + 2]     # of the move being searched
     cdef int tried_quiet_count[MAX_PLY + 2]
@@ -55,7 +55,7 @@ cdef class SearchStack:
     cdef void set_evaluation(self, u64 entry, bint forced, int ply) noexcept nogil
     cdef int refined_evaluation(self, u64 entry, int ply) noexcept nogil
     cdef int static_eval(self, int ply) noexcept nogil
-    cdef int table_cutoff(self, u64 entry, int beta, int depth, int ply) noexcept nogil
+    cdef int tt_cutoff(self, u64 entry, int beta, int depth, int ply) noexcept nogil
     cdef void store(self, int move, int score, int depth, int bound, int ply) noexcept nogil
     cdef int quiet_score(self, int move, int ply) noexcept nogil
     cdef void begin_moves(self, int ply) noexcept nogil

@@ -13,7 +13,7 @@ from cython.cimports.engine.core.params import (
     HISTORY_RISE,
     HISTORY_RISE_LIMIT,
     NETWORK_LIMIT,
-    TABLE_CUTOFF_CLOCK,
+    TT_CUTOFF_CLOCK,
 )
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, from_tt, is_decided, to_tt
@@ -108,7 +108,7 @@ class SearchStack:
             self.improving = [False] * (MAX_PLY + 2)
             self.cut_node = [False] * (MAX_PLY + 2)
             self.tt_pv = [False] * (MAX_PLY + 2)
-            self.table_tactical = [False] * (MAX_PLY + 2)
+            self.tt_tactical = [False] * (MAX_PLY + 2)
             self.reductions = [0] * (MAX_PLY + 2)
             self.moves = [0] * (MAX_PLY + 2)
             self.history_score = [0] * (MAX_PLY + 2)
@@ -215,14 +215,14 @@ class SearchStack:
         """Return the corrected static evaluation, NO_SCORE if the node is forced."""
         return self.static_evals[ply + BEFORE_ROOT]
 
-    def table_cutoff(self, entry: u64, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
+    def tt_cutoff(self, entry: u64, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
         """Return the table's score if it is deep enough and decides the null window, else NO_SCORE.
 
         Near the fifty-move draw the table is ignored, because its key does not include the clock.
         """
         if entry == 0 or entry_depth(entry) < depth or self.excluded[ply]:
             return NO_SCORE
-        if self.position.halfmove_clock >= TABLE_CUTOFF_CLOCK and self.rules.has_fifty_move_rule:
+        if self.position.halfmove_clock >= TT_CUTOFF_CLOCK and self.rules.has_fifty_move_rule:
             return NO_SCORE
         score: cython.int = from_tt(entry_score(entry), ply)
         if entry_bound(entry) & (LOWER_BOUND if score >= beta else UPPER_BOUND):

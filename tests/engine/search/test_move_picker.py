@@ -24,11 +24,11 @@ def test_each_legal_move_comes_once_and_the_table_move_first(start: Start) -> No
     for board in random_games(count=2, plies=100, start=start, seed=82):
         position, _ = parse_fen(board.fen())
         legal = legal_moves(position)
-        for table_move in (0, rng.randrange(65536), *rng.sample(legal, min(2, len(legal)))):
-            order = MovePicker(position, History()).order(table_move)
+        for tt_move in (0, rng.randrange(65536), *rng.sample(legal, min(2, len(legal)))):
+            order = MovePicker(position, History()).order(tt_move)
             assert sorted(order) == sorted(legal)
-            if table_move in legal:
-                assert order[0] == table_move
+            if tt_move in legal:
+                assert order[0] == tt_move
 
 
 def test_winning_captures_come_first_and_losing_ones_last(start: Start) -> None:
