@@ -32,7 +32,7 @@ ENTRY = struct.Struct(">QHHI")
 KEY = struct.Struct(">Q")
 FILES, RANKS = "abcdefgh", "12345678"
 PROMOTIONS = ("", "n", "b", "r", "q", "k")      # a king in antichess only
-MAX_MOVES = 256                    # of a position; no chess position has more
+MAX_ENTRIES = 256                  # of a position, one for each move; no chess position has more moves
 MAX_WEIGHT = 0xFFFF
 SAMPLES = 64                       # entries checked when a book is opened
 BLOCK_ENTRIES = 4096               # read at a time
@@ -126,7 +126,7 @@ class Book:
                 low = middle + 1
             else:
                 high = middle
-        block = self._read(low, min(MAX_MOVES, self._size - low))
+        block = self._read(low, min(MAX_ENTRIES, self._size - low))
         for fields in ENTRY.iter_unpack(block):
             if fields[0] != key:
                 return

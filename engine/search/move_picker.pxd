@@ -5,7 +5,7 @@ from engine.search.rules cimport Rules
 from engine.variants.variant_position cimport MAX_VARIANT_MOVES
 
 cdef enum:
-    FLIP_RANKS = 56 | 56 << 6
+    FLIP_MOVE = 56 | 56 << 6
 
 cdef enum:
     TT_MOVE

@@ -23,7 +23,7 @@ from cython.cimports.engine.search.rules import Rules
 from cython.cimports.engine.variants.variant_position import MAX_VARIANT_MOVES
 
 if not cython.compiled:
-    FLIP_RANKS = 56 | 56 << 6      # mirrors the ranks of both squares of a move
+    FLIP_MOVE = 56 | 56 << 6       # mirrors the ranks of both squares of a move
     # Stages; of these QUIET_CHECKS comes only after `skip_to_quiet_checks`.
     TT_MOVE, GENERATION, GOOD_TACTICAL, QUIET, QUIET_CHECKS, BAD_CAPTURE = range(6)
 
@@ -52,7 +52,7 @@ def take_best(moves: cython.p_int, index: cython.int, end: cython.int) -> cython
 @cython.exceptval(check=False)
 def flip_for(side: cython.int, move: cython.int) -> cython.int:
     """Return the move seen from that side's end of the board; calling it twice restores the move."""
-    return move ^ FLIP_RANKS if side else move
+    return move ^ FLIP_MOVE if side else move
 
 
 @cython.final
@@ -234,7 +234,7 @@ class MovePicker:
         self.history.rank_quiets(self.position, self.moves, self.tactical_end[ply], self.end[ply], ply)
         if self.position.side_to_move:
             for index in range(self.tactical_end[ply], self.end[ply]):
-                self.moves[index] ^= FLIP_RANKS
+                self.moves[index] ^= FLIP_MOVE
 
     def next_quiet(self, ply: cython.int) -> cython.int:
         """Return the best remaining quiet move."""

@@ -2,7 +2,7 @@ from engine.core.bitboard cimport u64
 from engine.core.position cimport Position
 from engine.syzygy.table cimport TableTree
 
-cdef int LOSS, DRAWN, WIN, UNKNOWN
+cdef int LOSS, WDL_DRAW, WIN, UNKNOWN
 
 cdef u64 material_key_of(Position position) noexcept nogil
 

@@ -15,7 +15,7 @@ from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.syzygy.packed_values import NO_VALUE
 from cython.cimports.engine.syzygy.table import TableTree
 
-LOSS, DRAWN, WIN = -2, 0, 2
+LOSS, WDL_DRAW, WIN = -2, 0, 2
 UNKNOWN = NO_VALUE                 # a file is missing or damaged, or the position cannot be probed
 
 
@@ -79,7 +79,7 @@ class Prober:
         wdl = self.stored_wdl()
         if wdl == UNKNOWN:
             return UNKNOWN
-        self.decided_by_capture = alpha >= wdl and alpha > DRAWN
+        self.decided_by_capture = alpha >= wdl and alpha > WDL_DRAW
         return alpha if alpha >= wdl else wdl
 
     def probe_after(self, move: cython.int, alpha: cython.int, beta: cython.int) -> cython.int:
@@ -93,7 +93,7 @@ class Prober:
         """Return the stored WDL, possibly wrong where a capture decides, or UNKNOWN."""
         key: u64 = material_key_of(self.position)
         if key == 0:
-            return DRAWN               # bare kings have no file
+            return WDL_DRAW            # bare kings have no file
         value: cython.int = self.tree.probe(self.position, key)
         return value - 2 if 0 <= value <= 4 else UNKNOWN
 
