@@ -173,7 +173,7 @@ def _check_kings(position: Position, board: list[int], us: int) -> None:
 
 
 def _was_in_check_before(board: list[int], us: int, passed: int) -> bool:
-    """Return whether the king of the side to move was in check before the double step over `passed`: none was made."""
+    """Return whether the double step over `passed` is impossible: the king was already in check before it."""
     before = list(board)
     pawn, origin = _double_step(us, passed)
     before[pawn], before[origin] = NO_PIECE, board[pawn]

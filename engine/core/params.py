@@ -19,12 +19,13 @@ WIN_CORNER = 60                    # cp per step it is nearer to the corner wher
 WIN_DISTANCE = 10                  # cp per step the kings are nearer to each other; sane 5..30
 WIN_PAWN_RANK = 20                 # cp per rank of the pawn in a won ending; sane 5..40
 
-SCALE_NORMAL = 64                  # an endgame advantage counts for this many of 64 parts ...
+# How much an endgame advantage counts, in parts of SCALE_NORMAL:
+SCALE_NORMAL = 64                  # in full
 # The next two are what 20,000 and 66,000 positions of our games came to, by the scores of the network 2026-11-22e.
-SCALE_NO_PAWNS = 4                 # ... without pawns and at most a minor piece ahead; sane 0..32
-SCALE_BARE_BISHOPS = 7             # ... for each pawn, with bishops of opposite colours and nothing else; sane 2..12
-SCALE_OPPOSITE_BISHOPS = 52        # ... with these and other pieces; sane 32..64
-SCALE_PER_PAWN = 5                 # ... less for each pawn short of four; sane 0..10
+SCALE_NO_PAWNS = 4                 # if the stronger side has no pawns and is at most a minor piece ahead; sane 0..32
+SCALE_BARE_BISHOPS = 7             # for each of its pawns, with only bishops of opposite colours; sane 2..12
+SCALE_OPPOSITE_BISHOPS = 52        # with bishops of opposite colours and other pieces; sane 32..64
+SCALE_PER_PAWN = 5                 # less for each pawn that the stronger side has short of four; sane 0..10
 ENDGAME_PIECES = 16                # with more pieces and pawns a network's score counts in full; sane 10..20
 
 NETWORK_LIMIT = 4000               # cp: limit of a network's score; a known win scores more; sane 2000..10000
@@ -37,7 +38,7 @@ STYLE_LIMIT = 300                  # cp: the most that a named style adds to a s
 STYLE_BEHIND = 0                   # cp: a side worse by more than this begins to count as behind; sane 0..100
 STYLE_FAR_BEHIND = 150             # cp: ... and from here on as fully behind; sane 100..500
 
-FIFTY_MOVES_FADING = 200           # half-moves without progress that would leave nothing of a score; sane 150..400
+FIFTY_MOVES_FADING = 200           # a score is multiplied by (this - halfmove clock) / this; sane 150..400
 
 # --- Search --------------------------------------------------------------------------------------------------------
 # Numbers whose range is 20 or wider were tuned by games: 32 of them by 16,000 and again by 15,000, then all 49 by
@@ -74,8 +75,8 @@ SINGULAR_TT_DEPTH = 3              # plies by which the table's score may be sha
 NEGATIVE_EXTENSION = 2             # plies for a table move above beta that is not singular; sane 1..3
 EXTENSION_LIMIT = 2                # times the root's depth: no move is extended from this ply on; sane 1..4
 
-HINDSIGHT_REDUCTION = 2            # plies: a move that was reduced by less has no reduced answer; sane 1..4
-HINDSIGHT_MARGIN = 190             # cp of evaluation that a reduced move lost, for a reduced answer; sane 100..300
+HINDSIGHT_REDUCTION = 2            # plies: a reply is reduced too if the last move was by this or more ...; sane 1..4
+HINDSIGHT_MARGIN = 190             # cp: ... and lost more than this of evaluation; sane 100..300
 
 LATE_MOVE_DEPTH = 2                # plies: no move is reduced below; sane 2..4
 LATE_MOVE_COUNT = 1                # moves searched in full before any is reduced; sane 1..6
@@ -151,7 +152,7 @@ NEXT_DEPTH_PERCENT = 90            # of the soft deadline gone: too late to begi
 STEADY_PERCENT = (160, 130, 110, 95, 85, 80)   # [depths in a row with the same best move]; sane 50..250
 SCORE_TREND_LIMIT = 50             # cp: a bigger rise or drop counts as this much; sane 20..100
 SCORE_TREND_PERCENT = 80           # for each centipawn of drop, in hundredths; sane 0..150
-SHARE_BASE = 150                   # for a best move that took no nodes at all; sane 120..200
-SHARE_PERCENT = 80                 # less for each percent of the nodes, in hundredths; sane 0..150
+SHARE_BASE = 150                   # of the soft deadline, if the best move took no nodes ...; sane 120..200
+SHARE_PERCENT = 80                 # ... less this / 100 for each percent of the nodes that it took; sane 0..150
 SOFT_PERCENT_MIN = 40              # bounds of the adapted soft deadline, in percent; sane 20..80
 SOFT_PERCENT_MAX = 300             # sane 150..400

@@ -51,7 +51,8 @@ def portions(
 ) -> Iterator[int]:
     """Yield numbers that add up to `perft`, so that the caller can be interrupted between them.
 
-    Until the last one, `position` is another position. Variants count and move in their own way.
+    Between yields, moves are made on `position`; it is restored after the last one. Variants count and move in their
+    own way.
     """
     if depth <= PORTION_PLIES:
         yield count(position, depth)

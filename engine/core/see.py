@@ -68,8 +68,8 @@ def least_valuable(position: Position, side: cython.int, attackers: u64) -> cyth
 def exchange_wins(position: Position, move: cython.int, threshold: cython.int) -> cython.bint:
     """Return whether the move wins at least `threshold` centipawns after all captures on its square.
 
-    `balance` is what the side that captured last has won beyond its goal if its capturing piece is lost too: as soon
-    as that is not negative, no recapture can change the answer.
+    `balance` is the material of the side that just captured, minus its threshold, assuming that its piece is
+    recaptured: as soon as that is not negative, no recapture can change the answer.
     """
     if flag_of(move) == CASTLING:
         return threshold <= 0

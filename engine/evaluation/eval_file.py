@@ -36,7 +36,7 @@ def default_choice() -> str:
 
 
 def read(choice: EvalChoice) -> EvalChoice:
-    """Return the same choice so that it needs no file of the user: another machine gets what it names here.
+    """Return the choice with the user's file already read, so that it can be sent to another machine.
 
     Raises InvalidNet.
     """

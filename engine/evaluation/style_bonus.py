@@ -21,7 +21,7 @@ FEATURES = (
     "attackers",       # for each pair of our pieces that attack the squares around the enemy king
     "storm",           # for each rank that our pawns on the files around the enemy king have advanced
     "danger",          # as `attackers`, for the enemy's pieces and our king
-    "sacrifice",       # for each pawn's worth of material that we are short of, up to four, if that is not worse
+    "sacrifice",       # for each pawn's worth of material that we are short of, up to four; less as we fall behind
     "pieces_off",      # for each piece, pawns left out, that has left the board, of either side
     "queens_off",      # if no queen is left
     "centre",          # for each pawn of ours on d4, e4, d5 or e5

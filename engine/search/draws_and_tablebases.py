@@ -158,7 +158,7 @@ class DrawsAndTablebases:
         return is_repetition(self.position, self.root_height)
 
     def mate_distance_score(self, beta: cython.int, ply: cython.int) -> cython.int:
-        """Return the score if neither a mate in one nor being mated here would change the result, else NO_SCORE.
+        """Return the bound if even the shortest possible mate is outside the window, else NO_SCORE.
 
         A mate nearer to the root has been found already. (chessprogramming wiki: Mate Distance Pruning)
         """

@@ -204,7 +204,7 @@ class Pruning:
         return refined - margin >= beta
 
     def hindsight_reduction(self, depth: cython.int, ply: cython.int) -> cython.int:
-        """Return 1 to reduce the answer to a reduced move of which the evaluation says that it was bad, else 0."""
+        """Return 1 if the previous move was reduced and then lost evaluation: its reply needs less depth. Else 0."""
         if ply == 0 or depth < 2 or self.stack.reductions[ply - 1] < HINDSIGHT_REDUCTION:
             return 0
         before: cython.int = self.stack.static_eval(ply - 1)

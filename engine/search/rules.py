@@ -78,7 +78,7 @@ class Rules:
         return self.variant is not None and self.variant.is_stuck()
 
     def can_move_back(self) -> cython.bint:
-        """Return whether a piece that moves back repeats a position: not if a capture is forced or checks count."""
+        """Return whether moving a piece back repeats the position: not if captures are forced or checks are counted."""
         if self.variant is None:
             return True
         return self.variant.can_move_back and (not self.variant.is_forced() or self.variant.in_check())

@@ -23,7 +23,7 @@ if not cython.compiled:
 
 FOREVER_US = 10**15                # 31 years: no deadline
 LEAST_US = 100                     # the shortest deadline
-CLOCK_PERIOD = cython.declare(cython.int, 1024)     # nodes between two checks of the limits, less than 1 ms
+CLOCK_PERIOD = cython.declare(cython.int, 1024)     # nodes between two checks of the limits: 0.5 ms at 2 million per s
 UNLIMITED_NODES = 1 << 62
 
 

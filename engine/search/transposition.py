@@ -65,7 +65,7 @@ class TranspositionTable:
     def resize(self, megabytes: int) -> None:
         """Replace the table by an empty one. Raises MemoryError if memory is short, and keeps the old one.
 
-        The free memory limits only a table that grows: another one fits once that of the old one is returned.
+        The free memory limits only a table that grows: one that does not reuses the memory of the old one.
         """
         free_mb = available_mb()
         grows = megabytes > self.buckets * BUCKET_BYTES >> 20
@@ -90,7 +90,7 @@ class TranspositionTable:
         self.age = 0
 
     def clear(self) -> None:
-        """Empty the table, on Linux without another one beside it: a limit of the process may forbid that."""
+        """Empty the table. On Linux zero the pages in place: a memory limit may refuse a second table."""
         self.slots[0] = 1          # an entry that reads as absent
         if sys.platform == "linux":
             with suppress(OSError):                # locked memory
@@ -131,7 +131,10 @@ class TranspositionTable:
         raw_eval: cython.int,
         on_pv: cython.bint,
     ) -> cython.void:
-        """Store a result in place of the bucket's least valuable entry: a shallow, old one."""
+        """Store a result in place of the bucket's least valuable entry: a shallow, old one.
+
+        A result of the same position is always replaced, even a deeper one; its move stays if the new result has none.
+        """
         slot: u64 = scale(key, self.buckets) * 8
         end: u64 = slot + 8
         chosen: u64 = slot
