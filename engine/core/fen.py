@@ -109,6 +109,8 @@ def parse_castling(text: str, board: list[int]) -> list[int]:
         return rooks
     if len(text) > len(rooks):
         raise Problem(f"expected at most {len(rooks)} castling rights, found {quoted(text)}")
+    if len(set(text)) < len(text):
+        raise Problem(f"a castling right is named twice in {quoted(text)}")
     for letter in text:
         if letter not in "KQABCDEFGHkqabcdefgh":
             raise Problem(f"unknown castling right {letter!r}")

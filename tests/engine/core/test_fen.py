@@ -43,6 +43,7 @@ def test_clocks_may_be_missing() -> None:
         ("4k3/8/8/8/8/8/8/4K2R w Z - 0 1", "unknown castling right 'Z'"),
         ("4k3/8/8/8/8/8/8/4K3 w Kz - 0 1", "unknown castling right 'z'"),
         ("4k3/8/8/8/8/8/8/4KR1R w FH - 0 1", "two castling rights"),
+        ("4k3/8/8/8/8/8/8/4K2R w KK - 0 1", "named twice"),
         ("4k3/8/8/8/8/8/8/4K3 w KQkqK - 0 1", "at most 4 castling rights"),
         ("4k3/8/8/8/8/8/8/4K3 w - xx 0 1", "expected an en passant square"),
         ("4k3/8/8/8/8/8/8/4K3 w - - x 1", "halfmove clock"),
