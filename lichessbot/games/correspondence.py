@@ -2,7 +2,7 @@
 
 Pure: `now` is monotonic seconds, passed in. The stream of a game that may last for months is not kept open: the list
 of games in progress tells where it is our turn. Those games are played one after the other: the shortest time left
-first, else the longest wait.
+first, and where there is plenty, the longest wait.
 """
 
 import math
@@ -12,8 +12,9 @@ from typing import Final
 
 from lichessbot.lichess.models import GameInfo
 
-# Seconds. A game that waited this long goes before games with as much time left, so that fast ones do not starve it.
-_MAX_WAIT_S: Final = 3600.0
+# A game is due at the latest so many seconds after our turn began, so that fast games do not starve it. As Lichess
+# gives at least a day for a turn, a game with less than this left goes before all new turns.
+_MAX_WAIT_S: Final = 12 * 3600.0
 
 
 @dataclass(slots=True)
@@ -102,7 +103,7 @@ class CorrespondenceGames:
     def next(self, now: float, in_session: Container[str]) -> GameInfo | None:
         """Return the most urgent game with our turn that has no session."""
         waiting = [entry for entry in self._waiting(in_session) if entry.not_before <= now]
-        most_urgent = min(waiting, key=lambda entry: entry.urgency, default=None)
+        most_urgent = min(waiting, key=lambda entry: (entry.urgency, entry.deadline), default=None)
         return None if most_urgent is None else most_urgent.info
 
     def wake_at(self, in_session: Container[str]) -> float | None:

@@ -44,6 +44,22 @@ def test_among_those_with_time_the_longest_waiting_goes_first(correspondence: Co
     assert order(correspondence) == ["inneed", "unlimited", "fortnight", "quick"]
 
 
+def test_no_game_loses_on_time_while_others_with_more_of_it_are_played(correspondence: CorrespondenceGames) -> None:
+    for number in range(99):
+        correspondence.note(game(f"days{number}", seconds_left=2 * 86400), 0.0)
+    correspondence.note(game("anhour", seconds_left=4000), 0.0)
+    correspondence.note(game("unlimited", seconds_left=None), -10.0)
+    assert order(correspondence)[:2] == ["anhour", "unlimited"]
+
+
+def test_of_games_that_are_listed_at_once_the_one_with_the_shortest_time_left_goes_first(
+    correspondence: CorrespondenceGames,
+) -> None:
+    for days in (14, 2, 5):
+        correspondence.note(game(f"days{days}", seconds_left=days * 86400), 10.0)
+    assert order(correspondence) == ["days2", "days5", "days14"]
+
+
 def test_time_left_counts_from_when_it_was_seen(correspondence: CorrespondenceGames) -> None:
     correspondence.note(game("later", seconds_left=50), 60.0)
     correspondence.note(game("earlier", seconds_left=80), 10.0)
