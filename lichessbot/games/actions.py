@@ -95,12 +95,17 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True)
 class GameOver:
-    """Leave the game; always the last action. `certain`: Lichess reported the end with a known status."""
+    """Leave the game; always the last action. `told`: Lichess reported the end; else we gave the game up."""
 
     status: GameStatus
     winner: Colour | None
     plies: int
-    certain: bool = True
+    told: bool = True
+
+    @property
+    def certain(self) -> bool:
+        """Whether the game will not go on: Lichess reported the end with a status that we know."""
+        return self.told and self.status is not GameStatus.UNKNOWN_FINISH
 
 
 Action = (

@@ -186,9 +186,9 @@ class Game:
                 yield from self.monitor.refused(report, now)
                 if self._colour is None and self.monitor.is_refused_for_good:
                     # Only our records say that this game exists, and the list of games may be long in coming.
-                    yield self._end(GameStatus.UNKNOWN_FINISH, None)
+                    yield self._end(GameStatus.UNKNOWN_FINISH, None, told=False)
             case ListedGame() if self.monitor.is_gone(report):
-                yield self._end(GameStatus.UNKNOWN_FINISH, None)
+                yield self._end(GameStatus.UNKNOWN_FINISH, None, told=False)
             case ListedGame():
                 yield from self.monitor.compare(report, self._clock, now)
             case SourceAnswer() if self._search.awaits(report.search_id):
@@ -232,7 +232,7 @@ class Game:
     def _read_full(self, full: GameFull, received_at: float, now: float) -> Iterator[Action]:
         colour = self._our_colour(full)
         if colour is None:
-            yield self._end(GameStatus.UNKNOWN_FINISH, None)
+            yield self._end(GameStatus.UNKNOWN_FINISH, None, told=False)
             return
         self._full, self._colour = full, colour
         self._rereading = False
@@ -355,10 +355,11 @@ class Game:
         self._ending.plan(Resign(self.game_id, reason), now)
         yield from self.tick(now)
 
-    def _end(self, status: GameStatus, winner: Colour | None, plies: int | None = None) -> GameOver:
+    def _end(
+        self, status: GameStatus, winner: Colour | None, plies: int | None = None, *, told: bool = True
+    ) -> GameOver:
         self._over = True
-        certain = status is not GameStatus.UNKNOWN_FINISH
-        return GameOver(status, winner, len(self._moves) if plies is None else plies, certain)
+        return GameOver(status, winner, len(self._moves) if plies is None else plies, told)
 
     # Our move
 

@@ -94,7 +94,7 @@ class GameSession:
         self.over = False
         self.over_for_certain = False
         self.archived: ArchivedGame | None = None
-        """The whole game, once it is over for certain."""
+        """The whole game, once Lichess reported its end."""
         self._context = context
         self._log = EventLog(game_id)
         done = {kind: context.store.times_done(game_id, kind) for kind in LimitedAction}

@@ -9,7 +9,7 @@ from lichessbot.games.actions import GameOver
 from lichessbot.games.move_search import ChosenMove
 from lichessbot.games.recording.archive import ArchivedGame
 from lichessbot.inbox import Report
-from lichessbot.lichess.enums import Colour, GameStatus
+from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import STANDARD_START, ChatLine, GameFinish, GameFull, GameInfo, GameState
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage import game_records
@@ -74,15 +74,15 @@ class GameRecorder:
             self._sent[chosen.ply] = _Sent(_facts(chosen, max(0, round(reaction_ms))), now)
 
     def finish(self, over: GameOver) -> ArchivedGame | None:
-        """Record the end; return the game if that is certain and the stream ever showed it."""
+        """Record the end; return the game if Lichess reported that end and the stream ever showed the game."""
         record = self._record
         if record is None:
             return None
-        if not over.certain:
+        if not over.told:
             self._write()
             return None
         record = replace(record, ended_at=time.time(), status=str(over.status), plies=over.plies)
-        if over.status.was_played and over.status is not GameStatus.UNKNOWN_FINISH:
+        if over.status.was_played and (over.winner is not None or over.certain):
             won = over.winner is not None and over.winner == record.colour
             result = Result.DRAWN if over.winner is None else Result.WON if won else Result.LOST
             record = replace(record, result=result)

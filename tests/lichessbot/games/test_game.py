@@ -232,7 +232,7 @@ def test_a_game_of_others_is_left() -> None:
     bench = Bench()
     bench._full["white"] = {"id": "stranger"}
     over = only(bench.full(), GameOver)
-    assert not over.certain
+    assert not over.told
 
 
 def test_a_game_whose_players_cannot_be_read_is_played_with_the_colour_announced() -> None:
@@ -241,8 +241,9 @@ def test_a_game_whose_players_cannot_be_read_is_played_with_the_colour_announced
     only(bench.full("e2e4"), StartSearch)
 
 
-def test_an_unknown_final_status_is_not_certain() -> None:
-    assert not only(Bench().full(status="nobodyKnows"), GameOver).certain
+def test_an_end_with_an_unknown_status_is_told_but_not_certain() -> None:
+    over = only(Bench().full(status="nobodyKnows", winner="white"), GameOver)
+    assert (over.winner, over.told, over.certain) == (Colour.WHITE, True, False)
     assert only(Bench().full(status="mate"), GameOver).certain
 
 

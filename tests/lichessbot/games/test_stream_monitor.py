@@ -44,7 +44,7 @@ def test_a_game_whose_stream_is_always_refused_is_left() -> None:
     for _ in range(20):
         only(bench.hear(StreamRefused(GAME, 400, "not with the Bot API")), PlayingWanted)
         only(bench.wait(4), ReopenStream)
-    assert not only(bench.standing(our_turn=True), GameOver).certain
+    assert not only(bench.standing(our_turn=True), GameOver).told
 
 
 def test_a_game_that_an_incomplete_list_lacks_is_left_only_if_its_stream_is_always_refused() -> None:
@@ -55,7 +55,7 @@ def test_a_game_that_an_incomplete_list_lacks_is_left_only_if_its_stream_is_alwa
         assert bench.standing(our_turn=None, is_whole=False) == []
         only(bench.wait(4), ReopenStream)
     only(bench.hear(StreamRefused(GAME, 404, "No such game")), PlayingWanted)
-    assert not only(bench.standing(our_turn=None, is_whole=False), GameOver).certain
+    assert not only(bench.standing(our_turn=None, is_whole=False), GameOver).told
 
 
 def test_an_incomplete_list_that_lacks_the_game_does_not_count_as_one_that_came() -> None:
@@ -90,7 +90,7 @@ def test_a_game_known_only_from_records_is_left_without_a_list() -> None:
     wanted, over = bench.hear(StreamRefused(GAME, 404, "No such game"))
     assert isinstance(wanted, PlayingWanted)
     assert isinstance(over, GameOver)
-    assert not over.certain, "a look may still find it"
+    assert not over.told, "a look may still find it"
 
 
 def test_a_game_that_was_read_once_is_left_only_after_a_list() -> None:
@@ -342,7 +342,7 @@ def test_a_game_that_is_over_and_whose_stream_cannot_be_read_is_given_up_with_a_
     assert bench.standing(our_turn=None) == [], "the stream may still be read, and tell all moves"
     bench.wait(5)
     assert bench.standing(our_turn=False) == []
-    assert not only(bench.standing(our_turn=None), GameOver).certain
+    assert not only(bench.standing(our_turn=None), GameOver).told
 
 
 def test_a_game_that_goes_on_although_its_end_was_told_is_played() -> None:

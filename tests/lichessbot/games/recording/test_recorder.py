@@ -130,13 +130,15 @@ def test_the_store_gets_one_note_for_each_move_of_ours() -> None:
         (GameOver(GameStatus.MATE, Colour.BLACK, 2), Result.LOST),
         (GameOver(GameStatus.STALEMATE, None, 2), Result.DRAWN),
         (GameOver(GameStatus.ABORTED, None, 2), None),
-        (GameOver(GameStatus.UNKNOWN_FINISH, None, 2, certain=True), None),
+        (GameOver(GameStatus.UNKNOWN_FINISH, Colour.BLACK, 2), Result.LOST),
+        (GameOver(GameStatus.UNKNOWN_FINISH, None, 2), None),
     ],
 )
 def test_the_result_is_ours_and_counts_against_the_opponent(over: GameOver, result: Result | None) -> None:
     recording = Recording()
     recording.full("e2e4 e7e5")
-    assert recording.finished(over).record.result is result
+    record = recording.finished(over).record
+    assert (record.result, record.status, record.plies) == (result, over.status, 2)
     score = recording.store.scores.against("ferdinand")
     assert score == (Score() if result is None else Score.of([result]))
 
@@ -144,7 +146,7 @@ def test_the_result_is_ours_and_counts_against_the_opponent(over: GameOver, resu
 def test_the_end_of_a_game_left_without_a_known_one_is_not_recorded() -> None:
     recording = Recording()
     recording.full("e2e4 e7e5")
-    assert recording.recorder.finish(GameOver(GameStatus.UNKNOWN_FINISH, None, 2, certain=False)) is None
+    assert recording.recorder.finish(GameOver(GameStatus.UNKNOWN_FINISH, None, 2, told=False)) is None
     assert not any("status" in sql for sql, _ in recording.store.statements if sql.startswith("UPDATE"))
 
 
