@@ -1,5 +1,6 @@
 """Positions as Lichess tells them: where a game begins, what a player has beside the board, and how it ended."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from engine.facade import Board, InvalidMove
@@ -49,4 +50,5 @@ def lacks_last_move(board: Board, end: GameInfo) -> bool:
 
 
 def _placement(fen: str) -> list[str]:
-    return fen.split()[:1]
+    """Return the ranks of a FEN without pockets and marks of promoted pieces, which servers write differently."""
+    return re.sub(r"\[.*|~", "", fen.partition(" ")[0]).split("/")[:8]
