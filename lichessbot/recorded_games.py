@@ -17,6 +17,7 @@ from lichessbot.games.review.review import Review, recorded_mistakes, recorded_s
 from lichessbot.storage.game_filter import GameFilter
 from lichessbot.storage.game_history import GameHistory
 from lichessbot.storage.game_records import GameRecord, MoveRecord
+from lichessbot.storage.statistics import aggregate
 
 _USUAL_LIMIT: Final = 50
 _MOST: Final = 500
@@ -29,6 +30,8 @@ class RecordedGames:
 
     def __init__(self, folder: Path) -> None:
         self._records = GameHistory(folder)
+        self._counted: tuple[Any, bytes] | None = None
+        """The edition of the records that was counted last, and its statistics."""
 
     def games(self, query: Mapping[str, str]) -> bytes:
         """Return the newest games that the query means, as `{"games": [...]}`; keys without a value are ignored.
@@ -80,11 +83,18 @@ class RecordedGames:
             raise NoGame(f"{game_id}: the recorded moves cannot be replayed: {error}") from error
 
     def statistics(self) -> bytes:
-        """Return what `lichessbot stats --json` prints, and results over time."""
-        games = self._records.games()
-        found = asdict(self._records.statistics(games))
-        results = [(game.began_at, game.result) for game in games if game.result is not None]
-        return _json({**found, "results": results})
+        """Return the score, in all and by subject, and ratings and results over time; count again only after changes.
+
+        Figures of moves and challenges would take several times as long: `lichessbot stats` has them.
+        """
+        edition = self._records.edition()
+        if self._counted is None or self._counted[0] != edition:
+            games = self._records.games()
+            found = aggregate(games)
+            shown = {"score": found.score, "groups": found.groups, "ratings": found.ratings}
+            results = [(game.began_at, game.result) for game in games if game.result is not None]
+            self._counted = edition, _json({**shown, "results": results})
+        return self._counted[1]
 
     def _review(self, game: GameRecord, moves: Sequence[MoveRecord]) -> Review | None:
         """Return the review of the whole game; None without one."""
@@ -136,4 +146,4 @@ def _moment(text: str) -> float:
 
 
 def _json(value: object) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
+    return json.dumps(value, default=asdict, separators=(",", ":")).encode()

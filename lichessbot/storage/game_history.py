@@ -51,6 +51,11 @@ class GameHistory:
             return replace(ReviewRecord(*head), positions=positions)
         return None
 
+    def edition(self) -> Any:
+        """Return a value that changes when a game begins, ends or is deleted, or gets its opening or rating."""
+        counts = "count(*), max(ended_at), count(result), count(rating_diff), count(nullif(eco, ''))"
+        return self._read(f"SELECT {counts} FROM games")
+
     def statistics(self, games: Sequence[GameRecord], wanted: GameFilter = _ALL) -> Statistics:
         """Return the statistics of these games, which are those that the filter means; declines only of all games."""
         ids, values = f"SELECT id FROM games WHERE {wanted.condition}", wanted.values

@@ -10,14 +10,16 @@ from typing import Any
 import chess.pgn
 import pytest
 
+from lichessbot import recorded_games
 from lichessbot.control.web.site import NoGame, WrongQuery
 from lichessbot.errors import StateError
 from lichessbot.recorded_games import _KEYS, RecordedGames
 from lichessbot.storage import game_records
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.game_history import GameHistory
-from lichessbot.storage.game_records import ChatRecord, MoveRecord
+from lichessbot.storage.game_records import ChatRecord, MoveRecord, Result
 from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord, reviewed
+from lichessbot.storage.statistics import aggregate
 from tests.lichessbot.cli.records.test_games import GAME, MOVES, fill
 
 HOSTILE = '<b>"\x1b[2J\u202e'
@@ -146,10 +148,38 @@ def test_statistics_are_those_of_the_command_and_results_over_time(games: Record
     found = json.loads(games.statistics())
     history = GameHistory(tmp_path / "state")
     printed = json.loads(json.dumps(asdict(history.statistics(history.games()))))
-    assert found.items() >= printed.items()
+    assert {**printed, **found} == {**printed, "results": found["results"]}
+    assert found.keys() == {"score", "groups", "ratings", "results"}
     assert [result for _, result in found["results"]] == ["won"] * 4 + ["lost"]
     assert found["ratings"]["blitz"] == [[found["results"][-1][0], 2005]]
     assert found["groups"]["opponent"]["Ada"] == {"won": 4, "drawn": 0, "lost": 0}
+
+
+def test_statistics_are_counted_again_only_after_a_game_has_changed(
+    games: RecordedGames, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    monkeypatch.setattr(recorded_games, "aggregate", lambda games: counted.append(len(games)) or aggregate(games))
+    game = GameHistory(tmp_path / "state").game("game0005")
+    assert game is not None
+    first = games.statistics()
+    assert games.statistics() is first
+    changes = [
+        game_records.begun(replace(game, id="game0006")),
+        game_records.ended(replace(game, id="game0006", ended_at=1e10, result=Result.DRAWN)),
+        game_records.rated("game0006", -3),
+        game_records.named(replace(game, eco="")),
+        ("DELETE FROM games WHERE id = 'game0006'", [()]),
+    ]
+    with closing(Database(tmp_path / "state")) as file:
+        file.write([game_records.played("game0005", [MoveRecord(7, "f3d4")])])
+        assert games.statistics() is first
+        for number, change in enumerate(changes, 2):
+            file.write([change])
+            games.statistics()
+            games.statistics()
+            assert len(counted) == number
+    assert counted == [5, 6, 6, 6, 6, 5]
 
 
 @pytest.mark.parametrize("game_id", ["game0009", "game0005abcd", "", "' OR 1", "%"])

@@ -1,8 +1,6 @@
 """What the web server answers: the page, the status, its events, health, metrics and the history."""
 
 import asyncio
-import math
-import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -23,7 +21,6 @@ from lichessbot.log import inert
 _JSON: Final = "application/json"
 _PGN: Final = "application/x-chess-pgn"
 _INDEX: Final = "operator/index.html"
-_STATISTICS_KEPT_S: Final = 5.0
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -85,13 +82,13 @@ def unready(status: Status) -> str | None:
 
 
 class _History:
-    """Answers from the records, in a thread: one at a time, so that many clients do not take time from the games."""
+    """Answers from the records, in threads: few at a time, so that many clients do not take time from the games."""
 
     def __init__(self, history: History) -> None:
         self._history = history
         self._one_at_a_time = asyncio.Lock()
-        self._statistics = b""
-        self._statistics_until = -math.inf
+        self._one_count_at_a_time = asyncio.Lock()
+        """Of all games, for which a page with one game does not wait."""
 
     async def games(self, request: Request) -> Response:
         query = dict(request.query_params)
@@ -106,18 +103,13 @@ class _History:
         return await self._answer(lambda: self._history.pgn(game_id), _PGN)
 
     async def statistics(self, request: Request) -> Response:
-        return await self._answer(self._recent_statistics)
+        return await self._answer(self._history.statistics, lock=self._one_count_at_a_time)
 
-    def _recent_statistics(self) -> bytes:
-        """Return the statistics of all games, read again once they are some seconds old."""
-        if time.monotonic() >= self._statistics_until:
-            self._statistics = self._history.statistics()
-            self._statistics_until = time.monotonic() + _STATISTICS_KEPT_S
-        return self._statistics
-
-    async def _answer(self, read: Callable[[], bytes], media_type: str = _JSON) -> Response:
+    async def _answer(
+        self, read: Callable[[], bytes], media_type: str = _JSON, lock: asyncio.Lock | None = None
+    ) -> Response:
         try:
-            async with self._one_at_a_time:
+            async with lock or self._one_at_a_time:
                 return Response(await run_in_threadpool(read), media_type=media_type)
         except WrongQuery as error:
             return PlainTextResponse(f"{inert(str(error))}\n", 400)

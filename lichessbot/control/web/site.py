@@ -30,7 +30,7 @@ class History(Protocol):
         """Return a game as PGN."""
 
     def statistics(self) -> bytes:
-        """Return the statistics of all games as JSON."""
+        """Return the score, ratings and results of all games as JSON, at once if no game has changed."""
 
 
 @dataclass(frozen=True, slots=True)

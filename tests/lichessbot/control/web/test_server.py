@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from lichessbot import recorded_games
 from lichessbot.control.status import Activity, ChatLine
 from lichessbot.control.web import server, snapshots
 from lichessbot.control.web.connections import MOST_CONNECTIONS
@@ -21,6 +22,7 @@ from lichessbot.control.web.server import WebServer
 from lichessbot.control.web.site import Site
 from lichessbot.recorded_games import RecordedGames
 from lichessbot.storage.database import FILE_NAME
+from lichessbot.storage.statistics import aggregate
 from tests.lichessbot.cli.records.test_games import fill
 from tests.lichessbot.control.status_of import GAME, STATUS
 from tests.lichessbot.control.web.conftest import PATIENCE_S, Daemon
@@ -63,9 +65,7 @@ def test_the_page_is_checked_by_its_tag(daemon: Daemon) -> None:
         assert daemon.get(path).status == 404
 
 
-def test_health_is_of_the_process_and_readiness_of_the_stream(
-    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_health_is_of_the_process_and_readiness_of_the_stream(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshots, "EVERY_S", 0.1)
     assert (daemon.get("/healthz").status, daemon.asked) == (200, 0)
     assert daemon.get("/readyz").status == 200
@@ -133,15 +133,33 @@ def test_a_wrong_question_about_the_records_is_answered_in_a_line(daemon: Daemon
 
 
 def test_many_who_ask_for_statistics_have_them_counted_once(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lichessbot.control.web.routes._STATISTICS_KEPT_S", 600.0)
     counted: list[int] = []
-    monkeypatch.setattr(RecordedGames, "statistics", lambda records: counted.append(1) or b"{}")
+    monkeypatch.setattr(recorded_games, "aggregate", lambda games: counted.append(1) or aggregate(games))
     threads = [threading.Thread(target=daemon.get, args=("/api/statistics",)) for _ in range(10)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(PATIENCE_S)
     assert len(counted) == 1
+
+
+def test_games_are_listed_while_statistics_are_counted(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def statistics(records: RecordedGames) -> bytes:
+        begun.set()
+        assert goes_on.wait(PATIENCE_S)
+        return b"{}"
+
+    monkeypatch.setattr(RecordedGames, "statistics", statistics)
+    asking = threading.Thread(target=daemon.get, args=("/api/statistics",))
+    asking.start()
+    try:
+        assert begun.wait(PATIENCE_S)
+        assert daemon.get("/api/games").status == 200
+    finally:
+        goes_on.set()
+        asking.join(PATIENCE_S)
 
 
 # Rude clients
