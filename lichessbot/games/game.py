@@ -62,7 +62,8 @@ class Game:
         self.idle_since: float | None = None
         """Since when we wait for the opponent; None if we do not."""
         self._pace = Pace(config, game_id)
-        self._pause_s = 0.0
+        self.pause_s = 0.0
+        """How long our latest move was to wait, as configured."""
         self.monitor = StreamMonitor(timeouts)
         """Knows until when the stream must be open, or must have told something."""
         self._rereading = False
@@ -398,7 +399,7 @@ class Game:
         self._draw_resign.note_score(len(self._moves), answer.summary.score)
         yield from self._deliver(move, now, answer)
         if self._delivery is not None:
-            yield from self._search.ponder(self._position, move, answer.ponder, now + self._pause_s)
+            yield from self._search.ponder(self._position, move, answer.ponder, now + self.pause_s)
 
     def _deliver(self, move: str, now: float, answer: BestMove | SourceAnswer | None = None) -> Iterator[Action]:
         """Send a legal move, with a draw offer if the scores say so; or resign instead."""
@@ -418,7 +419,7 @@ class Game:
                 yield from self._resign("the game is lost", now)
                 return
         self._delivery = MoveDelivery(command, self._board, self._timeouts)
-        self._pause_s = pause_s = self._pace.pause_s(self._board, move, answer, clock, self._full.initial_s, now)
+        self.pause_s = pause_s = self._pace.pause_s(self._board, move, answer, clock, self._full.initial_s, now)
         if holds_back:
             self._delivery.hold()
         elif pause_s > 0.0:

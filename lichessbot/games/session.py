@@ -321,6 +321,7 @@ class GameSession:
     def _send_move(self, command: SendMove) -> None:
         chosen, now = self._game.chosen, time.monotonic()
         assert chosen is not None, "a move is chosen before it is sent"
+        self._times.pause_s = self._game.pause_s
         self._times_of_sent = self._times  # the opponent's answer may come before that of the request
         self._recorder.note_sent(chosen, self._times.until(now)["reaction_ms"], now)
         # A plain move may be repeated: it does not wait for a disk that hangs.

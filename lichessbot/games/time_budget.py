@@ -349,12 +349,13 @@ class MoveOverhead:
 
 @dataclass
 class MoveTimes:
-    """When the steps of our next move happened, in monotonic seconds: how long we take beside the search."""
+    """When the steps of our next move happened, in monotonic seconds: how long we take beside search and pause."""
 
     line_read_at: float = 0.0
     decided_at: float | None = None
     told_at: float | None = None
     search_s: float = 0.0
+    pause_s: float = 0.0
 
     def searched(self, told_at: float, took_s: float) -> None:
         """Note that the engine, told to search at `told_at`, took this long."""
@@ -362,9 +363,10 @@ class MoveTimes:
 
     def until(self, sent_at: float) -> dict[str, float]:
         """Return our own part in milliseconds, in all and, if the engine was asked for this move, by steps."""
-        own = {"reaction_ms": sent_at - self.line_read_at - self.search_s}
+        # A line that was read during the search or the pause begins anew.
+        own = {"reaction_ms": max(0.0, sent_at - self.line_read_at - self.search_s - self.pause_s)}
         if self.told_at and self.decided_at and self.line_read_at < self.decided_at <= self.told_at:
             own["decide_ms"] = self.decided_at - self.line_read_at
             own["tell_ms"] = self.told_at - self.decided_at
-            own["send_ms"] = sent_at - self.told_at - self.search_s
+            own["send_ms"] = sent_at - self.told_at - self.search_s - self.pause_s
         return {name: value * 1000 for name, value in own.items()}

@@ -34,8 +34,8 @@ class MoveRecord:
 
     Only our moves have a `source`: `engine`, `fallback`, `only move`, or the name of a book or server; it is empty for
     a move of ours that another process sent. `score_cp` is our view before the move, with mates as in `evaluations`.
-    `search_ms` is the time that the source took, `reaction_ms` our own time beside it until the move was sent, and
-    `delivery_ms` the time from then until Lichess showed it.
+    `search_ms` is the time that the source took, `reaction_ms` our own time beside it, without a pause as configured,
+    until the move was sent, and `delivery_ms` the time from then until Lichess showed it.
     """
 
     ply: int

@@ -71,7 +71,7 @@ class GameRecorder:
         """Note that our move is being sent, perhaps again, after that much time of our own."""
         earlier = self._sent.get(chosen.ply)
         if earlier is None or earlier.facts.move != chosen.move:
-            self._sent[chosen.ply] = _Sent(_facts(chosen, max(0, round(reaction_ms))), now)
+            self._sent[chosen.ply] = _Sent(_facts(chosen, round(reaction_ms)), now)
 
     def finish(self, over: GameOver) -> ArchivedGame | None:
         """Record the end; return the game if Lichess reported that end and the stream ever showed the game."""

@@ -19,6 +19,7 @@ from lichessbot.control.counters import Counters
 from lichessbot.errors import Refused
 from lichessbot.games.actions import RecordAction, ReopenStream
 from lichessbot.games.move_search import ChosenMove
+from lichessbot.games.pace import Pace
 from lichessbot.games.recording.archive import GameArchive
 from lichessbot.games.session import GameSession
 from lichessbot.lichess.client import Access
@@ -126,6 +127,31 @@ def test_a_plain_move_does_not_wait_for_a_record_that_a_disk_does_not_take(sessi
     session._game.chosen = ChosenMove(Board(), move.move)
     session._perform([record, replace(move, offering_draw=True), move, Say(GAME, ChatRoom.PLAYER, "Hello.")])
     assert [recorded for _, recorded in sent] == [written, None, written]
+
+
+def test_a_configured_pause_is_no_part_of_our_reaction(
+    session: GameSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    now, sent = [1000.0], list[Any]()
+    monkeypatch.setattr("lichessbot.games.session.time", SimpleNamespace(monotonic=lambda: now[0]))
+    context: Any = session._context
+    context.outbox.send = lambda command, recorded: sent.append(command)
+    session._game._pace = Pace(Config(humanlike_time=True), GAME)
+    players = {"white": {"id": "testbot"}, "black": {"id": "ferdinand"}, "clock": {"initial": 600_000, "increment": 0}}
+    opening = {**state("e2e4 e7e5"), "wtime": 600_000, "btime": 600_000}
+    full = GameFull.model_validate({"id": GAME, "variant": {"key": "standard"}, **players, "state": opening})
+    session.handle(StreamEvent(GAME, full, now[0]))
+    now[0] += 0.020
+    answer(session, "g1f3", SearchSummary(depth=3))
+    pause_s = session._game.pause_s
+    assert not sent
+    assert pause_s > 0.3
+    now[0] += pause_s + 0.005
+    session.tick()
+    (move,) = sent
+    caplog.set_level(logging.DEBUG, "lichessbot")
+    session.handle(CommandDone(move, sent_at=now[0], answered_at=now[0] + 0.050))
+    assert "reaction_ms=25.000" in caplog.text
 
 
 def test_a_stream_whose_reader_has_ended_is_read_again(
