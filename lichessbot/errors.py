@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
     """Exit codes of the process. Service managers should not restart it after USAGE and REFUSED."""
 
     OK = 0
-    """Done; for `run`: stopped as asked with no game left."""
+    """Done; for `run`: stopped as asked with no game with a clock left."""
     FAILED = 1
     """The command failed; for `run`: an engine fails at the start, the records are in use, or a bug ended a thread."""
     USAGE = 2

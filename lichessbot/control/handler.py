@@ -14,7 +14,7 @@ from lichessbot.control.commands import CannotDo, ControlAnswer, ControlCommand,
 from lichessbot.control.counters import Counters
 from lichessbot.control.shutdown import Shutdown
 from lichessbot.control.status import Activity, ConnectionStatus, LobbyStatus, RunningGame, Status
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, counted
 
 
 class Connection(Protocol):
@@ -171,6 +171,8 @@ class ControlHandler:
             case ControlCommand.FINISH:
                 games = self._shutdown.finish("the command finish", grace)
                 text = f"finishing: no new games; the daemon ends after the running ones ({games})"
+                if left := self._games.correspondence_games:
+                    text += f"; {counted(left, 'correspondence game')} left for its next start"
             case ControlCommand.MATCHMAKING:
                 text = self._lobby.switch_matchmaking(on=request.argument == "on")
             case ControlCommand.RECHALLENGE:

@@ -1,7 +1,6 @@
 """How the process ends: after its games, by the first signal or `lichessbot finish`, or at once."""
 
 import time
-from collections.abc import Sized
 from datetime import timedelta
 from typing import Protocol
 
@@ -9,6 +8,15 @@ from lichessbot.errors import ExitCode
 from lichessbot.log import EventLog
 from lichessbot.systemd import ServiceManager
 from lichessbot.timeouts import Timeouts, is_due
+
+
+class Games(Protocol):
+    """Its length is the number of games with a clock. Nobody waits for the others: the next start goes on with them."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def correspondence_games(self) -> int: ...
 
 
 class Lobby(Protocol):
@@ -27,7 +35,7 @@ class Lobby(Protocol):
 class Shutdown:
     """Decides when the main loop ends, and with which exit code. For the main thread; times are monotonic seconds."""
 
-    def __init__(self, games: Sized, lobby: Lobby, manager: ServiceManager, timeouts: Timeouts) -> None:
+    def __init__(self, games: Games, lobby: Lobby, manager: ServiceManager, timeouts: Timeouts) -> None:
         self.exit_code: ExitCode | None = None
         """None as long as the main loop is to go on."""
         self.leave_at: float | None = None
@@ -48,7 +56,7 @@ class Shutdown:
             self.leave(name)
 
     def finish(self, why: str, grace: timedelta) -> int:
-        """Take no new games and end after the running ones, at most after `grace`; return how many those are."""
+        """Take no new games and end after those with a clock, at most after `grace`; return how many those are."""
         games = self._games_left
         self._lobby.stop()
         now = time.monotonic()
@@ -56,7 +64,8 @@ class Shutdown:
         self._deaf_at = now + self._patience_s
         self._manager.stopping()
         hint = "a second signal leaves at once" if games else None
-        self._log.info("stop.asked", signal=why, games_to_finish=games, hint=hint)
+        left = self._games.correspondence_games or None
+        self._log.info("stop.asked", signal=why, games_to_finish=games, correspondence_left=left, hint=hint)
         return games
 
     def engine_failed(self, code: ExitCode, left_over: int) -> bool:

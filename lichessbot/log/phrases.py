@@ -43,7 +43,8 @@ PHRASES: Final[Mapping[str, str]] = {
     "web.no_status": "the page gets no status: {error}",
     "web.failed": "a connection to the page failed: {error}",
     "web.crashed": "bug in the operator's page, {times:nth}",
-    "stop.asked": "{signal}: taking no new games; games to finish: {games_to_finish}[; {hint}]",
+    "stop.asked": "{signal}: taking no new games; games to finish: {games_to_finish}"
+    "[; correspondence games that go on at the next start: {correspondence_left}][; {hint}]",
     "stop.later": "taking no new games; games to finish, with our own engine if another fails: {games_to_finish}",
     "stop.now": "stopping at once ({why}); unfinished games: {games_left}",
     "stop": "stopped[, exit code {exit_code}]",

@@ -1,6 +1,7 @@
 """What the main thread answers, and how requests, answers and the status survive the way over the socket."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -87,17 +88,26 @@ class Lobby:
         return "left"
 
 
+class Games(list[Any]):
+    """Those with a clock, beside three of correspondence."""
+
+    summary = "2 games"
+    correspondence_games = 3
+    engine_processes = (os.getpid(),)
+
+    def describe(self) -> Any:
+        return STATUS.games
+
+
 class Room:
     """A handler with a lobby, two games and a connection."""
 
     def __init__(self) -> None:
         self.lobby, self.counters = Lobby(), Counters()
-        self.games = [GAME, GAME]
+        self.games = Games([GAME, GAME])
         self.connection = SimpleNamespace(summary="listening", is_open=True, describe=lambda: STATUS.connection)
-        games = SimpleNamespace(summary="2 games", describe=lambda: STATUS.games)
-        games.correspondence_games, games.engine_processes = 3, [os.getpid()]
         self.shutdown = Shutdown(self.games, self.lobby, ServiceManager({}), Timeouts())
-        self.handler = ControlHandler(self.connection, games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
+        self.handler = ControlHandler(self.connection, self.games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
 
     def ask(self, command: ControlCommand, argument: str = "", **options: str) -> ControlAnswer:
         request = ControlRequest(command, argument, options)
@@ -137,7 +147,7 @@ def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
     room.ask(ControlCommand.RESUME)
     assert not room.lobby.is_paused
     answer = room.ask(ControlCommand.FINISH)
-    assert answer.text.endswith("the running ones (3)")
+    assert answer.text.endswith("the running ones (3); 3 correspondence games left for its next start")
     status = room.handler.status()
     assert status.activity is Activity.FINISHING
     assert status.ends_in_s == pytest.approx(GRACE.total_seconds(), abs=60)
@@ -218,6 +228,12 @@ def test_a_bug_is_answered_too(room: Room) -> None:
     with pytest.raises(ZeroDivisionError):
         room.handler.handle(request, GRACE)
     assert request.answers.get_nowait() == ControlAnswer(ok=False, text="internal error: see the log")
+
+
+def test_a_stop_names_the_correspondence_games_that_it_leaves(room: Room, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "lichessbot")
+    room.shutdown.signal("SIGTERM", GRACE)
+    assert "stop.asked signal=SIGTERM games_to_finish=3 correspondence_left=3" in caplog.text
 
 
 def test_quitting_leaves_the_games(room: Room) -> None:

@@ -142,7 +142,7 @@ def test_a_configured_pause_is_no_part_of_our_reaction(
     full = GameFull.model_validate({"id": GAME, "variant": {"key": "standard"}, **players, "state": opening})
     session.handle(StreamEvent(GAME, full, now[0]))
     now[0] += 0.020
-    answer(session, "g1f3", SearchSummary(depth=3))
+    answer(session, "g1f3", SearchInfo(depth=3))
     pause_s = session._game.pause_s
     assert not sent
     assert pause_s > 0.3
