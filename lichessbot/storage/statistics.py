@@ -137,7 +137,10 @@ class Statistics:
     endings: Mapping[str, Score]
     """The score by Lichess's status, such as `mate` and `outoftime`."""
     ratings: Mapping[str, Sequence[tuple[float, int]]]
-    """For each speed or variant with a rating of its own the times of rated games, and our rating as they began."""
+    """For each speed or variant with a rating of its own the times of rated games, and our rating as they began.
+
+    A last point is our rating after the last one, once Lichess told how much it changed.
+    """
     sources: Sequence[SourceUse]
     phases: Sequence[PhaseUse]
     drops: Sequence[Drop]
@@ -211,9 +214,18 @@ def _results(games: Iterable[GameRecord]) -> list[Result]:
 
 def _ratings(games: Iterable[GameRecord]) -> Mapping[str, Sequence[tuple[float, int]]]:
     ratings: dict[str, list[tuple[float, int]]] = {}
+    changes: dict[str, list[tuple[float, int]]] = {}
     for game in games:
         if game.rated and game.our_rating is not None:
             ratings.setdefault(game.rating_category, []).append((game.began_at, game.our_rating))
+            if game.ended_at is not None and game.rating_diff is not None:
+                changes.setdefault(game.rating_category, []).append((game.ended_at, game.rating_diff))
+    for category, points in ratings.items():
+        began_at, rating = points[-1]
+        # Games that were played at the same time change it, too.
+        since = [(ended_at, diff) for ended_at, diff in changes.get(category, ()) if ended_at > began_at]
+        if since:
+            points.append((max(since)[0], rating + sum(diff for _, diff in since)))
     return ratings
 
 

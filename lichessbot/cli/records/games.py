@@ -211,8 +211,7 @@ class _Page:
         """Yield a plot of our rating over the games."""
         values = [rating for _, rating in ratings]
         low, high = min(values), max(values)
-        span = f"{values[0]} at first, {values[-1]} now, {low} to {high} in {game_count(len(values))}"
-        yield f"rating in {category}: {span}"
+        yield f"rating in {category}: {values[0]} at first, {values[-1]} now, {low} to {high}"
         if low < high:
             yield from plot(values, low, high, self._point, self._axis)
 

@@ -61,6 +61,21 @@ def test_ratings_are_those_of_rated_games_by_what_lichess_rates() -> None:
     assert ratings == {"blitz": [(1.0, 2000), (2.0, 2008)], "rapid": [(3.0, 1990)], "chess960": [(5.0, 1700)]}
 
 
+def test_the_latest_rating_is_that_after_the_games_that_ended_since_the_last_one_began() -> None:
+    games = [
+        game(1, Result.WON, our_rating=2000, ended_at=4.0, rating_diff=8),
+        game(2, Result.LOST, our_rating=2000, ended_at=12.0, rating_diff=-3),
+        game(5, Result.WON, our_rating=2008, ended_at=9.0, rating_diff=6),
+        game(6, Result.WON, our_rating=2000, speed="bullet", ended_at=7.0),
+        game(7, Result.WON, our_rating=2000, speed="rapid", ended_at=8.0, rating_diff=5),
+        game(9, None, our_rating=2005, speed="rapid"),
+    ]
+    ratings = aggregate(games).ratings
+    assert ratings["blitz"] == [(1.0, 2000), (2.0, 2000), (5.0, 2008), (12.0, 2011)]
+    assert ratings["bullet"] == [(6.0, 2000)], "not told yet"
+    assert ratings["rapid"] == [(7.0, 2000), (9.0, 2005)], "before a running game"
+
+
 def test_no_games_have_no_figures() -> None:
     found = aggregate([])
     assert (found.score, found.first_at, found.ratings, found.sources) == (Score(), None, {}, [])

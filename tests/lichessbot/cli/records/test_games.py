@@ -100,7 +100,7 @@ def test_stats_tell_results_ratings_time_and_drops(tmp_path: Path, asked: Asked)
     for line in (
         "blitz       1    0      0     1    0.0 %",
         "Ada           2    2      0     0  100.0 %  ████████████████████",
-        "rating in blitz: 2003 at first, 2003 now, 2003 to 2003 in 1 game\n",
+        "rating in blitz: 2003 at first, 2003 now, 2003 to 2003\n",
         "1-10      9  1.00 s   2:55  ████████████████████",
         "engine        6  1.50 s   14.5  166,667      4 ms     4 ms    105 ms   120 ms",
         "\nchallenges declined by others: 1 later\n",
