@@ -26,8 +26,8 @@ from engine.selfplay.worker_pool import Workers, run_parallel
 
 HASH_MB = 8
 LINES = 5                          # candidates for each opening move
-BOOK_MARGIN_CP, OPPONENT_MARGIN_CP = 25, 60    # how much worse than the best a move may be
-BOOK_SCALE_CP, OPPONENT_SCALE_CP = 15, 40      # a move this much worse is chosen e times less often
+BOOK_MARGIN_CP, OPPONENT_MARGIN_CP = 20, 60    # how much worse than the best a move may be
+BOOK_SCALE_CP, OPPONENT_SCALE_CP = 10, 40      # a move this much worse is chosen e times less often
 LONGER_PLIES = 4                   # most games share the first plies: they get 2 ** 4 times the nodes, then ever less
 RESULTS = {Result.WHITE_WON: "1-0", Result.DRAWN: "1/2-1/2", Result.BLACK_WON: "0-1"}
 
@@ -37,7 +37,7 @@ class GrowingPlan(ShardPlan):
     """Which games to play."""
 
     games_per_shard: int = 25
-    opening_nodes: int = 40_000
+    opening_nodes: int = 100_000
     nodes: int = 3000
     plies: int = 14
     suffix: ClassVar[str] = ".games"
