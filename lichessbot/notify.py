@@ -216,7 +216,7 @@ class Notifier:
 
 
 _ENDS: Final = {
-    ExitCode.OK: "stopped as asked, no game left",
+    ExitCode.OK: "stopped as asked, no game with a clock left",
     ExitCode.FAILED: "an error; see the log",
     ExitCode.USAGE: "the configuration or an engine does not work; see the log",
     ExitCode.REFUSED: "Lichess denied the token, or the account is not a BOT account",

@@ -230,7 +230,7 @@ def test_the_end_of_the_daemon_is_told(code: ExitCode | None, events: list[str])
     bench.notifier.close(code)
     assert [notice.event for notice in bench.notices] == events
     assert bench.notices[-1].facts["exit_code"] == (1 if code is None else code)
-    reason = "stopped as asked, no game left" if code is ExitCode.OK else ""
+    reason = "stopped as asked, no game with a clock left" if code is ExitCode.OK else ""
     assert bench.notices[-1].text.startswith(f"the daemon ended: {reason}")
 
 

@@ -61,7 +61,8 @@ def stats_command(words: tuple[str, ...], form: str | None, config_file: Path | 
 
     Results are counted by speed, variant, colour, level, opening, opponent and end. Without FILTER all games count.
 
-    reaction: our own time per move, without the search. delivery: from sending a move until Lichess shows it.
+    reaction: our own time per move, without search and configured pauses. delivery: from sending a move until
+    Lichess shows it.
     """
     records = Records(records_folder(config_file), words)
     found = records.counted()

@@ -63,7 +63,8 @@ def postmortem_command(game: str, seconds: float, config_file: Path | None) -> i
     Shows the moves after which the evaluation fell, what a deeper look says of them now, and where they came from, with
     depth, clock and delays. The deeper look runs the configured engine beside a daemon that plays.
 
-    reaction: our own time per move, without the search. delivery: from sending a move until Lichess shows it.
+    reaction: our own time per move, without search and configured pauses. delivery: from sending a move until
+    Lichess shows it.
     """
     _, record, moves = recorded_game(game, config_file)
     sys.stdout.writelines(f"{inert(line)}\n" for line in _facts(record, moves))
