@@ -19,6 +19,7 @@ GO_NUMBERS = {
     "movetime": "move_time_ms",
     "mate": "mate_in",
 }
+ENDS = {"depth", "nodes", "move_time_ms", "mate_in", "infinite"}        # limits with which a search needs no clock
 NO_LIMIT_IF_ZERO = ("depth", "nodes", "mate")       # so 0 counts as 1
 CLOCKS, INCREMENTS = ("wtime", "btime"), ("winc", "binc")
 MAY_BE_NEGATIVE = CLOCKS           # one that has run out; counts as 0
@@ -55,7 +56,8 @@ def parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
     """Return the limits of a `go` command, its `searchmoves`, and notes about words that are not understood.
 
     A GUI waits for a move whatever it sent: UCI wants unknown words ignored, an unreadable number counts as far as it
-    can be read, else as 0, and of two clocks a missing one as 0. Raises UciError if all words are unknown.
+    can be read, else as 0. If nothing else limits the search, a clock that is missing beside another or an increment is
+    taken as 0. Raises UciError if all words are unknown.
     """
     limits: dict[str, Any] = {"infinite": not words}
     only: list[str] = []
@@ -80,7 +82,7 @@ def parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
         index += 1
     if unknown and len(unknown) == len(words):
         raise UciError(_unknown_word(unknown[0]))
-    if any(GO_NUMBERS[word] in limits for word in (*CLOCKS, *INCREMENTS)):
+    if not any(map(limits.get, ENDS)) and any(GO_NUMBERS[word] in limits for word in (*CLOCKS, *INCREMENTS)):
         for word in CLOCKS:
             if GO_NUMBERS[word] not in limits:
                 limits[GO_NUMBERS[word]] = 0

@@ -232,6 +232,15 @@ def test_a_missing_clock_is_no_endless_search(words: str) -> None:
     assert "no btime; taken as 0" in notes
 
 
+@pytest.mark.parametrize(
+    "words", ["depth 12 winc 0 binc 0", "movetime 700 winc 0", "wtime 60000 nodes 9", "infinite binc 1"]
+)
+def test_a_missing_clock_does_not_shorten_a_search_that_ends_otherwise(words: str) -> None:
+    limits, _only, notes = parse_limits(words.split())
+    assert limits.black_time_ms is None
+    assert notes == []
+
+
 @pytest.mark.parametrize("number", ["1000000000001", "18446744073709551615", "9" * 5000])
 def test_a_limit_beyond_reach_is_no_error(number: str) -> None:
     limits, _only, notes = parse_limits(["nodes", number, "movetime", number])
