@@ -97,16 +97,16 @@ def calibrate(
     except EngineFailed as error:
         raise click.ClickException(str(error)) from None
     report = Report(plan, known.pairings(), known.forfeits)
-    illegal = report.illegal_moves()
-    if write is not None and not illegal:
+    worthless = report.games_without_worth()
+    if write is not None and not worthless:
         write_whole(write, [report.calibration().encode()])
     for line in report.lines():
         print(line)
     if write is not None:
-        if illegal:
+        if worthless:
             raise click.ClickException(
-                f"{write} is not written: {illegal} games were lost by an illegal move; without their lines in "
-                f"{results} they are played again"
+                f"{write} is not written: {worthless} games were lost by an illegal move or a crash; without their "
+                f"lines in {results} they are played again"
             )
         print(f"wrote {write}")
 

@@ -71,9 +71,9 @@ class Report:
             counts = [(self.forfeits.get((name, how), 0), words) for how, words in FORFEITS.items()]
             yield f"games lost: {', '.join(f'{count} {words}' for count, words in counts if count)}: {name}"
 
-    def illegal_moves(self) -> int:
-        """Return how many games were lost by an illegal move."""
-        return sum(count for (_, how), count in self.forfeits.items() if how is Forfeit.ILLEGAL)
+    def games_without_worth(self) -> int:
+        """Return how many games were lost by an illegal move or a crash, and say nothing about strength."""
+        return sum(count for (_, how), count in self.forfeits.items() if how is not Forfeit.TIME)
 
     def _ratings(self) -> Iterator[str]:
         rated = fit(self.results, self.plan.anchors)

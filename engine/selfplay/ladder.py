@@ -309,7 +309,8 @@ class Results:
                 if clock and isinstance(clock[-1], list):
                     self.forfeits.update((str(loser), Forfeit(how)) for loser, how in clock.pop())
             except (ValueError, TypeError):
-                if line.startswith(b"[") and not line.endswith((b"]", b"\r", b"\n")):
+                is_open = not line.endswith(b"]") or line.count(b"[") > line.count(b"]")
+                if line.startswith(b"[") and is_open and not line.endswith((b"\r", b"\n")):
                     os.truncate(path, len(content) - len(line))
                     return
                 raise InvalidRecord(f"{path}:{number}: expected [first, second, pair, points 0 to 2]") from None

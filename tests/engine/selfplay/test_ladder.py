@@ -162,16 +162,20 @@ def test_results_are_kept(tmp_path: Path) -> None:
         Results(path)
 
 
-@pytest.mark.parametrize("cut", range(1, 15))
+@pytest.mark.parametrize("cut", range(1, 59))
 def test_a_result_that_a_power_cut_halved_is_played_again(cut: int, tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    for number in (0, 1):
-        Results(path).add(PlayedPair(Pair("a", "b", number), 1.5))
+    pairs = [
+        PlayedPair(Pair("a", "b", 0), 1.5),
+        PlayedPair(Pair("a", "b", 1), 0.0, (("a", Forfeit.TIME), ("a", Forfeit.ILLEGAL))),
+    ]
+    for pair in pairs:
+        Results(path).add(pair)
     whole = path.read_text()
     path.write_text(whole[:-cut])
     results = Results(path)
     for number in results.missing("a", "b", 2):
-        results.add(PlayedPair(Pair("a", "b", number), 1.5))
+        results.add(pairs[number])
     assert path.read_text() == whole
 
 
@@ -219,8 +223,10 @@ def test_a_game_lost_otherwise_than_on_the_board_is_noted(answer: str, forfeit: 
 
 def test_a_slow_engine_loses_on_time(tmp_path: Path) -> None:
     foreign = silly(tmp_path, "bestmove e2e4", pause_s=1.5)
-    pair = Pair(foreign, "random", 0, TimeControl(1, 0))
-    assert play_pair(pair).forfeits == ((foreign, Forfeit.TIME),) * 2
+    slow, other = make_player(foreign), make_player("random")
+    for player in (slow, other):
+        player.new_game(0)
+    assert play_for_points(Board(), slow, other, TimeControl(1, 0)) == (0.0, Forfeit.TIME)
 
 
 def test_an_engine_that_crashes_is_started_again_but_not_for_ever(tmp_path: Path) -> None:
@@ -262,7 +268,7 @@ def test_a_calibration_with_illegal_moves_is_not_written(tmp_path: Path, capsys:
     assert run((*command, "--processes", "1", "--anchor", f"{foreign} rating=600", "--write", str(skills))) == 2
     output, error = capsys.readouterr()
     assert output.splitlines()[-1] == f"games lost: 4 by an illegal move: {foreign} rating=600"
-    assert error.startswith(f"{skills} is not written: 4 games were lost by an illegal move;")
+    assert error.startswith(f"{skills} is not written: 4 games were lost by an illegal move or a crash;")
     assert not skills.exists()
 
 
