@@ -36,6 +36,7 @@ from engine.evaluation import net_file
 from engine.evaluation.eval_file import SHIPPED, shipped_file
 from engine.evaluation.eval_file import load as load_evaluation
 from engine.evaluation.net_file import Net
+from engine.exclusive import exclusive
 from engine.progress import ProgressDisplay
 from engine.selfplay import match as matches
 from engine.selfplay import records as record_files
@@ -236,6 +237,7 @@ def train(folder: Path, output: Path, force: bool, begin: str | None, newest: in
     output.parent.mkdir(parents=True, exist_ok=True)
     for path in outputs:
         refuse_output(path, force)
+    click.get_current_context().with_resource(exclusive(output.with_name(f".{output.name}.lock")))
     positions = data.load(_shards(folder), newest, settings.hindsight, settings.unit_cp)
     train_network(positions, settings, output, first, replace=force)
 

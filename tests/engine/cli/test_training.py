@@ -120,6 +120,15 @@ def test_a_second_command_in_a_folder_is_refused(
     assert capsys.readouterr().err == f"another command works in {place}\n"
 
 
+def test_two_trainings_of_one_network_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each would replace the checkpoint of the other."""
+    write_shards(tmp_path, 1, games=1)
+    lock = tmp_path / ".one.net.lock"
+    with exclusive(lock):
+        assert run(("train", str(tmp_path), "-o", str(tmp_path / "one.net"))) == 2
+    assert capsys.readouterr().err == f"another command works in {lock}\n"
+
+
 @pytest.mark.parametrize("command", [("train", "shards"), ("book", "build", os.devnull)])
 def test_an_output_without_a_default_is_missing(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(command) == 2
