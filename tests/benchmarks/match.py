@@ -251,6 +251,14 @@ def sprt_of(numbers: Sequence[float] | None, opponents: int) -> Sprt | None:
     return Sprt(low, high)
 
 
+def count_openings(path: Path) -> int:
+    """Return how many openings a file has, each on a line of its own. Raises BadPlayer or OSError."""
+    lines = path.read_text().splitlines()
+    if not all(map(str.strip, lines)) or len(set(lines)) < len(lines):
+        raise BadPlayer(f"{path}: expected a different opening on each line")
+    return len(lines)
+
+
 def main(words: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(words)
     fastchess = found(arguments.fastchess)
@@ -264,12 +272,13 @@ def main(words: Sequence[str] | None = None) -> int:
         if len(set(names)) < len(names):
             raise BadPlayer(f"expected a different name=NAME for each player, found {', '.join(names)}")
         sprt = sprt_of(arguments.sprt, len(opponents))
-    except ValueError as error:
+        lines = 0 if arguments.openings is None else count_openings(arguments.openings)
+    except (ValueError, OSError) as error:
         print(error)
         return 2
     folder, games, path = arguments.folder.resolve(), arguments.games, arguments.openings
     repeats = repeats_itself(first, opponents)
-    if repeats and path is not None and games > (most := 2 * len(path.read_text().splitlines())):
+    if repeats and path is not None and games > (most := 2 * lines):
         print(f"playing {most} games instead of {games}: without a clock more games from {path} would be copies")
         games = most
     file = path or (folder / NEW_OPENINGS if repeats else OPENINGS)

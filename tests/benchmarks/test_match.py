@@ -271,6 +271,18 @@ def test_without_a_clock_a_file_of_openings_limits_the_games(
     assert ("playing 4 games instead of 6" in capsys.readouterr().out) is (played == 4)
 
 
+def test_a_file_that_repeats_an_opening_or_is_missing_is_refused(
+    tmp_path: Path, fastchess: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, words = tmp_path / "some.epd", words_for(tmp_path, fastchess, "nodes=10")
+    assert command.main([*words, "--openings", str(file)]) == 2
+    opening = OPENINGS.read_text().splitlines()[0]
+    for text in (f"{opening}\n{opening}\n", f"{opening}\n\n"):
+        file.write_text(text)
+        assert command.main([*words, "--openings", str(file)]) == 2
+        assert capsys.readouterr().out.endswith(f"{file}: expected a different opening on each line\n")
+
+
 def test_the_command_continues_and_then_has_nothing_to_do(
     tmp_path: Path, fastchess: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

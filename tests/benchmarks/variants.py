@@ -258,6 +258,13 @@ class Match:
 
     def _play_all(self, share: list[tuple[str, int]]) -> None:
         """Play games one after another, with the same programs for each variant."""
+        try:
+            self._play_share(share)
+        except BaseException:
+            self._stop.set()           # the other workers would go on until their last game
+            raise
+
+    def _play_share(self, share: list[tuple[str, int]]) -> None:
         for variant in dict.fromkeys(name for name, _ in share):
             players = self._players(variant)
             try:
