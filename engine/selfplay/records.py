@@ -190,7 +190,10 @@ class ShardPlan:
         It gets its name last: if the process is killed in between, no game is in two shards.
         """
         path = self.path(number, games)
-        fewer = next((other for other in self._found(number) if other != path), path)
+        fewer, *others = [*self._found(number).keys() - {path}, path]
+        for other in others:           # of a version that could be killed in between
+            if other != path:
+                other.unlink()
         write_whole(fewer, [content])
         fewer.replace(path)
 
