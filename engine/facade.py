@@ -188,7 +188,7 @@ class Engine:
         self._board = Board()
         self._rating: int | None = None    # None: full strength
         self._seed = random.getrandbits(63)  # of the game, for limited strength
-        self._uses_own_book = True         # likewise
+        self._uses_own_book = True         # at limited strength
         self._player: LevelPlayer | None = None
         self._search: AnySearch | None = None
 

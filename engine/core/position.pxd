@@ -70,7 +70,6 @@ cdef class Position:
     @cython.final
     cdef bint en_passant_is_possible(self, int target) noexcept nogil
     @cython.final
-    @cython.final
     cdef bint has_pieces(self, int colour) noexcept nogil
     @cython.final
     cdef u64 key_after(self, int move) noexcept nogil

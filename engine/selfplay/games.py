@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from engine.core.draws import is_insufficient_material, repetition_count
+from engine.core.draws import FIFTY_MOVES_PLIES, is_insufficient_material, repetition_count
 from engine.core.fen import STARTING_FEN, chess960_fen, format_fen, parse_fen
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
@@ -134,9 +134,9 @@ def game_result(position: Position, occurrences: int = 2) -> Result | None:
         if not position.is_check():
             return Result.DRAWN
         return Result.WHITE_WON if position.black_to_move() else Result.BLACK_WON
-    clock = position.state()["halfmove_clock"]
-    drawn = clock >= 100 or is_insufficient_material(position) or repetition_count(position) >= occurrences
-    return Result.DRAWN if drawn else None
+    is_late = position.state()["halfmove_clock"] >= FIFTY_MOVES_PLIES
+    is_drawn = is_late or is_insufficient_material(position) or repetition_count(position) >= occurrences
+    return Result.DRAWN if is_drawn else None
 
 
 def _variant_result(position: VariantPosition, occurrences: int) -> Result | None:
@@ -145,7 +145,7 @@ def _variant_result(position: VariantPosition, occurrences: int) -> Result | Non
         found = position.result_if_stuck()
     if found != UNDECIDED:
         return (Result.WHITE_WON, Result.BLACK_WON, Result.DRAWN)[found]
-    is_late = position.has_fifty_move_rule and position.state()["halfmove_clock"] >= 100
+    is_late = position.has_fifty_move_rule and position.state()["halfmove_clock"] >= FIFTY_MOVES_PLIES
     return Result.DRAWN if is_late or position.is_dead() or repetition_count(position) >= occurrences else None
 
 
