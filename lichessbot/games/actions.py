@@ -104,8 +104,8 @@ class GameOver:
 
     @property
     def certain(self) -> bool:
-        """Whether the game will not go on: Lichess reported the end with a status that we know."""
-        return self.told and self.status is not GameStatus.UNKNOWN_FINISH
+        """Whether the game will not go on: Lichess reported the end with a winner, or with a status that we know."""
+        return self.told and (self.winner is not None or self.status is not GameStatus.UNKNOWN_FINISH)
 
 
 Action = (

@@ -82,7 +82,7 @@ class GameRecorder:
             self._write()
             return None
         record = replace(record, ended_at=time.time(), status=str(over.status), plies=over.plies)
-        if over.status.was_played and (over.winner is not None or over.certain):
+        if over.status.was_played and over.certain:
             won = over.winner is not None and over.winner == record.colour
             result = Result.DRAWN if over.winner is None else Result.WON if won else Result.LOST
             record = replace(record, result=result)

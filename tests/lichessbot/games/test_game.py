@@ -241,9 +241,10 @@ def test_a_game_whose_players_cannot_be_read_is_played_with_the_colour_announced
     only(bench.full("e2e4"), StartSearch)
 
 
-def test_an_end_with_an_unknown_status_is_told_but_not_certain() -> None:
-    over = only(Bench().full(status="nobodyKnows", winner="white"), GameOver)
-    assert (over.winner, over.told, over.certain) == (Colour.WHITE, True, False)
+@pytest.mark.parametrize(("winner", "certain"), [(None, False), ("white", True)])
+def test_an_end_with_an_unknown_status_is_certain_if_somebody_won(winner: str | None, certain: bool) -> None:
+    over = only(Bench().full(status="nobodyKnows", winner=winner), GameOver)
+    assert (over.winner, over.told, over.certain) == (winner, True, certain)
     assert only(Bench().full(status="mate"), GameOver).certain
 
 
