@@ -53,6 +53,8 @@ def at_level(engine: EngineConfig, level: int | None) -> EngineConfig:
     if engine.strength is Strength.FULL and engine.level == level:
         return engine  # also if UCI options set it, as in lichess-bot: then all the rest is the operator's choice too
     others = {name: it for name, it in engine.uci_options.items() if name not in engine.strength_options}
+    if level is None:
+        others.pop(_OWN_BOOK_OPTION, None)     # for levels only
     engine = engine.model_copy(update={"strength": level or Strength.FULL, "uci_options": others})
     if level is None:
         return engine

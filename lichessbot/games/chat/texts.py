@@ -7,14 +7,14 @@ from lichessbot.lichess.models import Player
 from lichessbot.storage.evaluations import mate_in
 from lichessbot.storage.game_records import Score
 from lichessbot.uci.search import SearchInfo, centipawns
-from lichessbot.uci.strength import LevelSuggestion
+from lichessbot.uci.strength import LevelSuggestion, at_level
 
 
 def strength(engine: EngineConfig, level: int | None) -> str:
     """Return how strongly `engine` plays at a level; without one, not more than is certain."""
     if level:
         return f"level {level}"
-    return "full strength" if engine.is_unlimited else "my usual strength"
+    return "full strength" if at_level(engine, None).is_unlimited else "my usual strength"
 
 
 def proposal(it: LevelSuggestion) -> str:

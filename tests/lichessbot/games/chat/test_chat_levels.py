@@ -9,6 +9,7 @@ from lichessbot.lichess.models import ChatLine
 from lichessbot.storage.game_records import Result
 from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import EngineReady
+from lichessbot.uci.strength import at_level
 from tests.lichessbot.games.chat.bench import GAME, PLAYER, ChatBench
 
 WON, DRAWN, LOST = Result.WON, Result.DRAWN, Result.LOST
@@ -43,6 +44,18 @@ def test_an_engine_weakened_otherwise_is_not_called_full_strength(weakened: dict
     chat = bench(EngineConfig.model_validate(weakened).normalized())
     assert chat.answer("!level") == f"I play at my usual strength. {HOW}"
     assert chat.line("!level full")[1:] == [Say(GAME, PLAYER, "From my next move on I play at my usual strength.")]
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        LEVEL_1500,
+        at_level(EngineConfig(strength=1500, own_book=False), 1500),
+        EngineConfig(uci_options={"UCI_LimitStrength": True, "UCI_Elo": 1700}),
+    ],
+)
+def test_full_strength_is_what_is_left_without_the_level(engine: EngineConfig) -> None:
+    assert bench(engine).line("!level full")[1:] == [Say(GAME, PLAYER, "From my next move on I play at full strength.")]
 
 
 def test_options_with_keys_of_their_own_weaken_nothing() -> None:
