@@ -363,7 +363,7 @@ class MoveTimes:
 
     def until(self, sent_at: float) -> dict[str, float]:
         """Return our own part in milliseconds, in all and, if the engine was asked for this move, by steps."""
-        # A line that was read during the search or the pause begins anew.
+        # A line that is read meanwhile sets `line_read_at` anew, so the difference may be negative.
         own = {"reaction_ms": max(0.0, sent_at - self.line_read_at - self.search_s - self.pause_s)}
         if self.told_at and self.decided_at and self.line_read_at < self.decided_at <= self.told_at:
             own["decide_ms"] = self.decided_at - self.line_read_at

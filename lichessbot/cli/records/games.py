@@ -18,7 +18,7 @@ import click
 
 from lichessbot.cli.options import config_option, records_folder
 from lichessbot.cli.records.records import Records
-from lichessbot.cli.records.text import clock_text, game_count, glyphs, move_number, plot, table
+from lichessbot.cli.records.text import clock_text, games_in_words, glyphs, move_number, plot, table
 from lichessbot.errors import ExitCode
 from lichessbot.log import inert
 from lichessbot.storage import statistics
@@ -126,7 +126,7 @@ def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
     if not games:
         return records.complain()
     if not written:
-        sys.stderr.write(f"{game_count(len(games))} found, without moves that can be written\n")
+        sys.stderr.write(f"{games_in_words(len(games))} found, without moves that can be written\n")
     return ExitCode.OK if written else ExitCode.FAILED
 
 
@@ -253,7 +253,7 @@ def _drop_cells(drop: Drop) -> Sequence[str]:
 
 def _counted(score: Score) -> str:
     results = f"{score.won:,} won, {score.drawn:,} drawn, {score.lost:,} lost"
-    return f"{game_count(score.games)}, {results} ({score.percent:.1f} %)"
+    return f"{games_in_words(score.games)}, {results} ({score.percent:.1f} %)"
 
 
 def _seconds(ms: float | None) -> str:

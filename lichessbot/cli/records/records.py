@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lichessbot.cli.records.text import game_count
+from lichessbot.cli.records.text import games_in_words
 from lichessbot.errors import ExitCode
 from lichessbot.storage.database import FILE_NAME, older_than_ours
 from lichessbot.storage.game_filter import GameFilter
@@ -40,5 +40,5 @@ class Records(GameHistory):
             return ExitCode.FAILED
         count = len(self)
         problem = "none of them matches" if count else "the daemon records every game it plays"
-        sys.stderr.write(f"{self.folder / FILE_NAME} has {game_count(count)}; {problem}\n")
+        sys.stderr.write(f"{self.folder / FILE_NAME} has {games_in_words(count)}; {problem}\n")
         return ExitCode.FAILED

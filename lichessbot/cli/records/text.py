@@ -54,7 +54,7 @@ def move_number(ply: int, initial_fen: str) -> str:
     return f"{first + moves}{'...' if is_black else '.'}"
 
 
-def game_count(count: int) -> str:
+def games_in_words(count: int) -> str:
     return "1 game" if count == 1 else f"{count:,} games"
 
 

@@ -87,8 +87,8 @@ class _History:
     def __init__(self, history: History) -> None:
         self._history = history
         self._one_at_a_time = asyncio.Lock()
-        self._one_count_at_a_time = asyncio.Lock()
-        """Of all games, for which a page with one game does not wait."""
+        self._one_statistic_at_a_time = asyncio.Lock()
+        """Statistics count all games; requests for one game do not wait for them."""
 
     async def games(self, request: Request) -> Response:
         query = dict(request.query_params)
@@ -103,7 +103,7 @@ class _History:
         return await self._answer(lambda: self._history.pgn(game_id), _PGN)
 
     async def statistics(self, request: Request) -> Response:
-        return await self._answer(self._history.statistics, lock=self._one_count_at_a_time)
+        return await self._answer(self._history.statistics, lock=self._one_statistic_at_a_time)
 
     async def _answer(
         self, read: Callable[[], bytes], media_type: str = _JSON, lock: asyncio.Lock | None = None
