@@ -89,6 +89,7 @@ class _Entry:
         """Whether a command for it has no answer yet."""
         return self.command is not None
 
+
 class Tournaments:
     """The tournaments of this account that are not over."""
 

@@ -305,9 +305,9 @@ def _lists(case: _Case) -> Decline | None:
     return None
 
 
-def block_list_key(place: str) -> str:
-    """Return the key, in `challenge` or in `matchmaking`, under which a block list stands."""
-    return "block_list_files" if place.startswith("/") else "online_block_list"
+def block_list_key(source: str) -> str:
+    """Return the key, in `challenge` or in `matchmaking`, that names this path or address of a block list."""
+    return "block_list_files" if source.startswith("/") else "online_block_list"
 
 
 def _rematch(case: _Case) -> Decline | None:

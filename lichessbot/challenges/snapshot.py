@@ -10,7 +10,10 @@ from lichessbot.lichess.enums import DeclineReason, Variant
 
 @dataclass(frozen=True)
 class Decline:
-    """Decline. The challenger sees `reason`; `rule` and `because` are for our own log and records."""
+    """Decline. The challenger sees `reason`; `rule` and `because` are for our own log and records.
+
+    The other decisions are in `policy`; a snapshot may hold this one.
+    """
 
     reason: DeclineReason
     rule: str

@@ -1,4 +1,4 @@
-"""What several commands share: the option `--config`, values in the forms that people type, and access to Lichess.
+"""What several commands share: the option `--config`, values as people type them, access to Lichess, and refusals.
 
 Imports the configuration's models and what runs engines only when they are needed, because that takes longer than a
 command that only reads the records.
@@ -77,7 +77,7 @@ def access_to(loaded: "LoadedConfig", timeouts: Timeouts) -> "Access":
     return Access(loaded.config.url, loaded.token, timeouts, proxy=loaded.config.proxy)
 
 
-def refuse_unplayable(place: str, variant: str, config: "Config", timeouts: Timeouts) -> None:
+def refuse_unplayable(subject: str, variant: str, config: "Config", timeouts: Timeouts) -> None:
     """Raise ConfigError for a variant that the engine does not play, and for an engine with a fault.
 
     Any engine is asked but for standard chess.
@@ -92,7 +92,7 @@ def refuse_unplayable(place: str, variant: str, config: "Config", timeouts: Time
         raise ConfigError([fault.text for fault in faults])
     if variant not in playable:
         known = ", ".join(it for it in playable if it.can_be_proposed)
-        raise ConfigError([f"{place}: expected a variant that the engine plays ({known}), found {variant}"])
+        raise ConfigError([f"{subject}: expected a variant that the engine plays ({known}), found {variant}"])
 
 
 def records_folder(config_file: Path | None) -> Path:

@@ -92,7 +92,8 @@ def _options_of(command: ControlCommand, options: object) -> dict[str, str]:
     known = _OPTIONS.get(command, ())
     if isinstance(options, dict) and all(it in known and isinstance(value, str) for it, value in options.items()):
         return options
-    raise UnreadableLine(f"{command}: expected {' and '.join(known) or 'nothing'} as options, each a text")
+    expected = f"only the options {' and '.join(known)}, each a text" if known else "no options"
+    raise UnreadableLine(f"{command}: expected {expected}")
 
 
 def request_line(command: ControlCommand, argument: str = "", options: Mapping[str, str] | None = None) -> bytes:

@@ -91,7 +91,7 @@ class OpeningVariety:
         is_best = not report.lines or report.move == report.lines[0].move
         chosen = choose(report.lines, self._store.times_played(opening.key), opening.known)
         if chosen is not None and is_best:
-            report = replace(report, move=chosen.move, summary=chosen, ponder=chosen.reply)
+            report = replace(report, move=chosen.move, summary=chosen, ponder=chosen.ponder)
         try:
             self._store.note_played(opening.key, opening.board.normalise(report.move or ""))
         except InvalidMove:

@@ -132,7 +132,7 @@ class RestartingEngine:
         return engine.process_id if engine is not None and engine.alive else None
 
     def expect(self, config: EngineConfig) -> None:
-        """Tell the name and levels of the engine of `config` while none runs."""
+        """Until an engine runs, let `name` and `levels` be those of the engine of `config`."""
         self._command = config.command
 
     def start(self, config: EngineConfig) -> UciEngine:

@@ -63,7 +63,7 @@ class SearchInfo:
         return self.pv.partition(" ")[0]
 
     @property
-    def reply(self) -> str | None:
+    def ponder(self) -> str | None:
         """The expected reply to it."""
         return next(iter(self.pv.split()[1:2]), None)
 

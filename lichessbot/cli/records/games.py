@@ -17,7 +17,7 @@ from typing import IO, Any, Final, TextIO
 import click
 
 from lichessbot.cli.options import config_option, records_folder
-from lichessbot.cli.records.records import Records
+from lichessbot.cli.records.filtered_games import FilteredGames
 from lichessbot.cli.records.text import clock_text, games_in_words, glyphs, move_number, plot, table
 from lichessbot.errors import ExitCode
 from lichessbot.log import inert
@@ -64,7 +64,7 @@ def stats_command(words: tuple[str, ...], form: str | None, config_file: Path | 
     reaction: our own time per move, without search and configured pauses. delivery: from sending a move until
     Lichess shows it.
     """
-    records = Records(records_folder(config_file), words)
+    records = FilteredGames(records_folder(config_file), words)
     found = records.counted()
     if found.first_at is None:
         return records.complain()
@@ -90,7 +90,7 @@ def games_command(
     """List the games played, the newest last."""
     if limit is not None and show_all:
         raise click.UsageError("--limit and --all exclude each other")
-    records = Records(records_folder(config_file), words)
+    records = FilteredGames(records_folder(config_file), words)
     games = records.found(-1 if show_all else limit or _GAMES_SHOWN)
     if not games:
         return records.complain()
@@ -113,7 +113,7 @@ def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
     from engine.facade import InvalidFen, InvalidMove, InvalidVariant
     from lichessbot.games.recording.pgn import pgn_of
 
-    records = Records(records_folder(config_file), words)
+    records = FilteredGames(records_folder(config_file), words)
     written = 0
     site, games = records.site(), records.found()
     for game in games:

@@ -9,7 +9,7 @@ import click
 
 from engine.facade import InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.cli.options import records_folder
-from lichessbot.cli.records.records import Records
+from lichessbot.cli.records.filtered_games import FilteredGames
 from lichessbot.errors import ExitCode
 from lichessbot.games.recording.pgn import board_of
 from lichessbot.lichess.enums import player_label
@@ -17,11 +17,11 @@ from lichessbot.log import counted, inert
 from lichessbot.storage.game_records import GameRecord, MoveRecord
 
 
-def recorded_game(game: str, config_file: Path | None) -> tuple[Records, GameRecord, Sequence[MoveRecord]]:
+def recorded_game(game: str, config_file: Path | None) -> tuple[FilteredGames, GameRecord, Sequence[MoveRecord]]:
     """Return a game by its id or address; ends the command with a line if there is none that can be replayed."""
     if "=" in game:
         raise click.UsageError(f"expected the id or address of one game, found {game!r}", click.get_current_context())
-    records = Records(records_folder(config_file), [game])
+    records = FilteredGames(records_folder(config_file), [game])
     try:
         found = records.found()
         if not found:

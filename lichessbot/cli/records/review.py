@@ -16,8 +16,8 @@ import click
 
 from engine.facade import accuracy
 from lichessbot.cli.options import config_option
+from lichessbot.cli.records.filtered_games import FilteredGames
 from lichessbot.cli.records.one_game import heading, recorded_game
-from lichessbot.cli.records.records import Records
 from lichessbot.cli.records.text import glyphs, plot, table
 from lichessbot.errors import EngineError, ExitCode, StateError
 from lichessbot.games.review.analysis import NODES, analyse, review_engine
@@ -68,13 +68,13 @@ def review_command(game: str, nodes: int, as_json: bool, config_file: Path | Non
     return ExitCode.OK
 
 
-def _kept(records: Records, record: GameRecord, moves: Sequence[MoveRecord], nodes: int) -> Review | None:
+def _kept(records: FilteredGames, record: GameRecord, moves: Sequence[MoveRecord], nodes: int) -> Review | None:
     """Return the review in the records; None without one, or if it is shallower or of a part of the game."""
     kept = records.review(record.id)
     return review_of(record, moves, kept) if kept is not None and kept.nodes >= nodes else None
 
 
-def _made(records: Records, record: GameRecord, moves: Sequence[MoveRecord], nodes: int) -> Review:
+def _made(records: FilteredGames, record: GameRecord, moves: Sequence[MoveRecord], nodes: int) -> Review:
     """Review the game and keep the review, if possible. Raises EngineError."""
     sys.stderr.write(f"no such review yet: our engine looks at {len(moves) + 1} positions ...\n")
     with silenced(), closing(review_engine(record.id, Timeouts())) as engine:
@@ -85,7 +85,7 @@ def _made(records: Records, record: GameRecord, moves: Sequence[MoveRecord], nod
     return review
 
 
-def _keep(records: Records, made: ReviewRecord) -> None:
+def _keep(records: FilteredGames, made: ReviewRecord) -> None:
     try:
         write_beside(records.folder, *reviewed(made))
     except StateError as error:

@@ -80,10 +80,10 @@ def test_the_socket_is_for_its_owner_alone(main_thread: FakeMainThread, tmp_path
         (b'{"command": "matchmaking", "argument": "maybe"}\n', "matchmaking: expected on or off"),
         (b'{"command": "rechallenge"}\n', "rechallenge: expected sent or received, found ''"),
         (b'{"command": "join-tournament", "argument": "short"}\n', "expected the id of an arena, found 'short'"),
-        (_join(b'{"password": 7}'), "join-tournament: expected team and password as options, each a text"),
-        (_join(b'{"passwort": "sesame"}'), "join-tournament: expected team and password as options, each a text"),
-        (_join(b'["sesame"]'), "join-tournament: expected team and password as options, each a text"),
-        (b'{"command": "pause", "options": {"team": "coders"}}\n', "pause: expected nothing as options"),
+        (_join(b'{"password": 7}'), "join-tournament: expected only the options team and password, each a text"),
+        (_join(b'{"passwort": "sesame"}'), "join-tournament: expected only the options team and password, each a text"),
+        (_join(b'["sesame"]'), "join-tournament: expected only the options team and password, each a text"),
+        (b'{"command": "pause", "options": {"team": "coders"}}\n', "pause: expected no options"),
     ],
 )
 def test_garbage_is_answered_with_what_was_expected(

@@ -15,7 +15,7 @@ from lichessbot.storage.game_records import GameRecord
 from lichessbot.storage.statistics import Statistics
 
 
-class Records(GameHistory):
+class FilteredGames(GameHistory):
     """The games that a filter means, in one state folder. Raises StateError where it reads."""
 
     def __init__(self, folder: Path, words: Sequence[str]) -> None:
