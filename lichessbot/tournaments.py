@@ -71,6 +71,8 @@ class _Entry:
     starts_at: float | None = None
     ends_at: float | None = None
     games: set[str] = field(default_factory=set)
+    failures_in_a_row: int = 0
+    """How often in a row a request had no answer that decides anything."""
     rate_limits_in_a_row: int = 0
     """How often in a row Lichess answered 429."""
     waits_for_slot: bool = False
@@ -262,7 +264,7 @@ class Tournaments:
         entry.command = None
         now = time.monotonic()
         if isinstance(report, CommandDone):
-            entry.rate_limits_in_a_row = 0
+            entry.failures_in_a_row = entry.rate_limits_in_a_row = 0
         match report:
             case CommandFailed(error=error):
                 entry.waits_for_slot = entry.game_requested = False  # the next request decides both anew

@@ -5,7 +5,7 @@ and those not met lately are more likely. A pair of games against the same bot i
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, TypeVar
@@ -21,6 +21,9 @@ from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines
 _Item = TypeVar("_Item", bound=Hashable)
 
 SHORTLIST: Final = 20
+"""How many bots of each match type are proposed."""
+MOST_PROPOSALS: Final = 100
+"""How many bots Lichess tells in one answer whether they are playing."""
 _NEAR: Final = 150  # rating points off the target at which a bot is half as likely
 _LATELY_S: Final = 7 * 24 * 3600.0
 
@@ -61,13 +64,14 @@ class Knowledge:
 def proposals(config: Config, known: Knowledge, last_type_name: str | None, random: Random) -> Sequence[Proposal]:
     """Return proposals, the best first; empty if no bot is suitable. `last_type_name`: the last match type.
 
-    First comes the second game of a pair; the others are of one match type.
+    First comes the second game of a pair, then one match type after the other: all bots of the first may be playing.
+    Each bot is proposed once.
     """
+    by_bot: dict[str, Proposal] = {}
     second = _second_of_pair(config, known)
-    if second is not None:
-        others = _of_one_type(config, known, last_type_name, random)
-        return (second, *(it for it in others if it.opponent != second.opponent))
-    return _of_one_type(config, known, last_type_name, random)
+    for it in (*(() if second is None else (second,)), *_of_all_types(config, known, last_type_name, random)):
+        by_bot.setdefault(it.opponent, it)
+    return tuple(by_bot.values())[:MOST_PROPOSALS]
 
 
 def match_type_of(proposal: Proposal, config: Config) -> MatchType | None:
@@ -92,13 +96,11 @@ def _second_of_pair(config: Config, known: Knowledge) -> Proposal | None:
     return replace(first, terms=replace(terms, colour=Colour.BLACK))
 
 
-def _of_one_type(config: Config, known: Knowledge, last_type_name: str | None, random: Random) -> Sequence[Proposal]:
+def _of_all_types(config: Config, known: Knowledge, last_type_name: str | None, random: Random) -> Iterator[Proposal]:
     for name, match_type in _in_order(config, last_type_name, random):
         terms = _drawn_terms(match_type, config, random, with_days=known.may_play_correspondence)
-        found = None if terms is None else _shortlist(name, match_type, terms, config, known, random)
-        if found:
-            return found
-    return ()
+        if terms is not None:
+            yield from _shortlist(name, match_type, terms, config, known, random)
 
 
 def _in_order(config: Config, last_type_name: str | None, random: Random) -> Sequence[tuple[str, MatchType]]:

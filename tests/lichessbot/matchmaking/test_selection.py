@@ -15,7 +15,7 @@ from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
 from lichessbot.lichess.models import Account, BotUser
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines
-from lichessbot.matchmaking.selection import SHORTLIST, Knowledge, Proposal, proposals
+from lichessbot.matchmaking.selection import MOST_PROPOSALS, SHORTLIST, Knowledge, Proposal, proposals
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 
@@ -334,3 +334,21 @@ def test_match_types_in_sequence_and_in_turn(memory: Memory) -> None:
     sequential = config(selection="sequential", overrides=match_types, **BLITZ)
     assert memory.propose(sequential, bot("rival"), last_type="default")[0].match_type_name == "default"
     assert memory.propose(sequential, bot("champion", 3100))[0].match_type_name == "b"
+
+
+@pytest.mark.parametrize("selection", ["sequential", "cyclic", "weighted_random"])
+def test_bots_of_the_other_match_types_follow_as_those_of_the_first_may_all_be_playing(
+    memory: Memory, selection: str
+) -> None:
+    high = {"opponent_min_rating": 3000, "opponent_rating_difference": None}
+    settings = config(selection=selection, overrides={"high": high, "same": {}}, **BLITZ)
+    found = memory.propose(settings, bot("rival"), bot("champion", 3100))
+    assert sorted(it.opponent for it in found) == ["champion", "rival"]
+    assert {it.match_type_name for it in found if it.opponent == "champion"} == {"high"}
+
+
+def test_no_more_bots_are_proposed_than_one_request_for_their_statuses_may_name(memory: Memory) -> None:
+    settings = config(selection="sequential", overrides={f"kind {number}": {} for number in range(20)}, **BLITZ)
+    found = memory.propose(settings, *(bot(f"near{number}", 1600) for number in range(300)))
+    assert len(found) == len(names(found)) == MOST_PROPOSALS
+    assert [it.match_type_name for it in found[: SHORTLIST + 1]] == ["default"] * SHORTLIST + ["kind 0"]
