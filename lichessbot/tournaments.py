@@ -73,6 +73,8 @@ class _Entry:
     games: set[str] = field(default_factory=set)
     failures_in_a_row: int = 0
     """How often in a row a request had no answer that decides anything."""
+    is_delayed: bool = False
+    """The latest request failed and is to be repeated."""
     rate_limits_in_a_row: int = 0
     """How often in a row Lichess answered 429."""
     waits_for_slot: bool = False
@@ -377,7 +379,11 @@ class Tournaments:
                 self._log.warning("tournament.refused", tournament=command.tournament_id, error=error)
             self._drop(entry, is_over=is_over)
         else:
-            entry.due_at = now + self._retry_delay(entry, error).total_seconds()
+            delay_s = self._retry_delay(entry, error).total_seconds()
+            if not entry.is_delayed:
+                tournament = command.tournament_id
+                self._log.warning("tournament.delayed", tournament=tournament, error=error, again_in_s=delay_s)
+            entry.due_at, entry.is_delayed = now + delay_s, True
 
     def _retry_delay(self, entry: _Entry, error: Exception) -> timedelta:
         """Return how long to wait before the next request.

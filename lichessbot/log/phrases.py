@@ -99,6 +99,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "tournament.found": "playing in tournament {tournament}, which was joined elsewhere",
     "tournament.joined": "joined tournament {tournament}",
     "tournament.refused": "tournament {tournament} cannot be joined: {error}",
+    "tournament.delayed": "a request for tournament {tournament} failed ({error}); retrying in {again_in_s:seconds}",
     "tournament.over": "tournament {tournament} is over",
     "tournament.left": "left tournament {tournament}",
     # Games

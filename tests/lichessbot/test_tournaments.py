@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from lichessbot.config import TournamentConfig
-from lichessbot.errors import RateLimited, Refused
+from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import (
     CommandDone,
     CommandFailed,
@@ -36,6 +36,24 @@ def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(
     desk.tick()
     desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
     assert desk.is_asked_after() == 60
+
+
+def test_the_first_failure_in_a_row_is_logged(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    limit, outage = RateLimited(timedelta(minutes=1), "Too many requests"), Unreachable("timed out")
+    desk.tournaments.join(Wish(ARENA))
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=36_000.0))
+    for error in (limit, outage, limit, None, outage, outage):
+        if error is None:
+            desk.answer()
+        else:
+            desk.fail(error)
+        desk.hand.now += desk.is_asked_after()
+        desk.tick()
+    assert [record.getMessage() for record in caplog.records] == [
+        f'tournament.delayed tournament={ARENA} error="{limit}" again_in_s=60.000',
+        f'tournament.delayed tournament={ARENA} error="timed out" again_in_s=30.000',
+    ]
 
 
 def test_a_request_that_a_rate_limit_holds_back_is_withdrawn_before_we_leave(desk: Desk) -> None:
