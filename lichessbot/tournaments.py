@@ -71,8 +71,6 @@ class _Entry:
     starts_at: float | None = None
     ends_at: float | None = None
     games: set[str] = field(default_factory=set)
-    failures_in_a_row: int = 0
-    """How often in a row a request had no answer that decides anything."""
     is_delayed: bool = False
     """The latest request failed and is to be repeated."""
     rate_limits_in_a_row: int = 0
@@ -109,10 +107,13 @@ class Tournaments:
         self._wishes = {str(row[0]): Wish(*row) for row in store.remembered(Table.TOURNAMENTS)}
         """What the store keeps: tournaments joined by command or found by their games, and not over."""
         self._entries: dict[str, _Entry] = {}
-        self._left: set[str] = set()
-        """Tournaments that are over or were left; a late event of a game there does not join them again."""
+        self._late_until: dict[str, float] = {}
+        """Until when a game may be announced that Lichess began before we left a tournament."""
         self._earlier_games = {game_id for game_id, _ in store.left_over}
-        """Games of the last process; it noted their tournaments, so those that are not known were left since."""
+        """Games of tournaments that we left, and of the last process, which noted its tournaments.
+
+        A late event of such a game does not join again.
+        """
         self._stopping = False
 
     # Which tournaments
@@ -147,7 +148,6 @@ class Tournaments:
     def _enter(self, wish: Wish) -> None:
         entry = self._entries.get(wish.tournament_id)
         if entry is None:
-            self._left.discard(wish.tournament_id)
             self._entries[wish.tournament_id] = _Entry(wish, time.monotonic())
         elif entry.stage is _Stage.LEAVING:
             entry.rejoin_wish = wish
@@ -240,12 +240,13 @@ class Tournaments:
 
     def game_started(self, tournament_id: str, game_id: str) -> None:
         """Take note of a game; a tournament that was joined by hand or by another program is wanted from now on."""
-        known = tournament_id in self._entries or tournament_id in self._left
-        if not known and not self._stopping and game_id not in self._earlier_games:
+        now = time.monotonic()
+        is_late = game_id in self._earlier_games or now < self._late_until.get(tournament_id, now)
+        if tournament_id not in self._entries and not is_late and not self._stopping:
             self._log.info("tournament.found", tournament=tournament_id)
             self._wishes[tournament_id] = wish = Wish(tournament_id)
             self._store.add(Table.TOURNAMENTS, id=tournament_id)
-            self._entries[tournament_id] = _Entry(wish, time.monotonic(), _Stage.JOINED)
+            self._entries[tournament_id] = _Entry(wish, now, _Stage.JOINED)
         if tournament_id in self._entries:
             self._entries[tournament_id].games.add(game_id)
             self._entries[tournament_id].game_requested = False
@@ -266,7 +267,7 @@ class Tournaments:
         entry.command = None
         now = time.monotonic()
         if isinstance(report, CommandDone):
-            entry.failures_in_a_row = entry.rate_limits_in_a_row = 0
+            entry.rate_limits_in_a_row, entry.is_delayed = 0, False
         match report:
             case CommandFailed(error=error):
                 entry.waits_for_slot = entry.game_requested = False  # the next request decides both anew
@@ -408,10 +409,12 @@ class Tournaments:
 
     def _forget(self, entry: _Entry) -> None:
         del self._entries[entry.wish.tournament_id]
-        self._left.add(entry.wish.tournament_id)     # its last game may go on, and must not add it again
+        self._earlier_games |= entry.games     # the last one may go on
 
     def _arena_left(self, entry: _Entry) -> None:
         self._forget(entry)
+        late_until = time.monotonic() + self._timeouts.game_start.total_seconds()
+        self._late_until[entry.wish.tournament_id] = late_until
         self._log.info("tournament.left", tournament=entry.wish.tournament_id)
         if entry.rejoin_wish is not None and not self._stopping:
             self._enter(entry.rejoin_wish)

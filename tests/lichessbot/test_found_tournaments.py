@@ -1,7 +1,14 @@
 """Tournaments that the bot did not join itself, but finds by a game there."""
 
+from datetime import timedelta
+
+import pytest
+
+from lichessbot.errors import Refused
 from lichessbot.lichess.commands import JoinTournament, LeaveTournament, ReadTournament
 from lichessbot.lichess.models import ArenaInfo
+from lichessbot.timeouts import Timeouts
+from lichessbot.tournaments import Wish
 from tests.lichessbot.tournament_desk import ARENA, GAME, Desk
 
 
@@ -40,3 +47,38 @@ def test_the_last_game_of_an_arena_that_is_over_is_no_find(desk: Desk) -> None:
     desk.tick()
     assert desk.sent == sent
     assert desk.tournaments.wake_at is None
+
+
+LATE = Timeouts().game_start
+
+
+@pytest.mark.parametrize(
+    ("game", "after", "is_found"),
+    [
+        (GAME, LATE, False),
+        ("game0002", LATE - timedelta(seconds=1), False),
+        ("game0002", LATE, True),
+    ],
+    ids=["the game when we left", "a game begun when we left", "joined by hand"],
+)
+def test_an_arena_that_was_left_is_found_again_by_a_game_that_began_later(
+    desk: Desk, game: str, after: timedelta, is_found: bool
+) -> None:
+    desk.enter()
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.played = {GAME}
+    desk.leave()
+    desk.answer()
+    desk.hand.now += after.total_seconds()
+    desk.tournaments.game_started(ARENA, game)
+    assert desk.tournaments.ids == ((ARENA,) if is_found else ())
+
+
+def test_an_arena_that_refused_us_is_found_by_the_next_game_there(desk: Desk) -> None:
+    desk.tournaments.join(Wish(ARENA))
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    desk.fail(Refused(400, "Missing team"))
+    assert desk.tournaments.ids == ()
+    desk.tournaments.game_started(ARENA, GAME)
+    assert desk.tournaments.ids == (ARENA,)
