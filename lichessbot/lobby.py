@@ -140,7 +140,7 @@ class Lobby:
         """Accept no new games and withdraw what was asked for."""
         self._stopping = True
         self._matchmaker.stop()
-        self._tournaments.stop()
+        self._tournaments.stop(is_ending=True)
 
     def close(self) -> None:
         self._block_lists.close()

@@ -115,6 +115,7 @@ class Tournaments:
         A late event of such a game does not join again.
         """
         self._stopping = False
+        self._is_ending = False
 
     # Which tournaments
 
@@ -152,11 +153,12 @@ class Tournaments:
         elif entry.stage is _Stage.LEAVING:
             entry.rejoin_wish = wish
 
-    def stop(self) -> None:
-        """Leave every tournament. The next start joins them again."""
-        self._stopping = True
+    def stop(self, *, is_ending: bool = False) -> None:
+        """Leave every tournament until `resume` or the next start. `is_ending`: do not retry, as the process ends."""
+        self._stopping, self._is_ending = True, is_ending
         for entry in list(self._entries.values()):
             self._leave(entry)
+            entry.due_at = time.monotonic()  # a retry may be due much later
 
     def resume(self, configured: Iterable[TournamentConfig]) -> None:
         """Take part again after `stop`."""
@@ -372,8 +374,11 @@ class Tournaments:
     ) -> None:
         is_answer = isinstance(error, Refused) and error.certain and error.status != HTTPStatus.UNAUTHORIZED
         is_final = is_answer and _PAUSE_NOT_OVER not in str(error)
-        if isinstance(command, LeaveTournament) and (is_final or self._stopping):
-            self._arena_left(entry)  # it is over, we were not in it, or Lichess is unreachable
+        if isinstance(command, LeaveTournament) and is_final:
+            self._arena_left(entry)  # it is over, or we were not in it
+        elif isinstance(command, LeaveTournament) and self._is_ending:
+            self._forget(entry)
+            self._log.warning("tournament.not_left", tournament=command.tournament_id, error=error)
         elif is_final:
             is_over = entry.ends_at is not None and now >= entry.ends_at - _ROUNDED_UP_BY_S
             if not is_over:

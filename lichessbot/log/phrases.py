@@ -102,6 +102,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "tournament.delayed": "a request for tournament {tournament} failed ({error}); retrying in {again_in_s:seconds}",
     "tournament.over": "tournament {tournament} is over",
     "tournament.left": "left tournament {tournament}",
+    "tournament.not_left": "tournament {tournament} was not left: {error}",
     # Games
     "game.join": "joining the game against {opponent}; games in progress: {games}",
     "game.start": f"started against {_GAME}",

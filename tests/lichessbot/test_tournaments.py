@@ -146,6 +146,30 @@ def test_a_late_event_of_a_game_does_not_rejoin_the_tournament(desk: Desk) -> No
     desk.enter()
 
 
+def test_a_pause_tries_to_leave_until_it_succeeds_and_the_end_of_the_process_once_more(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    desk.enter()
+    desk.tournaments.stop()
+    desk.tick()
+    for _ in range(2):
+        assert desk.sent[-1] == LeaveTournament(ARENA)
+        desk.fail(Unreachable("timed out"))
+        assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
+        assert desk.tournaments.is_leaving_any
+        desk.hand.now += desk.is_asked_after()
+        desk.tick()
+    desk.fail(Unreachable("timed out"))
+    desk.tournaments.stop(is_ending=True)
+    assert desk.is_asked_after() == 0
+    desk.tick()
+    desk.fail(Unreachable("timed out"))
+    assert not desk.tournaments.is_leaving_any
+    assert caplog.records[-1].getMessage() == f'tournament.not_left tournament={ARENA} error="timed out"'
+    assert "tournament.left" not in caplog.text
+
+
 def test_entering_again_before_leaving_counts_as_joined(desk: Desk) -> None:
     desk.enter()
     desk.leave()
