@@ -134,6 +134,7 @@ class Lobby:
             config = config.model_copy(update={"matchmaking": matchmaking})
         self._config = config
         self._block_lists.watch((*config.challenge.block_lists, *config.matchmaking.block_lists))
+        self._matchmaker.withdraw_unwanted()
         self._tournaments.want(config.tournaments)
 
     def stop(self) -> None:
@@ -181,8 +182,9 @@ class Lobby:
 
     def block(self, name: str) -> bool:
         """Decline this player's challenges and send none; return whether that is new."""
-        self._matchmaker.withdraw(name.lower())
-        return self._block_lists.block(name.lower())
+        is_new = self._block_lists.block(name.lower())
+        self._matchmaker.withdraw_unwanted()
+        return is_new
 
     def unblock(self, name: str) -> bool:
         """Return whether the player was blocked by command."""
@@ -285,6 +287,7 @@ class Lobby:
 
     def block_list_fetched(self, fetched: PlayerList) -> None:
         self._block_lists.update(fetched)
+        self._matchmaker.withdraw_unwanted()
 
     def command_answered(self, report: CommandDone | CommandFailed) -> None:
         """Go on with the answer to a command that was sent here; ignore other commands."""

@@ -206,7 +206,8 @@ class Matchmaker:
     def _challenge(self, free: Sequence[str], now: float) -> None:
         """Challenge the first of the shortlist that is among the `free` bots: online and not playing."""
         snapshot = self._snapshot()
-        found = next((it for it in self._shortlist if it.opponent in free), None)
+        is_blocked = partial(self._objections.is_blocked, snapshot.config)  # perhaps only since the choice
+        found = next((it for it in self._shortlist if it.opponent in free and not is_blocked(it.opponent)), None)
         if found is None:
             self._give_up("every suitable bot is playing", now)
         elif (reason := obstacle(snapshot)) is not None:  # a game or a reload may have come meanwhile
@@ -397,11 +398,15 @@ class Matchmaker:
         self._pending_rematch.drop()
         self.withdraw()
 
-    def withdraw(self, opponent: str | None = None) -> None:
-        """Withdraw the open challenge, which frees its slot, or only one to this opponent, who is not chosen either."""
-        self._shortlist = [it for it in self._shortlist if it.opponent != opponent]
-        if self._open is not None and opponent in (None, self._open.proposal.opponent):
+    def withdraw(self) -> None:
+        """Withdraw the open challenge, which frees its slot."""
+        if self._open is not None:
             self._send(self._open.withdraw())
+
+    def withdraw_unwanted(self) -> None:
+        """Withdraw the open challenge if the configuration or a list of players now speaks against it."""
+        if self._open is not None and self._objections.is_unwanted(self._open.proposal, self._snapshot().config):
+            self.withdraw()
 
     def count_game(self, full: GameFull) -> None:
         """Count a game of ours if its stream says that it is between bots."""

@@ -26,6 +26,11 @@ class Objections:
             sections.append(config.challenge)
         return any(self._is_listed(it, user_id) for it in sections)
 
+    def is_unwanted(self, it: Proposal, config: Config) -> bool:
+        """Return whether an open challenge is to be withdrawn: matchmaking is off, or the opponent is on a list."""
+        is_off = it.match_type_name is not None and not config.matchmaking.allow_matchmaking
+        return is_off or self._is_barred(it, config)
+
     def _is_barred(self, it: Proposal, config: Config) -> bool:
         """Return whether the lists for the opponent's kind name it."""
         return self.is_blocked(config, it.opponent) if it.is_bot else self._is_listed(config.challenge, it.opponent)

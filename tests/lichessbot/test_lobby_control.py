@@ -38,12 +38,14 @@ from lichessbot.lichess.models import (
 )
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from tests.lichessbot.test_lobby import (
     ARENA,
     AT_ONCE,
     CONFIG,
     PATIENCE_S,
+    SEEKING,
     US,
     Hall,
     Outbox,
@@ -233,6 +235,46 @@ def test_a_bot_that_is_blocked_while_it_is_looked_at_is_not_challenged(store: St
     hall.lobby.block("Rival")
     hall.hear(ReadStatuses(("rival",)), Statuses((UserStatus(id="rival", online=True),)))
     assert not any(isinstance(command, CreateChallenge) for command in hall.outbox.sent)
+
+
+@pytest.mark.parametrize(
+    "matchmaking",
+    [{"allow_matchmaking": False}, {"allow_matchmaking": True, "block_list": ["Rival"]}],
+    ids=["off", "blocked"],
+)
+def test_a_reload_that_speaks_against_the_open_challenge_withdraws_it(
+    store: Store, matchmaking: dict[str, Any]
+) -> None:
+    hall = Hall(store)
+    hall.find_a_rival()
+    come(hall.lobby, echoed("rival"))
+    hall.lobby.reload(SEEKING)
+    assert isinstance(hall.outbox.sent[-1], CreateChallenge)
+    hall.lobby.reload(Config.model_validate({"matchmaking": matchmaking}))
+    assert hall.outbox.sent[-1] == CancelChallenge("to-rival")
+
+
+def test_a_list_that_now_names_the_opponent_withdraws_the_open_challenge(store: Store, tmp_path: Path) -> None:
+    file = str(tmp_path / "blocked.txt")
+    hall = Hall(store)
+    hall.find_a_rival()
+    come(hall.lobby, echoed("rival"))
+    matchmaking = {"allow_matchmaking": True, "block_list_files": [file]}
+    hall.lobby.reload(Config.model_validate({"matchmaking": matchmaking}))
+    assert isinstance(hall.outbox.sent[-1], CreateChallenge)
+    hall.lobby.block_list_fetched(PlayerList(file, frozenset({"rival"})))
+    assert hall.outbox.sent[-1] == CancelChallenge("to-rival")
+    hall.lobby.close()
+
+
+def test_a_reload_without_matchmaking_keeps_a_challenge_that_the_operator_wants(store: Store) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [], Config())
+    come(lobby, echoed("friend"))
+    lobby.rechallenge(received=False)
+    come(lobby, echoed("friend"))
+    lobby.reload(Config())
+    assert outbox.sent == [CreateChallenge("friend", BLITZ)]
 
 
 def test_a_challenge_that_is_withdrawn_by_hand_does_not_count_against_the_bot(
