@@ -21,6 +21,8 @@ from lichessbot.lichess.enums import (
 )
 
 DEFAULT_TYPE: Final = "default"
+ASSUMED_BOT_GAMES: Final = 100
+"""The games against bots that Lichess allows in 24 hours, as people report."""
 CLOCK_KEYS: Final = ("challenge_initial_time", "challenge_increment", "challenge_days")
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from lichessbot.backoff import doubled
 from lichessbot.config import MatchmakingConfig
+from lichessbot.config.matchmaking import ASSUMED_BOT_GAMES
 from lichessbot.control.status import Limit
 from lichessbot.errors import RateLimited
 from lichessbot.matchmaking.known_bots import BotGames
@@ -21,7 +22,6 @@ from lichessbot.timeouts import Timeouts
 
 BOT_GAMES: Final = "bot.vsBot.day"
 _CHALLENGES: Final = "challenge"
-_ASSUMED_BOT_GAMES: Final = 100  # as people report
 # Lichess allows 200, of which a challenge to a human costs five; the rest is left to a browser.
 _CHALLENGE_CREDITS: Final = 180
 _COST_OF_A_BOT: Final = 1
@@ -97,7 +97,7 @@ class Quota:
     def most_bot_games(self, config: MatchmakingConfig, now_epoch_s: float) -> int:
         """Return how many bot games are allowed in any 24 hours."""
         told = self._told_bot_games(now_epoch_s)
-        allowed = _ASSUMED_BOT_GAMES if told is None else told
+        allowed = ASSUMED_BOT_GAMES if told is None else told
         return allowed if config.bot_games_per_day is None else min(allowed, config.bot_games_per_day)
 
     def bot_games_rule(self, config: MatchmakingConfig, now_epoch_s: float) -> str:

@@ -96,6 +96,14 @@ def test_check_reports_matchmaking() -> None:
             "has no effect, as matchmaking.bot_games_for_challengers leaves none of the 20 bot games a day",
         ),
         (
+            "bot_games_for_challengers: 100", "", "allow_matchmaking",
+            "has no effect, as matchmaking.bot_games_for_challengers leaves none of the 100 bot games a day",
+        ),
+        (
+            "bot_games_per_day: 500, bot_games_for_challengers: 200", "", "allow_matchmaking",
+            "has no effect, as matchmaking.bot_games_for_challengers leaves none of the 100 bot games a day",
+        ),
+        (
             "", "games_reserved_for_humans: 1", "allow_matchmaking",
             "has no effect, as challenge.games_reserved_for_humans reserves all slots for humans",
         ),
