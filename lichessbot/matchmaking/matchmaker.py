@@ -166,8 +166,8 @@ class Matchmaker:
                 self._choose(users, now)
             case CommandDone(command=ReadStatuses(), answer=Statuses(users)):
                 self._challenge([user.id for user in users if user.online and not user.playing], now)
-            case CommandFailed(command=ReadRatings() | ReadBots() | ReadStatuses()):
-                self._give_up("no answer", now)
+            case CommandFailed(command=ReadRatings() | ReadBots() | ReadStatuses(), error=error):
+                self._give_up(error, now)
             case _ if self._open is not None:
                 self._follow(self._open.handle(report, now), now)
 
@@ -236,7 +236,7 @@ class Matchmaker:
             raise CannotDo(objection)
         self._propose(it)
 
-    def _give_up(self, reason: str, now: float) -> None:
+    def _give_up(self, reason: str | ApiError, now: float) -> None:
         self._asking = False
         self._pause(now, in_vain=True)
         self._log.info("match.none", reason=reason)
