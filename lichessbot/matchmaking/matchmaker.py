@@ -49,7 +49,7 @@ from lichessbot.matchmaking.outgoing_challenge import (
     Withdrawn,
 )
 from lichessbot.matchmaking.quota import Quota
-from lichessbot.matchmaking.rematch import PendingRematch, rematch_after
+from lichessbot.matchmaking.rematch import PendingRematches, rematch_after
 from lichessbot.matchmaking.selection import Knowledge, Proposal, match_type_of, proposals
 from lichessbot.storage.store import LimitedAction, Store
 from lichessbot.timeouts import Timeouts, earliest
@@ -86,7 +86,7 @@ class Matchmaker:
         self._open: OpenChallenge | None = None
         self._accepted_ids: set[str] = set()
         """The challenges of ours that became games, or may have."""
-        self._pending_rematch = PendingRematch(timeouts)
+        self._rematches = PendingRematches(timeouts)
         self._half_pair: tuple[Proposal, float] | None = None
         """The last game of a pair that we began as White, and when, in seconds since the epoch."""
         self._objections = Objections(self._quota, lists, self._declines)
@@ -114,16 +114,18 @@ class Matchmaker:
         if self._open is not None:
             return self._open.wake_at
         due_at = self._due_at(self._snapshot(), time.monotonic())
-        return earliest(None if math.isinf(due_at) else due_at, None if self._asking else self._pending_rematch.wake_at)
+        return earliest(None if math.isinf(due_at) else due_at, None if self._asking else self._rematches.wake_at)
 
     def tick(self) -> None:
         """Begin an attempt, or follow the open challenge."""
         now, snapshot = time.monotonic(), self._snapshot()
         if snapshot.has_clocked_games:
             self._idle_since = now
+        for overdue in self._rematches.take_overdue(now):
+            self._rematch_not_offered(overdue, "another challenge was open or about to be sent")
         if self._open is not None:
             self._send(self._open.tick(now))
-        elif not self._asking and (rematch := self._pending_rematch.take(now)) is not None:
+        elif not self._asking and (rematch := self._rematches.take(now)) is not None:
             self._offer_rematch(rematch, snapshot, now)
         elif now >= self._due_at(snapshot, now):
             self._begin(now)
@@ -254,11 +256,11 @@ class Matchmaker:
         played = self._store.times_done(game.game_id, LimitedAction.REMATCH)
         proposal = rematch_after(game, self._snapshot().config.rematch, played)
         if proposal is not None and not self._stopping:
-            self._pending_rematch.replace(proposal, time.monotonic())
+            self._rematches.add(proposal, time.monotonic())
 
     def challenged_by(self, user_id: str) -> None:
         """Leave the rematch to an opponent who asks for one, or for another game."""
-        self._pending_rematch.drop(user_id)
+        self._rematches.drop(user_id)
         if self._open is not None and self._open.proposal.rematch_of and self._open.proposal.opponent == user_id:
             self.withdraw()
 
@@ -267,7 +269,10 @@ class Matchmaker:
         if objection is None:
             self._propose(it)
         else:
-            self._log.info("rematch.not_offered", game=it.rematch_of, opponent=it.opponent, reason=objection)
+            self._rematch_not_offered(it, objection)
+
+    def _rematch_not_offered(self, it: Proposal, reason: str) -> None:
+        self._log.info("rematch.not_offered", game=it.rematch_of, opponent=it.opponent, reason=reason)
 
     # The open challenge
 
@@ -395,7 +400,7 @@ class Matchmaker:
     def stop(self) -> None:
         """Begin nothing new and withdraw the open challenge."""
         self._stopping = True
-        self._pending_rematch.drop()
+        self._rematches.drop()
         self.withdraw()
 
     def withdraw(self) -> None:

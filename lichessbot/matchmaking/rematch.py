@@ -4,6 +4,7 @@ Lichess lets bots offer a rematch only as a new challenge. Time is passed in, in
 sent, as slots and quotas allow, is decided elsewhere.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +21,7 @@ from lichessbot.lichess.enums import (
 )
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.matchmaking.selection import Proposal
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, earliest
 
 # The opponent is gone, or something is wrong with the game.
 _NOT_AFTER: Final = (GameStatus.TIMEOUT, GameStatus.CHEAT, GameStatus.UNKNOWN_FINISH)
@@ -59,33 +60,38 @@ class _Offer:
     due_at: float
 
 
-class PendingRematch:
-    """The rematch that is to be offered soon, if there is one: the newest."""
+class PendingRematches:
+    """The rematches that are to be offered soon."""
 
     def __init__(self, timeouts: Timeouts) -> None:
         self._black_waits_s = timeouts.rematch_black_waits.total_seconds()
         self._patience_s = timeouts.rematch_patience.total_seconds()
-        self._next: _Offer | None = None
+        self._offers: list[_Offer] = []
 
     @property
     def wake_at(self) -> float | None:
-        """When `take` has something to return."""
-        return None if self._next is None else self._next.due_at
+        """When `take` or `take_overdue` has something to return."""
+        return earliest(*(it.due_at for it in self._offers))
 
-    def replace(self, proposal: Proposal, now: float) -> None:
+    def add(self, proposal: Proposal, now: float) -> None:
         """Offer this soon. The side that had Black waits, so that two bots do not offer each other a rematch."""
         had_white = proposal.terms.colour is Colour.BLACK
-        self._next = _Offer(proposal, now if had_white else now + self._black_waits_s)
+        self._offers.append(_Offer(proposal, now if had_white else now + self._black_waits_s))
 
     def take(self, now: float) -> Proposal | None:
-        """Return what is to be offered now, once; nothing if that is overdue, as the opponent may be gone."""
-        offer = self._next
-        if offer is None or now < offer.due_at:
+        """Return what is to be offered now, once."""
+        offer = next((it for it in self._offers if it.due_at <= now <= it.due_at + self._patience_s), None)
+        if offer is None:
             return None
-        self._next = None
-        return offer.proposal if now <= offer.due_at + self._patience_s else None
+        self._offers.remove(offer)
+        return offer.proposal
+
+    def take_overdue(self, now: float) -> Sequence[Proposal]:
+        """Return what is not to be offered any more, once: the opponents may be gone."""
+        overdue = [it for it in self._offers if now > it.due_at + self._patience_s]
+        self._offers = [it for it in self._offers if it not in overdue]
+        return [it.proposal for it in overdue]
 
     def drop(self, opponent: str | None = None) -> None:
         """Offer nothing to this opponent, or to nobody: the opponent challenges us, or the bot stops."""
-        if self._next is not None and opponent in (None, self._next.proposal.opponent):
-            self._next = None
+        self._offers = [it for it in self._offers if opponent not in (None, it.proposal.opponent)]

@@ -254,9 +254,9 @@ AT_ONCE = replace(Timeouts(), challenge_minute=timedelta(0), game_start=timedelt
 class Hall:
     """A lobby that looks for a game."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, config: Config = SEEKING, timeouts: Timeouts = AT_ONCE) -> None:
         self.outbox, self.games = Outbox(), list[GameInfo]()
-        self.lobby = lobby_of(store, self.outbox, self.games, SEEKING, AT_ONCE)
+        self.lobby = lobby_of(store, self.outbox, self.games, config, timeouts)
         deadline = time.monotonic() + PATIENCE_S
         while not self.outbox.sent:
             assert time.monotonic() < deadline, "no bot is looked for"

@@ -1,16 +1,31 @@
 """The matchmaker in a lobby whose outbox sends nothing: what it asks, whom it challenges, what the log says."""
 
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from lichessbot.config import Config
 from lichessbot.errors import RateLimited
-from lichessbot.lichess.commands import CommandFailed, ReadBots, ReadRatings
+from lichessbot.lichess.commands import (
+    Bots,
+    CommandFailed,
+    CreateChallenge,
+    ReadBots,
+    ReadRatings,
+    ReadStatuses,
+    Statuses,
+)
+from lichessbot.lichess.models import BotUser, UserStatus
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
-from tests.lichessbot.test_lobby import US, Hall
+from tests.lichessbot.matchmaking.test_rematch import finished
+from tests.lichessbot.test_lobby import AT_ONCE, PATIENCE_S, US, Hall
+
+BLITZ = {"challenge_variant": "standard", "challenge_initial_time": [180], "challenge_increment": [0]}
 
 
 @pytest.fixture
@@ -27,3 +42,39 @@ def test_an_attempt_that_fails_names_the_error(store: Store, caplog: pytest.LogC
     error = RateLimited(timedelta(minutes=1), "Too many requests")
     hall.lobby.command_answered(CommandFailed(ReadBots(), error))
     assert f'match.none reason="{error}"' in caplog.text
+
+
+@pytest.mark.parametrize("selection", ["sequential", "cyclic"])
+def test_while_all_bots_of_the_first_kind_play_one_of_the_next_kind_is_challenged(
+    store: Store, selection: str
+) -> None:
+    strong = {"opponent_min_rating": 3000, "opponent_rating_difference": None}
+    keys = {"allow_matchmaking": True, "selection": selection, "overrides": {"strong": strong}, **BLITZ}
+    hall = Hall(store, Config.model_validate({"matchmaking": keys}))
+    hall.hear(ReadRatings(), US)
+    champion = {"id": "champion", "username": "Champion", "perfs": {"blitz": {"rating": 3100}}}
+    rival = {"id": "rival", "username": "Rival"}
+    hall.hear(ReadBots(), Bots(tuple(map(BotUser.model_validate, (champion, rival)))))
+    playing, free = UserStatus(id="rival", online=True, playing=True), UserStatus(id="champion", online=True)
+    hall.hear(ReadStatuses(("rival", "champion")), Statuses((playing, free)))
+    created = hall.outbox.sent[-1]
+    assert isinstance(created, CreateChallenge)
+    assert created.opponent == "champion"
+
+
+def test_rematches_that_waited_too_long_for_an_open_challenge_are_logged(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    config = Config.model_validate({"matchmaking": {"allow_matchmaking": True}, "rematch": {"offer": "all"}})
+    hall = Hall(store, config, replace(AT_ONCE, rematch_black_waits=timedelta(0), rematch_patience=timedelta(0)))
+    hall.find_a_rival()
+    for number in (1, 2):
+        hall.lobby.game_over(finished(id=f"game000{number}", black={"id": f"player{number}"}))
+    deadline = time.monotonic() + PATIENCE_S
+    while caplog.text.count("rematch.not_offered") < 2:
+        assert time.monotonic() < deadline
+        hall.lobby.tick()
+    for number in (1, 2):
+        fields = f"game=game000{number} opponent=player{number}"
+        assert f'{fields} reason="another challenge was open or about to be sent"' in caplog.text

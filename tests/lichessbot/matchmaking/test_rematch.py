@@ -11,7 +11,7 @@ from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Variant
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import GameFull
-from lichessbot.matchmaking.rematch import PendingRematch, rematch_after
+from lichessbot.matchmaking.rematch import PendingRematches, rematch_after
 from lichessbot.matchmaking.selection import Proposal
 from lichessbot.timeouts import Timeouts
 
@@ -103,26 +103,38 @@ def offer(colour: Colour, opponent: str = "anna") -> Proposal:
 
 
 def test_white_offers_a_rematch_at_once_and_black_a_moment_later() -> None:
-    pending = PendingRematch(TIMEOUTS)
-    pending.replace(offer(Colour.BLACK), 100.0)
+    pending = PendingRematches(TIMEOUTS)
+    pending.add(offer(Colour.BLACK), 100.0)
     assert pending.wake_at == 100.0
     assert pending.take(100.0) == offer(Colour.BLACK)
     assert pending.take(100.0) is None
-    pending.replace(offer(Colour.WHITE), 100.0)
+    pending.add(offer(Colour.WHITE), 100.0)
     assert (pending.wake_at, pending.take(102.9)) == (103.0, None)
     assert pending.take(103.0) == offer(Colour.WHITE)
 
 
 def test_a_rematch_is_not_offered_late() -> None:
-    pending = PendingRematch(TIMEOUTS)
-    pending.replace(offer(Colour.BLACK), 100.0)
+    pending = PendingRematches(TIMEOUTS)
+    pending.add(offer(Colour.BLACK), 100.0)
+    assert pending.take_overdue(110.0) == []
     assert pending.take(110.1) is None
+    assert pending.take_overdue(110.1) == [offer(Colour.BLACK)]
     assert pending.wake_at is None
 
 
+def test_each_of_several_rematches_is_offered() -> None:
+    pending = PendingRematches(TIMEOUTS)
+    pending.add(offer(Colour.WHITE, "bob"), 100.0)
+    pending.add(offer(Colour.BLACK), 101.0)
+    assert pending.wake_at == 101.0
+    assert pending.take(101.0) == offer(Colour.BLACK)
+    assert (pending.wake_at, pending.take(101.0)) == (103.0, None)
+    assert pending.take(103.0) == offer(Colour.WHITE, "bob")
+
+
 def test_an_opponent_who_challenges_us_gets_no_offer() -> None:
-    pending = PendingRematch(TIMEOUTS)
-    pending.replace(offer(Colour.BLACK), 100.0)
+    pending = PendingRematches(TIMEOUTS)
+    pending.add(offer(Colour.BLACK), 100.0)
     pending.drop("somebody")
     assert pending.wake_at == 100.0
     pending.drop("anna")
