@@ -50,11 +50,11 @@ def obstacle(snapshot: Snapshot) -> str | None:
     if snapshot.is_closed:
         return "no new games are taken"
     if not snapshot.our_id:
-        return "waits until our account is known and the engines are good"
+        return "our account is not known yet, or the engines are not checked"
     if snapshot.slots_for_our_challenge <= 0:
-        return "waits for a free slot"
+        return "no slot is free"
     if snapshot.has_clocked_games and not config.allow_during_games:
-        return "waits for the end of the running games (matchmaking.allow_during_games = false)"
+        return "games are running (matchmaking.allow_during_games = false)"
     return None
 
 
