@@ -238,8 +238,9 @@ def _kind(found: Translation, name: str) -> dict[str, Any] | None:
     clock = ExactClock.parse(str(found.peek(*section, "tc")))
     variant = found.peek(*section, "variant") or Variant.STANDARD.value
     if clock is None or variant not in tuple(VariantChoice):
-        reason = f"{variant} is not proposed here" if clock else "expected tc, minutes+seconds"
-        found.leave(".".join(section), reason, matters=True)
+        key, reason = ("variant", f"{variant} is not proposed here") if clock else ("tc", "expected minutes+seconds")
+        found.take(*section)
+        found.note((*section, key), reason)
         return None
     given = {key: found.take(*section, key) for key in _KIND}
     rated = given["rated"] is not False

@@ -14,10 +14,12 @@ from typing import Any, Final
 
 from lichessbot.config.lichess_bot_keys import NOT_OURS, SET_BY_THE_BOT
 from lichessbot.config.migration.translation import Translation
+from lichessbot.config.yaml_file import dotted
 from lichessbot.lichess.enums import ExactClock
 
 MEASURED: Final = NOT_OURS["move_overhead"]
 _ENGINES: Final = ("engines",)
+_BOOKS: Final = ("opening_books", "books")
 _STANDARD: Final = "standard"
 _CHESS960: Final = "chess960"
 _SPEEDS: Final = ("bullet", "blitz", "rapid", "classical")
@@ -100,9 +102,10 @@ def translate_engines(found: Translation) -> None:
     found.leave("opening_books.priority", _ORDER_OF_SOURCES, matters=False)
     found.leave("opening_books.read_learn", "the learn field of a book is not read")
     chosen: dict[_Games, dict[str, Any]] = {}
+    of_a_book = found.names(*_BOOKS, _STANDARD)
     for games, path in _keys(found, *_ENGINES):
         chosen.setdefault(games, {}).update(_engine(found, path))
-    for games, path in _keys(found, "opening_books", "books"):
+    for games, path in _keys(found, *_BOOKS):
         chosen.setdefault(games, {})["polyglot"] = _book(found, path, games, files)
     for name in files:
         found.take("books", name)
@@ -114,9 +117,12 @@ def translate_engines(found: Translation) -> None:
         else:
             polyglot = chosen[games].pop("polyglot", {})
             _set_all(found, "engine", chosen[games], old="engines.standard")
-            _set_all(found, "engine.polyglot", polyglot, old="opening_books.books.standard")
+            for key, value in polyglot.items():
+                theirs = "names" if key == "book" else key
+                old = dotted((*_BOOKS, _STANDARD, theirs)) if theirs in of_a_book else ""
+                _set_all(found, "engine.polyglot", {key: value}, old=old)
     if profiles:
-        found.set("profiles", profiles, old="engines", remark="and opening_books.books")
+        found.set("profiles", profiles, old="engines", remark=f"and {dotted(found.as_written(_BOOKS))}")
 
 
 def _keys(found: Translation, *section: str) -> list[tuple[_Games, tuple[str, ...]]]:

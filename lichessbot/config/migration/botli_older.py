@@ -29,6 +29,7 @@ def renew(found: Translation) -> None:
 
 
 def _renew_engine(found: Translation) -> None:
+    found.add("engines", {}, written=("engine",))
     for section in _ONCE_IN_ENGINE:
         found.rename(f"engine.{section}", section)
     if found.peek("engine", "variants", "enabled"):
@@ -57,11 +58,14 @@ def _renew_matchmaking(found: Translation) -> None:
     if base not in range(_LONGEST_S) or increment not in range(_LONGEST_S):
         return
     one, many = (found.take("matchmaking", key) for key in ("variant", "variants"))
+    found.add("matchmaking.types", {}, written=("matchmaking",))
     kinds = []
-    for variant in many if isinstance(many, list) else [one or "standard"]:
-        kinds.append(f"matchmaking.types.{variant}")
-        kind = {"tc": str(ExactClock(base, increment)), "variant": variant}
-        found.add(kinds[-1], kind, written="matchmaking.initial_time")
+    for number, variant in enumerate(many if isinstance(many, list) else [one or "standard"]):
+        kinds.append(kind := f"matchmaking.types.{variant}")
+        listed = ("variants", number) if isinstance(many, list) else ("variant",)
+        found.add(kind, {}, written=("matchmaking",))
+        found.add(f"{kind}.tc", str(ExactClock(base, increment)), written=("matchmaking", "initial_time"))
+        found.add(f"{kind}.variant", variant, written=("matchmaking", *listed))
     for key in ("initial_time", "increment"):
         found.take("matchmaking", key)
     for key in ("rated", "multiplier", "min_rating_diff", "max_rating_diff"):

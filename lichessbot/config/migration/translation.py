@@ -68,13 +68,13 @@ class Translation:
             return
         value = self.take(*path)
         for name in new:
-            self.add(name, deepcopy(value), written=old)
+            self.add(name, deepcopy(value), written=path)
 
-    def add(self, new: str, value: Any, *, written: str) -> None:
+    def add(self, new: str, value: Any, *, written: KeyPath) -> None:
         """Add a key that newer files have, dotted, with the old key that it comes from."""
         path = tuple(new.split("."))
         _put(self._rest, path, value)
-        self._written[path] = self.as_written(tuple(written.split(".")))
+        self._written[path] = self.as_written(written)
 
     def as_written(self, path: KeyPath) -> KeyPath:
         """Return the name in the file of an old key, which may be renamed."""

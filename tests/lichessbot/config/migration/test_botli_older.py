@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lichessbot.config.yaml_file import dotted, path_of
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed
 from lichessbot.uci.profiles import GameFacts, engine_config_for
 from tests.lichessbot.config.migration.conftest import Translator, left_out, those_that_matter
@@ -115,3 +116,36 @@ def test_a_clock_in_seconds_is_a_kind_of_games_for_each_variant(
 def test_a_clock_that_is_none_is_left_out(translated: Translator, seconds: str) -> None:
     found, _ = translated(UNTIL_AUGUST_2023.replace("initial_time: 90", f"initial_time: {seconds}"))
     assert {"matchmaking.initial_time", "matchmaking.increment"} <= left_out(found).keys()
+
+
+def test_a_variant_that_is_not_proposed_is_named_with_its_line(translated: Translator) -> None:
+    found, _ = translated(UNTIL_AUGUST_2023.replace("variants: [standard, atomic]", "variants: [standard, bughouse]"))
+    assert [(it.line, it.key, it.reason) for it in found.left_out if "proposed" in it.reason] == [
+        (27, "matchmaking.variants #2", "bughouse is not proposed here"),
+    ]
+    found, _ = translated(UNTIL_AUGUST_2023.replace("variants: [standard, atomic]", "variant: bughouse"))
+    assert left_out(found)["matchmaking.variant"] == "bughouse is not proposed here"
+
+
+@pytest.mark.parametrize(("key", "origin"), [
+    ("matchmaking.opponent_rating_difference", "matchmaking"),
+    ("profiles", "engine"),
+    ("engine.polyglot.book.standard", "engine.opening_books.books.standard"),
+    ("engine.polyglot.selection", "engine.opening_books.selection"),
+    ("engine.polyglot.max_depth", "engine.opening_books.max_depth"),
+])  # fmt: skip
+def test_the_key_beside_a_value_stands_in_the_file(translated: Translator, key: str, origin: str) -> None:
+    found, _ = translated(UNTIL_AUGUST_2023.replace("[standard, atomic]", "[standard]"))
+    assert dotted(found.origins[path_of(key)]) == origin
+
+
+def test_the_games_proposed_and_the_books_are_named_after_their_sections(translated: Translator) -> None:
+    found, _ = translated(UNTIL_AUGUST_2023)
+    assert found.origins[("matchmaking", "overrides")] == ("matchmaking",)
+    assert found.remarks[("profiles",)] == "and engine.opening_books.books"
+
+
+def test_a_depth_of_the_book_that_the_file_does_not_set_comes_from_no_key(translated: Translator) -> None:
+    found, loaded = translated(UNTIL_AUGUST_2023.replace("    max_depth: 16\n", ""))
+    assert loaded.config.engine.polyglot.max_depth == 500
+    assert ("engine", "polyglot", "max_depth") not in found.origins
