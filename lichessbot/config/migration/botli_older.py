@@ -48,21 +48,24 @@ def _renew_books(found: Translation) -> None:
             games.append(f"opening_books.books.{'standard_' if name in _COLOURS else ''}{name}")
             found.rename(f"opening_books.books.{name}", f"{games[-1]}.names")
     for key in ("selection", "max_depth"):
-        if games:
-            found.rename(f"opening_books.{key}", *(f"{game}.{key}" for game in games))
+        found.rename(f"opening_books.{key}", *(f"{game}.{key}" for game in games))
 
 
 def _renew_matchmaking(found: Translation) -> None:
     """Make a kind of games of each variant; they had their settings in common."""
     base, increment = (found.peek("matchmaking", key) for key in ("initial_time", "increment"))
-    if base not in range(_LONGEST_S) or increment not in range(_LONGEST_S):
+    many = found.peek("matchmaking", "variants")
+    key = "variants" if isinstance(many, list) else "variant"
+    variants = many if isinstance(many, list) else [found.peek("matchmaking", "variant") or "standard"]
+    are_seconds = base in range(_LONGEST_S) and increment in range(_LONGEST_S)
+    if not (variants and are_seconds) or found.names("matchmaking", "types"):
         return
-    one, many = (found.take("matchmaking", key) for key in ("variant", "variants"))
+    found.take("matchmaking", key)
     found.add("matchmaking.types", {}, written=("matchmaking",))
     kinds = []
-    for number, variant in enumerate(many if isinstance(many, list) else [one or "standard"]):
+    for number, variant in enumerate(variants):
         kinds.append(kind := f"matchmaking.types.{variant}")
-        listed = ("variants", number) if isinstance(many, list) else ("variant",)
+        listed = (key, number) if key == "variants" else (key,)
         found.add(kind, {}, written=("matchmaking",))
         found.add(f"{kind}.tc", str(ExactClock(base, increment)), written=("matchmaking", "initial_time"))
         found.add(f"{kind}.variant", variant, written=("matchmaking", *listed))
@@ -76,10 +79,10 @@ def split_rules(found: Translation) -> bool:
     """Split the rules that stood in `challenge` itself until May 2026; return whether they did."""
     if not set(_KINDS).isdisjoint(found.names("challenge")):
         return False
-    for key in _SHARED_RULES:
-        found.rename(f"challenge.{key}", *(f"challenge.{kind}.{key}" for kind in _KINDS))
     for kind in _KINDS:
         for key in _RULES_OF_A_KIND:
             found.rename(f"challenge.{kind}_{key}", f"challenge.{kind}.{key}")
+    for key in _SHARED_RULES:
+        found.rename(f"challenge.{key}", *(f"challenge.{kind}.{key}" for kind in _KINDS))
     found.rename("challenge.bullet_with_increment_only", "challenge.bot.bullet_with_increment_only")
     return True

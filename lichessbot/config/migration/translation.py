@@ -62,12 +62,13 @@ class Translation:
         return None if section is None else section.get(path[-1])
 
     def rename(self, old: str, *new: str) -> None:
-        """Give an old key, dotted, the names that it has in newer files; nothing if it is missing."""
+        """Give an old key, dotted, those of its names in newer files that have no value; without any, it stays."""
         path = tuple(old.split("."))
-        if path[-1] not in self.names(*path[:-1]):
+        free = [name for name in new if self.peek(*name.split(".")) is None]
+        if not free or path[-1] not in self.names(*path[:-1]):
             return
         value = self.take(*path)
-        for name in new:
+        for name in free:
             self.add(name, deepcopy(value), written=path)
 
     def add(self, new: str, value: Any, *, written: KeyPath) -> None:

@@ -149,3 +149,44 @@ def test_a_depth_of_the_book_that_the_file_does_not_set_comes_from_no_key(transl
     found, loaded = translated(UNTIL_AUGUST_2023.replace("    max_depth: 16\n", ""))
     assert loaded.config.engine.polyglot.max_depth == 500
     assert ("engine", "polyglot", "max_depth") not in found.origins
+
+
+def test_a_section_at_the_top_counts_and_the_one_in_engine_is_named(translated: Translator) -> None:
+    found, loaded = translated(f"{UNTIL_AUGUST_2023}offer_draw: {{score: 7}}\n")
+    agreements = loaded.config.engine.draw_or_resign
+    assert (agreements.offer_draw_score, agreements.offer_draw_moves) == (7, 5)
+    keys = ("enabled", "score", "consecutive_moves", "min_game_length")
+    assert {f"engine.offer_draw.{key}" for key in keys} <= those_that_matter(found)
+
+
+@pytest.mark.parametrize("given", ["variants: []", "types: {blitz: {tc: 3+2}}"])
+def test_keys_of_games_that_apply_to_none_are_named(translated: Translator, given: str) -> None:
+    found, _ = translated(UNTIL_AUGUST_2023.replace("variants: [standard, atomic]", given))
+    keys = ("initial_time", "increment", "rated", "max_rating_diff")
+    assert {f"matchmaking.{key}" for key in keys} <= left_out(found).keys()
+
+
+@pytest.mark.parametrize(("variants", "expected", "named"), [
+    ("[standard]", "standard", "matchmaking.variant"), ("standard", "atomic", "matchmaking.variants"),
+])  # fmt: skip
+def test_of_variant_and_variants_the_one_that_does_not_count_is_named(
+    translated: Translator, variants: str, expected: str, named: str
+) -> None:
+    given = f"variants: {variants}\n  variant: atomic"
+    found, loaded = translated(UNTIL_AUGUST_2023.replace("variants: [standard, atomic]", given))
+    assert loaded.config.matchmaking.challenge_variant == expected
+    assert named in those_that_matter(found)
+
+
+@pytest.mark.parametrize(("given", "expected", "is_named"), [
+    ("bot_time_controls: [bullet]", (Speed.BLITZ, Speed.BULLET), False),
+    ("bot_time_controls: [bullet], human_time_controls: [rapid]", (Speed.RAPID, Speed.BULLET), True),
+])  # fmt: skip
+def test_time_controls_of_humans_or_bots_count_before_those_for_everybody(
+    translated: Translator, given: str, expected: tuple[Speed, Speed], is_named: bool
+) -> None:
+    text = UNTIL_AUGUST_2023.replace("time_controls: [bullet]", f"time_controls: [blitz], {given}")
+    found, loaded = translated(text)
+    human, bot = (loaded.config.challenge.rules_for(is_bot=is_bot).time_controls for is_bot in (False, True))
+    assert (human, bot) == ((expected[0],), (expected[1],))
+    assert ("challenge.time_controls" in left_out(found)) is is_named

@@ -22,6 +22,7 @@ OLD = {
     "BotLi": BOTLI,
     "BotLi until 2026": UNTIL_MAY_2026,
     "BotLi until 2023": UNTIL_AUGUST_2023,
+    "BotLi between two layouts": f"{UNTIL_AUGUST_2023.replace('[standard, atomic]', '[]')}offer_draw: {{score: 7}}\n",
 }
 Place = tuple[str | int, ...]
 
