@@ -74,6 +74,7 @@ _EXPECTED = {
 BOTLIS_KEYS = {
     "engines", "gaviota", "opening_books", "offer_draw", "resign", "messages", "whitelist", "blacklist",
     "online_blacklists", "books", "move_overhead_multiplier",
+    "challenge.bot_modes", "challenge.human_modes", "engine.opening_books", "matchmaking.initial_time",
 }  # fmt: skip
 
 
@@ -103,9 +104,10 @@ class LoadedConfig:
         return file.location(path, file.line_of(path)) if self.file else key
 
 
-def is_botlis(keys: Collection[str]) -> bool:
-    """Return whether two of these top-level keys are BotLi's alone; one may be a slip."""
-    return len(BOTLIS_KEYS.intersection(keys)) > 1
+def is_botlis(values: Mapping[str, Any]) -> bool:
+    """Return whether two keys of a file are BotLi's alone; one may be a slip."""
+    inner = {f"{name}.{key}" for name, section in values.items() if isinstance(section, dict) for key in section}
+    return len(BOTLIS_KEYS & (values.keys() | inner)) > 1
 
 
 def load_config(path: Path | None, environment: Mapping[str, str], *, needs_token: bool = True) -> LoadedConfig:

@@ -21,7 +21,10 @@ def refused(file: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize("text", ["engines: {}\nbooks: {}\n", "token: x\nwhitelist:\nmessages:\nchallenge: 3\n",
-                                  "engine: {}\nmove_overhead_multiplier: 1.0\nbooks: {}\n"])  # fmt: skip
+                                  "engine: {}\nmove_overhead_multiplier: 1.0\nbooks: {}\n",
+                                  "engine: {opening_books: {}}\nbooks: {}\n",
+                                  "matchmaking: {initial_time: 60}\nbooks: {}\n",
+                                  "challenge: {bot_modes: [rated], human_modes: [casual]}\n"])  # fmt: skip
 def test_a_configuration_of_botli_is_recognised(file: Path, text: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(file, text)
@@ -32,6 +35,9 @@ def test_a_configuration_of_botli_is_recognised(file: Path, text: str) -> None:
 
 def test_one_key_of_botli_may_be_a_slip(file: Path) -> None:
     assert problems(file, "engines: {depth: 3}\n") == ["1: engines: unknown key; nearest valid key: engine"]
+    assert problems(file, "matchmaking: {initial_time: 60}\n") == [
+        "1: matchmaking.initial_time: unknown key; nearest valid key: challenge_initial_time"
+    ]
 
 
 @pytest.mark.parametrize(
