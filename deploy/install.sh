@@ -20,7 +20,8 @@ systemctl=${SYSTEMCTL:-systemctl}
 
 usage() { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 say() { echo "install: $*"; }
-fail() { echo "install: $*" >&2; exit 1; }
+complain() { echo "install: $*" >&2; }
+fail() { complain "$@"; exit 1; }
 
 while [ $# -gt 0 ]; do
     case $1 in
@@ -113,9 +114,9 @@ write() { # FILE; from standard input, the whole text or nothing
 
 token() { head -n 1 "$etc/token"; }
 
-expect() { # KEY VALUE REASON; fails unless the configuration says so, with or without quotes and a comment
-    grep -Eq "^$1:[[:space:]]+[\"']?$2[\"']?([[:space:]]+#.*)?[[:space:]]*\$" "$etc/config.yml" ||
-        fail "expected \`$1: $2\` in $etc/config.yml: $3"
+expect() { # KEY VALUE REASON [END]; complains unless the configuration says so, with or without quotes and a comment
+    grep -Eq "^$1:[[:space:]]+[\"']?$2${4:-}[\"']?([[:space:]]+#.*)?[[:space:]]*\$" "$etc/config.yml" ||
+        { complain "expected \`$1: $2\` in $etc/config.yml: $3"; is_wrong=yes; }
 }
 
 configure() {
@@ -126,8 +127,10 @@ configure() {
             "$checkout/config.example.yml" | write "$etc/config.yml"
         say "wrote $etc/config.yml; edit it to change the defaults"
     elif [ -z "$(version_at current)" ]; then
+        is_wrong=
         expect token_file "/run/credentials/$unit/token" "there the service gets its token"
-        expect state_dir "/var/lib/$name" "only there can the service write, and commands such as status look there"
+        expect state_dir "/var/lib/$name" "only there can the service write, and commands such as status look there" '/?'
+        [ -z "$is_wrong" ] || exit 1
     fi
     if [ ! -s "$etc/token" ]; then
         if [ -z "${LICHESS_BOT_TOKEN:-}" ] && [ -t 0 ]; then

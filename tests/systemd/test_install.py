@@ -128,7 +128,9 @@ def test_a_build_leaves_the_processor_to_the_games_that_run(installation: Instal
     assert (installation.prefix / "current" / "bin" / "niceness").read_text() == "19\n"
 
 
-@pytest.mark.parametrize("value", ["config.token", f"{CREDENTIAL}s", f"{CREDENTIAL}#1", f"# {CREDENTIAL}"])
+@pytest.mark.parametrize(
+    "value", ["config.token", f"{CREDENTIAL}s", f"{CREDENTIAL}/", f"{CREDENTIAL}#1", f"# {CREDENTIAL}"]
+)
 def test_a_configuration_that_does_not_name_the_token_of_the_service_is_not_installed(
     installation: Installation, tmp_path: Path, value: str
 ) -> None:
@@ -146,6 +148,27 @@ def test_a_configuration_may_name_the_token_in_quotes_and_with_a_comment(
     program(installation.root / "etc" / "lichessbot" / "config.yml", f"token_file: {value}\n{STATE_DIR}")
     done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("value", ["'/var/lib/lichessbot'", "/var/lib/lichessbot/", '"/var/lib/lichessbot/" # ours'])
+def test_a_configuration_may_name_the_records_in_quotes_and_with_a_slash(
+    installation: Installation, tmp_path: Path, value: str
+) -> None:
+    program(
+        installation.root / "etc" / "lichessbot" / "config.yml", f"token_file: {CREDENTIAL}\nstate_dir: {value}\n"
+    )
+    done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_all_that_a_configuration_lacks_is_named_at_once(installation: Installation, tmp_path: Path) -> None:
+    config = installation.root / "etc" / "lichessbot" / "config.yml"
+    program(config, "engine: {threads: 1}\n")
+    done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
+    assert (done.returncode, installation.prefix.exists()) == (1, False)
+    assert [line.split(f" in {config}")[0] for line in done.stderr.splitlines()] == [
+        f"install: expected `token_file: {CREDENTIAL}`", "install: expected `state_dir: /var/lib/lichessbot`"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("line", ["", "state_dir: null\n", "state_dir: records\n", "state_dir: /var/lib/lichessbot2\n"])
