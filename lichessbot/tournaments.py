@@ -242,16 +242,17 @@ class Tournaments:
 
     def game_started(self, tournament_id: str, game_id: str) -> None:
         """Take note of a game; a tournament that was joined by hand or by another program is wanted from now on."""
-        now = time.monotonic()
-        is_late = game_id in self._earlier_games or now < self._late_until.get(tournament_id, now)
-        if tournament_id not in self._entries and not is_late and not self._stopping:
+        now, entry = time.monotonic(), self._entries.get(tournament_id)
+        if entry is None:
+            if self._stopping or game_id in self._earlier_games or now < self._late_until.get(tournament_id, now):
+                self._earlier_games.add(game_id)     # it may be announced again
+                return
             self._log.info("tournament.found", tournament=tournament_id)
             self._wishes[tournament_id] = wish = Wish(tournament_id)
             self._store.add(Table.TOURNAMENTS, id=tournament_id)
-            self._entries[tournament_id] = _Entry(wish, now, _Stage.JOINED)
-        if tournament_id in self._entries:
-            self._entries[tournament_id].games.add(game_id)
-            self._entries[tournament_id].game_requested = False
+            entry = self._entries[tournament_id] = _Entry(wish, now, _Stage.JOINED)
+        entry.games.add(game_id)
+        entry.game_requested = False
 
     def game_finished(self, game_id: str) -> None:
         for entry in self._entries.values():
@@ -418,8 +419,7 @@ class Tournaments:
 
     def _arena_left(self, entry: _Entry) -> None:
         self._forget(entry)
-        late_until = time.monotonic() + self._timeouts.game_start.total_seconds()
-        self._late_until[entry.wish.tournament_id] = late_until
+        self._late_until[entry.wish.tournament_id] = time.monotonic() + self._timeouts.game_start.total_seconds()
         self._log.info("tournament.left", tournament=entry.wish.tournament_id)
         if entry.rejoin_wish is not None and not self._stopping:
             self._enter(entry.rejoin_wish)

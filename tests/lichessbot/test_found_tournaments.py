@@ -74,6 +74,16 @@ def test_an_arena_that_was_left_is_found_again_by_a_game_that_began_later(
     assert desk.tournaments.ids == ((ARENA,) if is_found else ())
 
 
+def test_a_game_that_began_as_we_left_is_no_find_when_it_is_announced_again(desk: Desk) -> None:
+    desk.enter()
+    desk.leave()
+    desk.answer()
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.hand.now += LATE.total_seconds()
+    desk.tournaments.game_started(ARENA, GAME)
+    assert desk.tournaments.ids == ()
+
+
 def test_an_arena_that_refused_us_is_found_by_the_next_game_there(desk: Desk) -> None:
     desk.tournaments.join(Wish(ARENA))
     desk.tick()
