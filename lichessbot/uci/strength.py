@@ -53,8 +53,8 @@ def at_level(engine: EngineConfig, level: int | None) -> EngineConfig:
     if engine.strength is Strength.FULL and engine.level == level:
         return engine  # also if UCI options set it, as in lichess-bot: then all the rest is the operator's choice too
     others = {name: it for name, it in engine.uci_options.items() if name not in engine.strength_options}
-    if level is None:
-        others.pop(_OWN_BOOK_OPTION, None)     # for levels only
+    if level is None and engine.command is None:       # our book is for levels only
+        others = {name: it for name, it in others.items() if name.lower() != _OWN_BOOK_OPTION.lower()}
     engine = engine.model_copy(update={"strength": level or Strength.FULL, "uci_options": others})
     if level is None:
         return engine

@@ -78,6 +78,8 @@ def test_without_the_own_book_a_level_of_our_engine_does_not_use_it_either() -> 
     assert at_level(EngineConfig(command=("other",), own_book=False), 1500).uci_options == {}
     by_options = EngineConfig(own_book=False, uci_options={"UCI_LimitStrength": True, "UCI_Elo": 1700})
     assert at_level(by_options, 1700).uci_options["OwnBook"] is False
+    other = EngineConfig(command=("other",), strength=1500, uci_options={"OwnBook": False})
+    assert at_level(other, None).uci_options == {"OwnBook": False}, "another engine has a book of its own"
 
 
 def test_uci_options_of_the_operator_are_replaced_only_by_another_level() -> None:
