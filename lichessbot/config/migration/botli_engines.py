@@ -103,7 +103,8 @@ def translate_engines(found: Translation) -> None:
     found.leave("opening_books.read_learn", "the learn field of a book is not read")
     chosen: dict[_Games, dict[str, Any]] = {}
     of_a_book = found.names(*_BOOKS, _STANDARD)
-    for games, path in _keys(found, *_ENGINES):
+    engines = _keys(found, *_ENGINES)
+    for games, path in engines:
         chosen.setdefault(games, {}).update(_engine(found, path))
     for games, path in _keys(found, *_BOOKS):
         chosen.setdefault(games, {})["polyglot"] = _book(found, path, games, files)
@@ -122,7 +123,8 @@ def translate_engines(found: Translation) -> None:
                 old = dotted((*_BOOKS, _STANDARD, theirs)) if theirs in of_a_book else ""
                 _set_all(found, "engine.polyglot", {key: value}, old=old)
     if profiles:
-        found.set("profiles", profiles, old="engines", remark=f"and {dotted(found.as_written(_BOOKS))}")
+        books = dotted(found.as_written(_BOOKS))
+        found.set("profiles", profiles, old="engines" if engines else books, remark=f"and {books}" if engines else "")
 
 
 def _keys(found: Translation, *section: str) -> list[tuple[_Games, tuple[str, ...]]]:

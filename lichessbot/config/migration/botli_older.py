@@ -29,6 +29,8 @@ def renew(found: Translation) -> None:
 
 
 def _renew_engine(found: Translation) -> None:
+    if not found.names("engine"):
+        return
     found.add("engines", {}, written=("engine",))
     for section in _ONCE_IN_ENGINE:
         found.rename(f"engine.{section}", section)

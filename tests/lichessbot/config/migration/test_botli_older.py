@@ -145,6 +145,13 @@ def test_the_games_proposed_and_the_books_are_named_after_their_sections(transla
     assert found.remarks[("profiles",)] == "and engine.opening_books.books"
 
 
+def test_profiles_of_books_alone_do_not_come_from_engines(translated: Translator) -> None:
+    books = "books: {b: ./b.bin}\nopening_books: {enabled: true, books: {blitz: [b]}}\n"
+    found, _ = translated(f"{books}move_overhead_multiplier: 1\n")
+    assert found.origins[("profiles",)] == ("opening_books", "books")
+    assert ("profiles",) not in found.remarks
+
+
 def test_a_depth_of_the_book_that_the_file_does_not_set_comes_from_no_key(translated: Translator) -> None:
     found, loaded = translated(UNTIL_AUGUST_2023.replace("    max_depth: 16\n", ""))
     assert loaded.config.engine.polyglot.max_depth == 500
