@@ -254,7 +254,7 @@ def sprt_of(numbers: Sequence[float] | None, opponents: int) -> Sprt | None:
 def count_openings(path: Path) -> int:
     """Return how many openings a file has, each on a line of its own. Raises BadPlayer or OSError."""
     lines = path.read_text().splitlines()
-    if not all(map(str.strip, lines)) or len(set(lines)) < len(lines):
+    if not lines or not all(map(str.strip, lines)) or len(set(lines)) < len(lines):
         raise BadPlayer(f"{path}: expected a different opening on each line")
     return len(lines)
 

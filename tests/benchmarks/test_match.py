@@ -277,7 +277,7 @@ def test_a_file_that_repeats_an_opening_or_is_missing_is_refused(
     file, words = tmp_path / "some.epd", words_for(tmp_path, fastchess, "nodes=10")
     assert command.main([*words, "--openings", str(file)]) == 2
     opening = OPENINGS.read_text().splitlines()[0]
-    for text in (f"{opening}\n{opening}\n", f"{opening}\n\n"):
+    for text in ("", f"{opening}\n{opening}\n", f"{opening}\n\n"):
         file.write_text(text)
         assert command.main([*words, "--openings", str(file)]) == 2
         assert capsys.readouterr().out.endswith(f"{file}: expected a different opening on each line\n")
