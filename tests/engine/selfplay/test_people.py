@@ -101,7 +101,7 @@ def test_the_skill_of_people_is_found_by_what_their_moves_lose(monkeypatch: pyte
     fit = LossFit(Judge(500), (400, 1000, 1600))
     skills = {1000: 700, 1900: 1300}
     for rating, skill in skills.items():
-        for seed in range(3):
+        for seed in range(10, 13):
             engine, board, replay = Engine(1), Board(), Board()
             engine.play_level(level_at(skill), seed)
             play(engine, board, 40)
@@ -110,8 +110,8 @@ def test_the_skill_of_people_is_found_by_what_their_moves_lose(monkeypatch: pyte
                 replay.push(move)
     found = {it.rating: it for it in fit.fitted().values()}
     for rating, skill in skills.items():
-        assert abs(found[rating].skill - skill) < 300      # in 120 moves
-        assert 0 < found[rating].error < 500
+        assert abs(found[rating].skill - skill) < 300
+        assert abs(found[rating].skill - skill) < found[rating].error < 500
     assert found[1000].skill < found[1900].skill
     assert [line.split()[:3] for line in fit.lines()][1:] == [["1000", "to", "1199"], ["1800", "to", "1999"]]
 
