@@ -128,35 +128,35 @@ def test_a_build_leaves_the_processor_to_the_games_that_run(installation: Instal
     assert (installation.prefix / "current" / "bin" / "niceness").read_text() == "19\n"
 
 
-@pytest.mark.parametrize(
-    "value", ["config.token", f"{CREDENTIAL}s", f"{CREDENTIAL}/", f"{CREDENTIAL}#1", f"# {CREDENTIAL}"]
-)
-def test_a_configuration_that_does_not_name_the_token_of_the_service_is_not_installed(
-    installation: Installation, tmp_path: Path, value: str
+TOKEN_LINE = f"token_file: {CREDENTIAL}\n"
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    *[(f"token_file: {value}\n{STATE_DIR}", f"token_file: {CREDENTIAL}")
+      for value in ("config.token", f"{CREDENTIAL}s", f"{CREDENTIAL}/", f"{CREDENTIAL}#1", f"# {CREDENTIAL}")],
+    *[(TOKEN_LINE + line, "state_dir: /var/lib/lichessbot")
+      for line in ("", "state_dir: null\n", "state_dir: records\n", "state_dir: /var/lib/lichessbot2\n")],
+])  # fmt: skip
+def test_a_configuration_that_does_not_name_token_and_records_of_the_service_is_not_installed(
+    installation: Installation, tmp_path: Path, text: str, expected: str
 ) -> None:
     config = installation.root / "etc" / "lichessbot" / "config.yml"
-    program(config, f"token_file: {value}\n{STATE_DIR}")
+    program(config, text)
     done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
     assert (done.returncode, installation.prefix.exists()) == (1, False)
-    assert f"expected `token_file: {CREDENTIAL}` in {config}" in done.stderr
+    assert f"expected `{expected}` in {config}" in done.stderr
 
 
-@pytest.mark.parametrize("value", [f"'{CREDENTIAL}'", f'"{CREDENTIAL}"', f" {CREDENTIAL}  # ours", f"{CREDENTIAL}\r"])
-def test_a_configuration_may_name_the_token_in_quotes_and_with_a_comment(
-    installation: Installation, tmp_path: Path, value: str
+@pytest.mark.parametrize("text", [
+    *[f"token_file: {value}\n{STATE_DIR}"
+      for value in (f"'{CREDENTIAL}'", f'"{CREDENTIAL}"', f" {CREDENTIAL}  # ours", f"{CREDENTIAL}\r")],
+    *[f"{TOKEN_LINE}state_dir: {value}\n"
+      for value in ("'/var/lib/lichessbot'", "/var/lib/lichessbot/", '"/var/lib/lichessbot/" # ours')],
+])  # fmt: skip
+def test_a_configuration_may_name_them_in_quotes_and_with_a_comment(
+    installation: Installation, tmp_path: Path, text: str
 ) -> None:
-    program(installation.root / "etc" / "lichessbot" / "config.yml", f"token_file: {value}\n{STATE_DIR}")
-    done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("value", ["'/var/lib/lichessbot'", "/var/lib/lichessbot/", '"/var/lib/lichessbot/" # ours'])
-def test_a_configuration_may_name_the_records_in_quotes_and_with_a_slash(
-    installation: Installation, tmp_path: Path, value: str
-) -> None:
-    program(
-        installation.root / "etc" / "lichessbot" / "config.yml", f"token_file: {CREDENTIAL}\nstate_dir: {value}\n"
-    )
+    program(installation.root / "etc" / "lichessbot" / "config.yml", text)
     done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
     assert done.returncode == 0, done.stderr
 
@@ -169,17 +169,6 @@ def test_all_that_a_configuration_lacks_is_named_at_once(installation: Installat
     assert [line.split(f" in {config}")[0] for line in done.stderr.splitlines()] == [
         f"install: expected `token_file: {CREDENTIAL}`", "install: expected `state_dir: /var/lib/lichessbot`"
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("line", ["", "state_dir: null\n", "state_dir: records\n", "state_dir: /var/lib/lichessbot2\n"])
-def test_a_configuration_that_does_not_name_the_records_of_the_service_is_not_installed(
-    installation: Installation, tmp_path: Path, line: str
-) -> None:
-    config = installation.root / "etc" / "lichessbot" / "config.yml"
-    program(config, f"token_file: {CREDENTIAL}\n{line}")
-    done = installation.install("--wheels", wheel(tmp_path / "first", "1.0"))
-    assert (done.returncode, installation.prefix.exists()) == (1, False)
-    assert f"expected `state_dir: /var/lib/lichessbot` in {config}" in done.stderr
 
 
 def test_each_bot_has_records_of_its_own(installation: Installation, tmp_path: Path) -> None:
