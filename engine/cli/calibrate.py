@@ -13,8 +13,8 @@ from pathlib import Path
 
 import click
 
+from engine.cli.exclusive import exclusive
 from engine.cli.parameters import FILE, POSITIVE, parsed, processes_option, refuse_given, refuse_output
-from engine.exclusive import exclusive
 from engine.facade import RATINGS
 from engine.pgn.time_control import TimeControl, parse_seconds
 from engine.progress import ProgressDisplay

@@ -12,7 +12,7 @@ from types import FrameType
 import click
 
 from engine import __version__
-from engine.exclusive import InUse
+from engine.cli.exclusive import InUse
 from engine.facade import InvalidBook, InvalidFen, InvalidNet
 from engine.pgn.game import UnknownVariant
 from engine.selfplay.cluster.address import ClusterFailed, WorkerKilled

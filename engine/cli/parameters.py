@@ -11,8 +11,8 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from engine.board import Board
+from engine.cli.exclusive import exclusive
 from engine.core.fen import InvalidFen
-from engine.exclusive import exclusive
 from engine.facade import RATINGS, usable_cores
 from engine.lessons.styles import STYLES, parse_style
 from engine.selfplay.cluster.address import Cluster, parse_cluster

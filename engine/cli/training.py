@@ -20,6 +20,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from engine.cli.exclusive import exclusive
 from engine.cli.parameters import (
     COUNT,
     FILE,
@@ -36,7 +37,6 @@ from engine.evaluation import net_file
 from engine.evaluation.eval_file import SHIPPED, shipped_file
 from engine.evaluation.eval_file import load as load_evaluation
 from engine.evaluation.net_file import Net
-from engine.exclusive import exclusive
 from engine.progress import ProgressDisplay
 from engine.selfplay import match as matches
 from engine.selfplay import records as record_files

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from engine.cli import training as cli_training
+from engine.cli.exclusive import exclusive
 from engine.cli.main import run
 from engine.evaluation import net_file, weights
 from engine.evaluation.eval_file import shipped_file
 from engine.evaluation.net_file import InvalidNet
-from engine.exclusive import exclusive
 from engine.selfplay.selfplay import SelfplayPlan
 from engine.training.data import load, read_words, rules_in
 from engine.training.export import train_network

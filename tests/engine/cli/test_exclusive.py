@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.exclusive import InUse, exclusive
+from engine.cli.exclusive import InUse, exclusive
 
 
 @pytest.mark.parametrize("name", ["folder", "results.jsonl"])
