@@ -155,6 +155,8 @@ def records(folder: Path, wdl: Path | None, force: bool) -> None:
 
 def _fit_wdl(paths: Sequence[Path], target: Path) -> None:
     found = data.load(paths, MAX_POSITIONS)
+    if found.is_of_variant:
+        raise record_files.InvalidRecord("--wdl fits a model of standard chess, but the games are of a variant")
     fitted = wdl_fit.fit(found)
     write_whole(target, [wdl_fit.picture(fitted, found).encode()])
     print(f"cross-entropy {fitted.training:.4f} nats per position, held out {fitted.held_out:.4f}; {target} is written")

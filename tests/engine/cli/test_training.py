@@ -302,6 +302,8 @@ def test_a_variant_is_played_learnt_and_compared(
     assert rules_in(read_words(Path("shards/0001-000000.shard"))) == {"kingOfTheHill"}
     assert run((*play, "--variant", "atomic", "--seed", "2")) == 2
     assert "games of other rules, expected atomic: choose another folder" in capsys.readouterr().err
+    assert run(("records", "shards", "--wdl", "curve.svg")) == 2
+    assert "--wdl fits a model of standard chess" in capsys.readouterr().err
     assert run((*TRAIN, "--hidden", "32", "--epochs", "1", "--batch", "64")) == 0
     compare = ("match", "a.net", "none", "--games", "2", "--nodes", "20", "--processes", "1")
     assert run((*compare, "--variant", "kingOfTheHill")) == 0
