@@ -440,7 +440,7 @@ def _info(report: SearchReport, show_wdl: bool) -> str:
     """Return one `info` line."""
     score = f"cp {report.score_cp}" if report.mate_in is None else f"mate {report.mate_in}"
     bound = "" if report.bound is Bound.EXACT else f"{report.bound} "
-    wdl = f"wdl {report.wdl.win} {report.wdl.draw} {report.wdl.loss} " if show_wdl else ""
+    wdl = f"wdl {report.wdl.win} {report.wdl.draw} {report.wdl.loss} " if show_wdl and report.wdl else ""
     return (
         f"info depth {report.depth} seldepth {report.selective_depth} multipv {report.line} score {score} {bound}{wdl}"
         f"nodes {report.nodes} nps {report.nps} hashfull {report.hashfull} tbhits {report.tablebase_hits} "

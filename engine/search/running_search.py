@@ -34,7 +34,7 @@ class SearchReport:
     Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None. A depth
     may be reported more than once; its last report is `Bound.EXACT` unless the search was stopped. `selective_depth`
     is in plies, `nps` in nodes per second, `hashfull` in thousandths. `tablebase_hits` counts the probes that found an
-    entry, and the root moves that the tablebases know.
+    entry, and the root moves that the tablebases know. `wdl` is None in variants, whose draws no model knows.
     """
 
     line: int
@@ -48,7 +48,7 @@ class SearchReport:
     nps: int
     hashfull: int
     tablebase_hits: int
-    wdl: Wdl
+    wdl: Wdl | None
     pv: tuple[str, ...]
 
 
@@ -265,7 +265,7 @@ class RunningSearch:
             nps=nodes * 1000 // max(1, iteration.time_ms),
             hashfull=self._table.hashfull(),
             tablebase_hits=hits + (len(self._root_report.moves) if self._root_report is not None else 0),
-            wdl=wdl_of(score, self._piece_count),
+            wdl=wdl_of(score, self._piece_count) if self._board.variant == "standard" else None,
             pv=self._spell(iteration.line.variation),
         )
 

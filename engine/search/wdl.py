@@ -2,7 +2,8 @@
 
 The chance to win grows with the score along a logistic curve, for either side; the rest is drawn. The curve depends on
 the number of pieces, since with fewer pieces a pawn ahead is drawn more often. Large scores are compressed, since the
-next pawn then matters less. `lichessbot-engine records --wdl` fits the numbers, which stand in `params.py`.
+next pawn then matters less. `lichessbot-engine records --wdl` fits the numbers, which stand in `params.py`, to games of
+standard chess. The model does not hold for variants, in which far fewer games are drawn.
 (chessprogramming wiki: Pawn Advantage, Win Percentage, and Elo)
 """
 
@@ -13,7 +14,6 @@ from engine.core import params
 from engine.core.score import winner
 
 HALF_BOARD = 16                    # pieces
-FULL_BOARD = 32                    # horde has more
 MIN_LIMIT_CP, MAX_LIMIT_CP = 200.0, 10_000.0
 
 
@@ -58,11 +58,11 @@ OURS = WdlModel(params.WDL_EVEN, params.WDL_EVEN_PIECES, params.WDL_SPREAD, para
 
 
 def wdl_of(score: int, pieces: int) -> Wdl:
-    """Return the chances for a score of the search; mates and tablebase wins are certain."""
+    """Return the chances for a score of the search of standard chess; mates and tablebase wins are certain."""
     decided = winner(score)
     if decided:
         return Wdl(1000, 0, 0) if decided > 0 else Wdl(0, 0, 1000)
-    win, _, loss = (round(1000 * share) for share in OURS.shares(score, min(pieces, FULL_BOARD)))
+    win, _, loss = (round(1000 * share) for share in OURS.shares(score, pieces))
     return Wdl(win, 1000 - win - loss, loss)
 
 

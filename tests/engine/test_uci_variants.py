@@ -77,6 +77,16 @@ def test_chess960_castling_of_a_variant(session: Session) -> None:
     assert "Fen: 4k3/8/8/8/8/8/8/5RK1 b - - 1 1" in session.until("Fen: ")[-1]
 
 
+def test_no_wdl_is_shown_in_variants_whose_draws_no_model_knows(session: Session) -> None:
+    session.say("setoption name UCI_ShowWDL value true")
+    for variant, is_shown in (("atomic", False), ("chess", True)):
+        session.say(f"setoption name UCI_Variant value {variant}")
+        session.say("go depth 2")
+        lines = session.until("bestmove")
+        assert any(" score cp " in line for line in lines)
+        assert any(" wdl " in line for line in lines) == is_shown
+
+
 def test_the_evaluation_of_a_variant_is_explained() -> None:
     position = "position fen 4k3/8/8/8/8/8/8/4K2R w K - 2+3 0 1"
     lines = converse("setoption name UCI_Variant value 3check", position, "eval")
