@@ -65,6 +65,10 @@ _VARIANT_ENDS: Final[dict[str, str]] = {
     Variant.HORDE: "no piece of the horde left",
     Variant.RACING_KINGS: "a king on the eighth rank",
 }
+_DRAWS_ON_THE_BOARD: Final = {
+    Ending.FIFTY_MOVES: "fifty-move rule",
+    Ending.VARIANT_DRAW: "both kings on the eighth rank",
+}
 
 
 class GameLog:
@@ -334,7 +338,7 @@ class GameLog:
         if self._is_third_repetition:
             return "threefold repetition"
         outcome = self._board.outcome()
-        return "fifty-move rule" if outcome and outcome.ending is Ending.FIFTY_MOVES else "agreement"
+        return "agreement" if outcome is None else _DRAWS_ON_THE_BOARD.get(outcome.ending, "agreement")
 
 
 def _played(ply: int, san: str, clock_ms: int, chosen: ChosenMove | None, colour: Colour) -> PlayedMove:

@@ -304,17 +304,24 @@ def test_a_game_ends_in_words(
 
 
 @pytest.mark.parametrize(
-    ("fen", "moves", "how"),
+    ("variant", "fen", "moves", "how"),
     [
-        ("8/8/8/4k3/8/8/4q3/4K3 w - - 0 1", "e1e2", "insufficient material"),
-        ("4k3/8/8/8/8/8/8/R3K3 w - - 99 80", "a1a2", "fifty-move rule"),
-        ("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a2 e8e7 a2a1 e7e8 a1a2 e8e7 a2a1 e7e8", "threefold repetition"),
+        ("fromPosition", "8/8/8/4k3/8/8/4q3/4K3 w - - 0 1", "e1e2", "insufficient material"),
+        ("fromPosition", "4k3/8/8/8/8/8/8/R3K3 w - - 99 80", "a1a2", "fifty-move rule"),
+        (
+            "fromPosition",
+            "4k3/8/8/8/8/8/8/R3K3 w - - 0 1",
+            "a1a2 e8e7 a2a1 e7e8 a1a2 e8e7 a2a1 e7e8",
+            "threefold repetition",
+        ),
+        ("racingKings", "8/1K5k/8/8/8/8/8/8 w - - 0 1", "b7b8 h7h8", "both kings on the eighth rank"),
+        ("racingKings", "8/8/8/1K5k/8/8/8/8 w - - 0 1", "b5b6 h5h6", "agreement"),
     ],
 )
 def test_the_board_tells_which_rule_made_a_draw(
-    caplog: pytest.LogCaptureFixture, fen: str, moves: str, how: str
+    caplog: pytest.LogCaptureFixture, variant: str, fen: str, moves: str, how: str
 ) -> None:
-    game = Listener(caplog, variant={"key": "fromPosition"}, initialFen=fen)
+    game = Listener(caplog, variant={"key": variant}, initialFen=fen)
     game.full()
     game.state(moves, status="draw")
     assert f": {how}, " in game.end(GameStatus.DRAW)[0]
