@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from engine.facade import Board, accuracy
+from engine.facade import Board, Ending, accuracy
 from lichessbot.rehearsal.rules.enums import Variant
 
 NODES: Final = 50_000               # a position
@@ -28,10 +28,11 @@ _LEAVE_TIMEOUT_S: Final = 5.0
 
 @dataclass(frozen=True)
 class Position:
-    """A position of the game as the engine sees it. `best`: None if the game is over on the board."""
+    """A position of the game as the engine sees it. `best` is None and `ending` is not if the game is over there."""
 
     score: accuracy.Score
     best: str | None
+    ending: Ending | None = None
 
 
 @dataclass(frozen=True)
@@ -123,10 +124,10 @@ class Analysis:
             self._engine.communicate()
 
     def _position(self, board: Board, ply: int) -> Position:
-        if not board.legal_moves():
+        outcome = None if board.legal_moves() else board.outcome()
+        if outcome is not None:
             won = {"white": accuracy.Score(mate=1), "black": accuracy.Score(mate=-1)}
-            outcome = board.outcome()
-            return Position(won.get(outcome.winner or "", accuracy.DRAWN) if outcome else accuracy.DRAWN, None)
+            return Position(won.get(outcome.winner or "", accuracy.DRAWN), None, outcome.ending)
         played = f" moves {' '.join(self.moves[:ply])}" if ply else ""
         self._tell(f"position fen {board.initial_fen}{played}")
         lines = self._ask(f"go nodes {NODES}", "bestmove")

@@ -4,7 +4,7 @@ needs no rules of chess. Functions from state to dict.
 
 from typing import Any, Final
 
-from engine.facade import Board, accuracy
+from engine.facade import Board, Ending, accuracy
 from lichessbot.rehearsal.browser.analysis import Analysis, Position
 from lichessbot.rehearsal.browser.words import (
     clock_in_words,
@@ -134,9 +134,12 @@ def analysis_view(game: Game, analysis: Analysis) -> Json:
 
 def _score_text(position: Position) -> str:
     """Return a score such as `+0.35` or `#-2`; where the game is over on the board, how."""
-    if position.best is None:
-        return "draw" if position.score.mate is None else "checkmate"
-    return str(position.score)
+    if position.ending is None:
+        return str(position.score)
+    if position.ending is Ending.CHECKMATE:
+        return "checkmate"
+    mate = position.score.mate
+    return "draw" if mate is None else "White won" if mate > 0 else "Black won"
 
 
 def _moves(game: Game, me: Color | None) -> list[Json]:

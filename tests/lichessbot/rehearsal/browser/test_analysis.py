@@ -7,17 +7,16 @@ from collections.abc import Callable
 import pytest
 
 from engine.accuracy import Judgement, Score
-from engine.facade import Board
+from engine.facade import Board, Ending
 from lichessbot.rehearsal.browser.analysis import Analysis, Position, mistakes
 
 PATIENCE_S = 60.0
 FOOLS_MATE = ["f2f3", "e7e5", "g2g4", "d8h4"]
 
 
-async def finished(moves: list[str], fen: str | None = None) -> Analysis:
+async def finished(moves: list[str], start: Board | None = None) -> Analysis:
     changed = asyncio.Event()
-    board = Board() if fen is None else Board(fen, chess960=True)
-    analysis = Analysis(board, moves, changed.set)
+    analysis = Analysis(start or Board(), moves, changed.set)
     async with asyncio.timeout(PATIENCE_S):
         while not analysis.is_over:
             assert analysis.fault is None
@@ -32,13 +31,14 @@ def test_the_fools_mate_is_judged_and_the_same_each_time() -> None:
     assert first.positions == second.positions
     assert first.positions[3].score == Score(mate=-1)
     assert first.positions[3].best == "d8h4"
-    assert first.positions[4] == Position(Score(mate=-1), None)
+    assert first.positions[4] == Position(Score(mate=-1), None, Ending.CHECKMATE)
     blunder = first.mistakes()[-1]
     assert (blunder.ply, blunder.san, blunder.judgement) == (3, "g4", Judgement.BLUNDER)
 
 
 def test_a_game_from_a_position_begins_there() -> None:
-    analysis = asyncio.run(finished(["a1a8"], "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"))
+    start = Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", chess960=True)
+    analysis = asyncio.run(finished(["a1a8"], start))
     assert [it.score for it in analysis.positions] == [Score(mate=1), Score(mate=1)]
     assert analysis.mistakes() == []
 

@@ -1,5 +1,6 @@
 """What the page gets of a game, against python-chess."""
 
+import asyncio
 import re
 
 import chess
@@ -8,10 +9,11 @@ import pytest
 
 from engine.facade import Board
 from lichessbot.rehearsal.browser.person import read_move
-from lichessbot.rehearsal.browser.views import board_view, game_view, legal_moves
+from lichessbot.rehearsal.browser.views import analysis_view, board_view, game_view, legal_moves
 from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.rules.errors import Refused
 
+from .test_analysis import finished
 from .test_words import START, a_game, play
 
 POSITIONS = (
@@ -81,6 +83,23 @@ def test_each_player_sees_the_own_pocket_and_the_drops_out_of_it() -> None:
     drops = {move.uci() for move in judge.legal_moves if move.drop}
     assert drops
     assert set(game_view(game, Color.WHITE, 0)["legal"]["P@"]) == drops
+
+
+@pytest.mark.parametrize(
+    ("variant", "fen", "move", "text"),
+    [
+        (Variant.FROM_POSITION, "7k/8/5KQ1/8/8/8/8/8 w - - 0 1", "g6g7", "checkmate"),
+        (Variant.FROM_POSITION, "7k/5K2/8/8/8/8/8/6Q1 w - - 0 1", "g1g6", "draw"),
+        (Variant.KING_OF_THE_HILL, "4k3/8/8/8/8/3K4/8/8 w - - 0 1", "d3d4", "White won"),
+        (Variant.ANTICHESS, "8/8/8/8/3p4/2P5/8/8 w - - 0 1", "c3d4", "Black won"),
+        (Variant.RACING_KINGS, "6K1/k7/8/8/8/8/8/8 b - - 0 1", "a7a8", "draw"),
+    ],
+)
+def test_the_review_calls_only_a_mate_checkmate(variant: Variant, fen: str, move: str, text: str) -> None:
+    game = a_game(fen, variant)
+    play(game, move)
+    analysis = asyncio.run(finished([*game.moves], game.board_after(0)))
+    assert analysis_view(game, analysis)["scores"][-1]["text"] == text
 
 
 def test_a_running_game_shows_no_evaluation() -> None:
