@@ -146,16 +146,17 @@ def _moves(game: Game, me: Color | None) -> list[Json]:
     """Return every move with its notations and the position after it."""
     board, moves = game.board_after(0), []
     for uci in game.moves:
-        san = board.san(uci)
-        move = {
+        san, number, color = board.san(uci), board.fullmove_number, board.turn
+        board.push(uci)
+        moves.append({
             "uci": uci,
             "san": san,
             "words": move_in_words(game, board, san, me),
-            "number": board.fullmove_number,
-            "color": board.turn,
-        }
-        board.push(uci)
-        moves.append({**move, "fen": board.fen(), "check": board.is_check()})
+            "number": number,
+            "color": color,
+            "fen": board.fen(),
+            "check": board.is_check(),
+        })
     return moves
 
 

@@ -19,9 +19,9 @@ _VARIANT_ENDS: Final = {
 }
 
 
-def spoken(san: str) -> str:
-    """Return a move in words, such as "knight b takes d7, check" for `Nbxd7+`."""
-    body, mark = san.rstrip("+#"), {"+": ", check", "#": ", checkmate"}.get(san[-1:], "")
+def spoken(san: str, decision: str = "checkmate") -> str:
+    """Return a move in words, such as "knight b takes d7, check" for `Nbxd7+`. `decision`: what `#` says."""
+    body, mark = san.rstrip("+#"), {"+": ", check", "#": f", {decision}"}.get(san[-1:], "")
     if body in _CASTLING:
         return _CASTLING[body] + mark
     if "@" in body:
@@ -117,7 +117,16 @@ def clock_in_words(control: TimeControl) -> str:
     return f"{control.days} day{'s' * (control.days != 1)} a move"
 
 
-def move_in_words(game: Game, board: Board, san: str, me: Color | None) -> str:
-    """Return who plays what on `board`, such as "RehearsedBot plays knight f3"."""
-    color = Color(board.turn)
-    return f"You play {spoken(san)}" if color is me else f"{game.setup.player(color).name} plays {spoken(san)}"
+def move_in_words(game: Game, after: Board, san: str, me: Color | None) -> str:
+    """Return who played what, such as "RehearsedBot plays knight f3"; `after` is the board after the move."""
+    color = Color(after.turn).other
+    words = spoken(san, _decision(after, color)) if san.endswith("#") else spoken(san)
+    return f"You play {words}" if color is me else f"{game.setup.player(color).name} plays {words}"
+
+
+def _decision(after: Board, mover: Color) -> str:
+    """Return what the last move decided: in variants also without a mate, and in antichess for the other side."""
+    if after.is_checkmate():
+        return "checkmate"
+    outcome = after.outcome()
+    return "which wins" if outcome is not None and outcome.winner == mover else "which loses"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lichessbot.rehearsal.browser.words import clock_in_words, reason_of_end, spoken, title
+from lichessbot.rehearsal.browser.words import clock_in_words, move_in_words, reason_of_end, spoken, title
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import Color, Source, Variant
@@ -54,6 +54,25 @@ def play(game: Game, moves: str) -> None:
 )
 def test_moves_are_spoken(san: str, words: str) -> None:
     assert spoken(san) == words
+
+
+@pytest.mark.parametrize(
+    ("variant", "fen", "move", "words"),
+    [
+        (Variant.FROM_POSITION, "7k/8/5KQ1/8/8/8/8/8 w - - 0 1", "g6g7", "queen g7, checkmate"),
+        (Variant.ATOMIC, "7k/8/5KQ1/8/8/8/8/8 w - - 0 1", "g6g7", "queen g7, checkmate"),
+        (Variant.ATOMIC, "4k3/3p4/8/8/8/8/8/3QK3 w - - 0 1", "d1d7", "queen takes d7, which wins"),
+        (Variant.KING_OF_THE_HILL, "4k3/8/8/8/8/3K4/8/8 w - - 0 1", "d3d4", "king d4, which wins"),
+        (Variant.THREE_CHECK, "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1 +2+0", "a1a8", "queen a8, which wins"),
+        (Variant.ANTICHESS, "8/8/8/8/3p4/2P5/8/8 w - - 0 1", "c3d4", "c takes d4, which loses"),
+        (Variant.RACING_KINGS, "6K1/k7/8/8/8/8/8/8 b - - 0 1", "a7a8", "king a8"),
+    ],
+)
+def test_only_a_mate_is_spoken_as_checkmate(variant: Variant, fen: str, move: str, words: str) -> None:
+    game = a_game(fen, variant)
+    san = game.board().san(move)
+    play(game, move)
+    assert move_in_words(game, game.board(), san, None).endswith(f" plays {words}")
 
 
 def test_mate_is_told_to_winner_loser_and_spectators() -> None:
