@@ -326,7 +326,9 @@ class Uci:
         self._report_tablebase_problems()
         if result.best_move is None:
             outcome = self._board.outcome()
-            self._say(f"info depth 0 score {'cp' if outcome is None or outcome.winner is None else 'mate'} 0")
+            # The side to move may have won, as in antichess. UCI has no word for that: `mate 0` says that it is mated.
+            moves = 1 if outcome and outcome.winner == self._board.turn else 0
+            self._say(f"info depth 0 score {'mate' if outcome and outcome.winner else 'cp'} {moves}")
         self._may_answer.wait()
         self._answer(result)
 

@@ -77,6 +77,22 @@ def test_chess960_castling_of_a_variant(session: Session) -> None:
     assert "Fen: 4k3/8/8/8/8/8/8/5RK1 b - - 1 1" in session.until("Fen: ")[-1]
 
 
+@pytest.mark.parametrize(
+    ("variant", "position", "score"),
+    [
+        ("antichess", "8/8/8/p7/8/8/P7/8 w - - 0 1 moves a2a3 a5a4", "mate 1"),     # White cannot move
+        ("antichess", "8/8/8/8/3p4/2P5/8/8 w - - 0 1 moves c3d4", "mate 1"),        # Black has no piece left
+        ("racingkings", "8/1K6/8/8/7k/8/8/8 w - - 0 1 moves b7b8", "mate 0"),
+        ("racingkings", "8/8/1K5k/8/8/8/8/8 w - - 0 1 moves b6b7 h6h7 b7b8 h7g6", "mate 1"),
+        ("racingkings", "8/1K5k/8/8/8/8/8/8 w - - 0 1 moves b7b8 h7h8", "cp 0"),
+        ("atomic", "4k3/3p4/8/8/8/8/8/3QK3 w - - 0 1 moves d1d7", "mate 0"),
+    ],
+)
+def test_a_game_that_is_over_is_won_for_the_right_side(variant: str, position: str, score: str) -> None:
+    lines = converse(f"setoption name UCI_Variant value {variant}", f"position fen {position}", "go depth 3")
+    assert lines[-2:] == [f"info depth 0 score {score}", "bestmove 0000"]
+
+
 def test_no_wdl_is_shown_in_variants_whose_draws_no_model_knows(session: Session) -> None:
     session.say("setoption name UCI_ShowWDL value true")
     for variant, is_shown in (("atomic", False), ("chess", True)):
