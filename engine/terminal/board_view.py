@@ -10,8 +10,7 @@ from engine.board import Board
 from engine.lessons.cce_notation import WhiteScore, score_text
 
 OUTLINES = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))
-PIECES = "QRBNP"
-VALUES = {"Q": 9, "R": 5, "B": 3, "N": 3, "P": 1, "K": 0}
+VALUES = {"K": 0, "Q": 9, "R": 5, "B": 3, "N": 3, "P": 1}      # in the order shown; antichess captures kings
 # Square colours halfway between black and white: pieces of both colours stand out.
 SQUARES = ("#6f8ba6", "#9fb4c8")
 LAST_MOVE = ("#b08f2f", "#c8a951")
@@ -147,10 +146,10 @@ def captured(board: Board, side: str, theme: Theme) -> str:
         return ""
     before, now = _counts(board.at_start()), _counts(board)
     theirs = str.lower if side == "white" else str.upper
-    missing = {kind: before[theirs(kind)] - now[theirs(kind)] for kind in PIECES}
-    missing["P"] += sum(min(0, missing[kind]) for kind in PIECES if kind != "P")     # promoted
-    taken = "".join(theme.piece(theirs(kind)) * max(0, missing[kind]) for kind in PIECES)
-    balance = sum(VALUES[kind] * (now[kind] - now[kind.lower()]) for kind in PIECES)
+    missing = {kind: before[theirs(kind)] - now[theirs(kind)] for kind in VALUES}
+    missing["P"] += sum(min(0, missing[kind]) for kind in VALUES if kind != "P")     # promoted
+    taken = "".join(theme.piece(theirs(kind)) * max(0, missing[kind]) for kind in VALUES)
+    balance = sum(VALUES[kind] * (now[kind] - now[kind.lower()]) for kind in VALUES)
     ahead = balance if side == "white" else -balance
     return f"{taken} +{ahead}".strip() if ahead > 0 else taken
 

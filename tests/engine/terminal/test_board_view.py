@@ -90,6 +90,18 @@ def test_a_pawn_that_was_promoted_is_not_captured() -> None:
     assert captured(board, "white", ASCII) == "+9"
 
 
+def test_kings_are_pieces_like_others_in_antichess() -> None:
+    board = Board("8/P7/8/8/8/8/7p/8 w - - 0 1", variant="antichess")
+    board.push("a7a8k")
+    assert captured(board, "black", ASCII) == "+1"         # a king counts nothing
+    for move in ("h2h1r", "a8b8", "h1h8", "b8a8", "h8a8"):
+        board.push(move)
+    assert captured(board, "black", ASCII) == "P +5"
+    board = Board("7r/8/8/8/8/8/7K/8 b - - 0 1", variant="antichess")
+    board.push("h8h2")
+    assert captured(board, "black", ASCII) == "K +5"
+
+
 def test_a_console_without_unicode_gets_letters() -> None:
     ascii_only = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
     assert Theme.detect(ascii_only) == ASCII
