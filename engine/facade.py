@@ -179,9 +179,10 @@ class Engine:
         self.analyse_mode = False  # use all the time given, even if only one move is legal or a mate is proven
         self._table = TranspositionTable(hash_mb)
         self._histories = [History()]
+        self._choice = eval_file.default_choice()  # as for `set_evaluation`; variants go by it, not by the network
         self._network: Network | None = None       # of standard chess; None: the hand-written terms
-        self._damage = ""          # what is wrong with the shipped network, which the terms replace then
-        if eval_file.default_choice() == eval_file.SHIPPED:
+        self._damage = ""          # what is wrong with its shipped network, which the terms replace then
+        if self._choice == eval_file.SHIPPED:
             self._network, self._damage = eval_file.usable_network()
         self._style = Style()
         self._tablebase = Tablebase()
@@ -208,6 +209,7 @@ class Engine:
         keeps the old evaluation.
         """
         self._network, self._damage = eval_file.load(choice), ""
+        self._choice = choice or eval_file.default_choice()
         self.new_game()
 
     def weigh_group(self, group: str, percent: int) -> None:
@@ -258,9 +260,10 @@ class Engine:
     def _usable_network(self, board: Board) -> tuple[Network | None, str]:
         """Return the network for this board, and what is wrong with the shipped one if the terms replace it."""
         by_terms = self._player is not None and not self._player.uses_network(board)
-        if self._network is None or by_terms or (board.variant == "standard" and not self._style.is_neutral):
-            return None, self._damage
-        return (self._network, "") if board.variant == "standard" else eval_file.usable_network(board.variant)
+        if board.variant != "standard":
+            by_terms = by_terms or self._choice == eval_file.HAND_WRITTEN
+            return (None, "") if by_terms else eval_file.usable_network(board.variant)
+        return (self._network if self._style.is_neutral and not by_terms else None), self._damage
 
     def network_score_cp(self, board: Board) -> int | None:
         """Return the network's score of a board from White's view, or None if no network evaluates it."""

@@ -156,6 +156,26 @@ def test_the_terms_play_if_a_shipped_network_is_damaged(monkeypatch: pytest.Monk
     assert engine.go(Limits(depth=2)).best_move is not None
 
 
+def test_a_damaged_network_of_standard_chess_leaves_the_variants_theirs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    damaged = tmp_path / "net-001.net"
+    damaged.write_bytes(b"LBOTNET\0")
+    (tmp_path / "variants").mkdir()
+    write(material_net(), tmp_path / "variants" / "atomic.net")
+    monkeypatch.setattr(eval_file, "FOLDER", tmp_path)
+    monkeypatch.setattr(eval_file, "shipped_file", lambda: damaged)
+    monkeypatch.setattr(eval_file, "default_choice", lambda: eval_file.SHIPPED)
+    engine = Engine()
+    assert f"; the shipped network is unusable: {damaged}: " in engine.describe_evaluation()
+    for variant, plays in (("atomic", "network 'material 32', 32 hidden, 1 output buckets"), ("horde", "hand-written")):
+        engine.set_position(Board(variant=variant))
+        assert engine.describe_evaluation() == f"{plays} for {variant}"
+    engine.set_evaluation("none")
+    engine.set_position(Board(variant="atomic"))
+    assert engine.describe_evaluation() == "hand-written for atomic"
+
+
 def test_no_network_is_announced_or_loaded_for_a_level_that_uses_none(
     material: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
