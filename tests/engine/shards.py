@@ -1,11 +1,11 @@
 """Records of random games for the training: the side with more material wins, and the score is the material."""
 
+from functools import cache
 from pathlib import Path
 
 import chess
 
-from engine.core.fen import parse_fen
-from engine.selfplay.records import RECORD, Result, Sample, encode, snapshot
+from engine.selfplay.records import RECORD, Result, Sample, encode
 from tests.engine.positions import Start, random_games
 
 PIECE_CP = (100, 300, 300, 500, 900, 0)
@@ -41,16 +41,23 @@ def material_cp(board: tuple[int, ...]) -> int:
     return sum(PIECE_CP[piece % 6] * (1 if piece < 6 else -1) for piece in board if piece < 12)
 
 
-def random_samples(games: int, start: Start = Start.STANDARD, seed: int = 5) -> list[Sample]:
-    """Positions of random games, one game after the other."""
+@cache
+def _random_samples(games: int, start: Start, seed: int) -> tuple[Sample, ...]:
     found = []
     for number, board in enumerate(random_games(count=games, plies=PLIES, start=start, seed=seed)):
-        position, _ = parse_fen(board.fen())
-        pieces, black, cannot_castle = snapshot(position)
-        score = material_cp(pieces)
+        pieces = [12] * 64
+        for square, piece in board.piece_map().items():
+            pieces[square] = piece.piece_type - 1 + (0 if piece.color else 6)
+        score = material_cp(tuple(pieces))
         result = Result.DRAWN if abs(score) < 200 else Result.WHITE_WON if score > 0 else Result.BLACK_WON
-        found.append(Sample(pieces, black, cannot_castle, score, result, number // PLIES))
-    return found
+        cannot_castle = not board.castling_rights
+        found.append(Sample(tuple(pieces), not board.turn, cannot_castle, score, result, number // PLIES))
+    return tuple(found)
+
+
+def random_samples(games: int, start: Start = Start.STANDARD, seed: int = 5) -> list[Sample]:
+    """Positions of random games, one game after the other."""
+    return list(_random_samples(games, start, seed))
 
 
 def write_shards(folder: Path, count: int, games: int) -> list[Path]:
