@@ -117,7 +117,7 @@ def test_whatever_a_value_is_the_result_loads(program: str, data: st.DataObject)
 
 @pytest.mark.parametrize("odd", ["\n", "\r", "\x85", "\xa0", "\u2028", "\u2029", "\u3000", "\ufeff"], ids=ascii)
 def test_a_text_of_the_operator_is_written_so_that_it_is_read_unchanged(odd: str) -> None:
-    values = deepcopy(old("lichess-bot"))
+    values = {section: deepcopy(old("lichess-bot")[section]) for section in ("engine", "greeting")}
     for text in (odd, f"a{odd}b", f"{odd * 2}a {odd} b", f"a{odd}", f"Grüße 🙂, {'so long ' * 15}{odd}b"):
         values["greeting"]["hello"] = text
         values["engine"]["uci_options"][text] = text
