@@ -1,5 +1,6 @@
 """Fixtures for several packages: a scripted server, a rude engine, a daemon."""
 
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -15,11 +16,13 @@ from tests.fakes.scripted_lichess import ScriptedLichess
 from tests.lichessbot.scripted_daemon import TOKEN, Daemon
 from tests.lichessbot.tournament_desk import Desk, Hand
 
+_numbers = itertools.count()
+
 
 @pytest.fixture(autouse=True)
-def _state_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A daemon that is told nothing else keeps its records in the test's own folder."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def _state_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A daemon that is told nothing else keeps its records in a folder for this test, which is not made before."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / f"state{next(_numbers)}"))
     monkeypatch.delenv("STATE_DIRECTORY", raising=False)
 
 

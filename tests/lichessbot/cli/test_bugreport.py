@@ -54,6 +54,7 @@ LOG = """\
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".local" / "state"))
     monkeypatch.delenv("LICHESS_BOT_TOKEN", raising=False)
     (tmp_path / "config.yml").write_text(CONFIG)
     (tmp_path / "daemon.log").write_text(LOG)
