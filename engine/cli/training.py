@@ -34,7 +34,7 @@ from engine.cli.parameters import (
     workers_option,
 )
 from engine.evaluation import net_file
-from engine.evaluation.eval_file import SHIPPED, shipped_file
+from engine.evaluation.eval_file import KEYWORDS, SHIPPED, shipped_file
 from engine.evaluation.eval_file import load as load_evaluation
 from engine.evaluation.net_file import Net
 from engine.progress import ProgressDisplay
@@ -307,6 +307,8 @@ def learn(teacher: str, **options: Any) -> None:
     FOLDER holds games, networks and the log. If interrupted, the same command continues.
     """
     load_evaluation(teacher, options["variant"])
+    if teacher not in KEYWORDS:
+        teacher = str(Path(teacher).resolve())     # else it could be another file later
     settings = _training_settings(options)
     work_alone(options["folder"])
     TrainingLoop(LoopPlan(teacher=teacher, settings=settings, **options)).run()

@@ -17,6 +17,7 @@ EvalChoice: TypeAlias = str | Net     # what EvalFile names, or a network that w
 HAND_WRITTEN = "none"
 SHIPPED = "<shipped>"
 STANDARD = "standard"
+KEYWORDS = ("", HAND_WRITTEN, SHIPPED)    # all other choices are paths
 FOLDER = Path(__file__).parents[1] / "data"
 
 
@@ -40,7 +41,7 @@ def read(choice: EvalChoice) -> EvalChoice:
 
     Raises InvalidNet.
     """
-    if isinstance(choice, Net) or choice in ("", HAND_WRITTEN, SHIPPED):
+    if isinstance(choice, Net) or choice in KEYWORDS:
         return choice
     return net_file.read(Path(choice))
 

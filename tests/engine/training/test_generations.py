@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.cli.main import run
 from engine.evaluation import net_file
 from engine.selfplay import match, records
 from engine.selfplay.match import Match
@@ -40,6 +41,12 @@ def plan(folder: Path) -> LoopPlan:
         workers=1,
         games_per_shard=60,
     )
+
+
+def learn_words(folder: Path) -> tuple[str, ...]:
+    """Return the command with about the options of `plan`."""
+    options = "--minutes 0.001 --nodes 20 --games 2 --match-nodes 20 --processes 1 --games-per-shard 60 --hidden 32"
+    return ("learn", str(folder), "--generations", "1", *options.split())
 
 
 class CutOff(Exception):
@@ -165,6 +172,21 @@ def test_only_a_winning_network_is_promoted(
     assert loop.generations[-1].verdict is verdict
     assert loop.best == ("gen-001.net" if verdict is Verdict.PROMOTED else "none")
     assert loop.evaluation(loop.best) == (str(loop.net_path(1)) if verdict is Verdict.PROMOTED else "none")
+
+
+def test_a_teacher_of_another_loop_is_not_mistaken_for_the_network_of_that_name(
+    turned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rivals = []
+
+    def note(pairing: Match, numbers: Iterable[int], workers: Workers) -> Iterator[tuple[int, int]]:
+        rivals.append((pairing.first, pairing.second))
+        return all_won(pairing, numbers, workers)
+
+    monkeypatch.setattr(match, "play", note)
+    monkeypatch.chdir(turned / "nets")
+    assert run((*learn_words(tmp_path), "--teacher", "gen-001.net")) == 0
+    assert rivals == [(str(tmp_path / "nets" / "gen-001.net"), str((turned / "nets" / "gen-001.net").resolve()))]
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", '[{"number": 1}]', '[{"verdict": "perhaps"}]'])
