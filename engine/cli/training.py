@@ -296,19 +296,20 @@ def match(
 @click.option(
     "--confidence", type=number(0.5, 1), default=LoopPlan.confidence, help="Certainty needed to promote a network."
 )
-@click.option("--teacher", default=LoopPlan.teacher, metavar="FILE", help="Network of the first generation, or `none`.")
+@click.option("--teacher", metavar="FILE", help="Network of the first generation; hand-written terms without it.")
 @click.option("--games-per-shard", type=POSITIVE, default=LoopPlan.games_per_shard, help="Games that one file holds.")
 @variant_option
 @workers_option
 @training_options
-def learn(teacher: str, **options: Any) -> None:
+def learn(teacher: str | None, **options: Any) -> None:
     """Play, train and compare, and repeat with the better network.
 
     FOLDER holds games, networks and the log. If interrupted, the same command continues.
     """
-    load_evaluation(teacher, options["variant"])
-    if teacher not in KEYWORDS:
-        teacher = str(Path(teacher).resolve())     # else it could be another file later
+    if teacher is not None:
+        load_evaluation(teacher, options["variant"])
+        if teacher not in KEYWORDS:
+            teacher = str(Path(teacher).resolve())     # else it could be another file later
     settings = _training_settings(options)
     work_alone(options["folder"])
     TrainingLoop(LoopPlan(teacher=teacher, settings=settings, **options)).run()

@@ -57,7 +57,7 @@ class LoopPlan:
     match_nodes: int = 5000        # per move of a match
     confidence: float = 0.9        # probability of being better that promotes a network
     workers: Workers = 2
-    teacher: str = HAND_WRITTEN   # of the first generation, as for EvalFile
+    teacher: str | None = None     # of the first generation, as for EvalFile; None: as begun, or HAND_WRITTEN
     games_per_shard: int = SelfplayPlan.games_per_shard
     variant: str = STANDARD
 
@@ -88,11 +88,16 @@ class TrainingLoop:
     """The training loop in a folder."""
 
     def __init__(self, plan: LoopPlan) -> None:
+        """Continue what is in the folder. Raises InvalidRecord, also if it was begun with another teacher."""
         self._plan = plan
         self._path = plan.folder / "loop.json"
-        self.generations: list[Generation] = []
-        if self._path.exists():
-            self.generations = self._read_generations()
+        self.generations = self._read_generations() if self._path.exists() else []
+        first = self.generations[0].teacher if self.generations else plan.teacher
+        self._first_teacher = HAND_WRITTEN if first is None else first
+        if plan.teacher not in (None, self._first_teacher):
+            raise InvalidRecord(
+                f"{plan.folder} was begun with --teacher {self._first_teacher}: give no other, or use another folder"
+            )
 
     def _read_generations(self) -> list[Generation]:
         """Return what an earlier run has done. Raises InvalidRecord or OSError."""
@@ -108,7 +113,7 @@ class TrainingLoop:
     def best(self) -> str:
         """The evaluation that plays: the last network promoted, or the first teacher."""
         promoted = [self.net_path(one.number).name for one in self.generations if one.verdict is Verdict.PROMOTED]
-        return [self.generations[0].teacher if self.generations else self._plan.teacher, *promoted][-1]
+        return [self._first_teacher, *promoted][-1]
 
     def net_path(self, number: int) -> Path:
         return self._plan.folder / "nets" / f"gen-{number:03}.net"

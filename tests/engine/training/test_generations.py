@@ -189,6 +189,13 @@ def test_a_teacher_of_another_loop_is_not_mistaken_for_the_network_of_that_name(
     assert rivals == [(str(tmp_path / "nets" / "gen-001.net"), str((turned / "nets" / "gen-001.net").resolve()))]
 
 
+def test_a_loop_is_not_continued_with_another_teacher(turned: Path) -> None:
+    for teacher in (None, "none"):
+        TrainingLoop(replace(plan(turned), teacher=teacher))
+    with pytest.raises(InvalidRecord, match="was begun with --teacher none: give no other"):
+        TrainingLoop(replace(plan(turned), teacher="<shipped>"))
+
+
 @pytest.mark.parametrize("content", ["", "{", "[1]", '[{"number": 1}]', '[{"verdict": "perhaps"}]'])
 def test_a_damaged_state_is_named(content: str, tmp_path: Path) -> None:
     (tmp_path / "loop.json").write_text(content)
