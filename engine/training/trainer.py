@@ -35,7 +35,7 @@ UNTHREATENED = 1                   # the most frequent threat: defended, and att
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """The settings of a training; a checkpoint is used only with the same ones."""
+    """The settings of a training; a checkpoint is used only with the same ones, but for `threads`."""
 
     hidden: int = 256              # neurons per perspective
     buckets: int = 8               # outputs, chosen by the number of pieces
@@ -196,7 +196,9 @@ class Training:
 
     def _identity(self) -> dict[str, object]:
         first = hashlib.sha256(net_file.encode(self.first)).hexdigest() if self.first is not None else None
-        return {"settings": asdict(self.settings), "data": self.data.origin, "first": first}
+        settings = asdict(self.settings)
+        del settings["threads"]                # they change the result only by rounding
+        return {"settings": settings, "data": self.data.origin, "first": first}
 
 
 def check_same_shape(net: Net, settings: TrainingSettings) -> None:

@@ -107,6 +107,18 @@ def test_a_checkpoint_of_another_training_is_ignored(data: Data, tmp_path: Path)
     assert not Training(data, SETTINGS).resume(tmp_path / "none")
 
 
+def test_a_training_may_continue_with_other_threads(data: Data, tmp_path: Path) -> None:
+    settings = replace(SETTINGS, epochs=2, threads=1)
+    whole, half = Training(data, settings), Training(data, settings)
+    next(half.run())
+    half.save(tmp_path / "checkpoint")
+    rest = Training(data, replace(settings, threads=3))
+    assert rest.resume(tmp_path / "checkpoint")
+    expected, found = list(whole.run()), half.checks + list(rest.run())
+    assert [check.step for check in found] == [check.step for check in expected]
+    assert [check.held_out for check in found] == pytest.approx([check.held_out for check in expected], rel=0.01)
+
+
 @pytest.mark.parametrize("kept", [0, 20, -3, -4])
 def test_a_damaged_checkpoint_is_named(kept: int, data: Data, tmp_path: Path) -> None:
     """A power cut can leave an empty or a short file."""
