@@ -86,11 +86,13 @@ def train_network(
             display.log(f"held out, {first.name}, with whose weights it begins: {training.loss(training.best):.6f}")
         if training.resume(checkpoint):
             display.log(f"continues after step {training.step}")
-        elif checkpoint.exists() and not replace:
-            raise InvalidRecord(
-                f"{checkpoint} is of a training with other settings or positions: give the same ones to continue it; "
-                "`--force` begins anew"
-            )
+        elif checkpoint.exists():
+            if not replace:
+                raise InvalidRecord(
+                    f"{checkpoint} is of a training with other settings or positions: give the same ones to continue "
+                    "it; `--force` begins anew"
+                )
+            display.log("begins anew: the checkpoint is of other settings or positions")
         for check in training.run(lambda: display.advance_to(training.step)):
             training.save(checkpoint)
             display.log(_line(training, check))

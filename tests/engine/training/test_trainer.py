@@ -119,6 +119,17 @@ def test_a_training_may_continue_with_other_threads(data: Data, tmp_path: Path) 
     assert [check.held_out for check in found] == pytest.approx([check.held_out for check in expected], rel=0.01)
 
 
+def test_a_training_that_replaces_another_says_so(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    training, output = Training(data, SETTINGS), tmp_path / "new.net"
+    next(training.run())
+    for other, says_so in ((replace(SETTINGS, seed=9), True), (SETTINGS, False)):
+        training.save(tmp_path / "new.net.checkpoint")
+        train_network(data, other, output, replace=True)
+        assert ("begins anew: the checkpoint is of other" in capsys.readouterr().out) is says_so
+
+
 @pytest.mark.parametrize("kept", [0, 20, -3, -4])
 def test_a_damaged_checkpoint_is_named(kept: int, data: Data, tmp_path: Path) -> None:
     """A power cut can leave an empty or a short file."""
