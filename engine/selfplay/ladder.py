@@ -100,7 +100,8 @@ class RandomPlayer:
 class ForeignPlayer:
     """A foreign engine; `limits` are its own, or empty: then it gets the clock, or a tenth of a second.
 
-    After a failure it is started again for the next game, but not after several games in a row.
+    After a failure it is started again for the next game, but not after several games in a row. An engine that ends
+    between two games has lost neither.
     """
 
     def __init__(self, command: str, options: dict[str, str], limits: str) -> None:
@@ -111,13 +112,16 @@ class ForeignPlayer:
     def new_game(self, seed: int) -> None:
         if self._failures == MOST_FAILURES:
             raise EngineFailed(f"{self._command} failed in {MOST_FAILURES} games in a row")
+        if not self._has_failed:
+            self._failures = 0
+            try:
+                self._client.new_game()
+            except EngineFailed:
+                self._has_failed = True
         if self._has_failed:
             self._client.close()
             self._client = UciClient(self._command, self._options)
             self._has_failed = False
-        else:
-            self._failures = 0
-            self._client.new_game()
 
     def move(self, board: Board, limits: Limits) -> str:
         try:

@@ -253,6 +253,23 @@ def test_an_engine_that_crashes_is_started_again_but_not_for_ever(tmp_path: Path
         crashing.new_game(3)
 
 
+def test_an_engine_that_ends_between_two_games_is_started_again(tmp_path: Path) -> None:
+    """Each process ends after its move, the fourth one before it is ready."""
+    script = tmp_path / "brief"
+    script.write_text(
+        f"#!/bin/sh\necho >>{tmp_path}/starts\n[ $(wc -l <{tmp_path}/starts) -lt 4 ] || exit\n"
+        "while read line; do case $line in\nuci) echo uciok;;\nisready) echo readyok;;\n"
+        "go*) echo bestmove a1a1; exit;;\nesac; done\n"
+    )
+    script.chmod(0o755)
+    brief = make_player(str(script))
+    for game in range(3):
+        brief.new_game(game)
+        assert play_for_points(Board(), brief, brief, None) == (0.0, Forfeit.ILLEGAL)
+    with pytest.raises(EngineFailed, match="brief has ended"):
+        brief.new_game(3)
+
+
 def test_the_report_names_games_lost_otherwise_than_on_the_board() -> None:
     forfeits = {("a", Forfeit.ILLEGAL): 1, ("b", Forfeit.FAILURE): 2, ("a", Forfeit.TIME): 3}
     lines = list(Report(Plan(LEVELS, ANCHORS, 250), [Pairing("level 900", "level 1200", 1, 2)], forfeits).lines())
