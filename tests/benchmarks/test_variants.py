@@ -21,7 +21,9 @@ from tests.benchmarks.variants import (
     Match,
     Program,
     RandomMover,
+    conditions_of,
     ending,
+    main,
     new_board,
     play,
     random_opening,
@@ -31,6 +33,10 @@ from tests.benchmarks.variants import (
 from tests.engine.selfplay.test_ladder import silly
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
+
+
+GAME = Game("atomic", 0, True, 1.0, "checkmate", 9, "", "")
+DEFAULT_CONDITIONS = "--opponent random --nodes 2000 --our-nodes 0 --clock 8+0.08 --overhead 10 --margin 0"
 
 
 def options(record: Path, games: int) -> argparse.Namespace:
@@ -88,10 +94,50 @@ def test_few_games_have_wide_bounds() -> None:
 def test_a_line_that_was_cut_off_is_removed_from_a_record(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
     games = [Game("atomic", number, True, 1.0, "checkmate", 9, "", "") for number in (0, 1)]
-    lines = [json.dumps(asdict(game)) + "\n" for game in games]
+    lines = [json.dumps({**asdict(game), "conditions": "--nodes 9"}) + "\n" for game in games]
     record.write_text("".join(lines)[:-5])
-    assert read_record(record) == games[:1]
+    assert read_record(record, "--nodes 9") == games[:1]
     assert record.read_text() == lines[0]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"opponent": "self"}, {"nodes": 1}, {"our_nodes": 1}, {"clock": (1.0, 0.0)}, {"hand_written": True},
+        {"engine": "old"}, {"margin": 500.0}, {"overhead": "20"},
+    ],
+)  # fmt: skip
+def test_a_record_of_another_match_is_refused(other: dict[str, object], tmp_path: Path) -> None:
+    wanted = options(tmp_path / "games.jsonl", 2)
+    played = conditions_of(argparse.Namespace(**{**vars(wanted), **other}))
+    wanted.record.write_text(json.dumps({**asdict(GAME), "conditions": played}) + "\n")
+    with pytest.raises(ValueError, match=r"games\.jsonl:1: played with --opponent .*, expected --opponent random "):
+        Match(wanted)
+
+
+@pytest.mark.parametrize("damaged", ['{"variant": "atomic"}', "[1, 2]", "3", "{", "\0\0"])
+def test_a_damaged_line_of_a_record_is_named_and_kept(damaged: str, tmp_path: Path) -> None:
+    record = tmp_path / "games.jsonl"
+    text = json.dumps({**asdict(GAME), "conditions": "--nodes 9"}) + f"\n{damaged}\n{{"
+    record.write_text(text)
+    with pytest.raises(ValueError, match=r"games\.jsonl:2: expected a game in JSON, found"):
+        read_record(record, "--nodes 9")
+    assert record.read_text() == text
+
+
+def test_games_from_a_record_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = tmp_path / "games.jsonl"
+    words = ["variants", "--variant", "atomic", "--games", "1", "--record", str(record)]
+    record.write_text(json.dumps({**asdict(GAME), "conditions": DEFAULT_CONDITIONS}) + "\n")
+    monkeypatch.setattr("sys.argv", words)
+    assert main() == 0
+    assert capsys.readouterr().out.splitlines()[0] == f"1 game from {record}"
+    monkeypatch.setattr("sys.argv", [*words, "--opponent", "self"])
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().err.endswith("--overhead 10 --margin 0: choose another file\n")
 
 
 def test_an_interruption_lets_the_game_under_way_end(tmp_path: Path) -> None:
@@ -105,4 +151,4 @@ def test_an_interruption_lets_the_game_under_way_end(tmp_path: Path) -> None:
     os.killpg(child.pid, signal.SIGINT)
     output, _ = child.communicate(timeout=200)
     assert child.returncode == 130
-    assert int(output.split()[1]) == len(read_record(record))
+    assert int(output.split()[1]) == len(record.read_text().splitlines())

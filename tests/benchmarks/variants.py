@@ -10,8 +10,9 @@ engines of ours evaluate by their terms. `--nodes` limits the opponent, if it is
 `self` has ours. An illegal move loses, and so does a move later than the clock by more than the margin, which a busy
 machine needs. Threefold repetition is claimed, and the fifty-move rule where the variant has it. The table has our
 score with 95 % error bars, and Elo. RECORD keeps every game, so that the same command goes on where it was
-interrupted; Ctrl-C lets the games under way end. The exit code is 1 if a move of ours was illegal or late, 130 after
-Ctrl-C.
+interrupted; it is refused if its games had another opponent or other limits. It cannot tell that an engine has changed
+since: name a new one then. Ctrl-C lets the games under way end. The exit code is 1 if a move of ours was illegal or
+late, 130 after Ctrl-C.
 
 Fairy-Stockfish is at https://github.com/fairy-stockfish/Fairy-Stockfish: `make build ARCH=x86-64-modern`.
 """
@@ -220,24 +221,50 @@ def row(variant: str, games: list[Game]) -> str:
     )
 
 
-def read_record(path: Path) -> list[Game]:
-    """The games of a record. A last line that was cut off is removed, so that its game is played again."""
+def conditions_of(options: argparse.Namespace) -> str:
+    """The options that a result depends on; all games of a record have the same."""
+    base_s, increment_s = options.clock
+    words = ["--opponent", options.opponent, "--nodes", str(options.nodes), "--our-nodes", str(options.our_nodes)]
+    words += ["--clock", f"{base_s:g}+{increment_s:g}", "--overhead", options.overhead]
+    words += ["--margin", f"{options.margin:g}"]
+    words += ["--engine", options.engine] if options.engine != OURS else []
+    words += ["--hand-written"] if options.hand_written else []
+    return shlex.join(words)
+
+
+def read_record(path: Path, conditions: str) -> list[Game]:
+    """The games of a record. A last line that was cut off is removed, so that its game is played again.
+
+    Raises ValueError that names the first line which is no game, or was played under other conditions.
+    """
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
+    games = []
+    for number, line in enumerate(content[:whole].splitlines(), 1):
+        try:
+            fields = json.loads(line)
+            played = fields.pop("conditions", "unknown options")
+            games.append(Game(**fields))
+        except (ValueError, TypeError, AttributeError):
+            raise ValueError(f"{path}:{number}: expected a game in JSON, found {line[:40]!r}") from None
+        if played != conditions:
+            raise ValueError(f"{path}:{number}: played with {played}, expected {conditions}: choose another file")
     if whole < len(content):
         os.truncate(path, whole)
-    return [Game(**json.loads(line)) for line in content[:whole].splitlines()]
+    return games
 
 
 class Match:
     """The games of some variants, several at once."""
 
     def __init__(self, options: argparse.Namespace) -> None:
+        """Take the games of the record, if there is one. Raises ValueError or OSError."""
         self.options = options
+        self._conditions = conditions_of(options)
         self.games: list[Game] = []
         self._lock, self._stop = Lock(), Event()
         if options.record is not None and options.record.exists():
-            self.games = read_record(options.record)
+            self.games = read_record(options.record, self._conditions)
 
     def run(self) -> None:
         """Play what is missing. After Ctrl-C or a failure the games under way end, and no other begins."""
@@ -293,7 +320,7 @@ class Match:
             self.games.append(game)
             if self.options.record is not None:
                 with self.options.record.open("a") as stream:
-                    stream.write(json.dumps(asdict(game)) + "\n")
+                    stream.write(json.dumps({**asdict(game), "conditions": self._conditions}) + "\n")
             if game.end.startswith((LATE, ILLEGAL)):
                 print(f"{game.variant} {game.number}: {game.end}; {game.start} moves {game.moves}", flush=True)
 
@@ -317,7 +344,12 @@ def main() -> int:
     parser.add_argument("--engine", default=OURS)
     parser.add_argument("--hand-written", action="store_true", help="let engines of ours evaluate by their terms")
     parser.add_argument("--record", type=Path)
-    match = Match(parser.parse_args())
+    try:
+        match = Match(parser.parse_args())
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    if recorded := sum(game.variant in match.options.variant for game in match.games):
+        print(f"{recorded} game{'s' * (recorded != 1)} from {match.options.record}", flush=True)
     interrupted = False
     try:
         match.run()
