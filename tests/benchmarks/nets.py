@@ -11,7 +11,6 @@ matches decide.
 
 import argparse
 import random
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from math import exp, sqrt
@@ -28,6 +27,8 @@ from engine.evaluation.evaluate import network_score
 from engine.selfplay.ratings import rising
 from engine.selfplay.records import RECORD, Result, shards
 from engine.training.trainer import TrainingSettings
+from tests.benchmarks.arguments import command, positive, running
+from tests.benchmarks.children import ChildFailed
 from tests.engine.shards import board_of, decode
 
 UNIT_CP = TrainingSettings.unit_cp
@@ -45,12 +46,11 @@ def positions_of(paths: Sequence[Path], count: int, seed: int = 1) -> list[chess
     return [board_of(decode(content[offset : offset + RECORD.size])) for offset in chosen]
 
 
-def asked(boards: Sequence[chess.Board], command: str, nodes: int) -> Iterator[str]:
+def asked(boards: Sequence[chess.Board], engine: chess.engine.SimpleEngine, nodes: int) -> Iterator[str]:
     """Yield an EPD line with the engine's score of each position."""
-    with chess.engine.SimpleEngine.popen_uci(shlex.split(command)) as engine:
-        for number, board in enumerate(boards):
-            answer = engine.analyse(board, chess.engine.Limit(nodes=nodes), game=number)
-            yield board.epd(ce=answer["score"].relative.score(mate_score=MOST_CP))
+    for number, board in enumerate(boards):
+        answer = engine.analyse(board, chess.engine.Limit(nodes=nodes), game=number)
+        yield board.epd(ce=answer["score"].relative.score(mate_score=MOST_CP))
 
 
 def expected(score_cp: float) -> float:
@@ -108,9 +108,9 @@ def main() -> None:
     asking = commands.add_parser("ask", help="have positions searched")
     asking.add_argument("file", type=Path)
     asking.add_argument("--shards", type=Path, required=True)
-    asking.add_argument("--positions", type=int, default=20_000)
-    asking.add_argument("--nodes", type=int, default=15_000)
-    asking.add_argument("--engine", default="stockfish", metavar="COMMAND")
+    asking.add_argument("--positions", type=positive, default=20_000)
+    asking.add_argument("--nodes", type=positive, default=15_000)
+    asking.add_argument("--engine", type=command, default="stockfish", metavar="COMMAND")
     judging = commands.add_parser("judge", help="compare networks")
     judging.add_argument("file", type=Path)
     judging.add_argument("nets", nargs="+", metavar="NET", help="a path, or <shipped>")
@@ -121,10 +121,12 @@ def main() -> None:
                 print(line, flush=True)
             return
         boards = positions_of(shards(options.shards), options.positions)
-        with options.file.open("x") as file:
-            for line in asked(boards, options.engine, options.nodes):
+        if not boards:
+            raise ValueError(f"no positions of games in {options.shards}")
+        with running(options.engine) as engine, options.file.open("x") as file:
+            for line in asked(boards, engine, options.nodes):
                 print(line, file=file)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ChildFailed) as error:
         sys.exit(f"{parser.prog}: {error}")
 
 
