@@ -19,6 +19,9 @@ from typing import Self
 import chess
 import chess.engine
 
+from tests.benchmarks.arguments import command, positive, running
+from tests.benchmarks.children import ChildFailed
+
 OURS = shlex.join((sys.executable, "-P", "-m", "engine"))
 
 
@@ -38,6 +41,8 @@ class Question:
         if "c8" in operations and "c9" in operations:
             values = [int(text) for text in str(operations["c8"]).split()]
             moves = [chess.Move.from_uci(text) for text in str(operations["c9"]).split()]
+            if not values or len(values) != len(moves):
+                raise ValueError(f"expected a number in c8 for each move in c9, found {len(values)} for {len(moves)}")
             return cls(board, dict(zip(moves, values, strict=True)), max(values))
         best, avoided = operations.get("bm"), operations.get("am")
         if isinstance(best, list):
@@ -97,14 +102,14 @@ def read(suite: Path, engine: chess.engine.SimpleEngine, nodes: int) -> Reading:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("suites", nargs="+", type=Path, metavar="SUITE")
-    parser.add_argument("--nodes", type=int, default=100_000)
-    parser.add_argument("--engine", default=OURS, metavar="COMMAND")
+    parser.add_argument("--nodes", type=positive, default=100_000)
+    parser.add_argument("--engine", type=command, default=OURS, metavar="COMMAND")
     options = parser.parse_args()
     try:
-        with chess.engine.SimpleEngine.popen_uci(shlex.split(options.engine)) as engine:
+        with running(options.engine) as engine:
             for suite in options.suites:
                 print(f"{suite.name}: {read(suite, engine, options.nodes)}, {options.nodes:,} nodes a move", flush=True)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ChildFailed) as error:
         parser.error(str(error))
 
 
