@@ -125,6 +125,26 @@ def test_a_damaged_line_of_a_record_is_named_and_kept(damaged: str, tmp_path: Pa
     assert record.read_text() == text
 
 
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ("--opponent false", "error: false has ended\n"),
+        ("--opponent /nope", "No such file or directory: '/nope'\n"),
+        ("--engine false", "error: false has ended\n"),
+        ("--games 0", "--games: expected a whole number from 1 on, found '0'\n"),
+        ("--games -1", "--games: expected a whole number from 1 on, found '-1'\n"),
+        ("--nodes -5", "--nodes: expected a whole number from 0 on, found '-5'\n"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(
+    options: str, complaint: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["variants", "--variant", "atomic", *options.split()])
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().err.endswith(complaint)
+
+
 def test_games_from_a_record_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

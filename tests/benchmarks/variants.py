@@ -25,7 +25,9 @@ import shlex
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
@@ -36,6 +38,8 @@ import chess
 import chess.variant
 
 from engine.selfplay.sprt import MAX_HALF_POINTS, Z_95, MatchScore
+from tests.benchmarks.arguments import command, count, positive
+from tests.benchmarks.children import ChildFailed
 
 OURS = shlex.join((sys.executable, "-P", "-m", "engine"))
 VARIANTS = ("crazyhouse", "kingofthehill", "3check", "antichess", "atomic", "horde", "racingkings")
@@ -71,27 +75,35 @@ class Program:
     """An engine that speaks UCI."""
 
     def __init__(self, command: str, variant: str, options: dict[str, str], nodes: int = 0) -> None:
-        self.nodes = nodes
+        """Start it. Raises ChildFailed, as the other methods do, if it ends, or OSError if there is none."""
+        self.nodes, self._command = nodes, command
         self._child = subprocess.Popen(
             shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             start_new_session=True,            # Ctrl-C lets its game end
         )  # fmt: skip
-        self._say("uci")
-        self._until("uciok")
-        for name, value in {**options, "UCI_Variant": variant}.items():
-            self._say(f"setoption name {name} value {value}")
+        try:
+            self._say("uci")
+            self._until("uciok")
+            for name, value in {**options, "UCI_Variant": variant}.items():
+                self._say(f"setoption name {name} value {value}")
+        except ChildFailed:
+            self.close()
+            raise
 
     def _say(self, line: str) -> None:
         assert self._child.stdin is not None
-        self._child.stdin.write(line + "\n")
-        self._child.stdin.flush()
+        try:
+            self._child.stdin.write(line + "\n")
+            self._child.stdin.flush()
+        except OSError:
+            raise ChildFailed(f"{self._command} has ended") from None
 
     def _until(self, start: str) -> str:
         assert self._child.stdout is not None
         while line := self._child.stdout.readline():
             if line.startswith(start):
                 return line
-        raise RuntimeError(f"the engine ended before it said {start}")
+        raise ChildFailed(f"{self._command} has ended")
 
     def new_game(self) -> None:
         self._say("ucinewgame")
@@ -108,7 +120,7 @@ class Program:
         return " ".join(self._until("bestmove").split()[1:2])
 
     def close(self) -> None:
-        with self._child:              # waits for the end, and closes the pipes
+        with suppress(ChildFailed, OSError), self._child:      # waits for the end, and closes the pipes
             self._say("quit")
 
 
@@ -293,27 +305,28 @@ class Match:
 
     def _play_share(self, share: list[tuple[str, int]]) -> None:
         for variant in dict.fromkeys(name for name, _ in share):
-            players = self._players(variant)
-            try:
+            with self._players(variant) as players:
                 for number in [number for name, number in share if name == variant]:
                     if self._stop.is_set():
                         return
                     self._note(play(variant, number, players, self.options.clock, self.options.margin / 1000))
-            finally:
-                for player in players:
-                    player.close()
 
-    def _players(self, variant: str) -> tuple[Player, Player]:
+    @contextmanager
+    def _players(self, variant: str) -> Iterator[tuple[Player, Player]]:
+        """Start us and the opponent, and end both afterwards."""
         terms = {"EvalFile": "none"} if self.options.hand_written else {}
         options = {"Hash": "16", "Move Overhead": self.options.overhead, **terms}
-        ours = Program(self.options.engine, variant, options, self.options.our_nodes)
-        match self.options.opponent:
-            case "random":
-                return ours, RandomMover(variant)
-            case "self":
-                return ours, Program(self.options.engine, variant, options, self.options.our_nodes)
-            case command:
-                return ours, Program(command, variant, {"Use NNUE": "false", **terms}, self.options.nodes)
+        with closing(Program(self.options.engine, variant, options, self.options.our_nodes)) as ours:
+            opponent: Player
+            match self.options.opponent:
+                case "random":
+                    opponent = RandomMover(variant)
+                case "self":
+                    opponent = Program(self.options.engine, variant, options, self.options.our_nodes)
+                case other:
+                    opponent = Program(other, variant, {"Use NNUE": "false", **terms}, self.options.nodes)
+            with closing(opponent):
+                yield ours, opponent
 
     def _note(self, game: Game) -> None:
         with self._lock:
@@ -333,15 +346,15 @@ def parse_clock(text: str) -> tuple[float, float]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--variant", nargs="+", default=list(VARIANTS), choices=VARIANTS, metavar="NAME")
-    parser.add_argument("--opponent", default="random")
-    parser.add_argument("--nodes", type=int, default=2000)
-    parser.add_argument("--our-nodes", type=int, default=0, help="limit us by nodes instead of the clock")
+    parser.add_argument("--opponent", type=command, default="random")
+    parser.add_argument("--nodes", type=count, default=2000, help="of the opponent; 0: it has a clock")
+    parser.add_argument("--our-nodes", type=count, default=0, help="limit us by nodes instead of the clock")
     parser.add_argument("--clock", type=parse_clock, default=(8.0, 0.08))
-    parser.add_argument("--games", type=int, default=100)
-    parser.add_argument("--concurrency", type=int, default=1)
+    parser.add_argument("--games", type=positive, default=100)
+    parser.add_argument("--concurrency", type=positive, default=1)
     parser.add_argument("--overhead", default="10", help="our Move Overhead, in milliseconds")
     parser.add_argument("--margin", type=float, default=0, help="milliseconds by which a move may be late")
-    parser.add_argument("--engine", default=OURS)
+    parser.add_argument("--engine", type=command, default=OURS)
     parser.add_argument("--hand-written", action="store_true", help="let engines of ours evaluate by their terms")
     parser.add_argument("--record", type=Path)
     try:
@@ -350,15 +363,19 @@ def main() -> int:
         parser.error(str(error))
     if recorded := sum(game.variant in match.options.variant for game in match.games):
         print(f"{recorded} game{'s' * (recorded != 1)} from {match.options.record}", flush=True)
-    interrupted = False
+    interrupted, failure = False, ""
     try:
         match.run()
     except KeyboardInterrupt:
         interrupted = True
+    except (OSError, ChildFailed) as error:
+        failure = str(error)
     for variant in match.options.variant:
         games = [game for game in match.games if game.variant == variant]
         if games:
             print(row(variant, games))
+    if failure:
+        parser.error(failure)
     return INTERRUPTED if interrupted else int(any(": ours" in game.end for game in match.games))
 
 
