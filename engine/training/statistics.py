@@ -57,13 +57,17 @@ class RecordStatistics:
         ranges = [f"{least}-{least + PIECES_PER_BUCKET - 1}" for least in range(2, 30, PIECES_PER_BUCKET)]
         ranges.append("30 or more")
         shares = [f"{name} {self._percent(self.buckets[bucket])}" for bucket, name in enumerate(ranges)]
-        return [
+        lines = [
             f"positions {self.positions:,}, games {self.games:,}, {self.positions / max(1, self.games):.1f} per game",
             f"results {results}; Black to move {self._percent(self.black_to_move)}",
             f"pieces {', '.join(shares)}",
             f"beyond three pawns {self._percent(self.decided)}, no castling right {self._percent(self.cannot_castle)}",
-            f"the scores predict the results best with {self.best_unit_cp()} centipawns per logistic unit",
         ]
+        if self.results.total() > self.results[Result.UNKNOWN]:
+            lines.append(
+                f"the scores predict the results best with {self.best_unit_cp()} centipawns per logistic unit"
+            )
+        return lines
 
     def _percent(self, count: int) -> str:
         return f"{100 * count / max(1, self.positions):.1f} %"

@@ -38,6 +38,12 @@ def test_positions_without_a_result_are_counted_apart_and_prove_no_unit(tmp_path
     assert "unknown 50.0 %" in counted.lines()[1]
 
 
+def test_without_any_result_there_is_no_unit(tmp_path: Path) -> None:
+    for samples in ([], [replace(sample, result=Result.UNKNOWN) for sample in random_samples(1)]):
+        lines = read_statistics([written(tmp_path / "a.shard", samples)]).lines()
+        assert "centipawns per logistic unit" not in "\n".join(lines)
+
+
 def test_games_of_the_same_number_in_different_shards_are_two(tmp_path: Path) -> None:
     paths = write_shards(tmp_path, count=2, games=3)
     assert read_statistics(paths).games == 6
@@ -52,4 +58,6 @@ def test_the_best_unit_is_found(tmp_path: Path) -> None:
         for number in range(100):
             result = Result.WHITE_WON if number < won else Result.BLACK_WON
             samples.append(replace(sample, score_cp=score, result=result))
-    assert read_statistics([written(tmp_path / "a.shard", samples)]).best_unit_cp() == 240
+    found = read_statistics([written(tmp_path / "a.shard", samples)])
+    assert found.best_unit_cp() == 240
+    assert found.lines()[-1] == "the scores predict the results best with 240 centipawns per logistic unit"
