@@ -21,7 +21,7 @@ from engine.progress import ProgressDisplay
 from engine.selfplay import humanness as humans
 from engine.selfplay.calibration import Plan, Report, anchor_ratings, calibration_text
 from engine.selfplay.ladder import Pair, Results, make_player, play, stockfish_anchors
-from engine.selfplay.people import LossFit, MoveMatcher, NoUnpacker, opened, played_moves
+from engine.selfplay.people import FIRST_PLY, LossFit, MoveMatcher, NoUnpacker, opened, played_moves
 from engine.selfplay.uci_client import EngineFailed
 from engine.whole_file import write_whole
 
@@ -123,6 +123,10 @@ def _compare_with_people(games: Path, every: int, write: Path | None) -> None:
                 if played.game >= told + GAMES_PER_LINE:
                     told = played.game
                     print(f"{told} games", file=sys.stderr)
+        if not comparison.bands:
+            raise click.ClickException(
+                f"no game of standard chess with ratings and more than {FIRST_PLY} plies in {games}"
+            )
     except NoUnpacker as error:
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:

@@ -95,6 +95,19 @@ def test_a_file_that_is_not_what_its_name_says_is_named(tmp_path: Path, capsys: 
     assert capsys.readouterr().err.startswith(f"{path} cannot be unpacked: ")
 
 
+@pytest.mark.parametrize("text", ["", "root:x:0:0:root:/root:/bin/sh\n", HEADERS.format(white="?", black="")])
+def test_a_file_without_games_to_compare_is_named(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(text)
+    for write in ((), ("--write", str(tmp_path / "scale.py"))):
+        assert run(("calibrate", "--games", str(path), *write)) == 2
+        output, error = capsys.readouterr()
+        assert output == ""
+        assert error == f"no game of standard chess with ratings and more than 10 plies in {path}\n"
+
+
 def test_the_skill_of_people_is_found_by_what_their_moves_lose(monkeypatch: pytest.MonkeyPatch) -> None:
     """The people are skills themselves, in other games than those they are compared in."""
     monkeypatch.setattr(people, "FIT_EVERY", 1)
