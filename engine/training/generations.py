@@ -125,17 +125,22 @@ class TrainingLoop:
 
     def run(self) -> None:
         """Run until all generations are finished."""
+        if self._is_finished():
+            count = len(self.generations)
+            print(f"{self._plan.folder} already has {count} generation{'s' * (count != 1)}; raise --generations")
         (self._plan.folder / "nets").mkdir(parents=True, exist_ok=True)
-        while True:
+        while not self._is_finished():
             if not self.generations or self.generations[-1].verdict is not None:
-                if len(self.generations) >= self._plan.generations:
-                    return
                 self.generations.append(Generation(len(self.generations) + 1, self.best))
             generation = self.generations[-1]
             self._play(generation)
             self._train(generation)
             self._compare(generation)
             self._judge(generation)
+
+    def _is_finished(self) -> bool:
+        done = [one for one in self.generations if one.verdict is not None]
+        return done == self.generations and len(done) >= self._plan.generations
 
     # --- The steps of a generation -----------------------------------------------------------------------------------
 

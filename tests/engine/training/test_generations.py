@@ -203,10 +203,11 @@ def test_a_damaged_state_is_named(content: str, tmp_path: Path) -> None:
         TrainingLoop(plan(tmp_path))
 
 
-def test_a_finished_loop_does_nothing(folder: Path) -> None:
+def test_a_finished_loop_does_nothing_and_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = (folder / "loop.json").read_bytes()
     TrainingLoop(plan(folder)).run()
     assert (folder / "loop.json").read_bytes() == before
+    assert capsys.readouterr().out == f"{folder} already has 1 generation; raise --generations\n"
 
 
 def test_the_log_has_cost_and_gain(turned: Path) -> None:
