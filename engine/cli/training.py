@@ -236,11 +236,12 @@ def train(folder: Path, output: Path, force: bool, begin: str | None, newest: in
     outputs = (output, card_path(output), curve_path(output))
     if len(set(outputs)) < len(outputs):
         raise click.ClickException(f"{output} is the name of the card or the curve; expected {output.stem}.net")
+    shards = _shards(folder)
     output.parent.mkdir(parents=True, exist_ok=True)
     for path in outputs:
         refuse_output(path, force)
     click.get_current_context().with_resource(exclusive(output.with_name(f".{output.name}.lock")))
-    positions = data.load(_shards(folder), newest, settings.hindsight, settings.unit_cp)
+    positions = data.load(shards, newest, settings.hindsight, settings.unit_cp)
     train_network(positions, settings, output, first, replace=force)
 
 

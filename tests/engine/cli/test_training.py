@@ -90,12 +90,22 @@ def test_no_file_is_replaced_without_force(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    write_shards(Path("shards"), 1, games=1)
     Path(output).write_text("precious")
     assert run(command) == 2
     ways = {"calibrate": "choose another name", "records": "`--force` replaces it"}
     way = ways.get(command[0], "`--force` replaces it, `--output` writes elsewhere")
     assert capsys.readouterr().err == f"{output} exists; {way}\n"
     assert Path(output).read_text() == "precious"
+
+
+def test_a_training_without_shards_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(("train", "empty", "-o", "new/a.net")) == 2
+    assert capsys.readouterr().err.startswith("no shards in empty: ")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
