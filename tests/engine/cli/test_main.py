@@ -68,6 +68,25 @@ def test_a_closed_terminal_interrupts_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert ended
 
 
+def test_an_interrupted_command_ends_without_another_interruption(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An interrupted training still waits for its threads, and Python would show where it was interrupted again."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise click.exceptions.Abort
+
+    monkeypatch.setattr(cli, "main", interrupted)
+    try:
+        assert run([]) == 130
+        assert {signal.getsignal(number) for number in before} == {signal.SIG_IGN}
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert capsys.readouterr().err == "interrupted\n"
+
+
 @pytest.mark.parametrize("command", ["uci", "bench"])
 def test_uci_and_bench_explain_themselves(command: str) -> None:
     words = [sys.executable, "-P", "-m", "engine", command, "--help"]
