@@ -191,7 +191,7 @@ class TrainingLoop:
                 generation.match_s = before_s + time.monotonic() - started
                 self._save()
                 display.advance_to(len(generation.pairs))
-            display.log(f"against {generation.teacher}: {generation.score()}")
+            display.log(f"against {Path(generation.teacher).name}: {generation.score()}")
 
     def _judge(self, generation: Generation) -> None:
         better = generation.score().likelihood_of_superiority() >= self._plan.confidence
@@ -210,7 +210,7 @@ class TrainingLoop:
         return {
             "verdict": generation.verdict,
             "match": {
-                "against": generation.teacher,
+                "against": Path(generation.teacher).name,
                 "nodes": generation.match_nodes,
                 "games": score.games,
                 "pairs": score.counts,
