@@ -140,21 +140,24 @@ class _Rehearsal:
         """Run the bot against the house bots, to the end of the last game; return the exit code."""
         folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
         daemon = Daemon(self._url, self._token, terms, folder)
-        finished = False
+        judged = False
         try:
             with self._display:
                 daemon.start()
                 self._watch(daemon, CONNECT_TIMEOUT_S * max(1.0, terms.time_scale))
-            finished = True
+            problem = daemon.stop()
+            left_games = daemon.exit_code() == DAEMON_LEFT_GAMES
+            # Of games beside the series, such as rematches.
+            may_leave = left_games and self._server.call(lambda: self._match.bot_is_playing)
+            if problem is not None and not may_leave:
+                self._problems.append(problem)
+            code = self._judge(daemon, folder)
+            judged = True
         finally:
-            if not finished:
-                daemon.leave_now()
-                shutil.rmtree(folder)
-        problem = daemon.stop()
-        left_games = daemon.exit_code() == DAEMON_LEFT_GAMES and self._server.call(lambda: self._match.bot_is_playing)
-        if problem is not None and not left_games:         # of games beside the series, such as rematches
-            self._problems.append(problem)
-        return self._judge(daemon, folder)
+            daemon.leave_now()
+            if not judged:
+                shutil.rmtree(folder, ignore_errors=True)
+        return code
 
     def browse(self, terms: BotTerms, *, opens: bool) -> int:
         """Run the bot for a person at the page until Ctrl-C; return the exit code."""

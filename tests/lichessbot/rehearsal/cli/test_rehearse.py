@@ -122,6 +122,25 @@ def test_an_interrupted_rehearsal_ends_its_bot(
     assert marked(mark) == []
 
 
+@pytest.mark.usefixtures("copied_daemon")
+def test_a_rehearsal_interrupted_after_its_last_game_ends_its_bot(
+    mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_daemon: Daemon) -> str | None:
+        monkeypatch.setattr(Daemon, "stop", stop)
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError("not interrupted")
+
+    stop = Daemon.stop
+    monkeypatch.setattr(Daemon, "stop", interrupted)
+    config = tmp_path / "config.yml"
+    config.write_text("engine: {depth: 2}\n")
+    options = arguments("--games", "1", "--clock", "180+0", "--config", str(config))
+    assert command.run(options) == command.EXIT_INTERRUPTED
+    assert marked(mark) == []
+    assert list(tmp_path.glob("lichessbot-rehearsal-*")) == []
+
+
 def test_a_dead_daemon_fails_the_rehearsal(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--clock", "300+0")
     read_until(process, "started")
