@@ -25,4 +25,5 @@ def rehearse_command(**values: Any) -> int:
     for note in loaded.warnings:
         click.echo(f"note: {note}")
     engines = loaded.config.engine, *(profile.engine for profile in loaded.config.profiles)
-    return rehearse.run(options, may_resign=any(it.draw_or_resign.resign_enabled for it in engines))
+    may_resign = any(it.draw_or_resign.resign_enabled for it in engines)
+    return rehearse.run(options, may_resign=may_resign, slots=loaded.config.challenge.concurrency)

@@ -22,6 +22,7 @@ from lichessbot.rehearsal.rules.enums import Variant
 CLOCK = RealTime(30, 0, hurried=True)
 CLOCK_WITH_FAULTS = RealTime(180, 0, hurried=True)
 GAMES = 2
+CONCURRENCY = 2
 PAGE_PORT = 8464                 # of the page, as a browser remembers by port what was chosen there
 DEPTH = 4
 ALL, LIST, AT = "all", "list", "@"
@@ -53,7 +54,7 @@ class Options:
     """The values of the options; None if not given."""
 
     games: int | None = None
-    concurrency: int = 2
+    concurrency: int | None = None
     clock: RealTime | None = None
     variant: Variant = Variant.STANDARD
     odds: str | None = None
@@ -72,6 +73,11 @@ class Options:
     opponent_actions: float | None = None
     fault_log: Path | None = None
     time_scale: float = 1.0
+
+    @property
+    def at_once(self) -> int:
+        """The games at the same time."""
+        return self.concurrency or CONCURRENCY
 
 
 def rehearsal_options(command: Command) -> Command:
@@ -112,7 +118,8 @@ def _options_of_games() -> tuple[Decorator, ...]:
             help=f"Seconds for the game and per move. Default: {CLOCK}, with faults {CLOCK_WITH_FAULTS}.",
         ),
         click.option(
-            "--concurrency", type=positive, default=2, metavar="K", help="Games at the same time. Default: 2."
+            "--concurrency", type=positive, metavar="K",
+            help=f"Games at the same time; with --config at most its challenge.concurrency. Default: {CONCURRENCY}.",
         ),
         click.option("--games", type=positive, metavar="N", help=f"Games to play. Default: {GAMES}."),
     )  # fmt: skip
@@ -177,7 +184,7 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None, *, 
         raise click.UsageError(f"{options.config} accepts only bots, and {limit}")
     return Plan(
         games=_games(options),
-        concurrency=options.concurrency,
+        concurrency=options.at_once,
         clock=options.clock or (CLOCK_WITH_FAULTS if has_faults else CLOCK),
         variant=Variant.FROM_POSITION if options.odds else options.variant,
         odds=options.odds,
@@ -216,8 +223,8 @@ def refuse_contradictions(options: Options) -> None:
         raise click.UsageError("--browser lets you play the bot, and --serve starts none")
     if options.serve and options.strength is not None:
         raise click.UsageError("--strength is for the bot, and --serve starts none")
-    if not options.serve and options.concurrency > _MAX_GAMES_OF_BOT:
-        raise click.UsageError(f"--concurrency {options.concurrency} is more than a bot accepts: {_MAX_GAMES_OF_BOT}")
+    if not options.serve and options.at_once > _MAX_GAMES_OF_BOT:
+        raise click.UsageError(f"--concurrency {options.at_once} is more than a bot accepts: {_MAX_GAMES_OF_BOT}")
     if options.odds and options.variant not in (Variant.STANDARD, Variant.FROM_POSITION):
         raise click.UsageError("--odds plays fromPosition: it does not go with another --variant")
     if options.no_open and not options.browser:
@@ -242,7 +249,7 @@ def fault_plan(options: Options, config: Mapping[str, object] | None = None) -> 
         faults = tuple(placed for placed in faults if placed != LATE_THREEFOLD)
     if not faults:
         raise click.UsageError(f"{LATE_THREEFOLD.fault.label} needs fromPosition in the variants of {options.config}")
-    return FaultPlan(faults, options.chaos, options.seed, options.games or GAMES, options.concurrency)
+    return FaultPlan(faults, options.chaos, options.seed, options.games or GAMES, options.at_once)
 
 
 def _takes_positions(config: Mapping[str, object] | None) -> bool:

@@ -71,13 +71,21 @@ CONNECT_TIMEOUT_S = 30.0        # from the daemon's start to its event stream
 LOG_LINES_SHOWN = 20
 
 
-def run(options: Options, *, may_resign: bool = False) -> int:
-    """Run the rehearsal that the options describe; return the exit code. `may_resign`: the bot is configured to."""
+def run(options: Options, *, may_resign: bool = False, slots: int | None = None) -> int:
+    """Run the rehearsal that the options describe; return the exit code.
+
+    The bot's configuration tells whether it `may_resign`, and how many `slots` it has for games at the same time.
+    """
     console = Console()
     refuse_contradictions(options)
     if options.faults == ():
         show_catalogue(console)
         return EXIT_GOOD
+    if slots is not None and options.at_once > slots:
+        if options.concurrency is not None:
+            at_a_time = f"{slots} game{'s' * (slots != 1)} at a time, not {options.concurrency}"
+            say(console, f"note: {at_a_time}: challenge.concurrency is {slots} in {options.config}")
+        options = replace(options, concurrency=slots)
     config = own_config(options.config)
     plan, faults = match_plan(options, config, may_resign=may_resign), fault_plan(options, config)
     try:
@@ -132,7 +140,7 @@ class _Rehearsal:
         """Do what the options ask for; return the exit code."""
         if options.serve:
             return self.serve(ends=options.games is not None)
-        slots = options.concurrency if options.games or not options.browser else 0
+        slots = options.at_once if options.games or not options.browser else 0
         terms = BotTerms(slots, options.variant.key, options.time_scale, config, strength=options.strength)
         return self.browse(terms, opens=not options.no_open) if options.browser else self.play(terms)
 

@@ -282,12 +282,43 @@ def test_a_bot_without_from_position_is_not_challenged_to_one(
 def test_a_bot_that_is_configured_to_resign_may_resign(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str, may_resign: bool
 ) -> None:
-    told: dict[str, bool] = {}
+    told: dict[str, Any] = {}
     monkeypatch.setattr(command, "run", lambda options, **about: told.update(about))
     (file := tmp_path / "config.yml").write_text(settings)
     rehearse_command.main(["--config", str(file)], standalone_mode=False)
-    assert told == {"may_resign": may_resign}
-    assert [match_plan(arguments(*words), **told).may_resign for words in ((), ("--serve",))] == [may_resign, True]
+    assert told["may_resign"] is may_resign
+    plans = [match_plan(arguments(*words), may_resign=may_resign) for words in ((), ("--serve",))]
+    assert [plan.may_resign for plan in plans] == [may_resign, True]
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "at_once", "note"),
+    [
+        ("", "{}", 1, None),
+        ("", "challenge: {concurrency: 3}", 2, None),
+        ("--concurrency 3", "challenge: {concurrency: 3}", 3, None),
+        ("--concurrency 4", "{}", 1, "1 game at a time, not 4: challenge.concurrency is 1"),
+        ("--concurrency 4", "challenge: {concurrency: 3}", 3, "3 games at a time, not 4: challenge.concurrency is 3"),
+    ],
+)
+def test_no_more_games_run_at_once_than_the_bot_is_configured_to_play(
+    words: str, settings: str, at_once: int, note: str | None,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    plans: list[tuple[int, int, int]] = []
+
+    def played(rehearsal: command._Rehearsal, terms: BotTerms) -> int:
+        plan = rehearsal._match.plan
+        plans.append((plan.concurrency, rehearsal._injector.schedule.plan.at_once, terms.concurrency))
+        return command.EXIT_GOOD
+
+    monkeypatch.setattr(command._Rehearsal, "play", played)
+    (file := tmp_path / "config.yml").write_text(settings)
+    told = ["--config", str(file), "--chaos", "0.1", *words.split()]
+    assert rehearse_command.main(told, standalone_mode=False) == command.EXIT_GOOD
+    assert plans == [(at_once,) * 3]
+    lines = [] if note is None else [f"note: {note} in {file}"]
+    assert [line for line in capsys.readouterr().out.splitlines() if "at a time" in line] == lines
 
 
 @pytest.mark.parametrize(
