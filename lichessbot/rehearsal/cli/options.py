@@ -148,8 +148,8 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
         ),
         click.option(
             "--faults", type=_faults, metavar="NAME,...",
-            help=f"Faults to inject, each with an optional {AT}PLACE. `{ALL}` takes all; `{LIST}` explains them. "
-            "Default: none, with --chaos all.",
+            help=f"Faults to inject, each with an optional {AT}PLACE. The exit code is 1 if one that is named never "
+            f"strikes. `{ALL}` takes all; `{LIST}` explains them. Default: none, with --chaos all.",
         ),
         click.option(
             "--serve", is_flag=True,
@@ -245,11 +245,13 @@ def fault_plan(options: Options, config: Mapping[str, object] | None = None) -> 
     if options.faults is None and options.chaos is None:
         return FaultPlan()
     faults = options.faults or _faults(ALL)
-    if not _takes_positions(config):
+    by_name = faults != _faults(ALL)
+    if LATE_THREEFOLD in faults and not _takes_positions(config):
+        if by_name:
+            label = LATE_THREEFOLD.fault.label
+            raise click.UsageError(f"{label} needs fromPosition in the variants of {options.config}")
         faults = tuple(placed for placed in faults if placed != LATE_THREEFOLD)
-    if not faults:
-        raise click.UsageError(f"{LATE_THREEFOLD.fault.label} needs fromPosition in the variants of {options.config}")
-    return FaultPlan(faults, options.chaos, options.seed, options.games or GAMES, options.at_once)
+    return FaultPlan(faults, options.chaos, options.seed, options.games or GAMES, options.at_once, by_name)
 
 
 def _takes_positions(config: Mapping[str, object] | None) -> bool:

@@ -347,8 +347,16 @@ class _Rehearsal:
         return EXIT_GOOD if good else EXIT_BAD
 
     def _show_costs(self) -> None:
-        if self._injector.schedule.is_on:
+        """Show what the faults cost, and which never struck; a problem if they were asked for by name."""
+        schedule = self._injector.schedule
+        if schedule.is_on:
             show_costs(self._console, self._server.call(self._injector.accounting.summary))
+        if never := schedule.never_struck():
+            line = f"never struck: {', '.join(never)}"
+            if schedule.plan.by_name and self._match.is_over:
+                self._problems.append(line)
+            else:
+                say(self._console, line)
 
     def _show_log(self, daemon: Daemon) -> None:
         say(self._console, f"the last lines of the daemon's log, {daemon.log_path}:")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lichessbot.rehearsal.faults.catalogue import Fault, Layer, PlacedFault
+from lichessbot.rehearsal.faults.catalogue import Fault, Layer, PlacedFault, placed_faults
 from lichessbot.rehearsal.faults.traffic import WITHOUT_GAME, Place
 
 SPACING = 3         # opportunities between two faults of a game at the same place
@@ -40,6 +40,7 @@ class FaultPlan:
     seed: int = 0
     games: int = 1
     at_once: int = 1
+    by_name: bool = False       # asked for by name, so that each has to strike
 
     @property
     def needs_a_proxy(self) -> bool:
@@ -100,6 +101,19 @@ class FaultSchedule:
         for assigned in self._assigned:
             assigned.struck = assigned.struck or (assigned.placed == placed and assigned.number == number)
         self.on_strike(placed, game_id)
+
+    def never_struck(self) -> list[str]:
+        """Return the assigned faults that have not struck, with their places if those were chosen."""
+        assigned = {it.placed for it in self._assigned}
+        struck = {it.placed for it in self._assigned if it.struck}
+        never: list[str] = []
+        for fault in Fault:
+            planned = [placed for placed in placed_faults(fault) if placed in assigned]
+            if len(planned) < len(fault.spec.places):
+                never += [str(placed) for placed in planned if placed not in struck]
+            elif struck.isdisjoint(planned):
+                never.append(fault.label)
+        return never
 
     def plans(self, placed: PlacedFault, number: int) -> bool:
         """Return whether `placed` is planned for game `number`, which has to be prepared for it."""

@@ -91,6 +91,18 @@ def test_a_file_that_cannot_be_written_is_a_failure_and_the_other_is_written(
     assert fault_log.exists()
 
 
+@pytest.mark.usefixtures("copied_daemon")
+def test_a_fault_that_was_named_and_never_struck_is_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text("engine: {depth: 2}\n")
+    faults = "500-json@tournament,answer-slow@account,429-json@cancel"
+    options = arguments("--games", "1", "--faults", faults, "--config", str(config))
+    assert command.run(options) == command.EXIT_BAD
+    assert "problem: never struck: 429-json@cancel, 500-json@tournament" in capsys.readouterr().out.splitlines()
+
+
 def test_a_file_in_a_folder_without_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)     # root may write everywhere
     for option in ("--pgn", "--fault-log"):
@@ -243,7 +255,8 @@ def test_faults_and_chaos_settle_the_plan() -> None:
     named = fault_plan(arguments("--faults", "stall@game-stream,502-html", "--seed", "7", "--games", "3"))
     assert PlacedFault(Fault.STALL, Place.GAME_STREAM) in named.placed_faults
     assert PlacedFault(Fault.STALL, Place.EVENT_STREAM) not in named.placed_faults
-    assert (named.chance, named.seed, named.games) == (None, 7, 3)
+    assert (named.chance, named.seed, named.games, named.by_name) == (None, 7, 3, True)
+    assert not fault_plan(arguments("--faults", "all")).by_name
     chaos = fault_plan(arguments("--chaos", "0.2"))
     assert {placed.fault for placed in chaos.placed_faults} == set(Fault)
     assert fault_plan(arguments()).placed_faults == ()

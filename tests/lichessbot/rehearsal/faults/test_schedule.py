@@ -138,3 +138,17 @@ def test_last_state_of_a_game_is_a_line_of_its_own_kind() -> None:
     assert line_traffic({"type": "gameState", "status": "started"}, "a").place is Place.STATE_LINE
     assert line_traffic({"type": "gameState", "status": "mate"}, "a").place is Place.FINAL_LINE
     assert line_traffic({"type": "gameStart", "game": {"id": "b"}}, None) == Traffic(Place.START_LINE, "b")
+
+
+def test_what_never_struck_is_named_with_its_places_if_those_were_chosen() -> None:
+    chosen = (PlacedFault(Fault.STALL, Place.GAME_STREAM), PlacedFault(Fault.BROKEN_JSON, Place.TOURNAMENT))
+    everywhere = (*placed_faults(Fault.GATEWAY_HTML), *placed_faults(Fault.START_LOST))
+    schedule = FaultSchedule(FaultPlan((*chosen, *everywhere)))
+    schedule.enter("a", 1)
+    assert schedule.never_struck() == ["start-lost", "500-json@tournament", "502-html", "stall@game-stream"]
+    for _ in range(20):
+        schedule.strike(Layer.REQUESTS, Place.MOVE, "a")
+    assert schedule.never_struck() == ["start-lost", "500-json@tournament", "stall@game-stream"]
+    schedule.strike(Layer.REQUESTS, Place.TOURNAMENT)
+    assert schedule.never_struck() == ["start-lost", "stall@game-stream"]
+    assert FaultSchedule(FaultPlan(chosen, chance=0.5)).never_struck() == []
