@@ -55,12 +55,14 @@ def write_fault_log(path: Path, entries: Iterable[Mapping[str, object]]) -> None
 
 
 def _row(summary: FaultSummary) -> tuple[str, ...]:
-    delay_ms = summary.worst_delay_ms
+    delays = [] if summary.worst_delay_ms is None else [f"{summary.worst_delay_ms / 1000:.1f} s"]
+    if summary.never_recovered:
+        delays.append(f"{summary.never_recovered} never recovered")
     return (
         summary.fault.label,
         str(summary.struck),
         str(summary.games_touched),
         str(summary.games_lost),
         str(summary.own_fault),
-        "never recovered" if delay_ms is None else f"{delay_ms / 1000:.1f} s",
+        ", ".join(delays),
     )

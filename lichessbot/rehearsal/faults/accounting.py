@@ -64,7 +64,8 @@ class FaultSummary:
     games_touched: int
     games_lost: int
     own_fault: int
-    worst_delay_ms: int | None
+    worst_delay_ms: int | None      # of the strikes with recovery
+    never_recovered: int
 
 
 class FaultAccounting:
@@ -247,6 +248,7 @@ def _summed(fault: Fault, strikes: Sequence[Strike]) -> FaultSummary:
         games_lost=len({cost.game.id for cost in costs if cost.lost}),
         own_fault=len({cost.game.id for cost in costs if cost.own_fault}),
         worst_delay_ms=max(delays, default=None),
+        never_recovered=len(strikes) - len(delays),
     )
 
 

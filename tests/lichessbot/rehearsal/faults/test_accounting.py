@@ -112,6 +112,18 @@ def test_the_client_has_recovered_from_a_lost_line_when_its_move_arrives(
     assert strike.delay_ms is not None
 
 
+def test_the_summary_counts_the_strikes_without_recovery(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+    it = inject_for(lichess, ada)
+    game_id = start_game(ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    recovered = record(lichess, it, STATE_LOST, game_id)
+    ada.do(game_id, "move/g1f3")
+    record(lichess, it, STATE_LOST, game_id)
+    (summary,) = it.accounting.summary()
+    assert (summary.struck, summary.never_recovered) == (2, 1)
+    assert summary.worst_delay_ms == recovered.delay_ms
+
+
 def test_the_client_has_recovered_from_an_eviction_when_the_event_stream_is_opened_again(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
