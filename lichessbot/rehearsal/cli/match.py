@@ -60,6 +60,19 @@ class Plan:
     levels: tuple[int, ...] = ()    # of the opponents, which are people with these ratings
     odds: str | None = None     # the piece that the bot gives
 
+    @property
+    def opponents(self) -> int:
+        return max(self.concurrency, len(self.levels))
+
+    def is_bot(self, number: int) -> bool:
+        """Return whether that opponent is a bot: every second one, unless there are levels or only one kind."""
+        return not self.levels and self.accepts_bots and (number % 2 == 0 or not self.accepts_humans)
+
+    def is_rated(self, *, against_bot: bool) -> bool:
+        """Rated games are for bots that accept no others; a game from a position cannot be one."""
+        rated = self.rated_by_bots if against_bot else self.rated_by_humans
+        return rated and self.variant is not Variant.FROM_POSITION
+
 
 class Outcome(StrEnum):
     """The outcome of a game for the bot."""
@@ -111,9 +124,7 @@ class Match:
         self._schedule = injector.schedule
         self._accounting = injector.accounting
         self._say = say
-        self._opponents = [
-            self._hire(house_bots, number) for number in range(1, max(plan.concurrency, len(plan.levels)) + 1)
-        ]
+        self._opponents = [self._hire(house_bots, number) for number in range(1, plan.opponents + 1)]
         site.observe(self._on)
 
     @property
@@ -178,9 +189,8 @@ class Match:
         return [it for it in free if self._games_of(it) < fair_share]
 
     def _hire(self, house_bots: HouseBots, number: int) -> Account:
-        """Add a house bot; every second one has the BOT title, unless they have levels or the bot accepts one kind."""
-        kind, levels = self.plan.opponent, self.plan.levels
-        is_bot = not levels and self.plan.accepts_bots and (number % 2 == 0 or not self.plan.accepts_humans)
+        """Add a house bot."""
+        kind, levels, is_bot = self.plan.opponent, self.plan.levels, self.plan.is_bot(number)
         account = Account(
             f"{kind.capitalize()}{'Bot' if is_bot else 'Human'}{number}",
             created_at_ms=wall_ms(),
@@ -239,15 +249,10 @@ class Match:
         return Terms(
             variant=self.plan.variant,
             time_control=self.plan.clock,
-            rated=self._is_rated(pairing),
+            rated=self.plan.is_rated(against_bot=pairing.opponent.is_bot),
             color=ColorChoice(pairing.bot_color.other.value),
             fen=self._start((pairing.number - 1) // 2, pairing.bot_color),
         )
-
-    def _is_rated(self, pairing: Pairing) -> bool:
-        """Rated games are for bots that accept no others; a game from a position cannot be one."""
-        rated = self.plan.rated_by_bots if pairing.opponent.is_bot else self.plan.rated_by_humans
-        return rated and self.plan.variant is not Variant.FROM_POSITION
 
     def _start(self, pair: int, bot_color: Color) -> str | None:
         """Return the start position; each is played twice, once with each colour."""

@@ -182,7 +182,7 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None, *, 
     if only_bots and not options.opponent.levels and _games(options) > MAX_PAIRINGS_WITH_BOTS:
         limit = f"Lichess limits games between bots: expected --games of at most {MAX_PAIRINGS_WITH_BOTS}"
         raise click.UsageError(f"{options.config} accepts only bots, and {limit}")
-    return Plan(
+    plan = Plan(
         games=_games(options),
         concurrency=options.at_once,
         clock=options.clock or (CLOCK_WITH_FAULTS if has_faults else CLOCK),
@@ -199,6 +199,12 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None, *, 
         accepts_bots=inside(config, "challenge", "accept_bot") is not False,
         accepts_humans=not only_bots,
     )
+    if options.strength is not None and plan.games:
+        for is_bot in sorted({plan.is_bot(number) for number in range(1, plan.opponents + 1)}):
+            if plan.is_rated(against_bot=is_bot):
+                takes = f"accepts only rated ones from {'bots' if is_bot else 'people'}"
+                raise click.UsageError(f"--strength is for casual games, and {options.config} {takes}")
+    return plan
 
 
 def _games(options: Options) -> int:

@@ -350,6 +350,29 @@ def test_a_bot_that_takes_rated_games_only_gets_them(challenge: dict[str, object
 
 
 @pytest.mark.parametrize(
+    ("words", "challenge", "refused"),
+    [
+        ("", {}, None),
+        ("", {"modes": ["rated"]}, "people"),
+        ("", {"bot": {"modes": ["rated"]}}, "bots"),
+        ("--concurrency 1", {"bot": {"modes": ["rated"]}}, None),
+        ("--opponent level:1500", {"bot": {"modes": ["rated"]}}, None),
+        ("--variant fromPosition", {"modes": ["rated"]}, None),
+        ("--browser", {"modes": ["rated"]}, None),
+    ],
+)
+def test_strength_is_refused_where_it_would_do_nothing(
+    words: str, challenge: dict[str, object], refused: str | None
+) -> None:
+    options, config = arguments("--strength", "1500", *words.split()), {"challenge": challenge}
+    if refused is None:
+        match_plan(options, config)
+    else:
+        with pytest.raises(click.UsageError, match=f"--strength is for casual games, .* rated ones from {refused}"):
+            match_plan(options, config)
+
+
+@pytest.mark.parametrize(
     ("challenge", "bots", "humans"),
     [({}, True, True), ({"accept_bot": False}, False, True), ({"only_bot": True}, True, False)],
 )
