@@ -250,7 +250,7 @@ def game_full(game: Game, now_ms: int) -> Json:
         "state": game_state(game.state(now_ms)),
     }
     if isinstance(control, RealTime):
-        shape["clock"] = {"initial": control.initial_ms, "increment": 1000 * control.increment_s}
+        shape["clock"] = {"initial": 1000 * control.limit_s, "increment": 1000 * control.increment_s}
     if isinstance(control, Correspondence):
         shape["daysPerTurn"] = control.days
     if setup.tournament_id is not None:

@@ -209,6 +209,12 @@ def test_first_line_is_the_full_game(ada: Client, bob: Client) -> None:
     assert full["state"]["moves"] == ""
 
 
+def test_a_clock_with_base_zero_is_told_as_such_though_it_starts_with_more(ada: Client, bob: Client) -> None:
+    full = ada.game(start_game(ada, bob, **{"clock.limit": 0, "clock.increment": 2})).next()
+    assert full["clock"] == {"initial": 0, "increment": 2000}
+    assert (full["state"]["wtime"], full["state"]["btime"]) == (3000, 3000)
+
+
 def test_a_human_has_a_null_title_in_the_full_game(ada: Client, hal: Client) -> None:
     full = ada.game(start_game(ada, hal)).next()
     assert full["black"]["title"] is None
