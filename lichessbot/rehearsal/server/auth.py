@@ -16,6 +16,7 @@ from lichessbot.rehearsal.rules.errors import GLOBAL_FIELD, InvalidForm, Missing
 ANY_SCOPE: tuple[Scope, ...] = ()
 
 _BEARER = re.compile(r"Bearer\s+(\w+)", re.IGNORECASE | re.ASCII)
+_FORM = "application/x-www-form-urlencoded"
 _NAMED_USER = re.compile(r"\b(?:user|as):\s*([\w-]{3,31})", re.IGNORECASE | re.ASCII)
 
 
@@ -62,12 +63,15 @@ def authorise(request: Request, accounts: Accounts, accepted: tuple[Scope, ...])
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """Return the parameters of the body, form-encoded or a flat JSON object; null is absent."""
+    """Return the parameters of the body, form-encoded or a flat JSON object; null is absent. Raises InvalidForm."""
     body = await request.body()
     if not body:
         return {}
-    if "json" not in request.headers.get("content-type", ""):
+    content_type = request.headers.get("content-type", _FORM).lower()
+    if content_type.startswith(_FORM):
         return dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
+    if "json" not in content_type:
+        raise InvalidForm({GLOBAL_FIELD: "Expected a form or JSON"})
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError) as error:

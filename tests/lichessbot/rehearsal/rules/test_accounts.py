@@ -87,6 +87,19 @@ def test_body_that_is_no_json_object_is_a_form_error(ada: Client, hal: Client) -
 # Tokens.
 
 
+def test_a_body_that_is_neither_form_nor_json_is_a_form_error(ada: Client, hal: Client) -> None:
+    parts = {"clock.limit": (None, "60"), "clock.increment": (None, "0")}
+    response = ada.post(f"/api/challenge/{hal.id}", files=parts)
+    assert response.status_code == 400
+    assert response.json()["error"] == {"global": ["Expected a form or JSON"]}
+    accepted = ada.post(
+        f"/api/challenge/{hal.id}",
+        data="clock.limit=60&clock.increment=0",
+        headers={"Content-Type": "Application/X-WWW-Form-Urlencoded; charset=utf-8"},
+    )
+    assert accepted.json()["timeControl"]["limit"] == 60
+
+
 def test_the_token_test_shows_owner_scopes_and_expiry_or_null(ada: Client) -> None:
     body = f"{ada.token},lip_bad"
     headers = {"Content-Type": "text/plain"}
