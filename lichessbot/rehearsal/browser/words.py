@@ -71,7 +71,7 @@ def reason_of_end(game: Game, me: Color | None) -> str:
         case Status.INSUFFICIENT_MATERIAL_CLAIM:
             return "The side that did not offer the draw cannot mate."
         case Status.DRAW:
-            return _reason_of_draw(game)
+            return _reason_of_draw(game, me)
         case Status.VARIANT_END if game.winner is not None and game.setup.variant in _VARIANT_ENDS:
             winners, losers = _whose(game, game.winner, me), _whose(game, game.winner.other, me)
             sentence = _VARIANT_ENDS[game.setup.variant]
@@ -79,9 +79,11 @@ def reason_of_end(game: Game, me: Color | None) -> str:
     return f"It ended: {game.status.wire_name}."
 
 
-def _reason_of_draw(game: Game) -> str:
+def _reason_of_draw(game: Game, me: Color | None) -> str:
     board = game.board()
     outcome = board.outcome()
+    if game.flag_was_drawn:
+        return f"{_whose(game, game.turn, me)} time ran out, but the other side was offering a draw."
     if board.is_insufficient_material():
         return "Neither side can mate."
     if board.repetition_count() >= 3:

@@ -371,7 +371,10 @@ def judge(game: Game, bot_color: Color, *, may_resign: bool = False) -> tuple[Ou
     reason = game.status.wire_name
     if game.status is Status.ABORTED and game.ply >= BOTH_MOVED_PLIES and game.turn is not bot_color:
         return Outcome.EXCUSED, f"{reason} by the site"
-    missed_its_turn = game.status in (Status.OUT_OF_TIME, Status.TIMEOUT) and game.turn is bot_color
+    if game.flag_was_drawn:
+        reason = f"{reason}, out of time"
+    ran_out = game.status in (Status.OUT_OF_TIME, Status.TIMEOUT) or game.flag_was_drawn
+    missed_its_turn = ran_out and game.turn is bot_color
     resigned = game.status is Status.RESIGN and game.winner is not bot_color and not may_resign
     if game.status is Status.ABORTED or missed_its_turn or resigned:
         return Outcome.FAILED, reason

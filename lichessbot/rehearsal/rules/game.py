@@ -80,6 +80,7 @@ class Game:
         self.clock_history_ms: list[int] = []     # remaining time of the mover after each move
         self.chat: list[ChatLine] = []
         self.threefold_pending = False
+        self.flag_was_drawn = False               # time ran out while the other side was offering a draw
         self.takebacks = 0
         self._taken_back: list[Board] = []        # positions that are no longer part of the game
         self._board = self._fresh_board()
@@ -188,9 +189,10 @@ class Game:
         has_mercy = self.is_timed and now_ms < self._aborts_until_ms
         if has_mercy and self.last_change_ms < self._restarted_ms:
             return self._finish(Status.ABORTED, None, now_ms)
-        offered_a_draw = self._draw_offer is color.other
-        winner = None if offered_a_draw else self._winner_by_default(color.other)
-        return self._finish(Status.OUT_OF_TIME, winner, now_ms)
+        if self._draw_offer is color.other:
+            self.flag_was_drawn = True
+            return self._finish(Status.DRAW, None, now_ms)
+        return self._finish(Status.OUT_OF_TIME, self._winner_by_default(color.other), now_ms)
 
     def settle_threefold(self, now_ms: int) -> list[Line]:
         """Draw the game, some time after the move that repeated the position a third time."""

@@ -149,6 +149,13 @@ def test_a_flag_says_whose_time_ran_out_and_why_it_may_be_a_draw() -> None:
     assert (title(drawn, WHITE), reason_of_end(drawn, WHITE)) == (
         "Draw", "Bot's time ran out, but the other side cannot mate.",
     )
+    offered = a_game()
+    play(offered, "e2e4 e7e5")
+    offered.offer_draw(BLACK, 3)
+    offered.check_flag(100_000)
+    assert (title(offered, WHITE), reason_of_end(offered, WHITE)) == (
+        "Draw", "Your time ran out, but the other side was offering a draw.",
+    )
 
 
 def test_an_abort_is_no_result() -> None:

@@ -332,6 +332,14 @@ def test_a_flag_of_the_bot_is_a_failure_and_of_the_opponent_a_win() -> None:
     assert judge(flagged, BLACK) == (Outcome.WON, "outoftime")
 
 
+def test_a_flag_of_the_bot_that_a_draw_offer_saves_is_a_failure_too() -> None:
+    flagged = game("e2e4 e7e5")
+    flagged.offer_draw(BLACK, 0)
+    flagged.check_flag(60_000)
+    assert judge(flagged, WHITE) == (Outcome.FAILED, "draw, out of time")
+    assert judge(flagged, BLACK) == (Outcome.DRAWN, "draw, out of time")
+
+
 def test_our_absence_is_a_failure() -> None:
     left = game("e2e4 e7e5 g1f3")
     left.claim_victory(WHITE, 0, opponent_gone=True)

@@ -329,7 +329,7 @@ def test_flag_is_a_draw_when_the_other_side_was_offering_one() -> None:
     it = game(moves=["e2e4", "e7e5"])
     it.offer_draw(BLACK, 0)
     (state,) = states(it.check_flag(60_000))
-    assert (state.status, state.winner) == (Status.OUT_OF_TIME, None)
+    assert (state.status, state.winner) == (Status.DRAW, None)
 
 
 def test_state_shows_running_time_deducted_when_it_is_written() -> None:
