@@ -139,6 +139,11 @@ class GameClock:
         if running is not None:
             self._running, self._since_ms = running, now_ms
 
+    def take_back(self, color: Color, earlier_ms: int | None) -> None:
+        """Stop the clock of the side to move and give it the time of its own last move; None: that of the start."""
+        self._running = None
+        self._left_ms[color] = self._start_ms() if earlier_ms is None else earlier_ms
+
     def stop(self, now_ms: int) -> None:
         """Stop both clocks."""
         if self._running is not None:

@@ -361,8 +361,8 @@ class Game:
     def _rewind(self, plies: int, now_ms: int) -> list[Line]:
         self.takebacks += 1
         self._taken_back += map(self.board_after, range(self.ply - plies + 1, self.ply + 1))
+        self._rewind_clocks(plies)
         del self.moves[-plies:]
-        del self.clock_history_ms[-plies:]
         self._board = self.board_after(self.ply)
         self.clock.run(self.turn, self.ply, now_ms)
         self.last_change_ms = now_ms
@@ -371,6 +371,14 @@ class Game:
         self._draw_offer = None
         self._last_offer_ply = {color: min(ply, self.ply) for color, ply in self._last_offer_ply.items()}
         return [self._announce("Takeback accepted"), self.state(now_ms)]
+
+    def _rewind_clocks(self, plies: int) -> None:
+        """Undo the turn of each side that was to move; the side whose move is taken back keeps the time it has."""
+        color = self.turn
+        for _ in range(plies):
+            self.clock_history_ms.pop()
+            self.clock.take_back(color, self.clock_history_ms[-1] if self.clock_history_ms else None)
+            color = color.other
 
     def _finish(self, status: Status, winner: Color | None, now_ms: int) -> list[Line]:
         self.status = status

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lichessbot.rehearsal.rules.clock import Unlimited
+from lichessbot.rehearsal.rules.clock import RealTime, Unlimited
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, Rule, Status
 from lichessbot.rehearsal.rules.errors import InvalidForm, Refused
 from lichessbot.rehearsal.rules.game import ChatLine, Line
@@ -111,6 +111,28 @@ def test_a_takeback_requested_on_ones_own_turn_takes_two_plies() -> None:
     (state,) = states(it.offer_takeback(BLACK, 0))
     assert state.moves == ("e2e4", "e7e5")
     assert it.fen().startswith("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/")
+
+
+def test_a_takeback_gives_the_side_to_move_the_time_of_its_own_last_move() -> None:
+    it = game(replace(HUMANS, time_control=RealTime(60, 30)), ["e2e4", "e7e5"])
+    it.play(WHITE, "g1f3", 4_000)
+    it.offer_takeback(WHITE, 5_000)
+    (state,) = states(it.offer_takeback(BLACK, 9_000))
+    assert (state.white_ms, state.black_ms) == (86_000, 60_000), "White keeps its increment, as on Lichess"
+    assert it.state(10_000).white_ms == 85_000
+    it.play(WHITE, "g1f3", 10_000)
+    it.play(BLACK, "b8c6", 12_000)
+    it.offer_takeback(WHITE, 15_000)
+    (state,) = states(it.offer_takeback(BLACK, 15_000))
+    assert (state.moves, state.white_ms, state.black_ms) == (("e2e4", "e7e5"), 115_000, 60_000)
+    assert it.clock_history_ms == [60_000, 60_000]
+
+
+def test_a_takeback_of_the_first_move_gives_the_initial_time() -> None:
+    it = game(HUMANS, ["e2e4", "e7e5"])
+    (state,) = states(it.offer_takeback(BLACK, 0) and it.offer_takeback(WHITE, 7_000))
+    assert (state.moves, state.white_ms, state.black_ms) == (("e2e4",), 60_000, 60_000)
+    assert it.clock.running is None
 
 
 def test_move_of_a_position_that_was_taken_back_was_legal() -> None:
