@@ -1,24 +1,41 @@
 """Games as text: PGN and JSON of `/game/export`, and the PGN of a rehearsal."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from engine.facade import pgn_text
-from lichessbot.rehearsal.rules.clock import RealTime
-from lichessbot.rehearsal.rules.enums import Color, Status, Variant
+from lichessbot.rehearsal.rules.clock import Correspondence, RealTime
+from lichessbot.rehearsal.rules.enums import Color, Status
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.setup import Player
 from lichessbot.rehearsal.server.payloads import perf_key
 
-ONGOING_DELAY_PLIES = 3         # spectators see a running game so much later
+ONGOING_DELAY_PLIES = 3         # spectators see a running game so much later ...
+ONGOING_FIRST_PLIES = 5         # ... but for its first plies
 RESULT_UNKNOWN = "*"
 
 _TERMINATIONS = {
     Status.STARTED: "Unterminated",
     Status.ABORTED: "Abandoned",
-    Status.TIMEOUT: "Abandoned",
+    Status.NO_START: "Abandoned",
+    Status.TIMEOUT: "Time forfeit",
     Status.OUT_OF_TIME: "Time forfeit",
+    Status.INSUFFICIENT_MATERIAL_CLAIM: "Insufficient material",
 }
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of an export that a request can choose."""
+
+    moves: bool = True
+    tags: bool = True
+    clocks: bool = True
+    pgn_in_json: bool = False
+
+
+ALL_PARTS = Parts()
 
 
 def result(game: Game) -> str:
@@ -28,20 +45,23 @@ def result(game: Game) -> str:
     return {Color.WHITE: "1-0", Color.BLACK: "0-1", None: "1/2-1/2"}[game.winner]
 
 
-def pgn(game: Game, site_url: str, *, round_name: str = "-", is_for_players: bool = False) -> str:
+def pgn(
+    game: Game, site_url: str, parts: Parts = ALL_PARTS, *, round_name: str = "-", is_for_players: bool = False
+) -> str:
     """Return the game as PGN; of a running game what spectators see, or everything if it is for its players."""
     plies = game.ply if is_for_players else _plies_shown(game)
     clocks_s = [left_ms / 1000 for left_ms in game.clock_history_ms[:plies]]
-    has_clock = isinstance(game.setup.time_control, RealTime)
-    return pgn_text(
+    has_clock = parts.clocks and isinstance(game.setup.time_control, RealTime)
+    text = pgn_text(
         _headers(game, site_url, round_name),
-        game.board_after(plies),
+        game.board_after(plies if parts.moves else 0),
         result(game),
         clocks_s if has_clock else (),
     )
+    return text if parts.tags else text.partition("\n\n")[2]
 
 
-def game_json(game: Game, arena_name: str | None) -> dict[str, Any]:
+def game_json(game: Game, site_url: str, arena_name: str | None, parts: Parts = ALL_PARTS) -> dict[str, Any]:
     """Return the game as GameJson, with the arena as an object."""
     setup = game.setup
     control = setup.time_control
@@ -57,8 +77,11 @@ def game_json(game: Game, arena_name: str | None) -> dict[str, Any]:
         "status": game.status.wire_name,
         "source": setup.source.value,
         "players": {color.value: _player(setup.player(color)) for color in Color},
-        "moves": _moves_in_san(game, plies),
     }
+    if parts.moves:
+        shape["moves"] = _moves_in_san(game, plies)
+    if parts.pgn_in_json:
+        shape["pgn"] = pgn(game, site_url, parts)
     if game.winner is not None:
         shape["winner"] = game.winner.value
     if setup.tournament_id is not None:
@@ -71,12 +94,16 @@ def game_json(game: Game, arena_name: str | None) -> dict[str, Any]:
             "increment": control.increment_s,
             "totalTime": control.estimate_s,
         }
-        shape["clocks"] = [left_ms // 10 for left_ms in game.clock_history_ms[:plies]]
+        if parts.clocks:
+            shape["clocks"] = [left_ms // 10 for left_ms in game.clock_history_ms[:plies]]
+    if isinstance(control, Correspondence):
+        shape["daysPerTurn"] = control.days
     return shape
 
 
 def _plies_shown(game: Game) -> int:
-    return game.ply if game.is_over else max(0, game.ply - ONGOING_DELAY_PLIES)
+    delayed = max(ONGOING_FIRST_PLIES, game.ply - ONGOING_DELAY_PLIES)
+    return game.ply if game.is_over else min(game.ply, delayed)
 
 
 def _headers(game: Game, site_url: str, round_name: str) -> dict[str, str]:
@@ -100,8 +127,7 @@ def _headers(game: Game, site_url: str, round_name: str) -> dict[str, str]:
         headers[f"{color.capitalize()}Elo"] = str(account.rating)
         if account.title is not None:
             headers[f"{color.capitalize()}Title"] = account.title
-    if setup.variant is not Variant.STANDARD:
-        headers["Variant"] = setup.variant.display_name
+    headers["Variant"] = setup.variant.display_name
     headers["TimeControl"] = str(setup.time_control)
     headers["Termination"] = _TERMINATIONS.get(game.status, "Normal")
     return headers

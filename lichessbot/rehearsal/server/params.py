@@ -12,6 +12,7 @@ from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import ChatRoom, ColorChoice, Rule, Variant
 from lichessbot.rehearsal.rules.errors import InvalidForm
+from lichessbot.rehearsal.server.export import Parts
 
 Form = Mapping[str, str]
 Word = TypeVar("Word", ChatRoom, ColorChoice)
@@ -39,6 +40,12 @@ def is_true(text: str | None) -> bool:
 def optional_bool(text: str | None) -> bool | None:
     """Return a flag; None if it is absent."""
     return None if text is None else is_true(text)
+
+
+def exported_parts(query: Form) -> Parts:
+    """Return the parts of an export that a query asks for, by default those of `Parts`."""
+    fields = {"moves": "moves", "tags": "tags", "clocks": "clocks", "pgn_in_json": "pgnInJson"}
+    return Parts(**{name: is_true(query[field]) for name, field in fields.items() if field in query})
 
 
 def whole_number(form: Form, field: str, default: int | None = None) -> int:

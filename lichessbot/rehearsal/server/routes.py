@@ -359,11 +359,12 @@ async def join_team(site: Site, call: Call) -> Response:
 
 async def export_game(site: Site, request: Request) -> Response:
     game = site.session(request.path_params["game_id"]).game
+    parts = forms.exported_parts(request.query_params)
     if "json" in request.headers.get("accept", ""):
         arena_id = game.setup.tournament_id
         arena_name = None if arena_id is None else site.arena_runner.arena(arena_id).terms.name
-        return JSONResponse(export.game_json(game, arena_name))
-    return Response(export.pgn(game, site.url), media_type=PGN)
+        return JSONResponse(export.game_json(game, site.url, arena_name, parts))
+    return Response(export.pgn(game, site.url, parts), media_type=PGN)
 
 
 # Parts.
