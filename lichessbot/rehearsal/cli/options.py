@@ -154,8 +154,9 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
         click.option(
             "--serve", is_flag=True,
             help="Start no bot: check any client of the Bot API. Ends after --games games with exit code 1 if the "
-            "client broke a rule, declined, aborted, or lost on time; without --games it ends with Ctrl-C. Not served: "
-            "games against Stockfish, open challenges, and lists of games.",
+            "client broke a rule, declined, aborted, or lost on time; without --games it ends with Ctrl-C. Serves "
+            "what a bot needs to play: accounts, streams, games, challenges, arenas, joining teams, and exports; other "
+            "paths answer 404 and say so.",
         ),
         click.option("--no-open", is_flag=True, help="With --browser: only print the address of the page."),
         click.option(

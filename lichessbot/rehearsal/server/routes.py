@@ -68,7 +68,7 @@ def application(site: Site) -> Starlette:
     """Return the API in front of `site`."""
     return Starlette(
         routes=_routes(site),
-        exception_handlers={ApiError: _refuse, HTTPException: _not_found, ClientDisconnect: _nobody_listens},
+        exception_handlers={ApiError: _refuse, HTTPException: _no_route, ClientDisconnect: _nobody_listens},
     )
 
 
@@ -127,9 +127,9 @@ async def _refuse(_request: Request, error: Exception) -> Response:
     return JSONResponse(error.body(), error.status, error.headers())
 
 
-async def _not_found(_request: Request, _error: Exception) -> Response:
-    """Answer an unknown path, or a wrong method."""
-    return await _refuse(_request, NotFound())
+async def _no_route(request: Request, _error: Exception) -> Response:
+    """Answer a path that is not served, or not with this method."""
+    return await _refuse(request, _not_served(request))
 
 
 async def _nobody_listens(_request: Request, _error: Exception) -> Response:
@@ -304,8 +304,7 @@ async def create_challenge(site: Site, call: Call) -> Response:
 
 
 async def not_served(_site: Site, call: Call | Request) -> Response:
-    request = call if isinstance(call, Request) else call.request
-    raise NotFound(f"The embedded Lichess does not serve {request.url.path}")
+    raise _not_served(call if isinstance(call, Request) else call.request)
 
 
 async def show_challenge(site: Site, call: Call) -> Response:
@@ -368,6 +367,10 @@ async def export_game(site: Site, request: Request) -> Response:
 
 
 # Parts.
+
+
+def _not_served(request: Request) -> NotFound:
+    return NotFound(f"The embedded Lichess does not serve {request.method} {request.url.path}")
 
 
 def _seat(site: Site, call: Call) -> tuple[GameSession, Color]:

@@ -70,10 +70,11 @@ def test_challenge_read_alone_can_stream_events_but_not_play(join: Join) -> None
     assert reader.command("whatever", "abort").status_code == 403
 
 
-@pytest.mark.parametrize("path", ["/api/nothing", "/api/challenge/xxxxxxxx/accept", "/"])
-def test_unknown_paths_and_methods_are_404_in_json(ada: Client, path: str) -> None:
+@pytest.mark.parametrize("path", ["/api/nothing", "/api/games/user/ada", "/api/challenge/xxxxxxxx/accept", "/"])
+def test_paths_and_methods_that_are_not_served_say_so(ada: Client, path: str) -> None:
     response = ada.get(path)
-    assert (response.status_code, response.json()) == (404, {"error": "Not found"})
+    error = f"The embedded Lichess does not serve GET {path}"
+    assert (response.status_code, response.json()) == (404, {"error": error})
 
 
 def test_body_that_is_no_json_object_is_a_form_error(ada: Client, hal: Client) -> None:

@@ -332,7 +332,8 @@ def test_every_variant_is_played_from_its_own_start(ada: Client, hal: Client, va
 def test_what_is_not_served_says_so_instead_of_naming_a_user(ada: Client) -> None:
     for path in ("/api/challenge/ai", "/api/challenge/open"):
         answer = ada.post(path, data={"level": 1})
-        assert (answer.status_code, answer.json()) == (404, {"error": f"The embedded Lichess does not serve {path}"})
+        error = f"The embedded Lichess does not serve POST {path}"
+        assert (answer.status_code, answer.json()) == (404, {"error": error})
 
 
 def test_users_are_listed_in_the_order_of_the_request(ada: Client, bob: Client) -> None:
