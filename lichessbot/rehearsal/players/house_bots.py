@@ -15,6 +15,7 @@ from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Challenge
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Color, DeclineReason
+from lichessbot.rehearsal.rules.errors import ApiError
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
@@ -79,10 +80,14 @@ class HouseBots:
         policy = self._policies[challenge.target]
         if policy.ignores:
             return
-        if policy.declines is None:
-            self._site.accept(challenge.id, challenge.target)
-        else:
-            self._site.decline(challenge.id, challenge.target, policy.declines)
+        reason = policy.declines
+        if reason is None:
+            try:
+                self._site.accept(challenge.id, challenge.target)
+            except ApiError:                # a quota was used up meanwhile
+                reason = DeclineReason.LATER
+        if reason is not None:
+            self._site.decline(challenge.id, challenge.target, reason)
 
     def _move_if_on_turn(self, session: GameSession) -> None:
         game = session.game

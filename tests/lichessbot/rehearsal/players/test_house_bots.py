@@ -14,7 +14,9 @@ from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
 from lichessbot.rehearsal.players.opponents import Opponent, OpponentKind, make_opponent
 from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.enums import DeclineReason
+from lichessbot.rehearsal.rules.challenges import Challenge, Terms
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, DeclineReason, Variant
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import PATIENCE_S, Client
@@ -153,3 +155,25 @@ def test_a_house_bot_declines_or_ignores_challenges_by_policy(
     assert [event["type"] for event in events.only(1, silence_s=0.3)] == ["challenge"]
     assert ada.get(f"/api/challenge/{challenge_id}/show").json()["status"] == "created"
     lichess.call(house_bots.close)
+
+
+def test_a_challenge_that_a_used_up_quota_prevents_is_declined(
+    own_lichess: RehearsalServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = own_lichess.site
+    monkeypatch.setattr(site.quotas, "bot_games_per_day", 1)
+
+    def open_house() -> tuple[HouseBots, list[Challenge]]:
+        house_bots, ada = HouseBots(site), site.accounts.add(Account("Ada", wall_ms(), "BOT"))
+        for name in ("First", "Second"):
+            account = site.accounts.add(Account(name, wall_ms(), "BOT", bio="Sits."))
+            house_bots.add(account, lambda game_id: make_opponent(OpponentKind.GREEDY, seed="1", depth=1))
+        terms = Terms(Variant.STANDARD, RealTime(1800, 0))
+        # In one turn of the server: neither is a game yet when the other is made.
+        return house_bots, [site.challenge(ada, name, terms) for name in ("First", "Second")]
+
+    house_bots, (first, second) = own_lichess.call(open_house)
+    own_lichess.call(lambda: None)      # the answers come in the next turn
+    assert first.settled is ChallengeStatus.ACCEPTED
+    assert (second.settled, second.decline_reason) == (ChallengeStatus.DECLINED, DeclineReason.LATER)
+    own_lichess.call(house_bots.close)
