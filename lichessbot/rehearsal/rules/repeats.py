@@ -20,7 +20,7 @@ class Repeats:
     def note(self, game: Game) -> bool:
         """Remember a finished game; return whether it repeats one of the last two of the same players."""
         white, black = game.setup.white.account, game.setup.black.account
-        if white is None or black is None or not (white.is_bot or black.is_bot):
+        if not (white.is_bot or black.is_bot):
             return False
         winner = None if game.winner is None else game.setup.player(game.winner).account
         course = (winner, tuple(game.moves[:COMPARED_PLIES]))
