@@ -176,10 +176,11 @@ def show_results(console: Console, pairings: Sequence[Pairing]) -> None:
 
 
 def show_scores(console: Console, counts: Mapping[int, Mapping[Outcome, int]]) -> None:
-    """Print the bot's score against opponents of each rating."""
+    """Print the bot's score against opponents of each rating; a failed game counts as lost."""
     for rating, count in counts.items():
-        games = count[Outcome.WON] + count[Outcome.DRAWN] + count[Outcome.LOST]
-        results = ", ".join(f"{count[it]} {it}" for it in (Outcome.WON, Outcome.DRAWN, Outcome.LOST))
+        counted = [Outcome.WON, Outcome.DRAWN, Outcome.LOST, *[Outcome.FAILED] * (count[Outcome.FAILED] > 0)]
+        games = sum(count[it] for it in counted)
+        results = ", ".join(f"{count[it]} {it}" for it in counted)
         score = 100 * (count[Outcome.WON] + count[Outcome.DRAWN] / 2) / max(1, games)
         say(console, f"against {rating}: {games} game{'s' * (games != 1)}, {results}, {score:.1f} %")
 

@@ -118,10 +118,12 @@ def test_plain_display_writes_events_only() -> None:
 
 def test_scores_are_told_by_rating() -> None:
     it, written = console(terminal=False)
-    show_scores(it, {1500: Counter({Outcome.WON: 1}), 1800: Counter({Outcome.DRAWN: 2})})
+    flagged = Counter({Outcome.WON: 1, Outcome.FAILED: 3, Outcome.EXCUSED: 1})
+    show_scores(it, {1500: Counter({Outcome.WON: 1}), 1800: Counter({Outcome.DRAWN: 2}), 2000: flagged})
     assert written.getvalue().splitlines() == [
         "against 1500: 1 game, 1 won, 0 drawn, 0 lost, 100.0 %",
         "against 1800: 2 games, 0 won, 2 drawn, 0 lost, 50.0 %",
+        "against 2000: 4 games, 1 won, 0 drawn, 0 lost, 3 failed, 25.0 %",
     ]
 
 
