@@ -202,7 +202,7 @@ class _Rehearsal:
                     self._refresh()
         self._problems += [f"the client misbehaved: {offence}" for offence in self._injector.offences]
         self._problems += self._match.failed_beside
-        return self._conclude(may_be_unfinished=not ends)
+        return self._conclude(may_be_unfinished=not ends, names_engine=False)
 
     def close(self, pgn_path: Path | None, fault_log_path: Path | None) -> bool:
         """Write the files that the options name, stop the proxy and the house bots; return whether all were written."""
@@ -323,7 +323,7 @@ class _Rehearsal:
             self._show_log(daemon)
         return code
 
-    def _conclude(self, *, may_be_unfinished: bool = False) -> int:
+    def _conclude(self, *, may_be_unfinished: bool = False, names_engine: bool = True) -> int:
         """Show the table, the problems and the last line; return the exit code."""
         match = self._match
         if match.plan.games:
@@ -336,14 +336,13 @@ class _Rehearsal:
         good = (match.is_over or may_be_unfinished) and match.count(Outcome.FAILED) == 0 and not self._problems
         if not good and self._injector.schedule.is_on:
             say(self._console, f"to repeat: {shlex.join(['lichessbot', *sys.argv[1:]])}")
-        counts = ", ".join(
-            f"{match.count(outcome)} {outcome}"
-            for outcome in Outcome
-            if outcome is not Outcome.EXCUSED or match.count(outcome)
-        )
         if match.plan.games:
+            counts = [f"{match.count(it)} {it}" for it in Outcome if it is not Outcome.EXCUSED or match.count(it)]
+            if unfinished := match.plan.games - sum(pairing.is_over for pairing in match.pairings):
+                counts.append(f"{unfinished} unfinished")
             games = f"{match.plan.games} game{'s' * (match.plan.games != 1)}"
-            say(self._console, f"{games}: {counts}; engine: {build_mode()}")
+            engine = f"; engine: {build_mode()}" if names_engine else ""
+            say(self._console, f"{games}: {', '.join(counts)}{engine}")
         return EXIT_GOOD if good else EXIT_BAD
 
     def _show_costs(self) -> None:

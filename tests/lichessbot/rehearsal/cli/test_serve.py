@@ -78,8 +78,18 @@ def test_serve_ends_after_its_games_with_a_table_and_the_verdict(
         assert client.post(f"/api/bot/game/{challenge['id']}/abort").status_code == 200
     output, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == command.EXIT_BAD, "the client aborted its games"
-    assert output.splitlines()[-1].startswith("2 games: ")
+    assert output.splitlines()[-1] == "2 games: 0 won, 0 drawn, 0 lost, 2 failed"
     assert errors in ("", None)
+
+
+def test_the_last_line_counts_unfinished_games_and_names_no_engine(
+    rehearsal: list[subprocess.Popen[str]], mark: str
+) -> None:
+    process = start(rehearsal, "--serve")
+    read_until(process, "Ctrl-C ends")
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert output.splitlines()[-1] == "2 games: 0 won, 0 drawn, 0 lost, 0 failed, 2 unfinished"
 
 
 def test_ctrl_c_with_a_client_connected_prints_no_traceback(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
