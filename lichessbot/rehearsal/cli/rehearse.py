@@ -239,7 +239,7 @@ class _Rehearsal:
         try:
             self._server.call(lambda: proxy.open(port))
         except OSError as error:
-            raise ServerDidNotStart(str(error)) from error
+            raise ServerDidNotStart(f"cannot listen on {address.hostname}:{port}: {error}") from error
         return proxy
 
     def _set_up(self, site: Site, plan: Plan, faults: FaultPlan) -> tuple[FaultInjector, str, HouseBots, Match]:

@@ -164,11 +164,12 @@ def test_a_dead_daemon_fails_the_rehearsal(rehearsal: list[subprocess.Popen[str]
     assert "the last lines of the daemon's log" in output
 
 
-def test_taken_port_is_one_line_and_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("words", [[], ["--faults", "reset"]], ids=["", "behind a proxy"])
+def test_taken_port_is_one_line_and_a_failure(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         started = time.monotonic()
-        assert command.run(arguments("--port", str(port))) == command.EXIT_BAD
+        assert command.run(arguments("--port", str(port), *words)) == command.EXIT_BAD
     assert time.monotonic() - started < 20
     output = capsys.readouterr().out
     assert f"127.0.0.1:{port}" in output
