@@ -40,7 +40,7 @@ EVENTS = (
     "network-changed",
 )
 GROUPS = {"lines": LINES, "limits": LIMITS, "refusals": REFUSALS, "events": EVENTS}
-GAMES = {"lines": 9, "limits": 6, "refusals": 10, "events": 6}
+GAMES = {"lines": 9, "limits": 6, "refusals": 11, "events": 6}      # enough that each fault named can strike
 
 
 def label(name: str) -> str:
