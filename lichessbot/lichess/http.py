@@ -7,7 +7,7 @@ import socket
 import ssl
 import time
 from http.client import IncompleteRead, RemoteDisconnected
-from typing import Final
+from typing import Any, Final
 
 import requests
 from urllib3.exceptions import HTTPError
@@ -18,6 +18,7 @@ from lichessbot.lichess.connecting import AnyAddressAdapter
 
 PROGRAM: Final = f"lichessbot/{__version__}"
 READ_BYTES: Final = 1 << 16
+_SHORTEST_WAIT_S: Final = 0.001
 _PLAIN: Final = (
     (socket.gaierror, "name resolution failed"),
     (ConnectionRefusedError, "connection refused"),
@@ -49,9 +50,14 @@ def configured(
     return session
 
 
-def read_some(response: requests.Response, *, decode: bool) -> bytes:
-    """Return the bytes that have arrived, at least one unless the body is over. Raises Unreachable."""
+def read_some(response: requests.Response, *, decode: bool, until: float | None = None) -> bytes:
+    """Return the bytes that have arrived, at least one unless the body is over. Raises Unreachable.
+
+    Waits until the monotonic second `until`; by default as long as the request's own time limit.
+    """
     try:
+        if until is not None:
+            _wait_until(response, until)
         # read1 returns what has arrived; every other method waits until a block is full.
         return response.raw.read1(READ_BYTES, decode_content=decode)
     except (HTTPError, OSError) as error:
@@ -59,6 +65,14 @@ def read_some(response: requests.Response, *, decode: bool) -> bytes:
     except (ValueError, AttributeError) as error:
         # A TLS socket that another thread shuts down may lose its cipher during a read.
         raise Unreachable(f"interrupted: {error}") from error
+
+
+def _wait_until(response: requests.Response, until: float) -> None:
+    """Have the next read wait no longer; requests can set a time limit only before the answer."""
+    raw: Any = response.raw            # no public name leads to the socket of a connection that will close
+    reader = raw._fp.fp
+    if reader is not None:             # else the body is over
+        reader.raw._sock.settimeout(max(_SHORTEST_WAIT_S, until - time.monotonic()))
 
 
 def read_body(
@@ -75,7 +89,7 @@ def read_body(
     """
     body = b""
     try:
-        while piece := read_some(response, decode=decode):
+        while piece := read_some(response, decode=decode, until=until):
             body += piece
             if len(body) > most_bytes:
                 raise Unreachable(f"a body of more than {most_bytes} bytes")

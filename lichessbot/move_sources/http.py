@@ -26,6 +26,8 @@ from lichessbot.log import EventLog
 # Ordinary answers have some tens of kilobytes.
 MAX_BODY_BYTES: Final = 1 << 19
 _FAIR_SHARE: Final = 1 / 6  # of the usual time for an answer: a server that had less has not failed
+# Of the time for an answer that grows: the game must still get it in time.
+_SHARE_FOR_GROWING: Final = 0.8
 _MAX_CONNECTIONS: Final = 4
 
 T = TypeVar("T")
@@ -35,7 +37,8 @@ T = TypeVar("T")
 class Request:
     """One request, which is useless after the monotonic second `until`.
 
-    `growing`: the answer comes in lines of which the latest counts, so that a part of it is enough.
+    `growing`: the answer comes in lines of which the latest counts, so that a part of it is enough. Reading ends early
+    enough that this part can be used.
     """
 
     path: str
@@ -194,6 +197,9 @@ class Host:
         left_s = request.until - time.monotonic()
         if left_s <= 0:
             raise Unreachable(f"no time left for {self.address}")
+        if request.growing:
+            left_s *= _SHARE_FOR_GROWING
+        until = time.monotonic() + left_s
         token = self._access.token.get_secret_value() if request.with_token and self.may_see_token else None
         with session.get(
             self.address + request.path,
@@ -203,7 +209,7 @@ class Host:
             allow_redirects=False,
             stream=True,
         ) as response:
-            body = read_body(response, MAX_BODY_BYTES, request.until, partial=request.growing)
+            body = read_body(response, MAX_BODY_BYTES, until, partial=request.growing)
             if response.status_code >= HTTPStatus.BAD_REQUEST:
                 raise answer_error(response, body, self._access.timeouts.rate_limit)
             if response.status_code != HTTPStatus.OK:

@@ -163,7 +163,8 @@ class MoveResolver:
             if found is not None:
                 took_s = time.monotonic() - asked_at
                 name = source.source.name
-                self._given[name].add(len(question.moves))
+                if took_s < question.patience_s:   # else the game asks the engine
+                    self._given[name].add(len(question.moves))
                 return SourceAnswer(
                     self._game_id, question.search_id, found.moves, name, found.summary, found.wdl, took_s
                 )

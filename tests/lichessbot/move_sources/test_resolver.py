@@ -1,5 +1,6 @@
 """Which sources are asked in which order, and that every question is answered in time."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -255,6 +256,23 @@ def test_a_source_gives_at_most_max_moves_in_a_game() -> None:
         (("e2e4",), "a"),
         (("f1b5",), "b"),
     ]
+
+
+class Late(Sayer):
+    """A source that answers when its time is over."""
+
+    def find(self, question: Question, until: float) -> Suggestion | None:
+        while time.monotonic() < until:
+            time.sleep(0.01)
+        return super().find(question, until)
+
+
+def test_a_move_that_came_too_late_is_not_counted() -> None:
+    late = Late("a", Suggestion(OPENING))
+    sources = resolver(limited(late, max_moves=1))
+    for ply in (0, 2):
+        consult(sources, question(*OPENING[:ply], patience_s=0.1))
+    assert len(late.asked) == 2
 
 
 def test_a_source_for_games_without_a_book_is_not_asked_after_a_move_of_the_book() -> None:

@@ -13,6 +13,7 @@ from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.models import Question, SourceAnswer, Suggestion
 from lichessbot.move_sources.resolver import Kind, LimitedSource, MoveResolver
 from tests.fakes.oracle import Manner, Oracle
+from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 from tests.lichessbot.move_sources.questions import question
 from tests.lichessbot.move_sources.test_resolver import OPENING, Sayer, limited
 
@@ -69,9 +70,9 @@ def make(hosts: Hosts, inbox: Inbox) -> Iterator[Opener]:
         resolver.close()
 
 
-def explorer_at(oracle: Oracle) -> EngineConfig:
-    explorer = {"enabled": True, "source": "lichess"}
-    online = {"explorer_url": oracle.url, "max_retries": 0, "lichess_opening_explorer": explorer}
+def explorer_at(server: Oracle | ScriptedLichess, source: str = "lichess") -> EngineConfig:
+    explorer = {"enabled": True, "source": source}
+    online = {"explorer_url": server.url, "max_retries": 0, "lichess_opening_explorer": explorer}
     return EngineConfig.model_validate({"own_book": False, "online_moves": online})
 
 
@@ -115,6 +116,21 @@ def test_every_question_is_answered_in_time(
     started = time.monotonic()
     assert next_answer(inbox).moves == ()
     assert time.monotonic() - started < 30.0, "some of these servers never end their answer"
+
+
+@pytest.mark.parametrize("pauses", [[], [0.05, b"\n"] * 4000], ids=["then silent", "line by line"])
+def test_what_arrived_of_a_growing_answer_is_given_while_it_can_be_used(
+    lichess: ScriptedLichess, make: Opener, inbox: Inbox, pauses: list[bytes | float]
+) -> None:
+    lines = [b'{"moves":[{"uci":"e7e5","black":20}]}\n', *pauses]
+    lichess.answer("/player", Reply(lines=lines, end=End.STALL))
+
+    def is_given(patience_s: float) -> bool:
+        make(explorer_at(lichess, "player")).ask(question("e2e4", patience_s=patience_s))
+        answer = next_answer(inbox)
+        return answer.moves == ("e7e5",) and answer.took_s < patience_s
+
+    assert is_given(1.0) or is_given(9.0) or is_given(25.0), "only a busy machine needs more than a second"
 
 
 def test_a_hanging_source_does_not_delay_the_next_question(
