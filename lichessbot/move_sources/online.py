@@ -2,10 +2,11 @@
 
 import random
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Final, Generic, TypeVar
 
-from engine.facade import Board
+from engine.facade import Board, InvalidMove
 from lichessbot.config.sources import (
     ChessdbConfig,
     ChessdbQuality,
@@ -168,8 +169,10 @@ def _centipawns(line: Variation) -> int:
 _NAME: Final = "online_egtb"
 _MOST_COMPLETE_PIECES: Final = 7
 _COMPLETE_PIECES: Final[Mapping[str, int]] = {Variant.ATOMIC: 6, Variant.ANTICHESS: 6}
-# chessdb.cn subtracts the distance to the next capture or pawn move from its scores for wins and cursed wins.
+# chessdb.cn subtracts the plies from a move to the next capture or pawn move from these scores.
+_WIN_SCORE: Final = 25_000
 _CURSED_SCORE: Final = 20_000
+_FIFTY_MOVES_PLIES: Final = 100
 
 
 def may_castle(board: Board) -> bool:
@@ -218,7 +221,10 @@ class LichessTables(_OnlineSource[OnlineTableConfig]):
 
 
 class ChessdbTables(_OnlineSource[OnlineTableConfig]):
-    """The tablebase of chessdb.cn: with more than seven pieces its scores are those of engines."""
+    """The tablebase of chessdb.cn: with more than seven pieces its scores are those of engines.
+
+    It ignores the fifty-move clock; its moves come best first.
+    """
 
     name: Final = _NAME
 
@@ -227,12 +233,14 @@ class ChessdbTables(_OnlineSource[OnlineTableConfig]):
         if question.board.piece_count > _MOST_COMPLETE_PIECES:
             return None
         known = self._ask_chessdb("queryall", question, until)
-        ordered = sorted(known.moves, key=lambda move: -move.score)
-        if not ordered:
+        results = [(chessdb_wdl(it.score, _clock_after(question.board, it.uci)), it) for it in known.moves]
+        if not results:
             return None
-        wdl = chessdb_wdl(ordered[0].score)
-        keeping = tuple(move.uci for move in ordered if chessdb_wdl(move.score) == wdl)
-        return _suggestion(keeping, wdl, self._config.move_quality)
+        wdl, best = max(results, key=lambda it: it[0])
+        keeping = [it for result, it in results if result == wdl]
+        if abs(wdl) == 1:    # only the quickest win or the longest defence may come in time
+            keeping = [it for it in keeping if it.score == best.score]
+        return _suggestion(tuple(it.uci for it in keeping), wdl, self._config.move_quality)
 
 
 def _suggestion(keeping: tuple[str, ...], wdl: int | None, quality: TableQuality) -> Suggestion | None:
@@ -240,9 +248,22 @@ def _suggestion(keeping: tuple[str, ...], wdl: int | None, quality: TableQuality
     return Suggestion(keeping, wdl=wdl, choice=quality is TableQuality.SUGGEST) if keeping else None
 
 
-def chessdb_wdl(score: int) -> int:
-    """Return the result for chessdb.cn's score of a tablebase position."""
+def _clock_after(board: Board, move: str) -> int:
+    """Return the fifty-move clock after a move; 0 if the move is illegal."""
+    after = board.copy(moves=False)
+    with suppress(InvalidMove):        # no illegal move is played, see `playable`
+        after.push(move)
+        return after.halfmove_clock
+    return 0
+
+
+def chessdb_wdl(score: int, clock: int) -> int:
+    """Return the result for chessdb.cn's score of a tablebase move after which the fifty-move clock is `clock`.
+
+    A win or loss that the fifty-move rule may turn into a draw is 1 or -1.
+    """
     if score == 0:
         return 0
-    sign = 1 if score > 0 else -1
-    return sign * (2 if abs(score) > _CURSED_SCORE else 1)
+    distance = _WIN_SCORE - abs(score) + 1     # it may be rounded down by a ply
+    in_time = clock == 0 or clock + distance <= _FIFTY_MOVES_PLIES
+    return (1 if score > 0 else -1) * (2 if abs(score) > _CURSED_SCORE and in_time else 1)

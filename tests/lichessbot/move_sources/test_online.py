@@ -8,31 +8,21 @@ from typing import Any, cast
 
 import pytest
 
-from engine.facade import Board
 from lichessbot.config import EngineConfig
-from lichessbot.config.sources import ChessdbConfig, CloudConfig, ExplorerConfig, OnlineTableConfig, TableQuality
+from lichessbot.config.sources import ChessdbConfig, CloudConfig, ExplorerConfig
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.positions import start_board
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts, Request
-from lichessbot.move_sources.models import Category, Question
-from lichessbot.move_sources.online import (
-    ChessdbServer,
-    ChessdbTables,
-    CloudServer,
-    ExplorerServer,
-    LichessTables,
-    chessdb_wdl,
-    is_op1,
-    may_castle,
-)
+from lichessbot.move_sources.models import Question
+from lichessbot.move_sources.online import ChessdbServer, CloudServer, ExplorerServer
 from lichessbot.move_sources.resolver import Kind, sources_for
 from tests.fakes.oracle import Manner, Oracle
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 from tests.lichessbot.move_sources.conftest import TOKEN
-from tests.lichessbot.move_sources.questions import ROOK_ENDING, in_time, question
+from tests.lichessbot.move_sources.questions import in_time, question
 
 KINGS_PAWN = question("e2e4")
 CASTLING = question(fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", variant=Variant.FROM_POSITION)
@@ -239,119 +229,6 @@ def test_castling_is_written_as_king_takes_rook(oracle: Oracle, hosts: Hosts) ->
     found = explorer(hosts, oracle.url, source="lichess").find(CASTLING, soon())
     assert found is not None
     assert {"e1h1", "e1a1"} <= set(found.moves)
-
-
-# Tablebases
-
-
-ASKED = question(fen=ROOK_ENDING)
-OP1 = "R7/8/8/8/7q/2K1B2p/7P/2Bk4 w - - 0 1"
-
-
-def tables(hosts: Hosts, address: str, quality: TableQuality) -> list[LichessTables | ChessdbTables]:
-    config = OnlineTableConfig(move_quality=quality)
-    host = hosts.at(address)
-    return [LichessTables(host, config, 0), ChessdbTables(host, config, 0)]
-
-
-def test_the_first_move_of_either_table_is_the_best(oracle: Oracle, hosts: Hosts) -> None:
-    for table in tables(hosts, oracle.url, TableQuality.BEST):
-        found = table.find(ASKED, soon())
-        assert found is not None
-        assert (found.moves[0], found.wdl, found.choice) == ("e1a1", 2, False)
-    assert oracle.paths == ["/standard", "/cdb.php"]
-    assert oracle.tokens == [None, None]
-
-
-def test_the_engine_may_choose_among_the_moves_that_keep_the_result(oracle: Oracle, hosts: Hosts) -> None:
-    for table in tables(hosts, oracle.url, TableQuality.SUGGEST):
-        found = table.find(ASKED, soon())
-        assert found is not None
-        assert (found.moves, found.choice) == (("e1a1", "e1b1"), True)
-
-
-def test_a_position_no_table_knows_has_no_move(oracle: Oracle, hosts: Hosts) -> None:
-    oracle.manner = Manner.IGNORANT
-    for table in tables(hosts, oracle.url, TableQuality.BEST):
-        assert table.find(ASKED, soon()) is None
-
-
-def told(*moves: tuple[str, str], category: str) -> dict[str, Any]:
-    return {"category": category, "moves": [{"uci": uci, "category": theirs} for uci, theirs in moves]}
-
-
-@pytest.mark.parametrize(
-    ("reply", "moves", "wdl"),
-    [
-        (told(("e1e8", "draw"), ("e1e7", "loss"), category="win"), ("e1e7",), 2),
-        (told(("e2d2", "win"), ("e2d3", "win"), category="loss"), ("e2d2", "e2d3"), -2),
-        (told(("e2d2", "cursed-win"), ("e2d3", "win"), category="blessed-loss"), ("e2d2",), -1),
-        (told(("e2d2", "maybe-loss"), ("e2d3", "loss"), category="maybe-win"), ("e2d2", "e2d3"), 1),
-        (told(("e2d2", "syzygy-win"), category="syzygy-loss"), ("e2d2",), -2),
-        (told(("e2d2", "draw"), ("e2d3", "win"), category="draw"), ("e2d2",), 0),
-    ],
-)
-def test_the_category_of_a_move_is_the_opponents_result(
-    lichess: ScriptedLichess, hosts: Hosts, reply: dict[str, Any], moves: tuple[str, ...], wdl: int | None
-) -> None:
-    lichess.answer("/standard", Reply(body=reply))
-    found = tables(hosts, lichess.url, TableQuality.SUGGEST)[0].find(ASKED, soon())
-    assert found is not None
-    assert (found.moves, found.wdl) == (moves, wdl)
-
-
-def test_a_table_that_contradicts_itself_gives_no_move(lichess: ScriptedLichess, hosts: Hosts) -> None:
-    lichess.answer("/standard", Reply(body=told(("e2d2", "win"), category="win")))
-    assert tables(hosts, lichess.url, TableQuality.BEST)[0].find(ASKED, soon()) is None
-
-
-@pytest.mark.parametrize("word", ["unknown", "a word of next year"])
-def test_an_unknown_category_has_no_result(word: str) -> None:
-    assert Category(word).wdl is None
-
-
-@pytest.mark.parametrize(
-    ("score", "wdl"), [(29_990, 2), (20_001, 2), (19_980, 1), (0, 0), (-19_980, -1), (-29_000, -2)]
-)
-def test_the_result_for_a_score_of_chessdb(score: int, wdl: int) -> None:
-    assert chessdb_wdl(score) == wdl
-
-
-# Eight pieces: the first position is one of lila-tablebase's own tests.
-
-
-@pytest.mark.parametrize(
-    ("fen", "known"),
-    [
-        ("R7/8/8/8/7q/2K1B2p/7P/2Bk4 w - - 0 1", True),
-        ("4k3/p7/8/8/8/8/P3NN2/2N1K1n1 w - - 0 1", True),
-        ("4k3/8/8/8/8/P7/p3NN2/2N1K1n1 w - - 0 1", False),  # they have passed each other
-        ("4k3/8/8/8/8/1p6/P3NN2/2N1K1n1 w - - 0 1", False),  # on different files
-        ("4k3/4p3/8/8/8/8/3PPPPP/4K3 w - - 0 1", False),  # Black has only a king and a pawn
-    ],
-)
-def test_with_eight_pieces_only_op1_positions_are_looked_up(
-    oracle: Oracle, hosts: Hosts, fen: str, known: bool
-) -> None:
-    assert is_op1(Board(fen)) is known
-    tables(hosts, oracle.url, TableQuality.BEST)[0].find(question(fen=fen), soon())
-    assert oracle.paths == ["/standard"] * known
-
-
-def test_an_op1_win_is_played_but_its_result_is_not_certain(oracle: Oracle, hosts: Hosts) -> None:
-    found = tables(hosts, oracle.url, TableQuality.SUGGEST)[0].find(question(fen=OP1), soon())
-    assert found is not None
-    assert (len(found.moves), found.wdl) == (2, 1)
-
-
-def test_chessdb_has_no_table_of_eight_pieces(oracle: Oracle, hosts: Hosts) -> None:
-    assert tables(hosts, oracle.url, TableQuality.BEST)[1].find(question(fen=OP1), soon()) is None
-    assert oracle.paths == []
-
-
-def test_castling_rights_are_read_from_the_board() -> None:
-    assert may_castle(question().board)
-    assert not may_castle(ASKED.board)
 
 
 # Variants
