@@ -5,7 +5,7 @@ The main thread owns all state. Every other thread reads or writes one thing and
     stream-events, stream-ID     one per stream: reads its lines. `StreamReader.stop` sets a flag and shuts its socket.
     moves-ID                     one per game: sends its moves. `Outbox.close_game` and `close` put a mark in its queue.
     commands, chat               send and retry all other commands, and chat. `Outbox.close` notifies them.
-    engine-ID, engine-errors-ID  two per engine: read its pipes, and end with them when `UciEngine.close` kills it.
+    engine-ID, engine-errors-ID  two per engine: read its pipes, and end with them when it ends or is killed.
     sources-ID                   up to three per game: ask for a move. `MoveResolver.close` puts a mark in their queues.
     list-ADDRESS                 one per shared block list: fetches it. `PlayerLists.close` sets an event.
     store                        writes the records. `Store.close` puts a mark in its queue and joins it.
@@ -15,7 +15,7 @@ The main thread owns all state. Every other thread reads or writes one thing and
     control, control-client      accept operators, and answer one each. `ControlServer.close` shuts the socket.
     lookup-HOST, ...-check       look a name up, and at the start the records and books (store-, book-). Not stopped.
     log                          writes the log. Never stopped: it ends with the process.
-    Thread-N (Timer), stop-alarm kill an engine that does not start or stop in time. Ended by its answer or its end.
+    Thread-N (Timer), stop-alarm kill an engine that does not start, stop or quit in time. Ended by its answer or end.
     web, AnyIO worker thread     serve the operator's page, if wanted, with an event loop, and read the records for it.
                                  `WebServer.close` ends its streams and joins `web`.
 

@@ -203,7 +203,7 @@ class Timeouts:
     engine_first_move: timedelta = timedelta(minutes=1)
     """Beyond that, to answer `isready`, and for its first move in the startup check: some load a large network."""
     engine_stop: timedelta = timedelta(seconds=1)
-    """For the best move after `stop` before the engine counts as hung."""
+    """For the best move after `stop` before the engine counts as hung, and for its end after `quit`."""
     engine_overrun: timedelta = timedelta(seconds=2)
     """Beyond a fixed move time before the engine is told to stop."""
     engine_idle: timedelta = timedelta(minutes=5)

@@ -220,7 +220,7 @@ class GameSession:
         self._game_log.catch_up()
         if self.info.is_correspondence and not self._game.engine_wanted:
             # The opponent may take days, and so an engine is started for each move.
-            self._engine.close()
+            self._engine.end()
             self._game.engine_is_gone()
 
     def _take_note(self, report: Report, *, awaited: bool) -> None:
@@ -261,7 +261,7 @@ class GameSession:
         self._resolver.close()
         self._context.opening_variety.forget(self.game_id)
         if self.info.is_correspondence:
-            self._engine.close()
+            self._engine.end()
         else:
             self._engine.release()
 

@@ -4,13 +4,11 @@ Runs any UCI engine, by default ours.
 """
 
 import os
-import re
 import signal
 import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise
 from typing import IO
 
 from lichessbot.backoff import doubled
@@ -29,14 +27,12 @@ from lichessbot.uci.engine_process import (
     start,
 )
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, PONDER, VARIANT, Options
-from lichessbot.uci.search import NO_GAME, BestMove, Emit, EngineDied, EngineReady, Search, SearchInfo
+from lichessbot.uci.search import NO_GAME, BestMove, Emit, EngineDied, EngineReady, Search, SearchInfo, search_info
 from lichessbot.uci.variants import announced_variants, position_command, uci_name
 
 _MAX_LINE_BYTES = 1 << 16
 _MAX_NAME_LENGTH = 60
 _MOST_ITERATIONS = 256
-# Larger numbers, such as 2**64 - 1 of a counter that fell below zero, do not fit the records.
-_NUMBER = re.compile(r"[0-9]{1,18}")
 # Many engines that start at once on a small machine are all slow: killing them too early would start none.
 _LONGEST_PATIENCE = 16  # times `engine_handshake`
 _PATIENCE_AFTER_PONDERING = 3  # times `engine_stop`: on busy cores a sound engine may be slow to stop
@@ -102,18 +98,18 @@ class UciEngine:
         handshake_s = timeouts.engine_handshake.total_seconds()
         patience_s = doubled(handshake_s, failed_starts, _LONGEST_PATIENCE * handshake_s)
         self._loading_s = patience_s + timeouts.engine_first_move.total_seconds()
-        self._startup_alarm = alarm(patience_s, self._kill_silent)
+        self._alarm = alarm(patience_s, self._kill_silent)
         os.set_blocking(_pipe(self._process.stdin).fileno(), False)
         self._start_threads()
         self._write("uci")
 
     def _start_threads(self) -> None:
         """Raises EngineError if no thread or memory is left."""
-        output = threading.Thread(target=self._read_output, name=f"engine-{self._game_id}", daemon=True)
+        self._output = threading.Thread(target=self._read_output, name=f"engine-{self._game_id}", daemon=True)
         errors = threading.Thread(target=self._read_errors, name=f"engine-errors-{self._game_id}", daemon=True)
-        readers = [(output, self._process.stdout), (errors, self._process.stderr)]
+        readers = [(self._output, self._process.stdout), (errors, self._process.stderr)]
         try:
-            self._startup_alarm.start()
+            self._alarm.start()
             for reader, pipe in readers:
                 if pipe is not None:
                     reader.start()
@@ -206,7 +202,7 @@ class UciEngine:
                 os.killpg(self._process.pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
                 self._log.debug("engine.gone")  # macOS refuses signals to dead processes
-            self._startup_alarm.cancel()
+            self._alarm.cancel()
             self._stop_alarm.end()
             with suppress(BrokenPipeError):  # unread input is lost
                 _pipe(self._process.stdin).close()
@@ -230,6 +226,28 @@ class UciEngine:
             self._game_id, self._log, self._has_searched = game_id, EventLog(game_id), False
             self._emit(EngineReady(game_id))
             return True
+
+    def quit(self) -> None:
+        """Let the engine end by itself, as it may save what it has learnt; report nothing more. Does not block.
+
+        An engine that is not ready or does not stop is killed, as is one that does not end in time.
+        """
+        with self._lock:
+            if self._death is not None:
+                return
+            self._closing, self._next = True, None
+            is_hung = self._running is not None and self._does_not_stop()
+            quitting = alarm(self._stopping_s, self.close)
+            if not self._ready or is_hung or not try_start(quitting, self._log):
+                self.close()
+                return
+            self._alarm = quitting
+            self._write("stop", "quit")
+
+    def join(self) -> None:
+        """Wait for the end of an engine that was told to quit, at most until it is killed."""
+        self._output.join(self._stopping_s)
+        self.close()
 
     def close(self) -> None:
         """Kill the engine and its children, and report nothing more. Does not block."""
@@ -297,9 +315,9 @@ class UciEngine:
         self.complaints = tuple(self._options.complaints(self.config))
         for complaint in self.complaints:
             self._log.warning("engine.option", complaint=complaint)
-        self._startup_alarm.cancel()
-        self._startup_alarm = alarm(self._loading_s, self._kill_silent)
-        try_start(self._startup_alarm, self._log)
+        self._alarm.cancel()
+        self._alarm = alarm(self._loading_s, self._kill_silent)
+        try_start(self._alarm, self._log)
         self._write(*self._options.settings(self.config), "ucinewgame", "isready")
 
     def _read_output(self) -> None:
@@ -339,7 +357,7 @@ class UciEngine:
                     self._log.debug("engine.rested")
                 case ["readyok", *_] if self._introduced and not self._ready:
                     self._ready = True
-                    self._startup_alarm.cancel()
+                    self._alarm.cancel()
                     self._emit(EngineReady(self._game_id))
                     self._begin_next()
                 case ["info", "string", *_]:
@@ -357,8 +375,7 @@ class UciEngine:
 
     def _note(self, details: list[str]) -> None:
         """Note the engine's best line, and the others if they are wanted."""
-        number = _count(dict(pairwise(details)).get("multipv", "1"))
-        summary = _search_info(details)
+        number, summary = search_info(details)
         if number == 1:
             self._summary = summary
             if len(self._iterations) < _MOST_ITERATIONS:
@@ -429,21 +446,3 @@ def _go_command(search: Search) -> str:
     chosen = f" searchmoves {' '.join(search.root_moves)}" if search.root_moves else ""
     given = "".join(f" {name} {value}" for name, value in values.items() if value is not None)
     return "go" + " ponder" * limits.ponder + given + chosen
-
-
-def _search_info(details: list[str]) -> SearchInfo:
-    """Return the fields of an `info` line; unreadable ones are left out."""
-    value_of = dict(pairwise(details))
-    pv = details.index("pv")
-    score = details.index("score") if "score" in details else pv
-    return SearchInfo(
-        depth=_count(value_of.get("depth")),
-        nodes=_count(value_of.get("nodes")),
-        score=" ".join(details[score + 1 : score + 3]) if score < pv else "",
-        pv=" ".join(details[pv + 1 :]),
-        nps=_count(value_of.get("nps")),
-    )
-
-
-def _count(text: str | None) -> int:
-    return int(text) if text is not None and _NUMBER.fullmatch(text) else 0

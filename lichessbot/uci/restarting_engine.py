@@ -47,6 +47,7 @@ class IdleEngines:
         self._kept_s = kept.total_seconds()
         self._engines: list[tuple[float, UciEngine]] = []
         """With the end of their time, the oldest first."""
+        self._quitting: list[UciEngine] = []
         self.identities: _Identities = {}
         """Of the engines so far, by their command, for games that have not started theirs."""
 
@@ -60,17 +61,25 @@ class IdleEngines:
         return [engine.process_id for _, engine in self._engines if engine.alive]
 
     def put(self, engine: UciEngine, now: float) -> None:
-        """Keep an engine for another game, or close it."""
+        """Keep an engine for another game, or end it."""
         if engine.config.command is None and engine.rest():
             self._engines.append((now + self._kept_s, engine))
         else:
+            self.end(engine)
+
+    def end(self, engine: UciEngine) -> None:
+        """Close an engine of ours; let another one quit."""
+        if engine.config.command is None:
             engine.close()
+        else:
+            engine.quit()
+            self._quitting = [it for it in (*self._quitting, engine) if it.alive]
 
     def keep_one(self, engine: UciEngine) -> None:
         """Keep an engine that has passed the check at the start, unless there is one already."""
         _note_identity(self.identities, engine)
         if self._engines:
-            engine.close()
+            self.end(engine)
         else:
             self.put(engine, time.monotonic())
 
@@ -92,9 +101,11 @@ class IdleEngines:
             self._engines.pop(0)[1].close()
 
     def close(self) -> None:
-        """Close all engines."""
+        """Close all engines, and wait for those that were told to quit."""
         while self._engines:
             self._engines.pop()[1].close()
+        while self._quitting:
+            self._quitting.pop().join()
 
 
 class RestartingEngine:
@@ -168,6 +179,13 @@ class RestartingEngine:
         """Kill the engine; the next `search` starts another."""
         if (engine := self._give_up()) is not None:
             engine.close()
+
+    def end(self) -> None:
+        """End the engine in the ordinary way; the next `search` starts another."""
+        if self._idle is None:
+            self.close()
+        elif (engine := self._give_up()) is not None:
+            self._idle.end(engine)
 
     def release(self) -> None:
         """Leave the engine to other games."""

@@ -1,7 +1,9 @@
 """Searches that an engine is asked for, and its reports."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final, Self
 
 from engine.facade import Board, Limits
@@ -10,6 +12,8 @@ from lichessbot.storage.evaluations import mate_cp
 
 NO_GAME: Final = "no-game"
 """In place of a game's id, in reports of an engine that waits for its next game."""
+# Larger numbers, such as 2**64 - 1 of a counter that fell below zero, do not fit the records.
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
 ENGINE: Final = "engine"
 FALLBACK: Final = "fallback"
 
@@ -112,6 +116,24 @@ class EngineDied:
     game_id: str
     search_id: int | None
     reason: str
+
+
+def search_info(details: list[str]) -> tuple[int, SearchInfo]:
+    """Return the number of the line among several, and the fields of an `info` line; unreadable ones are left out."""
+    value_of = dict(pairwise(details))
+    pv = details.index("pv")
+    score = details.index("score") if "score" in details else pv
+    return _count(value_of.get("multipv", "1")), SearchInfo(
+        depth=_count(value_of.get("depth")),
+        nodes=_count(value_of.get("nodes")),
+        score=" ".join(details[score + 1 : score + 3]) if score < pv else "",
+        pv=" ".join(details[pv + 1 :]),
+        nps=_count(value_of.get("nps")),
+    )
+
+
+def _count(text: str | None) -> int:
+    return int(text) if text is not None and _NUMBER.fullmatch(text) else 0
 
 
 def centipawns(score: str) -> int | None:

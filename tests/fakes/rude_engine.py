@@ -12,6 +12,7 @@ mute        answers nothing at all
 unready     answers uci, never isready
 dies        ends in the middle of its first search
 leaves      ends after its first answer
+learning    like polite, and writes the file `learnt` into its folder when it is told to quit
 illegal     answers with a move that no position allows
 chatty      writes 3,000 lines to its error output, then answers politely
 noisy       writes nonsense to both outputs, then answers politely
@@ -24,6 +25,7 @@ clinging    ignores the end of its input, and has a child process
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 
 def say(line: str) -> None:
@@ -74,6 +76,8 @@ def main(manner: str, *moves: str) -> None:
             say("info depth 3 nodes 70 score mate 2 pv " + moves[0])
             say("bestmove " + moves[0])
         elif command == "quit":
+            if manner == "learning":
+                Path("learnt").touch()
             break
     if manner in ("clinging", "deaf", "mute"):
         time.sleep(600)

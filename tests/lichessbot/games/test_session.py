@@ -205,15 +205,18 @@ def test_an_abort_that_a_rate_limit_holds_back_is_not_sent_once_the_opponent_has
     assert not sent
 
 
-def test_a_correspondence_engine_is_closed_after_each_move_and_its_successor_gets_as_much_time(
-    session: GameSession,
+def test_a_correspondence_engine_is_ended_after_each_move_and_its_successor_gets_as_much_time(
+    session: GameSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    ended: list[bool] = []
+    monkeypatch.setattr(session._engine, "end", lambda: ended.append(True))
     context: Any = session._context
     context.outbox.send = lambda command, recorded: None
     session.info = session.info.model_copy(update={"speed": Speed.CORRESPONDENCE})
     opened(session, black=False, clock=None, daysPerTurn=2)
     answer(session, "e2e4", SearchInfo(depth=3))
     assert not session._game.engine_wanted
+    assert ended
     session.handle(StreamEvent(GAME, GameState.model_validate(state("e2e4 e7e5")), time.monotonic()))
     pending = session._game._search._pending
     assert pending is not None

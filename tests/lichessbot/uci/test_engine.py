@@ -212,7 +212,7 @@ def test_an_engine_that_ended_before_its_first_search_is_reported_with_it(inbox:
 def test_each_failed_start_doubles_the_patience_with_the_next(start: Start, inbox: Inbox) -> None:
     began = time.monotonic()
     engine = start("mute", timeouts=replace(TIMEOUTS, engine_handshake=timedelta(seconds=0.5)), failed_starts=2)
-    assert engine._startup_alarm.interval == 2.0
+    assert engine._alarm.interval == 2.0
     assert isinstance(heard(inbox), EngineDied)
     assert time.monotonic() - began >= 2.0
     assert not engine.ready
@@ -245,7 +245,7 @@ def test_an_engine_may_take_longer_to_get_ready_as_some_load_a_network_for_it(st
     patience = {"engine_handshake": timedelta(seconds=61), "engine_first_move": timedelta(seconds=42)}
     engine = start("polite", timeouts=replace(TIMEOUTS, **patience))
     assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
-    assert engine._startup_alarm.interval == 61 + 42
+    assert engine._alarm.interval == 61 + 42
 
 
 def test_an_engine_that_was_ready_before_its_first_search_tells_it_again(start: Start, inbox: Inbox) -> None:

@@ -4,7 +4,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -210,6 +211,34 @@ def test_engines_of_others_are_not_kept(games: Games, rude_engine: Path) -> None
     games.answer(engine, config)
     engine.release()
     assert gone(process.process_id)
+
+
+@pytest.mark.parametrize("ends", [RestartingEngine.release, RestartingEngine.end])
+def test_engines_of_others_may_save_what_they_learnt(
+    games: Games, rude_engine: Path, tmp_path: Path, ends: Callable[[RestartingEngine], None]
+) -> None:
+    command = (sys.executable, str(rude_engine), "learning")
+    config = SMALL.model_copy(update={"command": command, "working_dir": tmp_path})
+    engine, process = games.begin("first", config)
+    games.answer(engine, config)
+    ends(engine)
+    games.idle.close()
+    assert (tmp_path / "learnt").exists()
+    assert not is_alive(process.process_id), "the end of the daemon waits for it"
+
+
+def test_an_engine_that_does_not_quit_is_killed(inbox: Inbox, rude_engine: Path) -> None:
+    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "deaf")})
+    idle, timeouts = IdleEngines(timedelta(minutes=1)), replace(TIMEOUTS, engine_stop=timedelta(seconds=0.2))
+    engine = RestartingEngine("first", inbox.put, timeouts, idle)
+    engine.search(config, search(1), 100)
+    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
+    pid = engine.process_id
+    assert pid is not None
+    engine.release()
+    assert gone(pid)
+    idle.close()
+    assert inbox.empty()
 
 
 def test_an_engine_is_closed_if_no_game_comes(games: Games) -> None:
