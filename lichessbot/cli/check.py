@@ -30,6 +30,7 @@ from lichessbot.uci.configured_engines import engines_of, with_playable_variants
 from lichessbot.uci.machine import Machine, fitted, memory_warnings
 from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import StartupCheck
+from lichessbot.uci.strength import at_level
 
 _THINKS_FOR: Final = timedelta(seconds=1)
 # Challenge rules with sentences of their own; other rules are listed only if they are set.
@@ -251,8 +252,8 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
     if engine.command is not None:
         yield f"would play with {' '.join(engine.command)}"
     yield f"would limit each search by {engine.limits_in_words}; {engine.hash_mb} MiB of hash for each game"
-    if engine.has_sources:
-        yield f"would first look for a move in: {', '.join(engine.sources)}"
+    if sources := at_level(engine, engine.level).sources:
+        yield f"would first look for a move in: {', '.join(sources)}"
     if engine.level is not None:
         yield f"would play at level {engine.level}, without pondering and servers"
     elif fitted(engine, config, machine).ponder:

@@ -323,7 +323,7 @@ class EngineConfig(EngineKeys):
         tables, online = self.lichess_bot_tbs.syzygy, self.online_moves
         explorer, cloud = online.lichess_opening_explorer, online.lichess_cloud_analysis
         asked = (
-            ("polyglot", self.polyglot.enabled, self.polyglot.variants),
+            ("polyglot", bool(self.polyglot.files) and self.polyglot.max_depth > 0, self.polyglot.variants),
             ("syzygy", tables.enabled, STANDARD_RULES),
             ("online_egtb", online.online_egtb.enabled, online.online_egtb.variants),
             ("chessdb_book", online.chessdb_book.enabled, STANDARD_RULES),

@@ -43,6 +43,26 @@ def test_check_names_the_level_at_which_the_bot_does_not_ponder() -> None:
     assert not [line for line in told if line.startswith("would ponder")]
 
 
+@pytest.mark.parametrize(
+    ("keys", "sources"),
+    [
+        ({}, "polyglot, syzygy, chessdb_book, own_book"),
+        ({"strength": "match_opponent"}, "polyglot, syzygy, chessdb_book, own_book"),
+        ({"strength": 1500}, "polyglot"),
+        ({"strength": 400}, None),
+    ],
+)
+def test_check_names_only_move_sources_that_are_asked(keys: dict[str, Any], sources: str | None) -> None:
+    engine = {
+        "polyglot": {"enabled": True, "book": {"standard": "b.bin"}},
+        "lichess_bot_tbs": {"syzygy": {"enabled": True, "paths": "/tables"}},
+        "online_moves": {"chessdb_book": {"enabled": True}},
+    }
+    told = list(intentions(Config.model_validate({"engine": {**engine, **keys}}), UNKNOWN_MACHINE))
+    first = [line for line in told if line.startswith("would first look")]
+    assert first == ([f"would first look for a move in: {sources}"] if sources else [])
+
+
 @pytest.mark.parametrize(("games", "words"), [(1, "1 game of 8 threads"), (2, "2 games of 8 threads")])
 def test_check_names_the_games_that_leave_no_core_to_ponder(games: int, words: str) -> None:
     config = Config.model_validate({"engine": {"threads": 8, "ponder": True}, "challenge": {"concurrency": games}})
