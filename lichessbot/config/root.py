@@ -167,6 +167,15 @@ def _tables_without_folders(engine: EngineConfig, named: Sequence[tuple[str, Eng
             yield f"{key}.lichess_bot_tbs.syzygy.paths", "expected at least one folder of Syzygy files, found none"
 
 
+def _books_without_files(engine: EngineConfig, named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
+    """Yield each key that enables books if there are none in any game; profiles may have them for some games."""
+    if any(merged(engine, keys).polyglot.files for _, keys in named):
+        return
+    for key, keys in named:
+        if keys.polyglot.enabled:
+            yield f"{key}.polyglot.enabled", "has no effect, as polyglot.book names no file"
+
+
 def _losers_who_resign(named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
     """Yield each key that lets a bot that plays to lose resign; later profiles inherit the style of earlier ones."""
     for number, (key, keys) in enumerate(named):
@@ -296,12 +305,8 @@ class Config(Section):
 
     def problems(self) -> Iterator[tuple[str, str]]:
         yield from super().problems()
-        named: tuple[tuple[str, EngineKeys], ...] = (
-            ("engine", self.engine),
-            *((f"profiles #{number}.engine", profile.engine) for number, profile in enumerate(self.profiles, 1)),
-        )
-        yield from _tables_without_folders(self.engine, named)
-        yield from _losers_who_resign(named)
+        yield from _tables_without_folders(self.engine, self._named_engines)
+        yield from _losers_who_resign(self._named_engines)
         if self.fake_think_time and self.humanlike_time:
             yield "fake_think_time", "expected false, as humanlike_time sets the rhythm of the moves"
         yield from _strengths_set_twice(self.engine, self.profiles)
@@ -309,12 +314,19 @@ class Config(Section):
 
     def notes(self) -> Iterator[tuple[str, str]]:
         yield from super().notes()
+        yield from _books_without_files(self.engine, self._named_engines)
         if not self.matchmaking.allow_matchmaking:
             return
         if obstacle := self.matchmaking_obstacle:
             yield "matchmaking.allow_matchmaking", f"has no effect, as {obstacle}"
         if self.matchmaking.allow_during_games and self.challenge.concurrency == 1:
             yield "matchmaking.allow_during_games", "has no effect while challenge.concurrency is 1"
+
+    @property
+    def _named_engines(self) -> tuple[tuple[str, EngineKeys], ...]:
+        """The section `engine` and those of the profiles, by their dotted keys."""
+        profiles = ((f"profiles #{number}.engine", it.engine) for number, it in enumerate(self.profiles, 1))
+        return ("engine", self.engine), *profiles
 
     @property
     def matchmaking_obstacle(self) -> str:

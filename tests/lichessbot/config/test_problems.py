@@ -362,6 +362,25 @@ def test_bounds_of_ratings_that_a_difference_overrules_are_noted(file: Path, key
     assert [it.removeprefix(f"{file}:1: ") for it in found] == [f"matchmaking.{key}: {effect}" for key in noted]
 
 
+_BLITZ = "profiles: [{{when: {{speed: blitz}}, engine: {{polyglot: {{{}}}}}}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [
+        ("engine: {polyglot: {enabled: true}}\n", ["1: engine"]),
+        ("engine: {polyglot: {enabled: true, book: {standard: []}}}\n", ["1: engine"]),
+        ("engine: {polyglot: {enabled: true, book: {atomic: a.bin}}}\n", []),
+        ("engine: {polyglot: {book: {standard: a.bin}}}\n" + _BLITZ.format("enabled: true"), []),
+        ("engine: {polyglot: {enabled: true}}\n" + _BLITZ.format("book: {standard: a.bin}"), []),
+        ("engine: {depth: 1}\n" + _BLITZ.format("enabled: true"), ["2: profiles #1.engine"]),
+    ],
+)
+def test_books_without_a_file_are_noted(file: Path, text: str, noted: list[str]) -> None:
+    found = [it.removeprefix(f"{file}:") for it in load(file, text).warnings]
+    assert found == [f"{key}.polyglot.enabled: has no effect, as polyglot.book names no file" for key in noted]
+
+
 def test_an_arena_may_be_named_by_its_address(file: Path) -> None:
     loaded = load(file, "tournaments: [{id: 'https://lichess.org/tournament/hL7vMrFQ'}, {id: may24bua}]\n")
     assert [it.id for it in loaded.config.tournaments] == ["hL7vMrFQ", "may24bua"]
