@@ -328,7 +328,7 @@ class EngineConfig(EngineKeys):
             ("online_egtb", online.online_egtb.enabled, online.online_egtb.variants),
             ("chessdb_book", online.chessdb_book.enabled, STANDARD_RULES),
             ("lichess_cloud_analysis", cloud.enabled, EVERY_VARIANT),
-            ("lichess_opening_explorer", explorer.enabled, EVERY_VARIANT),
+            ("lichess_opening_explorer", explorer.enabled, explorer.variants),
             ("own_book", self.has_own_book, STANDARD_RULES),
         )
         yield from ((name, variants) for name, is_enabled, variants in asked if is_enabled)

@@ -164,6 +164,12 @@ class ExplorerConfig(OpeningSource):
     min_games: Annotated[Number, Field(ge=1)] = 10
     only_with_wins: Flag = False
 
+    @property
+    def variants(self) -> frozenset[str]:
+        """The variants that the explorer has games of."""
+        masters = frozenset((Variant.STANDARD, Variant.FROM_POSITION))
+        return masters if self.source is ExplorerSource.MASTERS else EVERY_VARIANT
+
 
 class OnlineTableConfig(OnlineSource):
     max_pieces: Annotated[Number, Field(ge=3, le=8)] = 8

@@ -79,10 +79,7 @@ class ExplorerServer(_OnlineSource[ExplorerConfig]):
         board, source = question.board, self._config.source
         query: dict[str, object] = {"fen": board.fen(), "moves": _MOST_MOVES, "topGames": 0}
         parse_reply: Callable[[bytes], Explorer] = partial(parse, Explorer)
-        if source is ExplorerSource.MASTERS:
-            if question.variant not in (Variant.STANDARD, Variant.FROM_POSITION):
-                return None  # the explorer has no master games of it
-        else:
+        if source is not ExplorerSource.MASTERS:
             query |= {"variant": _variant(question), "recentGames": 0}
         if source is ExplorerSource.PLAYER:
             query |= {"player": self._player, "color": board.turn}

@@ -286,7 +286,7 @@ def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
     openings: list[tuple[OpeningSource, Source, frozenset[str]]] = [
         (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries), STANDARD_RULES),
         (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries), EVERY_VARIANT),
-        (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, player), EVERY_VARIANT),
+        (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, player), explorer.variants),
     ]
     endings = LimitedSource(
         Kind.ONLINE_ENDINGS, tables, None, egtb.min_time, egtb.max_time, egtb.max_pieces,

@@ -237,8 +237,8 @@ engine:
     }
     assert asked == {
         "standard": ["syzygy", "online_egtb", "chessdb_book", "lichess_opening_explorer", "own_book"],
-        "atomic": ["polyglot", "online_egtb", "lichess_opening_explorer"],
-        "horde": ["lichess_opening_explorer"],
+        "atomic": ["polyglot", "online_egtb"],
+        "horde": [""],
     }
 
 

@@ -62,9 +62,8 @@ def test_the_player_of_the_explorer_can_be_configured(oracle: Oracle, hosts: Hos
     assert oracle.queries[0]["player"] == "Ferdinand"
 
 
-def test_masters_play_no_chess960(oracle: Oracle, hosts: Hosts) -> None:
+def test_the_explorer_is_asked_for_games_of_the_variant(oracle: Oracle, hosts: Hosts) -> None:
     asked = question(variant=Variant.CHESS960)
-    assert explorer(hosts, oracle.url).find(asked, soon()) is None
     assert explorer(hosts, oracle.url, source="lichess").find(asked, soon()) is not None
     assert oracle.queries[0]["variant"] == "chess960"
 
@@ -247,11 +246,11 @@ class Asked:
         raise Refused(404, "unknown")
 
 
-def asked_about(variant: Variant, source: str) -> list[tuple[str, object]]:
+def asked_about(variant: Variant, source: str, /, **more: str) -> list[tuple[str, object]]:
     """Return the paths, and the variants in the queries, that an enabled source asks at the start of a game."""
     host = Asked()
     hosts = cast(Hosts, SimpleNamespace(at=lambda url: host, access=SimpleNamespace(url="", user_name="us")))
-    keys = {"enabled": True, "min_time": 0} | ({"source": "lichess"} if source == "lichess_opening_explorer" else {})
+    keys = {"enabled": True, "min_time": 0, **more}
     config = EngineConfig.model_validate({"own_book": True, "online_moves": {source: keys}})
     board = start_board(variant, "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1" if source == "online_egtb" else "startpos")
     about = Question(1, variant, board, 300.0, 300.0, 2.0)
@@ -267,7 +266,9 @@ def test_servers_are_asked_about_the_variants_that_they_hold(variant: Variant) -
     is_standard = variant.has_standard_rules
     assert asked_about(variant, "chessdb_book") == [("/cdb.php", None)] * is_standard
     assert asked_about(variant, "lichess_cloud_analysis") == [("/api/cloud-eval", variant)]
-    assert asked_about(variant, "lichess_opening_explorer") == [("/lichess", variant)]
+    assert asked_about(variant, "lichess_opening_explorer", source="lichess") == [("/lichess", variant)]
+    masters = asked_about(variant, "lichess_opening_explorer")
+    assert masters == [("/masters", None)] * (variant is Variant.STANDARD), "nor is it an unknown position elsewhere"
 
 
 @pytest.mark.parametrize(

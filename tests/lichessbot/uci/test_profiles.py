@@ -10,7 +10,7 @@ from lichessbot.config import Config, EngineConfig
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Variant
 from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.uci.configured_engines import engines_of
-from lichessbot.uci.profiles import GameFacts, fitted_engine_config, matching
+from lichessbot.uci.profiles import GameFacts, describe_engine, fitted_engine_config, matching
 from tests.lichessbot.machines import UNKNOWN_MACHINE
 
 BLITZ_BY_A_HUMAN = GameFacts(
@@ -179,6 +179,20 @@ def test_a_profile_keeps_the_folder_of_the_section(tmp_path: Path) -> None:
     settings = config(({"speed": "blitz"}, {"depth": 1}), working_dir=str(tmp_path))
     assert isinstance(fitted_engine_config(BLITZ_BY_A_HUMAN, settings, UNKNOWN_MACHINE), EngineConfig)
     assert fitted_engine_config(BLITZ_BY_A_HUMAN, settings, UNKNOWN_MACHINE).working_dir == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("variant", "source", "is_asked"),
+    [
+        ("standard", "masters", True), ("fromPosition", "masters", True), ("chess960", "masters", False),
+        ("atomic", "masters", False), ("atomic", "lichess", True), ("chess960", "player", True),
+    ],
+)  # fmt: skip
+def test_the_explorer_is_named_where_it_has_games(variant: str, source: str, is_asked: bool) -> None:
+    explorer = {"enabled": True, "source": source}
+    settings = Config.model_validate({"engine": {"online_moves": {"lichess_opening_explorer": explorer}}})
+    told = describe_engine(replace(BLITZ_BY_A_HUMAN, variant=variant), settings, UNKNOWN_MACHINE)
+    assert ("lichess_opening_explorer" in told) is is_asked
 
 
 def test_correspondence_has_a_move_time_and_ponder_of_its_own_which_profiles_change() -> None:
