@@ -13,7 +13,7 @@ The main thread owns all state. Every other thread reads or writes one thing and
     archive                      names openings, writes PGN. `GameArchive.close` puts a mark in its queue and joins it.
     review                       waits for the engine that reviews games. `Reviewer.close` sets a flag.
     control, control-client      accept operators, and answer one each. `ControlServer.close` shuts the socket.
-    lookup-HOST, ...-check       look a name up, and at the start the records and books (store-, book-). Not stopped.
+    lookup-HOST, ...-check       look a name up, and check the records, books and tables (store-, file-). Not stopped.
     log                          writes the log. Never stopped: it ends with the process.
     Thread-N (Timer), stop-alarm kill an engine that does not start, stop or quit in time. Ended by its answer or end.
     web, AnyIO worker thread     serve the operator's page, if wanted, with an event loop, and read the records for it.
@@ -77,7 +77,7 @@ from lichessbot.lichess.models import (
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.lobby import Lobby
 from lichessbot.log import EventLog
-from lichessbot.move_sources import Hosts, warn_of_unusable_books
+from lichessbot.move_sources import Hosts, warn_of_unusable_files
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.notify import Notifier
 from lichessbot.storage.player_list import PlayerList
@@ -366,7 +366,7 @@ class Daemon:
         self._context = self._game_context(account.id)
         self._want_playing("games may be left over")
         self._lobby.open(account, self._config)
-        self._warn_of_unusable_books()
+        self._warn_of_unusable_files()
         self._log.info("account", name=account.username, url=self._connection.access.url)
 
     def _game_context(self, our_id: str) -> GameContext:
@@ -388,9 +388,9 @@ class Daemon:
             counters=self._counters,
         )
 
-    def _warn_of_unusable_books(self) -> None:
-        """A book that is missing or damaged costs no game, but the operator learns of it before it is needed."""
-        warn_of_unusable_books(engines_of(self._config), self._log)
+    def _warn_of_unusable_files(self) -> None:
+        """A file that is missing or damaged costs no game, but the operator learns of it before it is needed."""
+        warn_of_unusable_files(engines_of(self._config), self._log)
 
     def _denied(self, reason: str) -> None:
         """Leave if the token is dead: with a game in progress only once that is certain."""
@@ -433,7 +433,7 @@ class Daemon:
         if self._context is not None:
             self._context = replace(self._context, config=self._config)
             self._lobby.reload(self._config)
-            self._warn_of_unusable_books()
+            self._warn_of_unusable_files()
 
     def _close(self) -> None:
         self._control.close()

@@ -142,6 +142,11 @@ class Tablebase:
         return max((len(name) - 1 for name in self._tables[Kind.WDL]), default=0)
 
     @property
+    def is_complete(self) -> bool:
+        """Whether every endgame has both WDL and DTZ."""
+        return self._tables[Kind.WDL].keys() == self._tables[Kind.DTZ].keys()
+
+    @property
     def problems(self) -> list[str]:
         """What is wrong with folders, and with the files opened so far."""
         tables = [table for tables in self._tables.values() for table in tables.values()]

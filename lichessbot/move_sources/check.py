@@ -32,7 +32,7 @@ class SourceCheck:
     works: bool
     text: str
     may_pass: bool = False
-    """Whether it may work again without a change here, as a server that does not answer."""
+    """Whether the check passes all the same: a server may answer later, and engines use tables that give no moves."""
 
 
 def check_sources(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[SourceCheck]:
@@ -71,9 +71,12 @@ def _books(engines: Sequence[EngineConfig]) -> dict[Path, list[Board]]:
 def _check_tables(base: Tablebase) -> SourceCheck:
     """Open every file; name the first few bad ones."""
     problems = base.review()
+    one_kind = [] if base.is_complete else ["moves are found only where both kinds are there, .rtbw and .rtbz"]
     more = [f"and {len(problems) - _PROBLEMS_NAMED} more"] if len(problems) > _PROBLEMS_NAMED else []
     found = f"syzygy: {base.describe()}"
-    return SourceCheck(len(base) > 0 and not problems, "; ".join([found, *problems[:_PROBLEMS_NAMED], *more]))
+    is_sound = len(base) > 0 and not problems
+    text = "; ".join([found, *one_kind, *problems[:_PROBLEMS_NAMED], *more])
+    return SourceCheck(is_sound and not one_kind, text, may_pass=is_sound)
 
 
 def _check_server(source: Source, fen: str, hosts: Hosts) -> SourceCheck:

@@ -3,7 +3,7 @@
 import random
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -54,18 +54,27 @@ class PolyglotBooks:
             return []
 
 
-def warn_of_unusable_books(engines: Iterable[EngineConfig], log: EventLog) -> None:
-    """Log which books of the engines cannot be used and why, from a thread: the disk may be slow or hang."""
-    files = dict.fromkeys(file for engine in engines for file in engine.polyglot.files)
+def warn_of_unusable_files(engines: Sequence[EngineConfig], log: EventLog) -> None:
+    """Log which books and tablebases of the engines cannot be used and why.
+
+    From a thread: the disk may be slow or hang.
+    """
+    books = dict.fromkeys(file for engine in engines for file in engine.polyglot.files)
+    tables = dict.fromkeys(it.paths for it in (engine.lichess_bot_tbs.syzygy for engine in engines) if it.enabled)
 
     def check() -> None:
-        for file in files:
+        for file in books:
             try:
                 Book(file)
             except (InvalidBook, OSError) as error:
                 log.warning("book.unusable", file=file, reason=book_problem(error))
+        for folders in tables:
+            base = Tablebase(folders)
+            none = [] if len(base) else [f"no Syzygy files in {', '.join(map(str, folders))}"]
+            for problem in base.problems or none:
+                log.warning("table.unusable", problem=problem)
 
-    try_start(threading.Thread(target=check, name="book-check", daemon=True), log)
+    try_start(threading.Thread(target=check, name="file-check", daemon=True), log)
 
 
 def book_problem(error: InvalidBook | OSError) -> str:

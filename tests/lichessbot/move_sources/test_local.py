@@ -4,6 +4,7 @@ import math
 import os
 import random
 import shutil
+import threading
 import time
 import weakref
 from collections import Counter
@@ -19,7 +20,7 @@ from lichessbot.config.sources import Normalization, PolyglotConfig, Selection, 
 from lichessbot.log import EventLog
 from lichessbot.move_sources.check import check_sources
 from lichessbot.move_sources.http import Hosts
-from lichessbot.move_sources.local import PolyglotBooks, SyzygyTables, choose, normalized
+from lichessbot.move_sources.local import PolyglotBooks, SyzygyTables, choose, normalized, warn_of_unusable_files
 from lichessbot.move_sources.models import Suggestion
 from lichessbot.move_sources.resolver import MoveResolver
 from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
@@ -228,6 +229,25 @@ def test_a_resolver_with_tables_plays_by_them(tables: Path, hosts: Hosts) -> Non
     assert resolver.resolve(question()).moves == ()
 
 
+def test_unusable_files_are_named_before_a_game_needs_them(
+    tables: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "empty").mkdir()
+    books = {"enabled": True, "book": {"standard": str(tmp_path / "no.bin")}}
+    folders = (tables, tmp_path / "no", tmp_path / "empty")
+    polyglot = PolyglotConfig.model_validate(books)
+    engines = [with_tables(folder).model_copy(update={"polyglot": polyglot}) for folder in folders]
+    warn_of_unusable_files(engines, EventLog())
+    for thread in threading.enumerate():
+        if thread.name == "file-check":
+            thread.join(60.0)
+    assert [record.getMessage() for record in caplog.records] == [
+        f'book.unusable file={tmp_path}/no.bin reason="no such file or directory"',
+        f'table.unusable problem="{tmp_path}/no: No such file or directory"',
+        f'table.unusable problem="no Syzygy files in {tmp_path}/empty"',
+    ]
+
+
 # Closing
 
 
@@ -291,6 +311,10 @@ def test_check_counts_the_tables_and_names_what_is_wrong(tables: Path, tmp_path:
     assert (good.works, good.text) == (True, "syzygy: 35 endgames of up to 4 pieces, 35 with DTZ")
     (empty,) = check_sources([with_tables(tmp_path)], hosts)
     assert (empty.works, empty.text) == (False, "syzygy: 0 endgames of up to 0 pieces, 0 with DTZ")
+    shutil.copytree(tables, tmp_path / "wdl", ignore=shutil.ignore_patterns("*.rtbz"))
+    (wdl,) = check_sources([with_tables(tmp_path / "wdl")], hosts)
+    assert (wdl.works, wdl.may_pass) == (False, True), "the engine uses them"
+    assert wdl.text.endswith("0 with DTZ; moves are found only where both kinds are there, .rtbw and .rtbz")
     for name in ("KQvK", "KRvK", "KBvK", "KNvK", "KPvK"):
         (tmp_path / f"{name}.rtbw").write_bytes(b"no table")
     (bad,) = check_sources([with_tables(tmp_path)], hosts)
