@@ -53,6 +53,10 @@ class HostPaused(ApiError):
     """The server is not asked for a while."""
 
 
+class _NoAnswer(Unreachable):
+    """Not even a status came, so that the request may be repeated."""
+
+
 class Hosts:
     """All servers by address."""
 
@@ -116,13 +120,13 @@ class Host:
             return found
 
     def _try(self, request: Request, parse: Callable[[bytes], T]) -> T:
-        """Send the request, and repeat it if nothing comes back, unless a pause began meanwhile. Raises ApiError."""
+        """Send the request, and repeat it if no answer begins, unless a pause began meanwhile. Raises ApiError."""
         for retry in range(request.retries + 1):
             try:
                 return parse(self._get(request))
             except UnreadableLine as error:
                 raise Unreachable(f"unexpected reply: {error}") from error
-            except Unreachable:
+            except _NoAnswer:
                 if retry == request.retries or time.monotonic() >= request.until or not self._may_send():
                     raise
         raise AssertionError("the last try returns or raises")
@@ -183,7 +187,7 @@ class Host:
             body = self._read(session, request)
         except (requests.RequestException, OSError) as error:
             session.close()
-            raise Unreachable(f"{network_error(error)} at {self.address}") from error
+            raise _NoAnswer(f"{network_error(error)} at {self.address}") from error
         except Unreachable:
             session.close()
             raise

@@ -43,6 +43,8 @@ class Manner(Enum):
     REDIRECTING = auto()
     BROKEN = auto()
     """The connection breaks in the middle of the answer."""
+    LEAVING = auto()
+    """The connection closes without an answer."""
 
 
 class Oracle:
@@ -176,8 +178,8 @@ def _handler(oracle: Oracle) -> type[BaseHTTPRequestHandler]:
                     self._send(200, b"<html><body>Please wait while we check your browser</body></html>")
                 case Manner.REDIRECTING:
                     self._send(302, b"", ("Location", f"{oracle.elsewhere}{self.path}"))
-                case Manner.BROKEN:
-                    self._cut()
+                case Manner.BROKEN | Manner.LEAVING:
+                    self._cut(oracle.manner)
                 case _:
                     status, body = oracle.say(path, query) if path in _ANSWERS else (404, {"error": "Not found"})
                     self._send(status, body if isinstance(body, bytes) else json.dumps(body).encode())
@@ -197,11 +199,9 @@ def _handler(oracle: Oracle) -> type[BaseHTTPRequestHandler]:
             while not oracle.over.wait(0.02):
                 self.wfile.write(b" ")
 
-        def _cut(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Length", "100000")
-            self.end_headers()
-            self.wfile.write(b'{"moves":[')
+        def _cut(self, manner: Manner) -> None:
+            if manner is Manner.BROKEN:
+                self.wfile.write(b'HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{"moves":[')
             self.close_connection = True
 
         def log_message(self, format: str, *args: Any) -> None:

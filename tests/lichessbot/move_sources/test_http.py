@@ -21,7 +21,7 @@ FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 parse_explorer = partial(parse, Explorer)
 BAD_MANNERS = [
     Manner.FAILING, Manner.HANGING, Manner.TRICKLING, Manner.NULL, Manner.HUGE, Manner.PAGE, Manner.REDIRECTING,
-    Manner.BROKEN,
+    Manner.BROKEN, Manner.LEAVING,
 ]  # fmt: skip
 ENDLESS = (Manner.HANGING, Manner.TRICKLING)
 
@@ -49,11 +49,17 @@ def test_a_misbehaving_server_gives_an_error_in_time(oracle: Oracle, hosts: Host
     assert len(oracle.paths) == 1
 
 
-def test_a_question_that_failed_quickly_is_asked_again_as_often_as_allowed(oracle: Oracle, hosts: Hosts) -> None:
-    oracle.manner = Manner.FAILING
+@pytest.mark.parametrize(
+    ("manner", "asked"),
+    [(Manner.LEAVING, 3), (Manner.FAILING, 1), (Manner.REDIRECTING, 1), (Manner.HUGE, 1), (Manner.BROKEN, 1)],
+)
+def test_only_a_question_without_an_answer_is_asked_again(
+    oracle: Oracle, hosts: Hosts, manner: Manner, asked: int
+) -> None:
+    oracle.manner = manner
     with pytest.raises(Unreachable):
         hosts.at(oracle.url).ask(request(retries=2), parse_explorer)
-    assert len(oracle.paths) == 3
+    assert len(oracle.paths) == asked
 
 
 def test_a_server_that_failed_rests_for_all_games_and_is_asked_again_later(oracle: Oracle, hosts: Hosts) -> None:
@@ -187,7 +193,7 @@ def test_a_pause_of_lichess_that_begins_meanwhile_ends_the_repetitions(oracle: O
             return wait_s
 
     hosts = Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), LimitedMeanwhile(TIMEOUTS))
-    oracle.manner = Manner.FAILING
+    oracle.manner = Manner.LEAVING
     with pytest.raises(Unreachable):
         hosts.at(oracle.url).ask(request(retries=2), parse_explorer)
     assert len(oracle.paths) == 1
@@ -232,7 +238,7 @@ def test_the_requests_to_one_server_are_limited(oracle: Oracle, hosts: Hosts) ->
     oracle.over.set()
     for thread in served:
         thread.join(60)
-    assert [type(error) for error in failures[3:]] == [Unreachable] * 4
+    assert [isinstance(error, Unreachable) for error in failures[3:]] == [True] * 4
 
 
 # The token
