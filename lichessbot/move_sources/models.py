@@ -174,18 +174,25 @@ class Table(_Reply):
 # The database of chessdb.cn
 
 
+class DrawingMove(_Reply):
+    uci: str
+
+
 class ChessdbMove(_Reply):
     uci: str
     score: Score
 
 
 class Chessdb(_Reply):
-    """An answer of chessdb.cn; which fields are there depends on the action."""
+    """An answer of chessdb.cn; which fields are there depends on the action.
+
+    `search_moves`: all moves that keep a tablebase draw, for an engine to choose from.
+    """
 
     status: str
     move: str | None = None
     egtb: str | None = None
-    search: str | None = None
+    search_moves: Annotated[tuple[DrawingMove, ...], Field(max_length=_MOST_MOVES)] = ()
     depth: Score | None = None
     score: Score | None = None
     pv: Annotated[tuple[str, ...], Field(max_length=_MOST_MOVES)] = ()

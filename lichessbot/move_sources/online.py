@@ -140,8 +140,9 @@ class ChessdbServer(_OnlineSource[ChessdbConfig]):
         """Raises ApiError."""
         known = self._ask_chessdb(_ACTIONS[self._config.move_quality], question, until)
         if self._config.move_quality is not ChessdbQuality.BEST:
-            move = known.move or known.egtb or known.search
-            return Suggestion((move,)) if move else None
+            move = known.move or known.egtb
+            moves = (move,) if move else tuple(it.uci for it in known.search_moves)
+            return Suggestion(moves, choice=not move) if moves else None
         return self._variation(known)
 
     def _variation(self, known: Chessdb) -> Suggestion | None:

@@ -16,7 +16,7 @@ from lichessbot.lichess.positions import start_board
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts, Request
-from lichessbot.move_sources.models import Question
+from lichessbot.move_sources.models import Question, Suggestion
 from lichessbot.move_sources.online import ChessdbServer, CloudServer, ExplorerServer
 from lichessbot.move_sources.resolver import Kind, sources_for
 from tests.fakes.oracle import Manner, Oracle
@@ -216,6 +216,16 @@ def test_a_position_chessdb_does_not_know_has_no_move(oracle: Oracle, hosts: Hos
     oracle.manner = Manner.IGNORANT
     for quality in ("all", "good", "best"):
         assert chessdb(hosts, oracle.url, move_quality=quality).find(KINGS_PAWN, soon()) is None
+
+
+@pytest.mark.parametrize("quality", ["all", "good"])
+def test_of_moves_that_keep_a_draw_by_chessdb_the_engine_chooses(
+    lichess: ScriptedLichess, hosts: Hosts, quality: str
+) -> None:
+    moves = [{"uci": "e7e5", "san": "e5"}, {"uci": "c7c5", "san": "c5"}]
+    lichess.answer("/cdb.php", Reply(body={"status": "ok", "search_moves": moves}))
+    found = chessdb(hosts, lichess.url, move_quality=quality).find(KINGS_PAWN, soon())
+    assert found == Suggestion(("e7e5", "c7c5"), choice=True)
 
 
 def test_chessdb_reports_its_rate_limit_with_status_200(lichess: ScriptedLichess, hosts: Hosts) -> None:
