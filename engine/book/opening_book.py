@@ -66,7 +66,8 @@ class Book:
     def __init__(self, path: Path) -> None:
         """Open a book and check samples of it. Raises InvalidBook or OSError."""
         self.path = path
-        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        # Without O_NONBLOCK, a named pipe would wait for a writer.
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         # Nothing else closes the file: its number could then mean another file to a thread that still reads.
         self._closed_at_the_end = weakref.finalize(self, os.close, self._file)
         status = os.fstat(self._file)

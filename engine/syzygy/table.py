@@ -236,7 +236,8 @@ class Table:
 
     def _load(self) -> None:
         """Raises InvalidTable and OSError."""
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        # Without O_NONBLOCK, a named pipe would wait for a writer.
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             header = read_header(self.path, descriptor)
             self._copy_layout(header)

@@ -71,6 +71,8 @@ class Daemon:
         self.settings = ""
         """More lines of the configuration."""
         self.time_scale = TIME_SCALE
+        self.plant = ""
+        """Code that it runs first."""
         lichess.answer("/api/account", Reply(body=ACCOUNT))
         lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
         lichess.answer(EVENTS, ticking())
@@ -85,7 +87,8 @@ class Daemon:
         environment = {**os.environ, "LICHESS_BOT_TOKEN": TOKEN, "LICHESSBOT_TIME_SCALE": self.time_scale}
         with self._log.open("wb") as file:
             log = log or file
-            self._process = forked.start(["run", "--verbose", "--config", str(config)], environment, log, log)
+            words = ["run", "--verbose", "--config", str(config)]
+            self._process = forked.start(words, environment, log, log, self.plant)
 
     @property
     def log(self) -> str:

@@ -339,16 +339,27 @@ def test_a_token_denied_for_a_moment_at_the_start_abandons_no_game(
     assert daemon.logged("token.denied")
 
 
+HANGING_BOOK = """
+import threading
+from lichessbot.move_sources import local
+def hang(file):
+    print("a book hangs", flush=True)
+    threading.Event().wait()
+local.Book = hang
+"""
+
+
 def test_a_book_on_a_disk_that_hangs_stops_no_daemon(lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path) -> None:
+    daemon.plant = HANGING_BOOK
     daemon.start()
     daemon.until_asked(EVENTS)
-    os.mkfifo(tmp_path / "book.bin")  # nobody ever writes into it
     config = tmp_path / "config.yml"
     polyglot = "polyglot: {enabled: true, book: {standard: book.bin}}"
     config.write_text(config.read_text().replace("engine: {", f"engine: {{{polyglot}, "))
     assert daemon._process is not None
     daemon._process.send_signal(signal.SIGHUP)
     assert daemon.logged("engine.polyglot.enabled")
+    assert daemon.logged("a book hangs")
     assert daemon.logged("engine.good", 2)
     assert ask(tmp_path / "state", ControlCommand.STATUS).ok
 

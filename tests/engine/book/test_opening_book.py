@@ -144,8 +144,10 @@ def test_another_file_is_no_book(path: Path, content: bytes, complaint: str) -> 
     path.write_bytes(content)
     with pytest.raises(InvalidBook, match=complaint):
         Book(path)
-    with pytest.raises(InvalidBook, match="is not a regular file"):
-        Book(path.parent)
+    os.mkfifo(path.with_name("pipe.bin"))
+    for other in (path.parent, path.with_name("pipe.bin")):
+        with pytest.raises(InvalidBook, match="is not a regular file"):
+            Book(other)
 
 
 def test_a_review_finds_an_entry_out_of_order(path: Path) -> None:
