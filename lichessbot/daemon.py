@@ -15,7 +15,7 @@ The main thread owns all state. Every other thread reads or writes one thing and
     control, control-client      accept operators, and answer one each. `ControlServer.close` shuts the socket.
     lookup-HOST, ...-check       look a name up, and check the records, books and tables (store-, file-). Not stopped.
     log                          writes the log. Never stopped: it ends with the process.
-    Thread-N (Timer), stop-alarm kill an engine that does not start, stop or quit in time. Ended by its answer or end.
+    Thread-N (Timer), stop-alarm end what takes too long: an engine to start, stop or quit, an answer that grows.
     web, AnyIO worker thread     serve the operator's page, if wanted, with an event loop, and read the records for it.
                                  `WebServer.close` ends its streams and joins `web`.
 

@@ -21,7 +21,7 @@ from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, Unrea
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.connecting import AnyAddressAdapter
 from lichessbot.lichess.enums import ChatRoom, DeclineReason, ExactClock
-from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body, read_some
+from lichessbot.lichess.http import PROGRAM, configured, interrupt, network_error, read_body, read_some
 from lichessbot.lichess.models import (
     Account,
     ArenaInfo,
@@ -289,10 +289,7 @@ class LineStream:
 
     def interrupt(self) -> None:
         """End the stream for the thread that reads it; callable from any other thread."""
-        try:
-            self._response.raw.shutdown()
-        except (OSError, RuntimeError, ValueError):
-            return  # It had ended already.
+        interrupt(self._response)
 
     def close(self) -> None:
         """Close the connection; only for the thread that reads."""

@@ -5,9 +5,12 @@ Every HTTP client of the daemon uses both. Must not know: what is requested from
 
 import socket
 import ssl
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from http.client import IncompleteRead, RemoteDisconnected
-from typing import Any, Final
+from typing import Final
 
 import requests
 from urllib3.exceptions import HTTPError
@@ -18,7 +21,6 @@ from lichessbot.lichess.connecting import AnyAddressAdapter
 
 PROGRAM: Final = f"lichessbot/{__version__}"
 READ_BYTES: Final = 1 << 16
-_SHORTEST_WAIT_S: Final = 0.001
 _PLAIN: Final = (
     (socket.gaierror, "name resolution failed"),
     (ConnectionRefusedError, "connection refused"),
@@ -50,14 +52,9 @@ def configured(
     return session
 
 
-def read_some(response: requests.Response, *, decode: bool, until: float | None = None) -> bytes:
-    """Return the bytes that have arrived, at least one unless the body is over. Raises Unreachable.
-
-    Waits until the monotonic second `until`; by default as long as the request's own time limit.
-    """
+def read_some(response: requests.Response, *, decode: bool) -> bytes:
+    """Return the bytes that have arrived, at least one unless the body is over. Raises Unreachable."""
     try:
-        if until is not None:
-            _wait_until(response, until)
         # read1 returns what has arrived; every other method waits until a block is full.
         return response.raw.read1(READ_BYTES, decode_content=decode)
     except (HTTPError, OSError) as error:
@@ -67,12 +64,23 @@ def read_some(response: requests.Response, *, decode: bool, until: float | None 
         raise Unreachable(f"interrupted: {error}") from error
 
 
-def _wait_until(response: requests.Response, until: float) -> None:
-    """Have the next read wait no longer; requests can set a time limit only before the answer."""
-    raw: Any = response.raw            # no public name leads to the socket of a connection that will close
-    reader = raw._fp.fp
-    if reader is not None:             # else the body is over
-        reader.raw._sock.settimeout(max(_SHORTEST_WAIT_S, until - time.monotonic()))
+def interrupt(response: requests.Response) -> None:
+    """End the body for the thread that reads it; callable from any other thread."""
+    with suppress(OSError, RuntimeError, ValueError):      # it had ended already
+        response.raw.shutdown()
+
+
+@contextmanager
+def _ended_at(response: requests.Response, until: float) -> Iterator[None]:
+    """End the body at the monotonic second `until`: requests can set a time limit only before the answer."""
+    timer = threading.Timer(until - time.monotonic(), interrupt, [response])
+    timer.daemon = True
+    with suppress(RuntimeError):           # no thread is left: the time limit of the request has to do
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def read_body(
@@ -85,16 +93,17 @@ def read_body(
 ) -> bytes:
     """Return the whole body. Raises Unreachable if it breaks off, is too long, or lasts beyond monotonic `until`.
 
-    `partial` returns what had arrived by then instead, unless that is nothing.
+    `partial` returns at `until` what has arrived instead, unless that is nothing.
     """
     body = b""
     try:
-        while piece := read_some(response, decode=decode, until=until):
-            body += piece
-            if len(body) > most_bytes:
-                raise Unreachable(f"a body of more than {most_bytes} bytes")
-            if until is not None and time.monotonic() >= until:
-                raise Unreachable("the body did not arrive in time")
+        with _ended_at(response, until) if partial and until is not None else nullcontext():
+            while piece := read_some(response, decode=decode):
+                body += piece
+                if len(body) > most_bytes:
+                    raise Unreachable(f"a body of more than {most_bytes} bytes")
+                if until is not None and time.monotonic() >= until:
+                    raise Unreachable("the body did not arrive in time")
     except Unreachable:
         response.close()
         if not (partial and body):
