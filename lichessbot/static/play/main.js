@@ -99,13 +99,9 @@ function goTo(ply) {
   byId('table').scrollIntoView({ block: 'nearest' });
 }
 
-const steps = {
-  first: () => goTo(0),
-  back: () => goTo(view.ply - 1),
-  forward: () => goTo(view.ply + 1),
-  last: () => goTo(Infinity),
-};
+const steps = { first: -Infinity, back: -1, forward: 1, last: Infinity };
 const keys = { ArrowLeft: 'back', ArrowRight: 'forward', ArrowUp: 'first', ArrowDown: 'last' };
+const step = (name) => name in steps && goTo(view.ply + steps[name]);
 
 const act = (command, form) => attempt(ask(`game/${told.game.id}/${command}`, form));
 
@@ -130,10 +126,10 @@ document.addEventListener('keydown', (event) => {
   const isTyping = event.target.matches('input, select, textarea') || byId('promotion').open;
   if (keys[event.key] && !isTyping && !event.ctrlKey && !event.altKey && !event.metaKey && told.game) {
     event.preventDefault();
-    steps[keys[event.key]]();
+    step(keys[event.key]);
   }
 });
-byId('steps').addEventListener('click', (event) => steps[event.target.dataset.step]?.());
+byId('steps').addEventListener('click', (event) => step(event.target.dataset.step));
 
 const clicks = {
   sound() { sounds.toggle(); show(); },
@@ -148,9 +144,7 @@ const clicks = {
   'copy-fen': () => copy(told.game.moves[view.ply - 1]?.fen ?? told.game.initialFen, 'FEN'),
   'copy-pgn': () => copy(readPgn(told.game.id), 'PGN'),
 };
-for (const [id, click] of Object.entries(clicks)) {
-  byId(id).addEventListener('click', click);
-}
+Object.entries(clicks).forEach(([id, click]) => byId(id).addEventListener('click', click));
 byId('sure').addEventListener('click', (event) => event.target.value === 'yes' && act('resign'));
 for (const [id, command, place] of [['typing', 'move', 'move-error'], ['chat-form', 'chat', 'said']]) {
   byId(id).addEventListener('submit', (event) => {

@@ -55,12 +55,11 @@ export function makeTable(onMove) {
       const turn = fen?.split(' ')[1] === 'b' ? 'black' : 'white';
       const isLatest = game && ply === game.moves.length;
       const canPlay = isLatest && game.me && !game.isOver;
-      const inCheck = isLatest ? game.check : Boolean(move?.check);
       board.set({
         fen: fen ?? 'start',
         orientation,
         turnColor: turn,
-        check: inCheck ? turn : false,
+        check: isLatest ? game.check : Boolean(move?.check),
         lastMove: move ? squaresOf(move.uci) : undefined,
         movable: { color: canPlay ? game.me : undefined, dests: destinations(game?.legal ?? {}) },
       });
