@@ -2,6 +2,7 @@
 
 import re
 import threading
+from typing import Literal
 
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
@@ -50,11 +51,11 @@ def click(page: Visit, *squares: str) -> None:
         page.page.mouse.click(*point(page, square))
 
 
-def drag(page: Visit, origin: str, target: str) -> None:
+def drag(page: Visit, origin: str, target: str, button: Literal["left", "right"] = "left") -> None:
     page.page.mouse.move(*point(page, origin))
-    page.page.mouse.down()
+    page.page.mouse.down(button=button)
     page.page.mouse.move(*point(page, target), steps=5)
-    page.page.mouse.up()
+    page.page.mouse.up(button=button)
 
 
 def until_turn(page: Visit) -> None:

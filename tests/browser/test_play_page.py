@@ -7,6 +7,8 @@ import pytest
 
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color
+from lichessbot.rehearsal.server.params import ChatMessage
 from tests.browser import axe
 from tests.browser.chromium import LOOKS, visit
 from tests.browser.playing import (
@@ -26,7 +28,7 @@ from tests.browser.rehearsal import rehearse
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Route
 
 pytestmark = pytest.mark.browser
 
@@ -62,7 +64,7 @@ LATE_UPDATES = """
 class Generous(GreedyOpponent):
     """Gives White two pawns for the pocket, and then waits."""
 
-    plan = ("d7d5", "e7e6", "f7e6", "a7a6", "a6a5", "a5a4")
+    plan = ("d7d5", "e7e6", "f7e6", "a7a6", "a6a5", "a5a4", "a4a3")
 
     def choose(self, board: Board, clocks: Limits) -> str:
         return next(move for move in self.plan if move in board.legal_moves())
@@ -73,6 +75,12 @@ def rehearsal(browser: "Browser") -> Iterator[str]:
     """The address of the page of the real bot."""
     with rehearse() as address:
         yield address
+
+
+def say(scene: Scene, text: str) -> None:
+    """Let the opponent, who has Black, write into the chat of the first game."""
+    (session,) = scene.person.sessions
+    scene.server.call(lambda: session.say(Color.BLACK, ChatMessage(ChatRoom.PLAYER, text)))
 
 
 def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: str) -> None:
@@ -208,6 +216,27 @@ def test_a_move_stays_on_the_board_until_it_is_confirmed(browser: "Browser", sce
         until_moves(page, "e4")
         assert page.page.evaluate(where) == squares
 
+        Patient.may_move.release()
+        until_turn(page)
+        held: list[Route] = []
+        page.page.route("**/move", lambda route: held.append(route))
+        with page.page.expect_request("**/move"):
+            click(page, "d2", "d4")
+        drag(page, "b1", "c3", button="right")
+        arrows = page.page.locator("#board svg.cg-shapes g line")
+        arrows.wait_for(state="attached")
+        say(scene, "hello")
+        page.until_text("#chat", "hello")
+        squares = page.page.evaluate(where)
+        assert ("d4" in squares, "d2" in squares) == (True, False), "nothing is known of the move yet"
+        assert arrows.count() == 1
+        held[0].fulfill(status=400, json={"error": "Not now."})
+        page.until_text("#said", "Not now.")
+        squares = page.page.evaluate(where)
+        assert ("d4" in squares, "d2" in squares) == (False, True)
+        assert len(page.complaints) == 1, page.complaints
+        assert "400 (Bad Request)" in page.complaints.pop()
+
 
 def test_what_is_typed_stays_until_the_server_takes_it(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
@@ -268,20 +297,25 @@ def test_pieces_of_the_pocket_are_dropped_by_drag_and_by_click(browser: "Browser
         until_turn(page)
         pawn.hover()
         page.page.mouse.down()
+        page.page.mouse.move(*point(page, "e4"), steps=5)
+        say(scene, "hello")                     # the pawn stays in the hand whatever is heard
+        page.until_text("#chat", "hello")
+        scene.server.call(lambda: scene.person.sessions[0].play(Color.WHITE, "g1f3"))
+        until_moves(page, r"4\.\s*Nf3\s*a6")
         page.page.mouse.move(*point(page, "e5"), steps=5)
         page.page.mouse.up()
-        until_moves(page, r"4\.\s*P?@e5\s*a6")
+        until_moves(page, r"5\.\s*P?@e5\s*a5")
         page.page.wait_for_selector("#pocket piece[data-count='1']")
 
         pawn.click()
         page.page.wait_for_selector("#pocket[data-held=pawn]")
-        click(page, "g1")                       # a piece of ours stands there: the pawn stays in the pocket
+        click(page, "b1")                       # a piece of ours stands there: the pawn stays in the pocket
         page.page.wait_for_selector("#pocket:not([data-held])")
-        drag(page, "g1", "f3")
-        until_moves(page, r"5\.\s*Nf3\s*a5")
+        drag(page, "b1", "c3")
+        until_moves(page, r"6\.\s*Nc3\s*a4")
         pawn.click()
         click(page, "d4")
-        until_moves(page, r"6\.\s*P?@d4")
+        until_moves(page, r"7\.\s*P?@d4")
         pawn.wait_for(state="detached")
 
 

@@ -12,7 +12,7 @@ import { showOthers } from './watch.js';
 const told = { lobby: null, boards: [], game: undefined, analysis: null };
 const view = { ply: 0, flipped: false, wantsForm: false };
 
-const table = makeTable((move) => (move ? act('move', { move }) : show()));
+const table = makeTable((move) => (move ? act('move', { move }) : show(true)));
 const watched = () => location.hash.slice(1);
 const listenAnew = listen(watched, hear, (isOpen) => {
   setText(byId('connection'), isOpen ? '' : 'Connection lost, trying again …');
@@ -57,7 +57,7 @@ function followGame(before, game) {
   }
 }
 
-function show() {
+function show(isRefused = false) {
   const { lobby, game } = told;
   if (!lobby || game === undefined) return;
   const orientation = ((game?.me ?? boardBelow(game)) === 'black') !== view.flipped ? 'black' : 'white';
@@ -73,7 +73,7 @@ function show() {
   setText(byId('leave'), lobby.playing ? 'Back to your game' : 'Leave');
   byId('rematch').disabled = (byId('new-game').disabled = Boolean(lobby.playing)) || lobby.isWaiting;
   showBoards();
-  table.show(game, view.ply, orientation, mistakes.find((it) => it.ply === view.ply)?.better);
+  table.show(game, view.ply, orientation, mistakes.find((it) => it.ply === view.ply)?.better, isRefused);
   byId('table').classList.toggle('empty', !game);
   if (game) {
     showPlayers(game, orientation);
@@ -110,7 +110,7 @@ async function attempt(request, place = 'said') {
   setText(byId(place), '');
   await request.catch((error) => {
     setText(byId(place), error.message);
-    show();
+    show(true);
   });
 }
 

@@ -6,6 +6,7 @@ import { byId, make, setAttribute, setText, showList } from '../common/dom.js';
 /** Return the board. `onMove(uci)` gets every move; it is shown at once, and `show` corrects it. */
 export function makeTable(onMove) {
   let game = null;
+  let position = '';
   const board = makeBoard(byId('board'), {
     movable: { free: false, color: undefined, showDests: true, events: { after: played, afterNewPiece: dropped } },
     premovable: { enabled: true, showDests: true },
@@ -46,8 +47,11 @@ export function makeTable(onMove) {
   }
 
   return {
-    /** Show the position after `ply` moves, with a move (UCI) drawn as better; the latest position can be played. */
-    show(shown, ply, orientation, better) {
+    /**
+     * Show the position after `ply` moves, with a move (UCI) drawn as better; the latest position can be played. What
+     * the person does at the board stays while the position does; `isRefused` puts a move back that is not played.
+     */
+    show(shown, ply, orientation, better, isRefused) {
       const isOther = game?.id !== shown?.id || shown?.moves.length < game?.moves.length;     // or a move taken back
       game = shown;
       const move = game?.moves[ply - 1];
@@ -55,22 +59,25 @@ export function makeTable(onMove) {
       const turn = fen?.split(' ')[1] === 'b' ? 'black' : 'white';
       const isLatest = game && ply === game.moves.length;
       const canPlay = isLatest && game.me && !game.isOver;
-      board.set({
-        fen: fen ?? 'start',
-        orientation,
-        turnColor: turn,
-        check: isLatest ? game.check : Boolean(move?.check),
-        lastMove: move ? squaresOf(move.uci) : undefined,
-        movable: { color: canPlay ? game.me : undefined, dests: destinations(game?.legal ?? {}) },
-      });
-      showPocket(game?.pocket ?? '', game?.me);
-      board.setAutoShapes(better ? arrow(better, 'green') : []);
-      setText(byId('position'), fen ? positionInWords(fen) : '');
-      if (isOther || !canPlay) {
-        board.cancelPremove();
-      } else if (turn === game.me) {
-        board.playPremove();
+      const before = position;
+      position = [game?.id, ply, game?.moves.length, fen, canPlay].join(' ');
+      board.set({ orientation });
+      if (position !== before || isRefused) {
+        const held = board.state.draggable.current;
+        board.set({
+          fen: fen ?? 'start',
+          turnColor: turn,
+          check: isLatest ? game.check : Boolean(move?.check),
+          lastMove: move ? squaresOf(move.uci) : undefined,
+          movable: { color: canPlay ? game.me : undefined, dests: destinations(game?.legal ?? {}) },
+        });
+        if (held?.newPiece) board.state.pieces.set(held.orig, held.piece);  // a FEN knows nothing of it
+        if (isOther || !canPlay) board.cancelPremove();
+        else if (turn === game.me) board.playPremove();
+        showPocket(game?.pocket ?? '', game?.me);
+        setText(byId('position'), fen ? positionInWords(fen) : '');
       }
+      board.setAutoShapes(better ? arrow(better, 'green') : []);
     },
   };
 }
