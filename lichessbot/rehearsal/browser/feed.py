@@ -33,7 +33,6 @@ class Feed:
         self._user_agent = f"page {next(_numbers)}"
         self._seat: tuple[GameSession, Color, LineStream] | None = None
         self._reader: asyncio.Task[None] | None = None
-        self._claim_in_s: int | None = None         # from when the bot has left the game
         self._chat_lines = 0
         self.is_open = True
         self._stop_listening = person.listen(self._hear)
@@ -83,7 +82,7 @@ class Feed:
         if game_id is None:
             return None
         self._chat_lines = self._count_chat()
-        return self._person.game(game_id, self._claim_in_s)
+        return self._person.game(game_id)
 
     def _game_id(self) -> str | None:
         latest = self._person.latest
@@ -117,14 +116,10 @@ class Feed:
         if self._seat is not None:
             session, color, stream = self._seat
             session.close_stream(color, self._user_agent, stream)
-        self._seat = self._reader = self._claim_in_s = None
+        self._seat = self._reader = None
 
     async def _read(self, session: GameSession, stream: LineStream) -> None:
         """Take each line as news of the game."""
         async for line in stream.body():
-            if not line.strip():
-                continue
-            payload = json.loads(line)
-            if payload["type"] == "opponentGone":
-                self._claim_in_s = payload.get("claimWinInSeconds", 0) if payload["gone"] else None
-            self._hear(GAME, session.game.id)
+            if line.strip():
+                self._hear(GAME, session.game.id)

@@ -106,10 +106,12 @@ class Person:
             "playing": None if running is None else running.game.id,
         }
 
-    def game(self, game_id: str, claim_in_s: int | None) -> Json:
-        game, strength = self.session(game_id).game, self._strengths.get(game_id)
+    def game(self, game_id: str) -> Json:
+        session, strength = self.session(game_id), self._strengths.get(game_id)
+        me = self.color_in(session.game)
+        claim_in_s = None if me is None else session.claim_in_s(me)
         name = "" if strength is None else strength.name.lower()
-        return game_view(game, self.color_in(game), monotonic_ms(), claim_in_s, name)
+        return game_view(session.game, me, monotonic_ms(), claim_in_s, name)
 
     def boards(self) -> list[Json]:
         """Return the bot's games against others: those in progress, then the last that ended."""

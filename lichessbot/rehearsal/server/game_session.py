@@ -65,6 +65,10 @@ class GameSession:
     def is_left_by(self, color: Color) -> bool:
         return self._presence.is_away(color)
 
+    def claim_in_s(self, color: Color) -> int | None:
+        """Return in how many seconds `color` can claim the win; None unless told that the opponent has left."""
+        return self._presence.claim_in_s(color.other)
+
     def outlive_restart(self) -> None:
         """Survive a restart of the site."""
         if not self.game.is_over:

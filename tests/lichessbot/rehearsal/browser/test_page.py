@@ -311,6 +311,29 @@ def test_a_page_hears_after_a_restart_of_the_site_that_the_bot_has_left(scene: S
     assert offer["text"].startswith(f"{NAME} has left the game.")
 
 
+def test_a_page_that_comes_back_can_claim_the_game_that_the_bot_has_left(scene: Scene) -> None:
+    def offered(page: PageClient) -> dict[str, Any]:
+        offer: dict[str, Any] = page.wait("game", lambda it: it and (it["offer"] or {}).get("answers"))["offer"]
+        return offer
+
+    page = scene.open()
+    game = page.start()
+    page.move(game["id"], "e4")
+    page.wait("game", lambda it: len(it["moves"]) == 2)
+    session = scene.server.site.session(game["id"])
+    scene.server.call(lambda: session.leave(Color.BLACK))
+    page.wait("game", lambda it: it["offer"])
+    scene.server.call(lambda: session.play(Color.WHITE, "d2d4"))
+    offer = offered(page)
+    assert offer["answers"] == {"Claim": True}
+    scene.clients.remove(page)
+    page.close()
+    again = scene.open()
+    assert offered(again) == offer
+    again.do(offer["path"], accept=True)
+    assert again.wait("game", lambda it: it["isOver"])["winner"] == "white"
+
+
 def test_a_game_of_others_can_be_watched_but_not_played(scene: Scene) -> None:
     page = scene.open()
     game_id = scene.start_another()
