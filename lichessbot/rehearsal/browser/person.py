@@ -57,6 +57,7 @@ class Person:
         self._others: dict[str, GameSession] = {}
         self._challenge: Challenge | None = None
         self._is_preparing = False                  # the bot takes over another strength
+        self._is_cancelled = False                  # and the person no longer wants the game
         self._incoming: Challenge | None = None
         self._notice = ""
         self._analysis: Analysis | None = None
@@ -135,11 +136,15 @@ class Person:
         self._refuse_second_game()
         if not self.site.is_online(self._opponent):
             raise Refused(f"{self._opponent.name} is not connected yet: try again in a moment")
-        await self._take_over(proposed.strength)
-        self._challenge = self.site.challenge(self.account, self._opponent.name, proposed.terms)
-        self._tell(LOBBY)
+        if await self._take_over(proposed.strength):
+            self._challenge = self.site.challenge(self.account, self._opponent.name, proposed.terms)
+            self._tell(LOBBY)
 
     def cancel_challenge(self) -> None:
+        """Cancel the open challenge, or the one that follows once the bot has taken over a strength."""
+        if self._is_preparing:
+            self._is_cancelled = True
+            return
         challenge = self._open_challenge()
         if challenge is None:
             raise Refused("there is no open challenge")
@@ -152,8 +157,8 @@ class Person:
             raise Refused("there is no open challenge")
         if accept:
             self._refuse_second_game()
-            if challenge.rematch_of is not None:
-                await self._take_over(self._strength_of(challenge.rematch_of))
+            if challenge.rematch_of is not None and not await self._take_over(self._strength_of(challenge.rematch_of)):
+                return
         (self.site.accept if accept else self.site.cancel)(challenge.id, self.account)
 
     async def offer_rematch(self, game_id: str) -> None:
@@ -165,9 +170,9 @@ class Person:
         if self._incoming is not None and self._incoming.rematch_of == game_id:
             await self.answer_challenge(accept=True)
             return
-        await self._take_over(self._strength_of(game_id))
-        self._challenge = self.site.offer_rematch(session.game, self.account)
-        self._tell(LOBBY)
+        if await self._take_over(self._strength_of(game_id)):
+            self._challenge = self.site.offer_rematch(session.game, self.account)
+            self._tell(LOBBY)
 
     async def command(self, game_id: str, name: str, form: Mapping[str, object]) -> None:
         """Move, or do something else in a game."""
@@ -233,12 +238,15 @@ class Person:
     def _strength_of(self, game_id: str) -> Strength:
         return self._strengths.get(game_id, STRENGTHS[0])
 
-    async def _take_over(self, strength: Strength) -> None:
-        """Let the bot play the next casual game with a strength. Meanwhile no other game is proposed."""
+    async def _take_over(self, strength: Strength) -> bool:
+        """Let the bot play the next casual game with a strength; return whether the person still wants that game.
+
+        Meanwhile no other game is proposed.
+        """
         self._notice = ""
         if strength is self._strength:
-            return
-        self._is_preparing = True
+            return True
+        self._is_preparing, self._is_cancelled = True, False
         self._tell(LOBBY)
         try:
             await asyncio.to_thread(self._bot.set_strength, strength.engine_keys)
@@ -248,6 +256,7 @@ class Person:
         finally:
             self._is_preparing = False
             self._tell(LOBBY)
+        return not self._is_cancelled
 
     def _on(self, happening: SiteEvent) -> None:
         match happening:

@@ -1,5 +1,6 @@
 """The page in front of an embedded Lichess, with an account of the house in the bot's place."""
 
+import threading
 from collections.abc import Callable, Mapping
 
 from lichessbot.rehearsal.browser.page import Page, is_page
@@ -14,7 +15,7 @@ from lichessbot.rehearsal.rules.enums import Variant
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 
-from .page_client import PageClient
+from .page_client import PATIENCE_S, PageClient
 
 NAME = "HouseBot"
 
@@ -25,8 +26,11 @@ class NotedStrengths:
     def __init__(self) -> None:
         self.strengths: list[Mapping[str, int]] = []
         self.refuses = False
+        self.is_free = threading.Event()        # while it is not, the bot takes no strength over
+        self.is_free.set()
 
     def set_strength(self, keys: Mapping[str, int]) -> None:
+        assert self.is_free.wait(PATIENCE_S)
         if self.refuses:
             raise CannotSetStrength("the bot refused its new configuration")
         self.strengths.append(keys)

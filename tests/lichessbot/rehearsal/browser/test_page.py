@@ -2,6 +2,7 @@
 
 import http.client
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -168,6 +169,39 @@ def test_the_bot_takes_over_a_strength_once_before_the_challenge(scene: Scene) -
         "Strength: the bot refused its new configuration."
     )
     assert not page.wait("lobby", lambda it: not it["isWaiting"])["notice"]
+
+
+def test_a_challenge_can_be_cancelled_while_the_bot_takes_over_its_strength(scene: Scene) -> None:
+    def cancelled(path: str, **form: Any) -> None:
+        """Ask for a game, and cancel it before the bot is ready."""
+        scene.bot.is_free.clear()
+        with ThreadPoolExecutor() as threads:
+            asked = threads.submit(page.ask, path, **form)
+            page.wait("lobby", lambda it: it["isWaiting"])
+            try:
+                page.do("challenge/cancel")
+            finally:
+                scene.bot.is_free.set()
+            assert asked.result().status_code == 200
+        page.wait("lobby", lambda it: not it["isWaiting"])
+
+    page = scene.open()
+    cancelled("challenge", limit=180, increment=0, strength="level-800")
+    assert scene.person.latest is None
+    game = page.start()
+    page.move(game["id"], "e4")
+    page.do(f"game/{game['id']}/resign")
+    page.wait("lobby", lambda it: it["playing"] is None)
+    weak = page.start(strength="level-800")
+    page.do(f"game/{weak['id']}/abort")
+    page.wait("lobby", lambda it: it["playing"] is None)
+    cancelled(f"game/{game['id']}/rematch")
+    site = scene.server.site
+    scene.server.call(lambda: site.offer_rematch(site.session(weak["id"]).game, scene.account))
+    offer = page.wait("lobby", lambda it: it["offer"])["offer"]
+    cancelled(offer["path"], accept=True)
+    assert page.told["lobby"]["offer"] == offer
+    assert len(scene.person.sessions) == 2
 
 
 def test_a_game_is_repeated_with_its_own_strength(scene: Scene) -> None:
