@@ -37,6 +37,9 @@ PIXELS_OF_THE_SECOND_RATING = """() => {
     for (let at = 0; at < data.length; at += 4) count += colour.every((part, index) => data[at + index] === part);
     return count;
 }"""
+NOTE_ANIMATION = """() => new MutationObserver(() => {
+    window.wasAnimated ||= document.querySelector('.lpv piece.anim') !== null;
+}).observe(document.querySelector('.lpv'), { subtree: true, attributeFilter: ['class'] })"""
 # What leads to a view, and what it shows when it is complete.
 VIEWS = [
     ("#to-live", ".game cg-board piece"),
@@ -244,7 +247,10 @@ def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena
         press(page, "Enter")
         page.until_text("#game h2", "Game against Keys")
         tab_to(page, "Chess game between")
+        page.page.evaluate(NOTE_ANIMATION)
         press(page, "ArrowRight", "ArrowRight")
+        assert page.page.locator(".lpv square.last-move").count() == 2
+        assert not page.page.evaluate("window.wasAnimated"), "for people who want little motion"
         assert page.page.inner_text(WORDS_OF_LAST_MOVE).startswith("Move 1, black")
         press(page, "ArrowLeft")
         assert page.page.inner_text(WORDS_OF_LAST_MOVE).startswith("Move 1, white")

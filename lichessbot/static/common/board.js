@@ -6,15 +6,13 @@ const SQUARE = /^[a-h][1-8]$/;
 export const PIECES = { k: 'king', q: 'queen', r: 'rook', b: 'bishop', n: 'knight', p: 'pawn' };
 const START = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1';
 
+/** How pieces move; not gradually for people who want little motion. */
+export const animation = { enabled: !matchMedia('(prefers-reduced-motion: reduce)').matches, duration: 150 };
+
 /** Return a chessground in an element that has a size. `settings` are chessground's; without any it only shows. */
 export function makeBoard(element, settings = { viewOnly: true }) {
-  const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
   element.classList.add('cg-wrap');
-  return Chessground(element, {
-    animation: { enabled: !calm, duration: 150 },
-    drawable: { enabled: false },
-    ...settings,
-  });
+  return Chessground(element, { animation, drawable: { enabled: false }, ...settings });
 }
 
 /** Return the squares of a move in UCI text: two, or one for a piece that is dropped, or none if it is no move. */
@@ -31,11 +29,7 @@ export function arrow(uci, brush) {
 
 /** Show a position: FEN (empty: the start), last move in UCI text or null, arrows, and whose side is below. */
 export function showPosition(board, { fen, lastMove = null, arrows = [], orientation = 'white' }) {
-  board.set({
-    fen: fen || START,
-    lastMove: lastMove ? squaresOf(lastMove) : undefined,
-    orientation,
-  });
+  board.set({ fen: fen || START, orientation, lastMove: lastMove ? squaresOf(lastMove) : undefined });
   board.setAutoShapes(arrows);
 }
 

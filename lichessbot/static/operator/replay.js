@@ -1,6 +1,6 @@
 /** One game of the records, to be played through: pgn-viewer, evaluations, mistakes, time use, and its chat. */
 
-import { squaresOf } from '../common/board.js';
+import { animation, squaresOf } from '../common/board.js';
 import { make, outside, setText } from '../common/dom.js';
 import { makeEvaluationGraph } from '../common/graph.js';
 import LichessPgnViewer from '../vendor/pgn-viewer/lichess-pgn-viewer.min.js';
@@ -70,6 +70,7 @@ function showGame(element, record) {
     pgn: annotated(record),
     orientation: game.colour || 'white',
     lichess: false,
+    chessground: { animation },
     showClocks: game.base_s !== null,       // it would take the days of a correspondence game for seconds
     menu: { practiceWithComputer: { enabled: false }, analysisBoard: { enabled: false } },
   });
