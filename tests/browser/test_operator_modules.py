@@ -12,28 +12,46 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-# How wide the bars of a graph of these times are, and the labels of its axis.
-BARS_AND_LABELS = """async (times) => {
-    const { colour } = await import('/static/common/graph.js');
-    const { makeTimeGraph } = await import('/static/operator/plots.js');
-    const element = document.getElementById('main').appendChild(document.createElement('div'));
+# `drawn(graph, data)` shows data in the graph of `element`, and notes its `labels`.
+NOTE_TEXTS = """const element = document.getElementById('main').appendChild(document.createElement('div'));
     Object.assign(element.style, { width: '400px', height: '60px' });
     const labels = [], { prototype } = CanvasRenderingContext2D, { fillText } = prototype;
     prototype.fillText = function (text, ...place) {
         labels.push(text);
         fillText.call(this, text, ...place);
     };
+    const drawn = async (graph, data) => {
+        graph.show(data);
+        await new Promise((done) => setTimeout(done));      // uPlot draws in a microtask
+        prototype.fillText = fillText;
+    };"""
+
+# How wide the bars of a graph of these times are, and the labels of its axis.
+BARS_AND_LABELS = f"""async (times) => {{
+    const {{ colour }} = await import('/static/common/graph.js');
+    const {{ makeTimeGraph }} = await import('/static/operator/plots.js');
+    {NOTE_TEXTS}
     const graph = makeTimeGraph(element);
-    graph.show([times.map((time, index) => 2 * index), times]);
-    await new Promise((done) => setTimeout(done));      // uPlot draws in a microtask
-    prototype.fillText = fillText;
+    await drawn(graph, [times.map((time, index) => 2 * index), times]);
     const canvas = element.querySelector('canvas');
-    const { data } = canvas.getContext('2d').getImageData(0, canvas.height / 2, canvas.width, 1);
+    const {{ data }} = canvas.getContext('2d').getImageData(0, canvas.height / 2, canvas.width, 1);
     graph.destroy();
     const hex = (at) => '#' + [...data.slice(at, at + 3)].map((it) => it.toString(16).padStart(2, '0')).join('');
-    const row = Array.from({ length: canvas.width }, (_, x) => (hex(4 * x) === colour('--accent') ? '#' : ' '));
+    const row = Array.from({{ length: canvas.width }}, (_, x) => (hex(4 * x) === colour('--accent') ? '#' : ' '));
     return [row.join('').trim().split(/ +/).map((bar) => bar.length), labels];
-}"""
+}}"""
+
+# The labels of time of a graph of lines from one local moment to another.
+LABELS_OF_TIME = f"""async (moments) => {{
+    const {{ makeLineGraph }} = await import('/static/operator/plots.js');
+    {NOTE_TEXTS}
+    const graph = makeLineGraph(element, 1);
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    await frame().then(frame);      // a new graph is drawn again once its size has been observed
+    await drawn(graph, [moments.map((moment) => new Date(moment) / 1000), [1500, 1600]]);
+    graph.destroy();
+    return labels.filter((label) => /[:a-z]/.test(label));
+}}"""
 
 
 def test_the_graph_of_times_draws_whole_bars_and_short_labels(browser: "Browser", arena: Arena, address: str) -> None:
@@ -43,6 +61,19 @@ def test_the_graph_of_times_draws_whole_bars_and_short_labels(browser: "Browser"
     assert (len(widths), len(set(widths))) == (3, 1), widths
     assert labels
     assert all(len(label) <= len("0.05 s") for label in labels), labels
+
+
+def test_a_graph_of_lines_names_times_days_or_months(browser: "Browser", arena: Arena, address: str) -> None:
+    wanted = {
+        ("2026-01-01T06:00", "2026-01-01T12:00"): "06:00, 08:00, 10:00, 12:00",
+        ("2026-01-01T06:00", "2026-01-03T12:00"): "12:00, 2 Jan, 12:00, 3 Jan, 12:00",
+        ("2025-12-30T00:00", "2026-01-03T12:00"): "30 Dec, 31 Dec, 1 Jan, 2 Jan, 3 Jan",
+        ("2026-01-01T00:00", "2026-12-20T00:00"): "Jan 2026, Apr 2026, Jul 2026, Oct 2026",
+        ("2022-12-20T00:00", "2026-01-20T00:00"): "Jan 2023, Jan 2024, Jan 2025, Jan 2026",
+    }
+    with visit(browser, f"http://{address}/") as page:
+        found = {span: ", ".join(page.page.evaluate(LABELS_OF_TIME, list(span))) for span in wanted}
+    assert found == wanted
 
 
 def test_moves_are_numbered_as_the_position_says(browser: "Browser", arena: Arena, address: str) -> None:

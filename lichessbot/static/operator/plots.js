@@ -6,6 +6,7 @@ import { TIME } from './words.js';
 
 const LINES = ['--accent', '--good', '--warn', '--bad', '--muted', '--strong'];
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric' });
 const [HOUR_S, DAY_S] = [3600, 86400];
 
 /** Return the variable of the style sheet with the colour of a line. */
@@ -25,10 +26,14 @@ export function makeTimeGraph(element) {
   }));
 }
 
+/** Return the label of a moment on an axis with labels each `step` seconds: a time, at midnight the day, or a month. */
+const label = (ms, step) =>
+  (step >= 28 * DAY_S ? MONTH : step >= DAY_S || TIME.format(ms) === '00:00' ? DAY : TIME).format(ms);
+
 /** Return a graph of lines over time: `show([epochs, values, …])`, with so many lines. */
 export function makeLineGraph(element, lines) {
-  const form = (ticks) => (ticks[1] - ticks[0] < DAY_S ? TIME : DAY);
-  const days = { size: 26, space: 60, values: (plot, ticks) => ticks.map((tick) => form(ticks).format(tick * 1000)) };
+  const values = (plot, ticks, axisIndex, space, step) => ticks.map((tick) => label(tick * 1000, step));
+  const days = { size: 26, space: 60, values };
   const isAlone = (plot, series) => plot.data[series].filter((value) => value !== null).length === 1;
   const line = { width: 1.5, spanGaps: true, points: { show: isAlone } };
   return makeGraph(element, () => ({
