@@ -109,6 +109,15 @@ def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: s
         page.until_text("#verdict", "Start (#2)")
         page.page.keyboard.press("ArrowRight")
         page.until_text("#verdict", "1. Ra7 (#1)")
+        graph = page.page.locator("#graph .u-over").bounding_box()
+        assert graph is not None
+        page.page.mouse.move(graph["x"] + graph["width"] / 3, graph["y"] + 20)
+        for _ in range(2):                      # also where another position has been chosen since the mouse moved
+            page.page.keyboard.press("ArrowUp")
+            page.until_text("#verdict", "Start (#2)")
+            page.page.mouse.down()
+            page.page.mouse.up()
+            page.until_text("#verdict", "1. Ra7 (#1)")
 
         page.page.click("#rematch")
         page.page.wait_for_selector(RUNNING, timeout=60_000)

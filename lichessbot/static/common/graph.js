@@ -54,7 +54,8 @@ export function makeGraph(element, options) {
  * as null; `onPly(ply)`, if given, hears which one was clicked.
  */
 export function makeEvaluationGraph(element, onPly = () => {}) {
-  const listen = (plot) => plot.over.addEventListener('click', () => onPly(plot.data[0][plot.cursor.idx]));
+  const clicked = (plot) => (event) => onPly(plot.data[0][plot.posToIdx(event.offsetX)]);
+  const listen = (plot) => plot.over.addEventListener('click', clicked(plot));
   const line = { width: 1.5, spanGaps: true, points: { show: false }, fillTo: -1 };
   const graph = makeGraph(element, () => ({
     padding: [0, 0, 0, 0],

@@ -96,7 +96,5 @@ function choosePromotion(colour, letters) {
   dialog.returnValue = '';
   dialog.onkeydown = (event) => { if (letters.includes(event.key)) dialog.close(event.key); };
   dialog.showModal();
-  return new Promise((resolve) => {
-    dialog.onclose = () => resolve(dialog.returnValue || null);
-  });
+  return new Promise((resolve) => { dialog.onclose = () => resolve(dialog.returnValue || null); });
 }
