@@ -5,7 +5,6 @@ import re
 import signal
 import time
 import urllib.request
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -151,35 +150,6 @@ def test_the_page_follows_a_game_over_a_restart_of_the_daemon(browser: "Browser"
         assert page.page.locator("img, main script").count() == 0
 
 
-def test_a_daemon_that_is_too_busy_to_answer_is_not_called_connected(
-    browser: "Browser", arena: Arena, address: str
-) -> None:
-    script = "window.EventSource = class extends EventSource { constructor(url) { super(url); window.events = this; } }"
-    with visit(browser, f"http://{address}/") as page:
-        page.page.add_init_script(script)
-        page.page.reload()
-        page.until_text("#connection", "connected")
-        told = "events.dispatchEvent(new MessageEvent('stale')); document.getElementById('connection').textContent"
-        assert page.page.evaluate(told) == "the daemon does not answer"
-        page.until_text("#connection", "connected")        # with the next status
-
-
-def test_a_daemon_that_falls_silent_is_not_called_connected(browser: "Browser", arena: Arena, address: str) -> None:
-    state = Path(f"/proc/{arena.process.pid}/stat")
-    with visit(browser, f"http://{address}/") as page:
-        page.page.clock.install()
-        page.page.reload()
-        page.until_text("#connection", "connected")
-        arena.signal(signal.SIGSTOP)  # its connections stay open
-        try:
-            arena.until(lambda: state.read_text().rpartition(")")[2].split()[0] == "T")
-            page.page.clock.fast_forward(31_000)
-            page.until_text("#connection", "nothing heard from the daemon")
-        finally:
-            arena.signal(signal.SIGCONT)
-        page.until_text("#connection", "connected")
-
-
 def test_a_pause_and_the_next_attempt_are_told_once_with_the_time(
     browser: "Browser", arena: Arena, address: str
 ) -> None:
@@ -205,19 +175,6 @@ def test_the_way_back_from_the_history_is_the_live_view(browser: "Browser", aren
         page.page.go_back()
         page.page.wait_for_selector("#live:not([hidden])")
         assert page.page.locator("#history").is_hidden()
-
-
-def test_the_page_comes_back_after_a_proxy_said_that_the_daemon_is_away(
-    browser: "Browser", arena: Arena, address: str
-) -> None:
-    with visit(browser, f"http://{address}/") as page:
-        page.until_text("#connection", "connected")
-        page.page.route("**/api/events", lambda route: route.fulfill(status=502))
-        page.page.reload()
-        page.until_text("#connection", "reconnecting")
-        page.page.unroute("**/api/events")
-        page.until_text("#connection", "connected")
-        page.until_text("#account", "TestBot")
 
 
 def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena: Arena, address: str) -> None:
