@@ -332,9 +332,15 @@ def test_a_wrong_clock_of_ones_own_does_not_keep_others_from_being_played(browse
     with visit(browser, f"{scene.server.site.url}/") as page:
         page.page.wait_for_selector("#send:enabled")
         page.page.click("#clocks label:has([value=custom])")
-        page.page.fill("[name=minutes]", "999")
+        for name in ("minutes", "increment"):
+            for wrong in ("999", ""):
+                page.page.fill(f"[name={name}]", wrong)
+                page.page.click("#send")
+                page.page.wait_for_selector(f"[name={name}]:invalid")
+            page.page.fill(f"[name={name}]", "2")
+        page.page.fill("[name=minutes]", "")
         page.page.click("#send")
-        page.page.wait_for_selector("[name=minutes]:invalid")
+        page.page.wait_for_selector("#challenge:invalid")
         assert page.page.locator(RUNNING).count() == 0
         page.page.click("#clocks label:has([value='3+2'])")
         page.page.click("#send")

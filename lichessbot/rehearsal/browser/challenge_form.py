@@ -34,8 +34,11 @@ def proposal(form: Form) -> Proposal:
     rated = form.get("rated") is True
     if rated and variant is Variant.FROM_POSITION:
         raise Refused("a game from a position cannot be rated: choose casual")
+    clock = _clock(form)
+    if rated and isinstance(clock, Unlimited) and variant is not Variant.STANDARD:
+        raise Refused(f"a game of {variant.display_name} without a clock cannot be rated: choose casual, or a clock")
     color = ColorChoice(_choice(form, "color", COLORS))
-    terms = Terms(variant, _clock(form), rated, color, _fen(form, variant))
+    terms = Terms(variant, clock, rated, color, _fen(form, variant))
     key = _choice(form, "strength", [it.key for it in STRENGTHS])
     strength = next(it for it in STRENGTHS if it.key == key)
     if rated and strength.engine_keys:

@@ -192,7 +192,7 @@ class Person:
             case "claim-victory" if accept:
                 session.claim_victory(color)
             case "chat":
-                session.say(color, ChatMessage(ChatRoom.PLAYER, str(form.get("text", ""))))
+                session.say(color, ChatMessage(ChatRoom.PLAYER, str(form.get("text", "")).strip()))
             case "rematch":
                 await self.offer_rematch(game_id)
             case _:

@@ -29,6 +29,10 @@ def test_a_short_form_means_the_configured_strength_and_any_colour() -> None:
     assert (proposed.strength.name, dict(proposed.strength.engine_keys)) == ("As configured", {})
 
 
+def test_a_standard_game_is_rated_without_a_clock_too() -> None:
+    assert proposal({"unlimited": True, "rated": True}).terms.rated
+
+
 def test_every_offered_clock_is_one_of_lichess() -> None:
     assert all(RealTime(limit_s, 1).is_offered for limit_s in OFFERED_LIMITS_S)
     assert [it for it in range(10_801) if RealTime(it, 1).is_offered] == list(OFFERED_LIMITS_S)
@@ -57,6 +61,10 @@ def test_the_position_counts_only_for_games_from_a_position() -> None:
         ({"variant": "atomc"}, "variant: 'atomc' is none of standard, chess960, .*; perhaps atomic"),
         ({"strength": "level-2700"}, "strength: 'level-2700' is none of full, .*; perhaps level-"),
         ({"rated": True}, "rated games have one strength for everybody: choose casual, or the strength as configured"),
+        (
+            {"rated": True, "unlimited": True, "variant": "atomic"},
+            "a game of Atomic without a clock cannot be rated: choose casual, or a clock",
+        ),
         ({"strength": ["x"]}, "strength: "),
         ({"variant": "fromPosition"}, "fen: a game from a position needs its FEN"),
         ({"variant": "fromPosition", "fen": 7}, "fen: a game from a position needs its FEN"),

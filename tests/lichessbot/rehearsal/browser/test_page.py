@@ -131,7 +131,8 @@ def test_what_is_impossible_is_refused_with_the_reason(scene: Scene) -> None:
     assert "The request is not possible now" in page.refusal(f"{path}/takeback")
     assert "The game is not over" in page.refusal(f"{path}/rematch")
     assert page.refusal(f"{path}/dance") == "There is no such command."
-    assert "Text: Must be between 1 and 140" in page.refusal(f"{path}/chat", text="")
+    for text in ("", " \n "):
+        assert "Text: Must be between 1 and 140" in page.refusal(f"{path}/chat", text=text)
     page.do(f"{path}/abort")
     assert page.wait("game", lambda it: it["isOver"])["title"] == "Game aborted"
     assert page.told.get("analysis") is None
