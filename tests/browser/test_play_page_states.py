@@ -111,10 +111,18 @@ def test_a_new_game_is_offered_after_a_game_of_others_too(browser: "Browser", sc
 
 def test_a_remembered_choice_that_no_longer_exists_is_ignored(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
-        page.page.evaluate("""localStorage.challenge = '{"gone": "x", "clock": "5+3"}'""")
+        stored = {"gone=x&clock=5%2B3": "5+3", '{"clock': "3+2", "clock=4%2B2&variant=gone": "3+2"}
+        for choices, clock in stored.items():
+            page.page.evaluate("choices => { localStorage.challenge = choices; }", choices)
+            page.page.reload()
+            page.page.wait_for_selector("#send:enabled")
+            assert page.page.locator("#clocks :checked").input_value() == clock
+        assert page.page.input_value("[name=variant]") == "standard"
+        page.page.select_option("[name=variant]", "chess960")
+        challenge(page)
         page.page.reload()
-        page.page.wait_for_selector("#send:enabled")
-        assert page.page.locator("#clocks :checked").input_value() == "5+3"
+        page.page.wait_for_selector(RUNNING)
+        assert page.page.input_value("[name=variant]") == "chess960", "the browser remembers"
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

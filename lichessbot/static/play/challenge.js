@@ -9,15 +9,16 @@ const CLOCK_NAMES = { none: 'No clock', custom: 'Other' };
 const COLOURS = { white: '♔ White', random: 'Random', black: '♚ Black' };
 
 const form = byId('challenge');
-const remembered = JSON.parse(localStorage.getItem(KEY) ?? '{}');
+const remembered = Object.fromEntries(new URLSearchParams(localStorage.getItem(KEY) ?? ''));
 
 /** Build the form; call it once. */
 export function buildChallenge() {
   byId('clocks').append(...CLOCKS.map((clock) => choice('clock', clock, CLOCK_NAMES[clock] ?? clock)));
   byId('colours').append(...Object.entries(COLOURS).map(([value, name]) => choice('colour', value, name)));
-  for (const [name, value] of Object.entries({ clock: '3+2', colour: 'random', ...remembered })) {
-    if (form.elements[name]) form.elements[name].value = value;
+  for (const [name, value] of [['clock', '3+2'], ['colour', 'random'], ...Object.entries(remembered)]) {
+    if (form.elements[name]) form.elements[name].value = value;     // what is not offered leaves radio buttons alone
   }
+  form.querySelectorAll('select').forEach((it) => { it.selectedIndex = Math.max(0, it.selectedIndex); });
   form.addEventListener('input', adapt);
   form.addEventListener('submit', send);
   byId('cancel').addEventListener('click', () => attempt(ask('challenge/cancel')));
@@ -48,7 +49,7 @@ function adapt() {
 function send(event) {
   event.preventDefault();
   const values = Object.fromEntries(new FormData(form));
-  localStorage.setItem(KEY, JSON.stringify({ ...remembered, ...values }));
+  localStorage.setItem(KEY, new URLSearchParams({ ...remembered, ...values }));
   const isCustom = values.clock === 'custom';
   const [minutes, increment] = isCustom ? [values.minutes, values.increment] : values.clock.split('+');
   attempt(ask('challenge', {
