@@ -89,6 +89,12 @@ class Visit:
         width, height = size
         self.page.set_viewport_size({"width": width, "height": height})
 
+    def is_whole(self, selector: str) -> bool:
+        """Return whether an element beside a name is within the part of its row that is not the clock's."""
+        edges = "it => [it.getBoundingClientRect().right, it.closest('.name').getBoundingClientRect().right]"
+        right, end = self.page.locator(selector).first.evaluate(edges)
+        return float(right) <= float(end)
+
     def until_it_fits(self) -> None:
         """Wait until the page is no wider than the window, which graphs follow a moment after it was resized."""
         deadline = time.monotonic() + PATIENCE_MS / 1000

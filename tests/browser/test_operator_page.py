@@ -252,10 +252,13 @@ def test_a_running_game_is_listed_as_not_over_and_older_games_follow_the_last_on
     arena.until(lambda: session in arena.ended)
 
 
-def test_a_move_from_a_book_has_no_line(browser: "Browser", arena: Arena, address: str) -> None:
+def test_a_move_from_a_book_has_no_line_and_a_long_name_leaves_room(
+    browser: "Browser", arena: Arena, address: str
+) -> None:
     session = begin(arena, "Book", Dawdler)
     arena.until_plies(session, 2)
     status = told(address, "status")
+    status["games"][0]["white"] |= {"name": "W" * 30, "title": "BOT", "rating": 2222, "holds": "QRBNPP"}
     status["games"][0]["evaluation"] |= {"source": "own_book", "depth": 0, "nodes_per_s": 0, "line": [], "line_san": []}
     event = f"event: status\ndata: {json.dumps(status)}\n\n"
     with visit(browser, f"http://{address}/") as page:
@@ -263,6 +266,11 @@ def test_a_move_from_a_book_has_no_line(browser: "Browser", arena: Arena, addres
         page.page.reload()
         page.until_text(".evaluation", "from own book")
         assert page.page.evaluate("getComputedStyle(document.querySelector('.line'), '::before').content") == "none"
+        page.resize(NARROW)
+        page.until_it_fits()
+        holds = ".name:has-text('WWW') i"
+        assert page.text(holds) == "2222 · QRBNPP"
+        assert page.is_whole(holds)
     arena.server.call(lambda: session.resign(Color.WHITE))
     arena.until(lambda: session in arena.ended)
 

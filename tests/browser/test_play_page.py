@@ -10,7 +10,7 @@ from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
 from lichessbot.rehearsal.server.params import ChatMessage
 from tests.browser import axe
-from tests.browser.chromium import LOOKS, visit
+from tests.browser.chromium import DESKTOP, LOOKS, NARROW, visit
 from tests.browser.playing import (
     HOSTILE,
     OVER,
@@ -378,6 +378,11 @@ def test_hostile_names_chat_and_positions_are_text(browser: "Browser", scene: Sc
         page.page.fill("#chat-text", "<script>alert(1)</script> &lt;")
         page.page.press("#chat-text", "Enter")
         page.until_text("#chat", "<script>alert(1)</script> &lt;")
+        page.resize(NARROW)
+        page.until_it_fits()
+        assert page.text("#above small") == "1500"
+        assert page.is_whole("#above small"), "the name alone is cut off"
+        page.resize(DESKTOP)
         page.page.click("#resign")
         page.page.wait_for_selector(OVER, timeout=60_000)
         page.page.click("#new-game")
