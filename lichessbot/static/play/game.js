@@ -11,15 +11,12 @@ export function showPlayers(game, orientation) {
     const row = byId(place);
     const { name, title, rating } = game.players[colour];
     const isOnTurn = !game.isOver && game.turn === colour;
-    const parts = () => [make('span', { class: 'name' }), make('span', { class: 'clock', role: 'timer' })];
-    if (!row.children.length) row.append(...parts());
     const [label, clock] = row.children;
     setText(label, '');
     label.append(title ? make('b', { class: 'title' }, title) : '', outside(name), make('small', {}, ` ${rating}`));
     row.classList.toggle('turn', isOnTurn);
     setAttribute(clock, 'aria-label', `Clock of ${name}`);
-    clock.hidden = !game.clocks;
-    setClock(clock, game.clocks ? game.clocks[colour] / 1000 : null, game.clocks?.running === colour, game);
+    setClock(clock, game.clocks && game.clocks[colour] / 1000, game.clocks?.running === colour, game);
   }
 }
 

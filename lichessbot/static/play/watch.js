@@ -31,6 +31,5 @@ function create(game, onChoose) {
 
 function showSide(row, game, colour) {
   if (!row.children.length) row.append(outside(game.players[colour].name), make('span', { class: 'clock' }));
-  row.children[1].hidden = !game.clocks;
-  setClock(row.children[1], game.clocks ? game.clocks[colour] / 1000 : null, game.clocks?.running === colour, game);
+  setClock(row.children[1], game.clocks && game.clocks[colour] / 1000, game.clocks?.running === colour, game);
 }
