@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lichessbot.rehearsal.browser.person import FINISHED_SHOWN
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy
-from lichessbot.rehearsal.rules.enums import DeclineReason
+from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason
 from tests.browser.chromium import visit
 from tests.browser.playing import HOSTILE, OVER, PROMOTION, RUNNING, Patient, challenge, click, until_moves
 from tests.lichessbot.rehearsal.browser.scene import Scene
@@ -138,6 +139,31 @@ def test_ones_own_game_is_shown_at_once_and_found_again(browser: "Browser", scen
         page.page.click("#leave:text-is('Back to your game')")
         page.page.wait_for_selector(RUNNING)
         page.until_text("#below", "You")
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_watched_game_stays_as_it_is_seen(browser: "Browser", scene: Scene) -> None:
+    def end(game_id: str) -> None:
+        page.page.wait_for_selector(f"#boards [data-key='{game_id}']")
+        scene.server.call(scene.server.site.session(game_id).abort)
+
+    watched = scene.start_another(color=ColorChoice.WHITE)
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.click("#boards button")
+        page.page.wait_for_selector("#leave:not([hidden])")
+        page.page.reload()
+        page.page.wait_for_selector("#leave:text-is('Back to your game')")
+        assert page.page.url.endswith(f"#{watched}"), "one's own game did not just begin"
+        end(watched)
+        page.page.wait_for_selector(OVER)
+        for number in range(FINISHED_SHOWN):
+            end(scene.start_another(f"Greedy {number}"))
+        page.page.wait_for_selector(f"#boards [data-key='{watched}']", state="detached")
+        page.page.click("#flip")
+        page.page.click("#flip")
+        assert page.page.locator("#board.orientation-black").count() == 1, "the bot is below, as before"
+        assert HOSTILE in page.text("#below")
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

@@ -112,7 +112,7 @@ class Person:
         me = self.color_in(session.game)
         claim_in_s = None if me is None else session.claim_in_s(me)
         name = "" if strength is None else strength.name.lower()
-        return game_view(session.game, me, monotonic_ms(), claim_in_s, name)
+        return game_view(session.game, me, monotonic_ms(), claim_in_s, name, self._bot_color(session.game))
 
     def boards(self) -> list[Json]:
         """Return the bot's games against others: those in progress, then the last that ended."""

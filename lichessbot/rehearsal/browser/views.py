@@ -31,18 +31,24 @@ def legal_moves(board: Board) -> dict[str, list[str]]:
 
 
 def game_view(
-    game: Game, me: Color | None, now_ms: int, claim_in_s: int | None = None, strength: str = ""
+    game: Game,
+    me: Color | None,
+    now_ms: int,
+    claim_in_s: int | None = None,
+    strength: str = "",
+    below: Color = Color.WHITE,
 ) -> Json:
     """Return everything about a game that the page shows, without an evaluation.
 
     `claim_in_s`: the opponent of `me` has left, and the game can be claimed in this time. `strength`: the bot's, in
-    words, if a person chose it for this game.
+    words, if a person chose it for this game. `below`: the side at the bottom if the game is only watched.
     """
     setup, state, board = game.setup, game.state(now_ms), game.board()
     moves = _moves(game, me)
     return {
         "id": game.id,
         "me": me,
+        "below": me or below,
         "players": {color: _player(game, color) for color in Color},
         "terms": _terms(game) + (f", {strength}" if strength else ""),
         "initialFen": setup.initial_fen,

@@ -23,7 +23,8 @@ function hear(topic, data) {
   const before = told[topic];
   told[topic] = data;
   if (topic === 'game') followGame(before, data);
-  if (topic === 'lobby' && data.playing && data.playing !== before?.playing && watched()) location.hash = '';
+  const hasBegun = topic === 'lobby' && before && data.playing && data.playing !== before.playing;
+  if (hasBegun && watched()) location.hash = '';
   if (topic === 'lobby' && data.notice) setText(byId('said'), data.notice);
   topic === 'boards' ? showBoards() : show();
 }
@@ -60,7 +61,7 @@ function followGame(before, game) {
 function show(isRefused = false) {
   const { lobby, game } = told;
   if (!lobby || game === undefined) return;
-  const orientation = ((game?.me ?? boardBelow(game)) === 'black') !== view.flipped ? 'black' : 'white';
+  const orientation = (game?.below === 'black') !== view.flipped ? 'black' : 'white';
   const isForm = !game || (view.wantsForm && game.isOver);
   const analysis = told.analysis?.id === game?.id ? told.analysis : null;
   const mistakes = analysis?.mistakes ?? [];
@@ -86,7 +87,6 @@ function show(isRefused = false) {
 }
 
 const showBoards = () => showOthers(told.boards, watched(), (id) => (location.hash = id));
-const boardBelow = (game) => told.boards.find((it) => it.id === game?.id)?.below ?? 'white';
 
 function change(values) {
   Object.assign(view, values);

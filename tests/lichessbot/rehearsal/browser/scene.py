@@ -11,7 +11,7 @@ from lichessbot.rehearsal.players.opponents import GreedyOpponent, Opponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import RealTime
-from lichessbot.rehearsal.rules.enums import Variant
+from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 
@@ -60,13 +60,14 @@ class Scene:
     def hire(self, policy: AnswerPolicy | None = None) -> None:
         self.house.add(self.account, self.hiring, policy or AnswerPolicy())
 
-    def start_another(self, name: str = "Greedy") -> str:
-        """Let an account of the house play the bot; return the id of the game."""
+    def start_another(self, name: str = "Greedy", color: ColorChoice = ColorChoice.RANDOM) -> str:
+        """Let an account of the house play the bot with a colour; return the id of the game."""
         site = self.server.site
+        terms = Terms(Variant.STANDARD, RealTime(180, 0), color=color)
 
         def begin() -> str:
             other = self.house.add(site.accounts.add(Account(name, wall_ms())), self.hiring)
-            return site.challenge(other, self.account.name, Terms(Variant.STANDARD, RealTime(180, 0))).id
+            return site.challenge(other, self.account.name, terms).id
 
         return self.server.call(begin)
 
