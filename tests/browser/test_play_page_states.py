@@ -6,8 +6,9 @@ import pytest
 
 from lichessbot.rehearsal.browser.person import FINISHED_SHOWN
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy
-from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason
-from tests.browser.chromium import visit
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, DeclineReason
+from lichessbot.rehearsal.server.params import ChatMessage
+from tests.browser.chromium import NARROW, visit
 from tests.browser.playing import HOSTILE, OVER, PROMOTION, RUNNING, Patient, challenge, click, until_moves
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
@@ -139,6 +140,26 @@ def test_ones_own_game_is_shown_at_once_and_found_again(browser: "Browser", scen
         page.page.click("#leave:text-is('Back to your game')")
         page.page.wait_for_selector(RUNNING)
         page.until_text("#below", "You")
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_the_list_of_moves_is_scrolled_only_to_another_move(browser: "Browser", scene: Scene) -> None:
+    place = "() => document.getElementById('moves').scrollLeft"
+    with visit(browser, f"{scene.server.site.url}/", NARROW) as page:
+        challenge(page)
+        (session,) = scene.person.sessions
+        for file in "abcdefg":
+            for move in (f"{file}2{file}3", f"{file}7{file}6"):
+                scene.server.call(lambda move=move: session.play(session.game.turn, move))
+        until_moves(page, r"7\.\s*g3\s*g6")
+        assert page.page.evaluate(place) > 0
+        page.page.evaluate("document.getElementById('moves').scrollLeft = 0")
+        scene.server.call(lambda: session.say(Color.BLACK, ChatMessage(ChatRoom.PLAYER, "hello")))
+        page.until_text("#chat", "hello")
+        assert page.page.evaluate(place) == 0
+        scene.server.call(lambda: session.play(Color.WHITE, "h2h3"))
+        until_moves(page, r"8\.\s*h3")
+        assert page.page.evaluate(place) > 0
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

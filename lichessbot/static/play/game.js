@@ -43,10 +43,12 @@ export function showMoves(game, ply, judged, onPly) {
     });
   });
   const current = list.querySelector('[aria-current]')?.closest('li');
-  list.scrollTo({
+  const place = `${game.id} ${ply} ${game.moves.length}`;
+  if (list.dataset.place !== place) list.scrollTo({
     top: current ? current.offsetTop - list.offsetTop - list.clientHeight / 2 : 0,
     left: current ? current.offsetLeft - list.offsetLeft - list.clientWidth / 2 : 0,
   });
+  list.dataset.place = place;
 }
 
 /** Show what waits for an answer; `onAnswer(path, accept)` hears it. */
