@@ -285,6 +285,7 @@ def test_a_takeback_ends_the_premove_that_was_meant_for_another_position(browser
         page.page.locator("cg-board square.current-premove").first.wait_for()
         (session,) = scene.person.sessions
         scene.server.call(session.take_back_last)
+        page.until_text("#announcement", "A move was taken back. It is white's turn.")
         page.page.locator("cg-board square.current-premove").first.wait_for(state="hidden")
         until_turn(page)
         page.page.fill("#move-text", "a3")

@@ -55,6 +55,8 @@ function followGame(before, game) {
   } else if (game.moves.length > before.moves.length) {
     sounds.play(move.check ? 'check' : move.san.includes('x') ? 'capture' : 'move');
     setText(byId('announcement'), move.words);
+  } else if (game.moves.length < before.moves.length) {
+    setText(byId('announcement'), `A move was taken back. It is ${game.turn}'s turn.`);
   }
 }
 

@@ -28,9 +28,7 @@ export function listen(shown, hear, connected) {
   const open = () => {
     source?.close();
     source = new EventSource(shown() ? `/play/events?game=${encodeURIComponent(shown())}` : '/play/events');
-    for (const topic of TOPICS) {
-      source.addEventListener(topic, (event) => hear(topic, JSON.parse(event.data)));
-    }
+    TOPICS.forEach((topic) => source.addEventListener(topic, (event) => hear(topic, JSON.parse(event.data))));
     source.onopen = () => connected(true);
     source.onerror = () => {
       connected(false);
