@@ -231,9 +231,7 @@ def test_an_unknown_event_is_passed_on(lichess: ScriptedLichess, inbox: Inbox, r
     lichess.answer(GAME_PATH, Reply(lines=[line("confetti")], end=End.STALL))
     read()
     assert heard(inbox) == StreamOpened(GAME)
-    report = heard(inbox)
-    assert isinstance(report, StreamEvent)
-    assert isinstance(report.event, UnknownEvent)
+    assert heard(inbox) == StreamEvent(GAME, UnknownEvent(type="confetti"), 0.0)
 
 
 def test_a_line_without_end_is_given_up(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
@@ -347,17 +345,23 @@ def test_an_eviction_is_logged_and_followed_by_a_pause(
 
 
 @pytest.mark.parametrize("game_id", [None, GAME])
+@pytest.mark.parametrize("page", ["<!DOCTYPE html>\n<p>We are updating the site.</p>\n", "<html>maintenance</html>"])
 def test_a_web_page_is_a_failure_and_no_eviction(
-    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture, game_id: str | None
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture, game_id: str | None, page: str
 ) -> None:
-    page = Reply(lines=[b"<!DOCTYPE html>\n", b"<p>We are updating the site.</p>\n"])
-    lichess.answer(EVENT_PATH if game_id is None else GAME_PATH, page)
+    lichess.answer(EVENT_PATH if game_id is None else GAME_PATH, Reply(body=page))
     read(game_id)
     for _ in range(3):
         loss = lost(inbox)
         assert (loss.reason, loss.as_asked) == ("a web page came instead of the stream", False)
     assert "stream.evicted" not in caplog.text
     assert "stream.unreadable" not in caplog.text
+
+
+def test_half_a_line_is_a_failure_and_no_eviction(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(EVENT_PATH, Reply(lines=[game_state()[:20]], end=End.CUT, chunked=False))
+    read(None)
+    assert not any(lost(inbox).as_asked for _ in range(3))
 
 
 @pytest.mark.parametrize("text", [b'"\xff\xfe"', b'"never ends', b"\x00"])
