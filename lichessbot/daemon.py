@@ -129,8 +129,8 @@ class Daemon:
         )
         self._reconciler = Reconciler(self._games, self._lobby, self._outbox, store, access.url, timeouts)
         self._counters = counters = Counters()
-        self._shutdown = Shutdown(self._games, self._lobby, manager, timeouts)
-        self._control_handler = ControlHandler(self._connection, self._games, self._lobby, self._shutdown, counters)
+        self._shutdown = shutdown = Shutdown(self._games, self._lobby, manager, timeouts)
+        self._control_handler = ControlHandler(self._connection, self._games, self._lobby, store, shutdown, counters)
         self._control = ControlServer(settings.loaded.state_dir, self._inbox.put)
         self._web = web
         self._startup_check: startup_check.StartupCheck | None = None

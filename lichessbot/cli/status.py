@@ -25,6 +25,7 @@ from lichessbot.control.status import (
     EngineStatus,
     Evaluation,
     PlayerStatus,
+    RecordsStatus,
     RunningGame,
     Status,
     StreamStatus,
@@ -161,6 +162,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     yield "arenas", ", ".join(lobby.tournaments)
     yield "blocked", ", ".join(lobby.blocked)
     yield "engine", _engine(status.engine)
+    yield "records", _records(status.records)
     faults = {name: number for name, number in asdict(status.faults).items() if number}
     yield "faults", _joined(*(f"{name.replace('_', ' ')}: {number}" for name, number in faults.items()))
 
@@ -210,6 +212,10 @@ def _engine(it: EngineStatus) -> str:
     running = f"{it.processes} running" if it.processes else ""
     memory = f"{it.memory_bytes / (1 << 20):,.0f} MiB with the daemon" if it.memory_bytes else ""
     return ", ".join(filter(None, (speed, running, memory)))
+
+
+def _records(it: RecordsStatus) -> str:
+    return "" if it.unwritten_for_s is None else f"not written for {_duration(it.unwritten_for_s)}: {it.error}"
 
 
 def _block(game: RunningGame, theme: Theme) -> RenderableType:

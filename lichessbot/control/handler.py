@@ -13,7 +13,7 @@ from lichessbot import __version__
 from lichessbot.control.commands import CannotDo, ControlAnswer, ControlCommand, ControlRequest
 from lichessbot.control.counters import Counters
 from lichessbot.control.shutdown import Shutdown
-from lichessbot.control.status import Activity, ConnectionStatus, LobbyStatus, RunningGame, Status
+from lichessbot.control.status import Activity, ConnectionStatus, LobbyStatus, RecordsStatus, RunningGame, Status
 from lichessbot.log import EventLog, counted
 
 
@@ -73,16 +73,29 @@ class Lobby(Protocol):
     def leave_tournament(self, tournament_id: str) -> str: ...
 
 
+class Records(Protocol):
+    @property
+    def failure(self) -> tuple[float, str] | None:
+        """Since which monotonic second nothing can be written, and why; None if the disk works."""
+
+
 class ControlHandler:
     """Answers the operator, and says in one line what goes on. For the main thread."""
 
     def __init__(
-        self, connection: Connection, games: Games, lobby: Lobby, shutdown: Shutdown, counters: Counters
+        self,
+        connection: Connection,
+        games: Games,
+        lobby: Lobby,
+        records: Records,
+        shutdown: Shutdown,
+        counters: Counters,
     ) -> None:
         self._shutdown = shutdown
         self._connection = connection
         self._games = games
         self._lobby = lobby
+        self._records = records
         self._counters = counters
         self._log = EventLog()
         self._began_at, self._began_epoch_s = time.monotonic(), time.time()
@@ -91,12 +104,13 @@ class ControlHandler:
     def summary(self) -> str:
         """Return what goes on in one line, for the service manager."""
         bugs = self._counters.faults.internal_errors
-        activity = self._activity
+        activity, failure = self._activity, self._records.failure
         states = {Activity.FINISHING: "finishing, takes no new games", Activity.PAUSED: "paused, takes no new games"}
         parts = (
             self._connection.summary,
             self._games.summary,
             self._lobby.summary,
+            f"records not written: {failure[1]}" if failure else "",
             f"internal errors: {bugs}, see the log" if bugs else "",
             states.get(activity, ""),
         )
@@ -105,6 +119,7 @@ class ControlHandler:
     def status(self) -> Status:
         """Return everything that there is to see, as it is now."""
         now, leave_at = time.monotonic(), self._shutdown.leave_at
+        failure = self._records.failure
         return Status(
             version=__version__,
             process_id=os.getpid(),
@@ -119,6 +134,7 @@ class ControlHandler:
             engine=self._counters.engine(self._games.engine_processes),
             faults=self._counters.faults,
             began_epoch_s=self._began_epoch_s,
+            records=RecordsStatus(now - failure[0], failure[1]) if failure else RecordsStatus(),
         )
 
     @property

@@ -301,6 +301,16 @@ class Faults:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordsStatus:
+    """Whether the records of games and moves are written."""
+
+    unwritten_for_s: float | None = None
+    """For how long nothing could be written; None while the disk works."""
+    error: str = ""
+    """Why."""
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     version: str
     process_id: int
@@ -318,3 +328,4 @@ class Status:
     faults: Faults
     began_epoch_s: float = 0.0
     """When the daemon started, by its clock at that moment; 0 from a daemon of an older version."""
+    records: RecordsStatus = RecordsStatus()

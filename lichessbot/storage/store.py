@@ -108,7 +108,8 @@ class Store:
         self._unwritten: list[_Note] = []
         self._lost = 0
         """How many notes were given up since the disk failed."""
-        self._failing = False
+        self.failure: tuple[float, str] | None = None
+        """Since which monotonic second nothing can be written, and why; None if the disk works. For any thread."""
         try:
             self._remember()
         except StateFailed as error:
@@ -304,7 +305,7 @@ class Store:
         retry_at = tidy_at = time.monotonic()
         closing = False
         while not closing:
-            notes = self._next_notes(retry_at if self._failing else tidy_at)
+            notes = self._next_notes(tidy_at if self.failure is None else retry_at)
             closing = None in notes
             now = time.monotonic()
             is_untidy = now >= tidy_at
@@ -313,14 +314,14 @@ class Store:
                 self._unwritten.append(_Note(old))
                 tidy_at = now + _TIDY_EVERY.total_seconds()
             self._unwritten.extend(note for note in notes if note is not None)
-            if closing or not self._failing or now >= retry_at:
+            if closing or self.failure is None or now >= retry_at:
                 self._write_all()
                 retry_at = now + self._retry_every.total_seconds()
             self._give_up_surplus()
             for note in notes:
                 if note is not None and note.settled is not None:
                     note.settled.set()
-            if is_untidy and not self._failing:
+            if is_untidy and self.failure is None:
                 self._shrink()
 
     def _next_notes(self, until: float) -> list[_Note | None]:
@@ -341,8 +342,8 @@ class Store:
         except Exception as error:
             self._log.crash("store.crashed", error, lost=len(self._unwritten))
         self._unwritten.clear()
-        if self._failing:
-            self._failing = False
+        if self.failure is not None:
+            self.failure = None
             self._log.info("store.works_again", lost=self._lost or None)
             self._lost = 0
 
@@ -365,8 +366,8 @@ class Store:
 
     def _log_failure(self, error: StateError, meaning: str = "nothing is recorded for now") -> None:
         """Log a failure once until writing works again."""
-        if not self._failing:
-            self._failing = True
+        if self.failure is None:
+            self.failure = time.monotonic(), str(error.__cause__ or error)
             self._log.warning("store.failed", error=error, meaning=f"{meaning}; games go on")
 
 

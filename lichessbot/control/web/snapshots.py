@@ -213,6 +213,7 @@ def without_time(status: Status) -> Status:
         connection=replace(connection, events=events, held_back_s=is_held_back, requests=requests),
         games=tuple(_still_game(game, status.at_epoch_s) for game in status.games),
         lobby=replace(lobby, queue=waiting, matchmaking=matchmaking),
+        records=replace(status.records, unwritten_for_s=None if status.records.unwritten_for_s is None else 0.0),
     )
 
 

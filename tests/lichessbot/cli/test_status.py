@@ -28,6 +28,7 @@ from lichessbot.control.status import (
     Faults,
     HeldBack,
     PlayerStatus,
+    RecordsStatus,
     RequestQueue,
     RunningGame,
     Status,
@@ -109,6 +110,8 @@ def test_trouble_is_told() -> None:
     assert line.endswith("; abcd1234 silent for 20 s; abcd1234 has no stream")
     ended = replace(STATUS.connection, events=replace(STATUS.connection.events, is_open=False, open_for_s=None))
     assert facts(replace(STATUS, connection=ended))["lichess"] == "listening; event stream closed, last line 4 s ago"
+    full = replace(STATUS, records=RecordsStatus(10_800.0, "database or disk is full"))
+    assert facts(full)["records"] == "not written for 3 h 0 min: database or disk is full"
 
 
 def test_a_game_is_drawn_from_our_side_with_clocks_and_what_our_move_was_chosen_by() -> None:

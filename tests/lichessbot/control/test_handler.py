@@ -5,6 +5,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
@@ -25,7 +26,7 @@ from lichessbot.control.commands import (
 from lichessbot.control.counters import Counters
 from lichessbot.control.handler import ControlHandler
 from lichessbot.control.shutdown import Shutdown
-from lichessbot.control.status import Activity, Faults, Limit, StreamStatus, clock_time
+from lichessbot.control.status import Activity, Faults, Limit, RecordsStatus, StreamStatus, clock_time
 from lichessbot.errors import ExitCode, Refused, Unreachable, UnreadableLine
 from lichessbot.inbox import count_fault
 from lichessbot.lichess.commands import CommandFailed, ReadAccount
@@ -106,8 +107,10 @@ class Room:
         self.lobby, self.counters = Lobby(), Counters()
         self.games = Games([GAME, GAME])
         self.connection = SimpleNamespace(summary="listening", is_open=True, describe=lambda: STATUS.connection)
+        self.records = SimpleNamespace(failure=None)
         self.shutdown = Shutdown(self.games, self.lobby, ServiceManager({}), Timeouts())
-        self.handler = ControlHandler(self.connection, self.games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
+        parts: Any = self.connection, self.games, self.lobby, self.records, self.shutdown, self.counters
+        self.handler = ControlHandler(*parts)
 
     def ask(self, command: ControlCommand, argument: str = "", **options: str) -> ControlAnswer:
         request = ControlRequest(command, argument, options)
@@ -152,6 +155,18 @@ def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
     assert status.activity is Activity.FINISHING
     assert status.ends_in_s == pytest.approx(GRACE.total_seconds(), abs=60)
     assert room.handler.summary == "listening; 2 games; finishing, takes no new games"
+
+
+def test_records_that_cannot_be_written_are_told_until_they_can(room: Room) -> None:
+    assert room.handler.status().records == RecordsStatus()
+    room.records.failure = (time.monotonic() - 3600.0, "database or disk is full")
+    records = room.handler.status().records
+    assert records.error == "database or disk is full"
+    assert records.unwritten_for_s == pytest.approx(3600.0, abs=60)
+    assert room.handler.summary == "listening; 2 games; records not written: database or disk is full"
+    room.records.failure = None
+    assert room.handler.status().records == RecordsStatus()
+    assert room.handler.summary == "listening; 2 games"
 
 
 @pytest.mark.parametrize(

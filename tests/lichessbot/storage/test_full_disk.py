@@ -44,12 +44,19 @@ def log_after_outage(folder: Path, caplog: pytest.LogCaptureFixture, write: Call
     """Return the line that tells that the disk works again."""
     caplog.set_level(logging.INFO)
     file = FullDisk(folder)
+    began = time.monotonic()
     with closing(Store(file, QUICKLY)) as store:
         until(lambda: "store.failed" in caplog.text)
+        failure = store.failure
+        assert failure is not None
+        assert began <= failure[0] <= time.monotonic()
+        assert failure[1] == "no space left"
         write(store)
         assert store.note_done("game", LimitedAction.GREETING).wait(60), "after all other notes"
+        assert store.failure == failure, "since the first failure"
         file.is_full = False
         until(lambda: "store.works_again" in caplog.text)
+        assert store.failure is None
     return next(it for it in (record.getMessage() for record in caplog.records) if it.startswith("store.works_again"))
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from lichessbot.control.status import HeldBack, RequestQueue, Status
+from lichessbot.control.status import HeldBack, RecordsStatus, RequestQueue, Status
 from lichessbot.control.web.metrics import METRICS_TYPE, metrics
 from tests.lichessbot.control.status_of import GAME, NOW, STATUS
 
@@ -38,6 +38,9 @@ def test_the_status_is_measured_in_base_units() -> None:
     assert found["lichessbot_limit_used", "bot games"] == found["lichessbot_limit_most", "bot games"] == 100
     assert found["lichessbot_faults_total", "event_streams_lost"] == 2
     assert found["lichessbot_faults_total", "internal_errors"] == 0
+    assert found["lichessbot_records_unwritten_seconds",] == 0
+    unwritten = samples(replace(STATUS, records=RecordsStatus(90.0, "disk is full")))
+    assert unwritten["lichessbot_records_unwritten_seconds",] == 90
     assert "version=0.0.4" in METRICS_TYPE or "version=1.0.0" in METRICS_TYPE
 
 

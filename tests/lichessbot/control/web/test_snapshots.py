@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lichessbot.control.commands import ControlAnswer, ControlRequest
-from lichessbot.control.status import HeldBack, PlayedMove, RequestQueue, Status, StreamStatus
+from lichessbot.control.status import HeldBack, PlayedMove, RecordsStatus, RequestQueue, Status, StreamStatus
 from lichessbot.control.web.snapshots import NoStatus, Snapshots, without_time
 from tests.lichessbot.control.status_of import GAME, STATUS
 
@@ -42,6 +42,8 @@ def later(status: Status, seconds: float) -> Status:
 def test_time_that_passes_is_no_news() -> None:
     assert later(STATUS, 2.0) != STATUS
     assert without_time(later(STATUS, 2.0)) == without_time(STATUS)
+    failing, still_failing = (replace(STATUS, records=RecordsStatus(seconds, "disk is full")) for seconds in (1.0, 2.0))
+    assert without_time(failing) == without_time(still_failing)
 
 
 def test_moments_that_are_found_from_two_clocks_each_time_are_no_news() -> None:
@@ -66,6 +68,7 @@ def test_moments_that_are_found_from_two_clocks_each_time_are_no_news() -> None:
         replace(STATUS, connection=replace(STATUS.connection, held_back_s=5.0)),
         replace(STATUS, lobby=replace(STATUS.lobby, queue=())),
         replace(STATUS, ends_in_s=60.0),
+        replace(STATUS, records=RecordsStatus(0.0, "disk is full")),
     ],
 )
 def test_everything_else_is_news(changed: Status) -> None:
