@@ -119,7 +119,8 @@ class Daemon:
         self._machine = Machine.detect()
         self._connection = Connection(access, self._inbox.put, timeouts)
         self._outbox = self._connection.outbox
-        self._archive = GameArchive(store)
+        self._counters = counters = Counters()
+        self._archive = GameArchive(store, counters.counted)
         self._notifier = Notifier(settings, self._outbox, timeouts)
         self._context: GameContext | None = None
         """What games share; None until the account is known and the engines are good."""
@@ -128,7 +129,6 @@ class Daemon:
             self._config, self._outbox, self._inbox.put, store, timeouts, access.proxy, lambda: self._games.games
         )
         self._reconciler = Reconciler(self._games, self._lobby, self._outbox, store, access.url, timeouts)
-        self._counters = counters = Counters()
         self._shutdown = shutdown = Shutdown(self._games, self._lobby, manager, timeouts)
         self._control_handler = ControlHandler(self._connection, self._games, self._lobby, store, shutdown, counters)
         self._control = ControlServer(settings.loaded.state_dir, self._inbox.put)

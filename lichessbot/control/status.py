@@ -296,6 +296,8 @@ class Faults:
     """Hung, or answered with an illegal move."""
     moves_without_engine: int = 0
     """Found by the daemon's own search, because no engine answered in time."""
+    games_without_pgn: int = 0
+    """Not written to `pgn_directory`, mostly because of the disk."""
     internal_errors: int = 0
     """Bugs; each is in the log with its traceback."""
 

@@ -139,7 +139,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "move.send": "sending {move}",
     "move.done": "round trip {round_trip_ms:ms}, our part {reaction_ms:ms}",
     "pgn.written": "wrote the game to {file}",
-    "pgn.lost": "the game was not written as PGN: [{reason}][{error}]",
+    "pgn.lost": "the game was not written as PGN: [{reason}][{error}][; {remedy}]",
     "pgn.crashed": "bug while writing the game as PGN, {times:nth}",
     # Engines and move sources
     "engine.good": "every engine works; variants: {variants}",

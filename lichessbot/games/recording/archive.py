@@ -15,6 +15,7 @@ from typing import Final
 
 from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant, opening_of
 from lichessbot.config import Config, PgnGrouping
+from lichessbot.control.status import Faults
 from lichessbot.games.recording.pgn import board_of, pgn_of
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import GameInfo
@@ -96,8 +97,11 @@ def _is_answered(board: Board, sent: MoveRecord, end: GameInfo) -> bool:
 class GameArchive:
     """Names the openings of finished games and writes their PGN, in a thread of its own. Use it from one thread."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, faults: Faults) -> None:
+        """`faults`: where a game that could not be written is counted."""
         self._store = store
+        self._faults = faults
+        self._counting = threading.Lock()
         self._log = EventLog()
         self._games: SimpleQueue[tuple[ArchivedGame, Config] | None] = SimpleQueue()
         self._writer: threading.Thread | None = None
@@ -105,7 +109,7 @@ class GameArchive:
     def put(self, game: ArchivedGame, config: Config) -> None:
         """Queue the game to be archived as configured. Never blocks."""
         if self._games.qsize() >= _MAX_QUEUED:
-            self._log.warning("pgn.lost", game=game.record.id, reason="the disk is too slow")
+            self._lose(game, reason="the disk is too slow")
             return
         self._games.put((game, config))
         if self._writer is None:
@@ -125,9 +129,19 @@ class GameArchive:
             try:
                 self._archive(game, config)
             except (InvalidFen, InvalidMove, InvalidVariant, OSError) as error:
-                self._log.warning("pgn.lost", game=game.record.id, error=error)
+                self._lose(game, error=error)
             except Exception as error:
                 self._log.crash("pgn.crashed", error, game=game.record.id)
+
+    def _lose(self, game: ArchivedGame, *, reason: str | None = None, error: Exception | None = None) -> None:
+        """Count and log a game that is not written as PGN. Any thread may call this."""
+        with self._counting:
+            self._faults.games_without_pgn += 1
+        remedy = None
+        if not isinstance(error, InvalidFen | InvalidMove | InvalidVariant):  # else that command fails as well
+            once = "" if self._store.failure is None else " once the records can be written again"
+            remedy = f"`lichessbot pgn {game.record.id}` has it{once}"
+        self._log.warning("pgn.lost", game=game.record.id, reason=reason, error=error, remedy=remedy)
 
     def _archive(self, game: ArchivedGame, config: Config) -> None:
         game = game.completed(self._store.moves_of(game.record.id))

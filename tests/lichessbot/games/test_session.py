@@ -276,7 +276,7 @@ def test_the_end_of_a_game_is_told_though_its_archive_gets_no_thread(
     session: GameSession, no_thread_once: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     session._context.store.note_result = lambda game, result: None
-    session._context.archive = GameArchive(session._context.store)
+    session._context.archive = GameArchive(session._context.store, session._context.counters.counted)
     players = {"white": {"id": "testbot"}, "black": {"id": "ferdinand"}, "clock": {"initial": 60_000, "increment": 0}}
     over = {**state("e2e4 e7e5 g1f3"), "status": "resign", "winner": "black"}
     full = GameFull.model_validate({"id": GAME, "variant": {"key": "standard"}, **players, "state": over})

@@ -32,6 +32,7 @@ class Notes(Store):
         self.scores = Scores()
         self.level_results = LevelResults()
         self.statements: list[Statement] = []
+        self.failure = None
         self.on_disk: Sequence[MoveRecord] = ()
 
     def record(self, *statements: Statement) -> None:

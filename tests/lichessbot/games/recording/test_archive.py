@@ -14,6 +14,7 @@ import chess.pgn
 import pytest
 
 from lichessbot.config import Config, PgnGrouping
+from lichessbot.control.status import Faults
 from lichessbot.games.recording import archive as archive_module
 from lichessbot.games.recording.archive import ArchivedGame, GameArchive
 from lichessbot.lichess.models import GameInfo
@@ -50,15 +51,15 @@ def test_the_last_move_is_found_however_the_end_writes_the_pockets(pockets: str)
     assert [move.move for move in both.moves] == CRAZYHOUSE.split()
 
 
-def archived(*games: ArchivedGame, folder: Path, grouping: PgnGrouping) -> None:
-    archive = GameArchive(Notes())
+def archived(*games: ArchivedGame, folder: Path, grouping: PgnGrouping, faults: Faults | None = None) -> None:
+    archive = GameArchive(Notes(), faults or Faults())
     for it in games:
         archive.put(it, Config(pgn_directory=folder, pgn_file_grouping=grouping))
     archive.close()
 
 
 def test_a_game_is_archived_by_a_thread_that_could_not_be_started_before(tmp_path: Path, no_thread_once: None) -> None:
-    archive, config = GameArchive(Notes()), Config(pgn_directory=tmp_path, pgn_file_grouping=PgnGrouping.ALL)
+    archive, config = GameArchive(Notes(), Faults()), Config(pgn_directory=tmp_path, pgn_file_grouping=PgnGrouping.ALL)
     archive.put(game(1), config)
     archive.put(game(2), config)
     archive.close()
@@ -132,12 +133,34 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_game_leaves_whole_games_only(
             raise OSError(28, "No space left on device")
         return write(file, data[:20])
 
+    faults = Faults()
     with monkeypatch.context() as patched:
         patched.setattr(archive_module.os, "write", fails_halfway)
-        archived(game(2), folder=tmp_path, grouping=PgnGrouping.ALL)
+        archived(game(2), folder=tmp_path, grouping=PgnGrouping.ALL, faults=faults)
     assert "pgn.lost game=game0002" in caplog.text
+    assert faults == Faults(games_without_pgn=1)
     archived(game(3), folder=tmp_path, grouping=PgnGrouping.ALL)
     assert games(tmp_path / "TestBot games.pgn") == ["game0001", "game0003"]
+
+
+def test_a_game_that_is_not_written_is_in_the_records_if_they_are_written(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, notes, faults = tmp_path / "pgn", Notes(), Faults()
+    folder.write_text("a file in its place")
+    config, impossible = Config(pgn_directory=folder), replace(game(3), moves=[MoveRecord(1, "e2e5")])
+    for failure, it in ((None, game(1)), ((1.0, "disk is full"), game(2)), (None, impossible)):
+        notes.failure = failure
+        archive = GameArchive(notes, faults)
+        archive.put(it, config)
+        archive.close()
+    told = [record.getMessage().partition(" remedy=")[2] for record in caplog.records]
+    assert told == [
+        '"`lichessbot pgn game0001` has it"',
+        '"`lichessbot pgn game0002` has it once the records can be written again"',
+        "",
+    ]
+    assert faults.games_without_pgn == 3
 
 
 def test_a_folder_that_cannot_be_made_is_logged_and_tried_again(

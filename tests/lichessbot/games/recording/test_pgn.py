@@ -9,6 +9,7 @@ import pytest
 
 from engine.facade import chess960_fen
 from lichessbot.config import Config
+from lichessbot.control.status import Faults
 from lichessbot.games.actions import GameOver
 from lichessbot.games.recording.archive import GameArchive
 from lichessbot.lichess.enums import Colour, GameStatus
@@ -142,7 +143,7 @@ def test_the_result_is_the_games(over: GameOver, result: str, termination: str) 
 def test_a_game_without_moves_or_an_aborted_one_has_no_file(tmp_path: Path, moves: str, status: GameStatus) -> None:
     recording = Recording()
     recording.full(moves)
-    archive = GameArchive(recording.store)
+    archive = GameArchive(recording.store, Faults())
     archive.put(recording.finished(GameOver(status, None, len(moves.split()))), Config(pgn_directory=tmp_path / "pgn"))
     archive.close()
     assert list(tmp_path.iterdir()) == []
