@@ -8,6 +8,7 @@ import click
 
 from lichessbot.cli.records.text import games_in_words
 from lichessbot.errors import ExitCode
+from lichessbot.log import inert
 from lichessbot.storage.database import FILE_NAME, older_than_ours
 from lichessbot.storage.game_filter import GameFilter
 from lichessbot.storage.game_history import GameHistory
@@ -34,11 +35,27 @@ class FilteredGames(GameHistory):
 
     def complain(self) -> int:
         """Say that no game is meant, and return the exit code."""
+        file = self.folder / FILE_NAME
         if older_than_ours(self.folder):
-            problem = "is of an older version; the next `lichessbot run` converts it"
-            sys.stderr.write(f"{self.folder / FILE_NAME} {problem}\n")
+            sys.stderr.write(f"{file} is of an older version; the next `lichessbot run` converts it\n")
             return ExitCode.FAILED
-        count = len(self)
-        problem = "none of them matches" if count else "the daemon records every game it plays"
-        sys.stderr.write(f"{self.folder / FILE_NAME} has {games_in_words(count)}; {problem}\n")
+        if not file.exists() or not file.stat().st_size:
+            problem = f"there are no records in {self.folder} yet"
+        else:
+            count = len(self)
+            problem = f"{file} has {games_in_words(count)}{'; none of them matches' if count else ''}"
+        sys.stderr.write(f"{problem}{self._unwritten()}\n")
         return ExitCode.FAILED
+
+    def _unwritten(self) -> str:
+        """Return why games may be missing, if a daemon runs and cannot write the records."""
+        from lichessbot.control.client import NoAnswer, NoDaemon, ask
+        from lichessbot.control.commands import ControlCommand
+
+        try:
+            status = ask(self.folder, ControlCommand.STATUS).status
+        except (NoDaemon, NoAnswer):
+            return ""
+        if status is None or status.records.unwritten_for_s is None:
+            return ""
+        return f"; the running daemon cannot write the records: {inert(status.records.error)}"

@@ -16,10 +16,14 @@ import chess.pgn
 import pytest
 
 from lichessbot.cli.main import main
+from lichessbot.control.commands import ControlAnswer
+from lichessbot.control.status import RecordsStatus
 from lichessbot.storage import game_history, game_records
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
 from lichessbot.storage.migrations import MIGRATIONS
+from tests.fakes.main_thread import FakeMainThread
+from tests.lichessbot.control.status_of import STATUS
 
 Asked = Callable[..., tuple[int, str, str]]
 
@@ -201,14 +205,31 @@ def test_records_of_an_older_version_are_not_called_empty(tmp_path: Path, asked:
 @pytest.mark.parametrize("command", ["stats", "games", "pgn", "postmortem"])
 def test_a_wrong_filter_and_a_missing_game_are_told_in_one_line(tmp_path: Path, asked: Asked, command: str) -> None:
     path = tmp_path / "state" / FILE_NAME
-    nothing = (1, "", f"{path} has 0 games; the daemon records every game it plays\n")
+    nothing = (1, "", f"there are no records in {path.parent} yet\n")
     assert asked(command, "abcd1234") == nothing
+    path.parent.mkdir()
+    path.touch()
+    assert asked(command, "abcd1234") == nothing, "as a full disk leaves it"
+    with closing(Database(path.parent)) as file:
+        file.read("SELECT 1")
+    assert asked(command, "abcd1234") == (1, "", f"{path} has 0 games\n")
     fill(tmp_path)
     assert asked(command, "abcd1234") == (1, "", f"{path} has 3 games; none of them matches\n")
     code, out, problem = asked(command, "oponent=karl")
     assert (code, out, problem.count("\n")) == (2, "", 1)
     expected = "expected the id or address of one game" if command == "postmortem" else "did you mean opponent?"
     assert expected in problem
+
+
+@pytest.mark.parametrize("records", [RecordsStatus(), RecordsStatus(60.0, "disk is full")])
+def test_games_that_the_running_daemon_cannot_write_are_not_called_none(
+    tmp_path: Path, asked: Asked, records: RecordsStatus
+) -> None:
+    (tmp_path / "state").mkdir()
+    with closing(FakeMainThread(tmp_path / "state")) as daemon:
+        daemon.answer = lambda request: ControlAnswer(True, status=replace(STATUS, records=records))
+        why = "; the running daemon cannot write the records: disk is full" if records.error else ""
+        assert asked("games") == (1, "", f"there are no records in {tmp_path / 'state'} yet{why}\n")
 
 
 def test_a_limit_and_all_games_exclude_each_other(asked: Asked) -> None:
