@@ -332,7 +332,8 @@ def _bytes_used(connection: sqlite3.Connection) -> int:
 def _locked(folder: Path, log: EventLog) -> int | None:
     """Return an open file with an exclusive lock, which the system releases however this process ends.
 
-    Returns None if no lock file can be made; then nothing can be recorded either. Raises StateLocked.
+    Returns None if no lock file can be made; then nothing can be recorded either. Raises StateLocked. The process id
+    in the file is for messages only.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -342,8 +343,6 @@ def _locked(folder: Path, log: EventLog) -> int | None:
         return None
     try:
         _lock_exclusively(lock)
-        os.ftruncate(lock, 0)
-        os.write(lock, f"{os.getpid()}\n".encode())
     except BlockingIOError as error:
         owner = os.pread(lock, 20, 0).decode("ascii", "replace").strip()
         os.close(lock)
@@ -353,6 +352,10 @@ def _locked(folder: Path, log: EventLog) -> int | None:
         ) from error
     except OSError as error:
         log.warning("store.no_lock", error=error, meaning="a second daemon would not be detected")
+        return lock
+    with suppress(OSError):  # the disk may be full
+        os.ftruncate(lock, 0)
+        os.write(lock, f"{os.getpid()}\n".encode())
     return lock
 
 

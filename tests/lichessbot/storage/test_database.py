@@ -126,6 +126,17 @@ def test_a_command_that_looks_whether_a_daemon_runs_does_not_keep_one_from_start
     Database(tmp_path).close()
 
 
+def test_a_folder_that_cannot_be_locked_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(file: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    Database(tmp_path).close()
+    assert "store.no_lock" in caplog.text
+
+
 def test_a_killed_daemon_leaves_no_lock_behind(tmp_path: Path) -> None:
     with subprocess.Popen([*PYTHON, WRITE_FOREVER, str(tmp_path)], stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None

@@ -1,6 +1,8 @@
 """What waits for a full disk is limited; what matters least is lost first, and told."""
 
+import errno
 import logging
+import os
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.errors import StateFailed
+from lichessbot.errors import StateFailed, StateLocked
 from lichessbot.storage import store as store_room
 from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.game_records import ChatRecord, MoveRecord, played, said
@@ -104,3 +106,17 @@ def test_the_oldest_are_lost_if_all_matter(tmp_path: Path, caplog: pytest.LogCap
 def test_nothing_is_told_if_nothing_is_lost(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert log_after_outage(tmp_path, caplog, lambda store: block(store, "ada")) == "store.works_again"
     assert read_only(tmp_path, "SELECT id FROM blocked_players") == [("ada",)]
+
+
+def test_a_full_disk_does_not_weaken_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(file: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", refuse)
+        first = Database(tmp_path)
+    with closing(first), pytest.raises(StateLocked, match="is in use: stop that daemon first"):
+        Database(tmp_path)
+    assert "store.no_lock" not in caplog.text
