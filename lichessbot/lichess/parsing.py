@@ -158,15 +158,17 @@ def validated(model: type[_Model], data: Any) -> _Model:
 
 def _without_malformed(model: type[_Model], data: Any) -> _Model:
     """Return `data` as that model without malformed fields. Raises UnreadableLine if a required one is malformed."""
+    first: ValidationError | None = None
     while True:
         try:
             return model.model_validate(data)
         except ValidationError as error:
+            first = first or error  # later ones miss what was left out
             fewer = data
             for details in error.errors(include_url=False, include_input=False):
                 fewer = _without(fewer, details["loc"])
             if fewer is data:
-                raise UnreadableLine(_complaint(model, error)) from error
+                raise UnreadableLine(_complaint(model, first)) from first
             data = fewer  # an object around what is left out may lack it now
 
 

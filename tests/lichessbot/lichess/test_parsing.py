@@ -247,6 +247,15 @@ def test_an_absurd_clock_is_limited() -> None:
     assert (state.wtime, state.btime) == (2**31 - 1, 1 - 2**31)
 
 
+def test_the_field_that_is_wrong_is_named_and_not_the_object_around_it() -> None:
+    full = read("game-gameFull.json")
+    line = {**full, "state": {**full["state"], "moves": []}}
+    with pytest.raises(UnreadableLine, match=r"^GameFull: state\.moves: Input should be a valid string$"):
+        parsing.parse_game_event(json.dumps(line).encode())
+    with pytest.raises(UnreadableLine, match=r"^GameStart: game\.variant: Field required$"):
+        parsing.parse_account_event(b'{"type":"gameStart","game":{"id":"abcdefgh"}}')
+
+
 def test_an_absurd_pause_leaves_the_rest_of_the_error_readable() -> None:
     limit = {"key": "bot.vsBot.day", "seconds": 10**400}
     body = parsing.parse_error(json.dumps({"error": "played enough", "ratelimit": limit}).encode())
