@@ -266,7 +266,7 @@ class Game:
             return
         self._board, self._known_moves = board, tuple(state.moves.split())
         self._start = full.variant.key, full.initial_fen
-        if fresh:
+        if fresh or not {"wtime", "btime"} <= state.model_fields_set:  # a clock could not be read
             state = with_known_clocks(full, state, self._clock, received_at)
         self._clock = clock = GameClock.read(full, state, self._colour, board.turn, received_at, self._timeouts)
         if self._delivery is not None and not self._delivery.is_for(self._moves):

@@ -288,7 +288,7 @@ class GameClock:
 
 
 def with_known_clocks(full: GameFull, state: GameState, last: GameClock | None, now: float) -> GameState:
-    """Return the first state of a new connection, with the time we know of in place of a zero.
+    """Return a state that is the first of a connection, or lacks a clock, with the time we know of in place of a zero.
 
     After a reconnect, Lichess sometimes sends zero clocks in a game that goes on (lichess-bot issue 1053). We know the
     clocks of the `last` state, or, before both sides have moved, the initial time. Otherwise, as after a restart, the

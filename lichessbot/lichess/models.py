@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, ConfigDict, Field, model_validator
+from pydantic.functional_validators import BeforeValidator
 
 from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Speed
 from lichessbot.log import counted, inert
@@ -27,7 +28,8 @@ _LONGEST_WAIT_S: Final = timedelta(days=366).total_seconds()
 # Lichess sends this for "no limit"; only times are larger.
 _LARGEST: Final = 2**31 - 1
 
-Number = Annotated[int, AfterValidator(lambda number: max(-_LARGEST, min(_LARGEST, number)))]
+_ROUNDED: Final = BeforeValidator(lambda it: round(it) if isinstance(it, float) and math.isfinite(it) else it)
+Number = Annotated[int, _ROUNDED, AfterValidator(lambda number: max(-_LARGEST, min(_LARGEST, number)))]
 
 # Ids become parts of addresses, so nothing else may pass as one.
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
@@ -268,11 +270,11 @@ class Player(Payload):
 
 
 class GameState(Payload):
-    """All moves since `initialFen`, and the clocks in ms at that moment."""
+    """All moves since `initialFen`, and the clocks in ms at that moment; 0 if missing or unreadable."""
 
     moves: str
-    wtime: Number
-    btime: Number
+    wtime: Number = 0
+    btime: Number = 0
     winc: Number = 0
     binc: Number = 0
     status: GameStatus

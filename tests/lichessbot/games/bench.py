@@ -35,7 +35,12 @@ def limited(seconds: float) -> RateLimited:
 
 
 def state(
-    moves: str = "", flags: str = "", *, time_ms: int = 60_000, status: str = "started", winner: str | None = None
+    moves: str = "",
+    flags: str = "",
+    *,
+    time_ms: int | None = 60_000,
+    status: str = "started",
+    winner: str | None = None,
 ) -> dict[str, Any]:
     """Return a state as Lichess sends it; `flags` are the names of fields that are true."""
     return {

@@ -93,6 +93,21 @@ def test_zero_clocks_after_a_reconnect_leave_the_time_that_was_known() -> None:
     assert limits.black_time_ms == 0, "only the first line of a connection is doubted"
 
 
+def test_a_game_without_readable_clocks_goes_on_with_the_time_that_is_known() -> None:
+    bench = Bench()
+    think, moves = bench.full(time_ms=None), ""
+    assert only(think, StartSearch).search.limits.white_time_ms == 60_000
+    for ours, reply, left_ms in (("e2e4", "e7e5", 60_000), ("g1f3", "b8c6", 55_000), ("f1c4", "f8c5", 50_000)):
+        bench.now += 5
+        assert only(bench.find(think, ours), SendMove).move == ours
+        assert bench.state(f"{moves} {ours}", time_ms=None) == []
+        bench.now += 5
+        moves = f"{moves} {ours} {reply}"
+        think = bench.state(moves, time_ms=None)
+        limits = only(think, StartSearch).search.limits
+        assert (limits.white_time_ms, limits.black_time_ms) == (left_ms, 60_000)
+
+
 def test_a_takeback_is_believed_from_a_new_connection_and_restarts_the_search() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5")

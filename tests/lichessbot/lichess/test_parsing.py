@@ -247,6 +247,20 @@ def test_an_absurd_clock_is_limited() -> None:
     assert (state.wtime, state.btime) == (2**31 - 1, 1 - 2**31)
 
 
+@pytest.mark.parametrize(
+    ("sent", "known"),
+    [(120_000.7, 120_001), ("120000", 120_000), ("PT120S", 0), (None, 0), ([], 0), ({}, 0), (math.nan, 0)],
+)
+def test_a_clock_that_cannot_be_read_hides_no_move(sent: object, known: int) -> None:
+    full = read("game-gameFull.json")
+    line = {**full, "state": {**full["state"], "wtime": sent}}
+    event = parsing.parse_game_event(json.dumps(line).encode())
+    assert isinstance(event, events.GameFull)
+    assert (event.state.moves, event.state.wtime) == (full["state"]["moves"], known)
+    assert event.state.btime == full["state"]["btime"]
+    assert ("wtime" in event.state.model_fields_set) is (known > 0)
+
+
 def test_the_field_that_is_wrong_is_named_and_not_the_object_around_it() -> None:
     full = read("game-gameFull.json")
     line = {**full, "state": {**full["state"], "moves": []}}
