@@ -1,5 +1,6 @@
 """Why a single challenge is not sent."""
 
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,17 +15,18 @@ from lichessbot.matchmaking.selection import Proposal
 
 QUOTA: Any = SimpleNamespace(single_challenge_at=lambda config, now_epoch_s, is_bot: 0.0)
 LISTS: Any = SimpleNamespace(blocked=(), naming=lambda user, lists: None)
-OPPONENTS: Any = SimpleNamespace(rests_until=lambda user, terms: 0.0)
 
 
-def objections(opponent: str, *, is_bot: bool, paused: bool = False, **keys: Any) -> list[str | None]:
+def objections(
+    opponent: str, *, is_bot: bool, rests_until: float = 0.0, snapshot: dict[str, Any] | None = None, **keys: Any
+) -> list[str | None]:
     """Why a rematch and a rechallenge are not sent, where `challenge` blocks two opponents."""
     config = Config.model_validate({"challenge": {"block_list": ["robot", "anna"]}, "matchmaking": keys})
-    snapshot = Snapshot(config, "testbot", paused=paused)
+    declines: Any = SimpleNamespace(rests_until=lambda user, terms: rests_until)
     terms = Terms(Variant.STANDARD, ExactClock(180, 2), rated=True, colour=Colour.WHITE)
-    it = Proposal(opponent, terms, is_bot=is_bot)
-    them = Objections(QUOTA, LISTS, OPPONENTS)
-    return [them.to_rematch(it, snapshot, 0.0, 0.0), them.to_rechallenge(it, snapshot, 0.0)]
+    it, now = Proposal(opponent, terms, is_bot=is_bot), Snapshot(config, "testbot", **(snapshot or {}))
+    them = Objections(QUOTA, LISTS, declines)
+    return [them.to_rematch(it, now, 0.0, 0.0), them.to_rechallenge(it, now, 0.0)]
 
 
 @pytest.mark.parametrize("included", [True, False])
@@ -38,4 +40,15 @@ def test_the_block_list_of_challenges_counts_for_people_always() -> None:
 
 
 def test_a_paused_bot_does_not_say_that_its_slots_are_taken() -> None:
-    assert objections("maia1", is_bot=True, paused=True)[0] == "no new games are taken"
+    assert objections("maia1", is_bot=True, snapshot={"paused": True})[0] == "no new games are taken"
+
+
+@pytest.mark.parametrize("is_bot", [True, False])
+def test_while_a_slot_is_kept_for_a_human_no_rematch_is_offered(is_bot: bool) -> None:
+    found = objections("maia1", is_bot=is_bot, snapshot={"our_challenges_wait_until": inf})
+    assert found == ["the slot is kept for a human", None]
+
+
+@pytest.mark.parametrize(("is_bot", "objection"), [(True, "the bot declined such a challenge"), (False, None)])
+def test_a_bot_that_declined_gets_no_rematch_unless_the_operator_asks(is_bot: bool, objection: str | None) -> None:
+    assert objections("maia1", is_bot=is_bot, rests_until=inf) == [objection, None]
