@@ -3,14 +3,12 @@
 import time
 from contextlib import closing
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 from lichessbot.storage.challenge_records import ChallengeOutcome, ChallengeRecord
 from lichessbot.storage.database import Database
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.store import Store
-from tests.lichessbot.storage.test_store import count, until
 
 
 def entry(
@@ -51,13 +49,3 @@ def test_the_name_of_a_challenger_is_shown_if_it_is_known(tmp_path: Path) -> Non
         store.note_challenge(replace(entry("new", time.time()), challenger_name="RiVal"))
     with closing(Store(Database(tmp_path))) as store:
         assert [it.shown_challenger for it in store.challenges.newest(2)] == ["rival", "RiVal"]
-
-
-def test_challenges_are_kept_for_ninety_days(tmp_path: Path) -> None:
-    ago = timedelta(days=91).total_seconds()
-    with closing(Store(Database(tmp_path))) as store:
-        store.note_challenge(entry("old", time.time() - ago))
-        store.note_challenge(entry("new", time.time()))
-    with closing(Store(Database(tmp_path))) as store:
-        until(lambda: count(tmp_path, "challenges") == 1)
-        assert store.challenges["new"] is not None

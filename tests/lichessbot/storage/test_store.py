@@ -187,6 +187,8 @@ def test_old_rows_are_deleted_at_startup(tmp_path: Path, monkeypatch: pytest.Mon
 # By table: its rows, and for how many days they are kept after the last value.
 KEPT = {
     "games (id, opponent, joined_at, left_at) VALUES (?, 'ada', 0, ?)": 1095,
+    "challenges (id, received_at, challenger, is_bot, variant, speed, terms, has_clock, answer, reason, rule, because) "
+    "VALUES (?, ?, 'ada', 1, 'standard', 'blitz', '3+0', 1, 'accepted', '', '', '')": 90,
     "deeds (game_id, deed, done_at) VALUES (?, 'greeting', ?)": 365,
     "answers (challenge_id, answered_at) VALUES (?, ?)": 2,
     "bot_games (id, opponent, speed, ours, began_at) VALUES (?, 'ada', 'blitz', 1, ?)": 365,
