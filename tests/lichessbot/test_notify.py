@@ -6,7 +6,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,14 @@ from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import Account, GameFull, TokenInfo
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.log import EventLog
-from lichessbot.notify import Notice, Notifier, _Worker, run_program
+from lichessbot.notify import Notice, Notifier, _Worker, run_program, token_end
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
 from lichessbot.uci.search import NO_GAME, EngineDied
 from tests.fakes.arena import Arena, SlowOpponent, judge
 from tests.processes import is_alive
+from tests.time_zone import FAR_EAST, in_time_zone
 
 GAME = "abcd1234"
 DAY_S = 86400
@@ -195,6 +196,14 @@ def test_the_token_is_looked_at_every_day_and_its_end_told_ahead(caplog: pytest.
     assert bench.sent[1:] == [(ReadToken(), timedelta(days=1))] * 8
 
 
+@in_time_zone(FAR_EAST)
+def test_the_day_on_which_the_token_expires_is_one_of_utc() -> None:
+    expires = datetime(2026, 12, 31, 23, 30, tzinfo=UTC).timestamp()
+    token = TokenInfo.model_validate({"userId": "testbot", "expires": int(expires * 1000)})
+    assert token_end(token, expires - 5.9 * DAY_S) == ("2026-12-31", 5)
+    assert token_end(token, expires + 60) == ("2026-12-31", 0)
+
+
 def test_a_token_without_an_end_or_answer_is_asked_again_tomorrow() -> None:
     bench = Bench()
     unknown = CommandDone(ReadToken(), None)
@@ -255,11 +264,13 @@ def recorded(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line.endswith("\n")]  # the last may be half written
 
 
+@in_time_zone(FAR_EAST)
 def test_the_facts_are_in_the_environment_and_on_standard_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_secret")
     monkeypatch.setenv("NOTIFY_SOCKET", "@manager")
+    began_at = datetime.now(UTC).replace(microsecond=0)
     assert run_program([str(recorder(tmp_path))], TOLD, 30) is None
     (told,) = recorded(tmp_path)
     given, environment = told["stdin"], told["environment"]
@@ -269,6 +280,8 @@ def test_the_facts_are_in_the_environment_and_on_standard_input(
     assert environment["LICHESSBOT_TEXT"] == "lost against X"
     assert environment["LICHESSBOT_RATED"] == "true"
     assert environment["LICHESSBOT_TIME"] == given["time"]
+    told_at = datetime.strptime(given["time"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    assert began_at <= told_at <= datetime.now(UTC)
     assert not {"LICHESS_BOT_TOKEN", "NOTIFY_SOCKET"} & environment.keys()
 
 

@@ -20,6 +20,7 @@ from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
+from tests.time_zone import FAR_EAST, in_time_zone
 
 TIMEOUTS = replace(
     Timeouts(),
@@ -31,7 +32,7 @@ HASTY = replace(TIMEOUTS, connect=timedelta(seconds=1), list_answer=timedelta(se
 PATIENCE_S = 60.0
 LIST = "Villain\n# a remark\n\n  rival_2  # another\nvillain\n"
 NAMES = frozenset({"villain", "rival_2"})
-NOON_S = 1_798_718_400.0    # 2026-12-31 12:00 UTC
+DAY_BEGINS_S = 1_798_675_200.0    # 2026-12-31 00:00 UTC
 
 
 @pytest.fixture
@@ -68,8 +69,10 @@ def test_a_list_is_one_name_a_line_in_any_case(body: bytes) -> None:
         ("villain until 2025-01-01\nvillain", True),
     ],
 )
-def test_an_entry_with_a_day_lasts_through_that_day(line: str, listed: bool) -> None:
-    assert PlayerList.of_words("/list", parse(line.encode())).has("villain", NOON_S) is listed
+@in_time_zone(FAR_EAST)
+def test_an_entry_with_a_day_lasts_through_that_day_in_utc(line: str, listed: bool) -> None:
+    found = PlayerList.of_words("/list", parse(line.encode()))
+    assert [found.has("villain", DAY_BEGINS_S + hour * 3600) for hour in (0.5, 23.5)] == [listed] * 2
 
 
 def test_lines_of_another_form_are_ignored_and_named(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,16 +1,14 @@
 """The time zone of what the commands print."""
 
-import time
 from collections.abc import Iterator
 
 import pytest
 
+from tests.time_zone import UTC, in_time_zone
+
 
 @pytest.fixture(autouse=True)
-def _in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _in_utc() -> Iterator[None]:
     """Have days begin at the same moment wherever the tests run."""
-    with monkeypatch.context() as patch:
-        patch.setenv("TZ", "UTC")
-        time.tzset()
+    with in_time_zone(UTC):
         yield
-    time.tzset()

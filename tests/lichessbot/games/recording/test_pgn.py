@@ -16,8 +16,10 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFinish
 from lichessbot.lichess.streams import StreamEvent
 from tests.lichessbot.games.recording.recorded import GAME, Recording
+from tests.time_zone import FAR_EAST, in_time_zone
 
 
+@in_time_zone(FAR_EAST)
 def test_headers_are_those_of_lichess() -> None:
     recording = Recording()
     recording.full("e2e4 e7e5")
