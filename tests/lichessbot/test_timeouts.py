@@ -1,6 +1,9 @@
 from dataclasses import fields
 from datetime import timedelta
 
+import pytest
+
+from lichessbot.config.explanations import example
 from lichessbot.timeouts import Timeouts
 
 
@@ -21,3 +24,22 @@ def test_a_stream_survives_one_lost_keep_alive_but_not_two() -> None:
 
 def test_evicted_streams_stay_within_thirty_openings_in_ten_minutes() -> None:
     assert timedelta(minutes=10) / Timeouts().eviction_pause < 30
+
+
+@pytest.mark.parametrize(
+    ("name", "duration", "sentence"),
+    [
+        ("challenge_wait", timedelta(seconds=12), "a challenge waits up to 12 s for a game to end"),
+        ("human_waits", timedelta(minutes=2), "bots get no slot for two minutes after a human found none free"),
+        ("list_refresh", timedelta(minutes=15), "Read every 15 minutes."),
+        ("source_answer", timedelta(seconds=3), "at most 1/40 of the remaining clock, and at most 3 s."),
+        ("challenge_spacing_ceiling", timedelta(minutes=10), "At most one challenge every ten minutes."),
+        ("quota_day", timedelta(hours=24), "The most games against bots in 24 hours"),
+        ("challenge_open", timedelta(seconds=25), "The challenge is withdrawn after 25 s."),
+        ("rematch_patience", timedelta(seconds=10), "a rematch waits for 10 s and is then not offered"),
+        ("tournament_soon", timedelta(minutes=2), "From two minutes before the start, a slot is kept for each"),
+    ],
+)
+def test_durations_are_those_that_the_example_promises(name: str, duration: timedelta, sentence: str) -> None:
+    assert getattr(Timeouts(), name) == duration
+    assert sentence in " ".join(line.strip(" #") for line in example().splitlines())
