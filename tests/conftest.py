@@ -23,6 +23,8 @@ settings.load_profile("same")
 
 # What these say of the terminal or the log of the tests is no business of the programs they start.
 OF_THE_TERMINAL = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+# The servers of the tests, to which no proxy leads. pip, which some tests run, may need the proxy of the environment.
+WITHOUT_PROXY = "127.0.0.1,localhost"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,6 +57,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     for name in OF_THE_TERMINAL:
         os.environ.pop(name, None)
     os.environ["TERM"] = "xterm-256color"
+    others = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
+    os.environ["no_proxy"] = os.environ["NO_PROXY"] = f"{others},{WITHOUT_PROXY}" if others else WITHOUT_PROXY
     worker = getattr(session.config, "workerinput", None)
     if worker is None or session.config.option.file_or_dir:
         return

@@ -119,6 +119,8 @@ def test_netrc_and_proxies_of_the_environment_are_ignored(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy")
+    monkeypatch.delenv("NO_PROXY")
     lichess.answer(MOVE, Reply())
     api.move("abcd1234", "e2e4")
     assert lichess.requests[0].headers["Authorization"] == f"Bearer {TOKEN}"
