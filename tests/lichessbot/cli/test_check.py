@@ -178,8 +178,9 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     (tmp_path / "blocked").write_text("villain\nrival until 2099-12-31\n")
     (tmp_path / "one").write_text("villain\n")
     lists = "challenge: {block_list_files: [blocked, one, missing]}\nnotify: {command: [sh, -c, 'echo Oh no; exit 3']}"
-    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{hash_mb: 1}}\n{lists}\n")
+    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{hash_mb: 2}}\n{lists}\n")
     monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
+    monkeypatch.setattr(Machine, "detect", lambda: Machine(4, 80))
     scopes = "bot:play,challenge:read,challenge:write"
     expires = datetime.now(UTC) + timedelta(days=9.5)
     token = {"userId": "test\x1b[2Jbot", "scopes": scopes, "expires": int(expires.timestamp() * 1000)}
@@ -196,6 +197,7 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     assert f"note  the token expires on {expires:%Y-%m-%d}, in 9 days: make a new one\n" in told
     assert "note  notify.command does not work: sh ended with exit code 3: Oh no\n" in told
     assert f"note  the block list {tmp_path}/missing cannot be used: No such file or directory" in told
+    assert "note  engine.hash_mb: 2 MiB for each game do not fit into memory, 1 are used\n" in told
 
 
 @pytest.mark.parametrize("name", [FILE_NAME, LOCK_NAME])
