@@ -95,6 +95,16 @@ def test_the_order_of_the_moves_before_does_not_matter(store: Store) -> None:
     assert opening_variety.prepare("two", search(1, "b1c3", "b8c6", "g1f3", "g8f6")).multipv == 4
 
 
+def test_the_twentieth_move_is_the_last_that_varies(store: Store) -> None:
+    opening_variety = OpeningVariety(store)
+    blacks = search(1, *(["g1f3", "g8f6", "f3g1", "f6g8"] * 10)[:39])
+    opening_variety.prepare("one", blacks)
+    opening_variety.choose_move(answer("one", 1, "f6g8"))
+    assert opening_variety.prepare("two", blacks).multipv == 4
+    whites = search(2, *blacks.moves, "f6g8")
+    assert opening_variety.prepare("one", whites).multipv == opening_variety.prepare("two", whites).multipv == 1
+
+
 def test_late_positions_and_moves_chosen_by_a_table_are_left_alone(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     late = search(1, *["g1f3", "g8f6", "f3g1", "f6g8"] * 10)
