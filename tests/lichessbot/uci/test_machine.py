@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.config import Config
+from lichessbot.lichess.enums import Speed
 from lichessbot.uci.machine import Machine, fitted, memory_warnings
 
 
@@ -38,6 +39,14 @@ def test_pondering_needs_a_core_for_each_thread_of_each_game(
 ) -> None:
     settings = Config.model_validate({"challenge": {"concurrency": engines}, "engine": {"threads": threads}})
     assert fitted(settings.engine, settings, Machine(cores, None)).ponder is ponders
+
+
+@pytest.mark.parametrize(("cores", "ponders"), [(3, False), (4, True)])
+def test_pondering_in_a_correspondence_game_leaves_a_core_to_each_game_with_a_clock(cores: int, ponders: bool) -> None:
+    settings = Config.model_validate({"challenge": {"concurrency": 3}})
+    machine = Machine(cores, None)
+    assert fitted(settings.engine, settings, machine).ponder, "the correspondence game yields"
+    assert fitted(settings.engine, settings, machine, Speed.CORRESPONDENCE).ponder is ponders
 
 
 @pytest.mark.parametrize(
