@@ -9,6 +9,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message
 
+from lichessbot.control.web import guard as guards
 from lichessbot.control.web.guard import AccessRules, Guard, Refusal
 
 PASSWORD = "sesame:öffne dich"
@@ -117,6 +118,32 @@ def test_nobody_waits_for_long() -> None:
         return [await status_of(it, "guess"), await status_of(it, PASSWORD)]
 
     assert asyncio.run(look()) == [401, 429], "not even whether it is right is told"
+
+
+class Clock:
+    """The time of those who only wait for a password to be looked at."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, wait_s: float) -> None:
+        until = self.now + wait_s
+        await asyncio.sleep(0)
+        self.now = max(self.now, until)
+
+
+def test_an_address_guesses_once_a_second_and_waits_for_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, it = Clock(), guard()
+    monkeypatch.setattr(guards, "time", clock)
+    monkeypatch.setattr(guards, "asyncio", clock)
+
+    async def guess() -> list[int]:
+        return await asyncio.gather(*(status_of(it, f"guess {number}") for number in range(15)))
+
+    assert asyncio.run(guess()) == [401] * 11 + [429] * 4
+    assert clock.now == 10
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "get"])
