@@ -43,6 +43,15 @@ def note(folder: Path, number: int) -> int:
     return number
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep Dask's folders, which a killed process leaves behind, out of the one that all processes share."""
+    folder = str(tmp_path_factory.mktemp("dask"))
+    with pytest.MonkeyPatch.context() as patch, dask_config.set({"temporary-directory": folder}):
+        patch.setenv("DASK_TEMPORARY_DIRECTORY", folder)
+        yield
+
+
 @pytest.fixture(scope="module")
 def dask() -> Iterator[LocalCluster]:
     logging.getLogger("asyncio").addFilter(cluster_client._is_not_of_dask)     # also before the first connection
