@@ -40,6 +40,21 @@ def test_systemd_waits_longer_than_the_daemon_does() -> None:
     assert Config().leave_after.total_seconds() == 2 * 3600
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RestartSec", "1"),
+        ("WatchdogSec", "60"),
+        ("StartLimitIntervalSec", "0"),
+        ("KillMode", "mixed"),
+        ("OOMPolicy", "continue"),
+    ],
+)
+def test_the_daemon_comes_back_and_keeps_its_games(name: str, value: str) -> None:
+    """It starts a second after a crash or a minute of standing still, however often, and outlives its engines."""
+    assert settings(name) == [value]
+
+
 def test_what_only_a_person_can_mend_is_not_tried_again() -> None:
     (codes,) = settings("RestartPreventExitStatus")
     assert {int(code) for code in codes.split()} == {ExitCode.USAGE, ExitCode.REFUSED}
