@@ -24,7 +24,7 @@ from lichessbot.lichess.models import ChallengeReceived, GameInfo
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
-from tests.lichessbot.challenges.challengers import WEAK, config, received
+from tests.lichessbot.challenges.challengers import STRONG, WEAK, config, received
 
 GAME = GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}})
 
@@ -82,6 +82,43 @@ def test_a_newer_challenge_of_the_same_player_replaces_the_queued_one(tmp_path: 
         desk.serve_queue()
         (accepted,) = outbox.sent
         assert accepted.challenge_id == "newer"
+
+
+@pytest.mark.parametrize(
+    ("waits", "declined", "is_kept"),
+    [
+        (STRONG, WEAK, True),
+        (STRONG, received("machine", title="BOT"), False),
+        (received("machine", rating=3000, title="BOT"), WEAK, False),
+    ],
+    ids=["a human", "a bot", "a human behind a bot"],
+)
+def test_the_next_slot_is_kept_for_a_human_who_found_none_unless_a_bot_waits(
+    tmp_path: Path, waits: ChallengeReceived, declined: ChallengeReceived, is_kept: bool
+) -> None:
+    outbox = Outbox()
+    with handler(tmp_path, outbox, Timeouts()) as desk:
+        desk.games.append(GAME)
+        for challenge in (waits, declined):
+            desk.answer(challenge, time.monotonic())
+        assert outbox.sent == [DeclineChallenge(declined.challenge.id, DeclineReason.LATER)]
+        assert desk.puts_humans_first(desk.config.challenge) is is_kept
+
+
+@pytest.mark.parametrize(("ago_s", "is_accepted"), [(1800, False), (5400, True)])
+def test_challenges_of_a_bot_count_for_as_long_as_the_key_says(tmp_path: Path, ago_s: int, is_accepted: bool) -> None:
+    outbox = Outbox()
+    with closing(Store(Database(tmp_path))) as store:
+        desk = Desk(store, outbox, Timeouts())
+        desk.config = Config(challenge=config(max_recent_bot_challenges=1, recent_bot_challenge_age=3600))
+        first = received("machine", title="BOT")
+        desk.answer(first, time.monotonic())
+        entry = store.challenges["machine"]
+        assert entry is not None
+        store.note_challenge(replace(entry, received_at=time.time() - ago_s))
+        again = first.challenge.model_copy(update={"id": "again"})
+        desk.answer(first.model_copy(update={"challenge": again}), time.monotonic())
+        assert isinstance(outbox.sent[-1], AcceptChallenge) is is_accepted
 
 
 def test_an_acceptance_after_a_wait_counts_its_time_from_when_the_challenge_came(tmp_path: Path) -> None:

@@ -256,6 +256,7 @@ def test_clocks_and_days(
         ({"rating_difference": 299}, rated(2300), "challenge.rating_difference = 299"),
         ({}, rated(None), None),
         ({"min_rating": 1}, rated(None), "challenge.min_rating = 1"),
+        ({"max_rating": 3999}, rated(None), "challenge.max_rating = 3999"),
         ({"rating_difference": 4000}, None, "challenge.rating_difference = 4000"),
         ({"bot": {"min_rating": 1600}}, rated(1500), None),
         ({"bot": {"min_rating": 1600}}, rated(1500, title="BOT"), "challenge.bot.min_rating = 1600"),

@@ -28,8 +28,10 @@ def ids(waiting: list[QueuedChallenge]) -> list[str]:
     return [it.challenge.id for it in waiting]
 
 
-RATED = received("rated", rating=1850, rated=True)
-MASTER = received("master", rating=1900, title="FM")
+RATED = received("rated", rating=1801, rated=True)
+NEARLY = received("nearly", rating=1799, rated=True)
+MASTER = received("master", rating=1802, title="FM")
+EXPERT = received("expert", rating=1798, title="CM")
 MACHINE = received("machine", rating=3000, title="BOT")
 UNRATED = received("nobody", rating=None)
 
@@ -37,14 +39,15 @@ UNRATED = received("nobody", rating=None)
 @pytest.mark.parametrize(
     ("keys", "order"),
     [
-        ({"sort_by": "first"}, ["nobody", "weak", "strong", "machine", "rated", "master"]),
-        ({}, ["machine", "master", "rated", "strong", "weak", "nobody"]),
-        ({"preference": "human"}, ["master", "rated", "strong", "weak", "nobody", "machine"]),
-        ({"preference": "bot", "sort_by": "first"}, ["machine", "nobody", "weak", "strong", "rated", "master"]),
+        ({"sort_by": "first"}, "nobody weak expert nearly strong machine rated master"),
+        ({}, "machine master rated strong nearly expert weak nobody"),
+        ({"preference": "human"}, "master rated strong nearly expert weak nobody machine"),
+        ({"preference": "bot", "sort_by": "first"}, "machine nobody weak expert nearly strong rated master"),
     ],
 )
-def test_the_order_is_by_kind_then_merit_or_arrival(keys: dict[str, Any], order: list[str]) -> None:
-    assert ids(queue_of(UNRATED, WEAK, STRONG, MACHINE, RATED, MASTER).in_order(config(**keys))) == order
+def test_the_order_is_by_kind_then_merit_or_arrival(keys: dict[str, Any], order: str) -> None:
+    waiting = queue_of(UNRATED, WEAK, EXPERT, NEARLY, STRONG, MACHINE, RATED, MASTER)
+    assert ids(waiting.in_order(config(**keys))) == order.split()
 
 
 def test_equals_keep_the_order_in_which_they_came() -> None:

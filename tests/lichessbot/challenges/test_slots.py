@@ -1,9 +1,17 @@
 from datetime import timedelta
 
-from lichessbot.challenges.slots import SlotHolder, Slots
+from lichessbot.challenges.slots import Occupancy, SlotHolder, Slots
+from lichessbot.config import ChallengeConfig
 
 NOW = 1000.0
 SLOT_HOLDER = SlotHolder("ferdinand", is_bot=False)
+
+
+def test_a_correspondence_game_takes_no_slot_of_the_bots() -> None:
+    config = ChallengeConfig(concurrency=3, games_reserved_for_humans=1)
+    by_days = Occupancy((SlotHolder("rival", is_bot=True, has_clock=False),))
+    with_clock = Occupancy((*by_days.holders, SlotHolder("rival", is_bot=True)))
+    assert [it.free_slots(config, is_bot=True) for it in (by_days, with_clock)] == [2, 1]
 
 
 def test_a_slot_is_kept_until_the_game_starts() -> None:
