@@ -299,6 +299,24 @@ def test_an_arena_to_come_is_read_again_as_its_start_may_be_moved_and_clocks_sto
     assert desk.sent[5:] == [read, join]
 
 
+def test_a_slot_is_kept_from_two_minutes_before_the_start_until_the_game_begins(desk: Desk) -> None:
+    wait_for_an_arena(desk, 121)
+    assert list(desk.tournaments.slot_holders) == []
+    desk.hand.now += 1
+    assert len(desk.tournaments.slot_holders) == 1
+    desk.tournaments.game_started(ARENA, GAME)
+    assert list(desk.tournaments.slot_holders) == [], "the game has its own"
+
+
+def test_a_pause_after_leaving_is_waited_for(desk: Desk) -> None:
+    desk.enter()
+    desk.hand.now += 50
+    desk.tick()
+    desk.fail(Refused(400, "Your previous pause is not over yet"))
+    assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
+    assert list(desk.rows) == [ARENA]
+
+
 def test_a_pause_after_a_429_also_holds_for_reads_of_an_arena_to_come(desk: Desk) -> None:
     wait_for_an_arena(desk, 3 * 3600)
     desk.hand.now += 600
