@@ -106,7 +106,7 @@ def test_a_request_that_our_move_has_settled_is_not_answered() -> None:
 
 
 def test_a_grant_that_came_too_late_became_a_request_of_ours_and_is_withdrawn() -> None:
-    bench = Bench(white=False, max_takebacks_accepted=1)
+    bench = Bench(white=False, max_takebacks_accepted=2)
     bench.full("e2e4 e7e5")
     assert bench.state("e2e4 e7e5", "wtakeback") == [COUNTED, GRANT]
     assert [type(it) for it in bench.state("e2e4 e7e5 g1f3")] == [StartSearch]
