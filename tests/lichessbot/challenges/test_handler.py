@@ -121,6 +121,15 @@ def test_challenges_of_a_bot_count_for_as_long_as_the_key_says(tmp_path: Path, a
         assert isinstance(outbox.sent[-1], AcceptChallenge) is is_accepted
 
 
+def test_a_challenge_of_before_a_reconnection_does_not_wait_as_it_may_have_waited_for_long(tmp_path: Path) -> None:
+    outbox = Outbox()
+    with handler(tmp_path, outbox, Timeouts()) as desk:
+        desk.games.append(GAME)
+        desk.answer(ChallengeReceived(challenge=WEAK.challenge), time.monotonic())
+        assert outbox.sent == [DeclineChallenge("weak", DeclineReason.LATER)]
+        assert not desk.has_waiting
+
+
 def test_an_acceptance_after_a_wait_counts_its_time_from_when_the_challenge_came(tmp_path: Path) -> None:
     outbox, timeouts = Outbox(), Timeouts()
     came_at = time.monotonic() - 5
