@@ -15,6 +15,7 @@ from lichessbot.games.session import GameContext, GameSession
 from lichessbot.inbox import Inbox, ListedGame, Report
 from lichessbot.lichess.models import GameInfo, Opponent
 from lichessbot.timeouts import Timeouts
+from lichessbot.uci.machine import Machine
 from lichessbot.uci.search import NO_GAME, EngineDied
 from tests.lichessbot.machines import UNKNOWN_MACHINE
 
@@ -131,6 +132,22 @@ def test_a_refused_list_is_told_to_games_as_one_that_shows_nothing() -> None:
     assert (report.info, report.is_whole) == (None, False)
 
 
+def test_whose_turn_it_is_is_asked_at_every_check_in() -> None:
+    inbox: Inbox = SimpleQueue()
+    manager = GameManager(inbox, Timeouts())
+    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
+    context = cast(GameContext, SimpleNamespace(config=Config(), store=store, machine=UNKNOWN_MACHINE))
+    theirs = INFO.model_copy(update={"speed": "correspondence", "is_my_turn": False})
+    asked_at = time.monotonic() - 301
+    manager.compare([theirs], asked_at, context)
+    assert manager.wake_at == asked_at + 300
+    asked_at = time.monotonic()
+    manager.tick()
+    assert inbox.qsize() == 1
+    assert manager.wake_at is not None
+    assert asked_at + 300 <= manager.wake_at <= time.monotonic() + 300
+
+
 @pytest.mark.parametrize(("visited_for_s", "suspended"), [(850.0, []), (950.0, ["game0001"])])
 def test_a_visit_lasts_as_long_as_the_engine_of_the_game_may_think(
     monkeypatch: pytest.MonkeyPatch, visited_for_s: float, suspended: list[str]
@@ -156,6 +173,42 @@ def test_a_visit_lasts_as_long_as_the_engine_of_the_game_may_think(
     assert list(manager._sessions) == ["game0001"]
     manager.tick()
     assert gone == suspended
+
+
+@pytest.mark.parametrize(
+    ("idle_for_s", "others_turn", "suspended"),
+    [(100.0, False, []), (200.0, False, ["game0001"]), (0.0, True, ["game0001"])],
+)
+def test_after_our_move_a_visit_goes_on_for_disconnect_time_unless_another_game_waits(
+    monkeypatch: pytest.MonkeyPatch, idle_for_s: float, others_turn: bool, suspended: list[str]
+) -> None:
+    manager, gone = GameManager(SimpleQueue(), Timeouts()), list[str]()
+    waiting = manager._correspondence
+    monkeypatch.setattr(manager, "_start_session", lambda info: waiting.put_back(info.game_id, math.inf))
+    by_days = INFO.model_copy(update={"speed": "correspondence", "game_id": "game0001"})
+    manager._sessions["game0001"] = cast(GameSession, SimpleNamespace(
+        game_id="game0001", info=by_days, idle_since=time.monotonic() - idle_for_s, wake_at=None, threads=0,
+        suspend=lambda: gone.append("game0001"), over=False, handle=lambda report: None,
+    ))  # fmt: skip
+    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
+    context = SimpleNamespace(config=Config(), store=store, machine=UNKNOWN_MACHINE, timeouts=Timeouts())
+    other = by_days.model_copy(update={"game_id": "game0002", "is_my_turn": others_turn})
+    manager.compare([by_days, other], time.monotonic(), cast(GameContext, context))
+    manager.tick()
+    assert gone == suspended
+
+
+@pytest.mark.parametrize(("threads", "is_free"), [([], True), ([1], True), ([1, 1], False), ([2], False)])
+def test_a_review_searches_while_the_games_leave_a_core_free(
+    monkeypatch: pytest.MonkeyPatch, threads: list[int], is_free: bool
+) -> None:
+    manager, told = GameManager(SimpleQueue(), Timeouts()), list[bool]()
+    monkeypatch.setattr(manager._reviewer, "give_way", lambda *, core_is_free: told.append(core_is_free))
+    manager._context = cast(GameContext, SimpleNamespace(machine=Machine(2, None)))
+    for number, each in enumerate(threads):
+        manager._sessions[f"game{number:04}"] = cast(GameSession, SimpleNamespace(wake_at=None, threads=each))
+    manager.tick()
+    assert told == [is_free]
 
 
 def test_a_correspondence_game_that_a_list_takes_for_another_speed_hides_no_game(

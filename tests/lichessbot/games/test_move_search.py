@@ -220,6 +220,17 @@ def test_with_days_left_a_move_waits_for_an_engine_that_comes_back() -> None:
     only(bench.hear(BestMove(GAME, fallback[0].search_id, "g1f3")), SendMove)
 
 
+def test_with_hours_on_the_clock_a_move_does_not_wait_for_an_engine_that_comes_back() -> None:
+    """The opponent would."""
+    bench = Bench()
+    think = only(bench.full("e2e4 e7e5", time_ms=3 * 3_600_000), StartSearch)
+    _, again = bench.hear(EngineDied(GAME, think.search.search_id, "no such program"))
+    assert isinstance(again, StartSearch)
+    kill, fallback = bench.hear(EngineDied(GAME, again.search.search_id, "no such program"))
+    assert isinstance(kill, KillEngine)
+    assert isinstance(fallback, Fallback)
+
+
 def test_visits_in_between_do_not_shorten_the_wait_for_an_engine() -> None:
     bench = Bench(days=3)
     for _ in range(20):
