@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.core import params
 from engine.facade import Board, Engine
-from engine.search.time_manager import LEAST_US, Limits, TimeManager, deadlines_us, soft_percent
+from engine.search.time_manager import FOREVER_US, LEAST_US, Limits, TimeManager, deadlines_us, soft_percent
 
 times = st.integers(0, 10**8)
 increments = st.integers(0, 180_000)
@@ -45,6 +45,35 @@ def test_a_fixed_time_is_never_more_than_a_clock_allows(move_time: int, remainin
     fixed, clock = Limits(move_time_ms=move_time), Limits(black_time_ms=remaining)
     least = min(deadlines_us(limits, False, overhead)[1] for limits in (fixed, clock))
     assert deadlines_us(replace(clock, move_time_ms=move_time), False, overhead) == (least, least)
+
+
+def test_the_increments_to_come_count_but_the_one_after_the_last_move() -> None:
+    soft, hard = deadlines_us(Limits(white_time_ms=60_000, white_increment_ms=600), True, 10)
+    assert soft == (60_000 + 17 * 600 - 18 * 10) * 1000 // 18
+    assert hard == 4 * soft
+
+
+def test_an_infinite_search_has_no_deadline_whatever_the_clock() -> None:
+    assert deadlines_us(Limits(white_time_ms=1000, infinite=True), True, 10) == (FOREVER_US, FOREVER_US)
+
+
+def test_a_far_control_counts_as_none() -> None:
+    far, none = Limits(white_time_ms=60_000, moves_to_go=100), Limits(white_time_ms=60_000)
+    assert deadlines_us(far, True, 10) == deadlines_us(none, True, 10)
+
+
+def test_a_fixed_time_is_used_whatever_the_search_finds() -> None:
+    assert not TimeManager(FOREVER_US, FOREVER_US).too_late_for_another_depth(0)
+
+
+def test_a_ponder_search_has_no_deadline_before_the_hit_and_all_of_it_from_then_on() -> None:
+    time_manager = TimeManager(1000, 1000, pondering=True)
+    time.sleep(0.02)
+    assert time_manager.late_ms() == 0
+    before_us = time.monotonic_ns() // 1000
+    time_manager.ponder_hit()
+    late_ms = time_manager.late_ms()
+    assert late_ms <= max(0, time.monotonic_ns() // 1000 - before_us - 1000) // 1000
 
 
 def test_forty_moves_fit_a_clock_without_increment() -> None:
@@ -142,6 +171,7 @@ def test_a_stable_better_and_clearer_move_takes_no_more_time(steady: int, drop: 
 def test_an_unstable_best_move_takes_more_time_than_a_stable_one() -> None:
     assert soft_percent(0, 60, 20) > 150
     assert soft_percent(10, -20, 95) < 80
+    assert soft_percent(10, 1000, 95) == soft_percent(10, params.SCORE_TREND_LIMIT, 95)
 
 
 @given(times, increments, st.none() | st.integers(0, 200), overheads)
