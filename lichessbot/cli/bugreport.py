@@ -26,7 +26,13 @@ from lichessbot import __version__
 from lichessbot.cli.check import Check
 from lichessbot.cli.options import config_option, records_folder
 from lichessbot.config import Config, LoadedConfig, load_config
-from lichessbot.config.credentials import HIDDEN, TOKEN_VARIABLE, without_password
+from lichessbot.config.credentials import (
+    HIDDEN,
+    TOKEN_VARIABLE,
+    without_arguments,
+    without_password,
+    without_queries,
+)
 from lichessbot.config.effective import dumped, every_key
 from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.log import inert, silenced
@@ -41,8 +47,6 @@ _LONGEST_LOG_BYTES: Final = 1 << 20
 _JOURNAL_LINES: Final = 5000
 _JOURNAL_ANSWERS_IN_S: Final = 20
 _TOKEN: Final = re.compile(r"\blip_\w+")
-# The query of an address, which may contain a key.
-_QUERY: Final = re.compile(r"""(?<=\?)[^\s?'"]*=[^\s'"]*""")
 # A line of chat in each format of the log.
 _CHAT: Final = re.compile(r"""(?:^|\s)(?:spectators' )?chat, \S|\bINFO chat |\bDEBUG chat |"event": ?"chat\"""")
 # What a reload of the configuration says of the program that is told, whose earlier arguments may be secrets too, and
@@ -163,7 +167,7 @@ class Redactor:
         text = "\n".join(map(inert, text.split("\n")))
         for secret, shown in self._replaced.items():
             text = text.replace(secret, shown)
-        return _QUERY.sub(HIDDEN, _TOKEN.sub(HIDDEN, without_password(text)))
+        return without_queries(_TOKEN.sub(HIDDEN, without_password(text)))
 
     def log(self, text: str) -> str:
         """Return a log that can be shown: without chat, and with pseudonyms."""
@@ -213,8 +217,7 @@ def _config(loaded: LoadedConfig | None, problems: Sequence[str], redact: "Redac
     text += "".join(f"# warning: {warning}\n" for warning in loaded.warnings)
     values = every_key(loaded.config) | {"state_dir": str(loaded.state_dir)}
     if loaded.config.notify.command is not None:
-        program, *arguments = loaded.config.notify.command
-        values["notify"]["command"] = [program, *(HIDDEN for _ in arguments)]
+        values["notify"]["command"] = without_arguments(loaded.config.notify.command)
     return text + dumped(redact.config(values), in_flow_style=False, width=80)
 
 

@@ -1,19 +1,25 @@
-"""Secrets: reading the token from a file, checking its characters and permissions, and passwords in addresses."""
+"""Secrets: the token and the page's password in files, what may not be shown, and what other programs may not get."""
 
 import os
 import re
 import stat
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 TOKEN_VARIABLE: Final = "LICHESS_BOT_TOKEN"
 HIDDEN: Final = "[hidden]"
+# A program that talks to systemd or Lichess in our name could end the service or leak the token.
+_NOT_INHERITED: Final = (TOKEN_VARIABLE, "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 _TOKEN_SYNTAX: Final = re.compile(r"[A-Za-z0-9_]{1,1024}")
 # What examples show in the place of a token, lichess-bot's among them: a real one is a random text.
 _PLACEHOLDER: Final = re.compile(r"(lip_)?(x{3,}|\.{3,}|your\w*|my_?token|token)", re.IGNORECASE)
 # A user name and password in an address, which need no scheme; the password may contain / and @.
 _USER: Final = re.compile(r"(?<=://)[^\s/]*@|[^\s/:@'\"]+:(?!//)\S*@")
+# The query of an address, which may contain a key.
+_QUERY: Final = re.compile(r"""(?<=\?)[^\s?'"]*=[^\s'"]*""")
+_SHORTEST_PASSWORD: Final = 8              # characters: shorter ones can be guessed
 _CREDENTIALS: Final = Path("/run/credentials")
 # A token file holds one short line; a huge file given by mistake is not read to its end.
 _LONGEST_FILE: Final = 1 << 16
@@ -33,6 +39,24 @@ def looks_like_token(text: str) -> bool:
 def without_password(text: str) -> str:
     """Return a text with the user names and passwords of addresses hidden."""
     return _USER.sub(f"{HIDDEN}@", text)
+
+
+def without_queries(text: str) -> str:
+    """Return a text with the queries of addresses hidden."""
+    return _QUERY.sub(HIDDEN, text)
+
+
+def without_arguments(command: Sequence[str]) -> Sequence[str]:
+    """Return a command with its arguments hidden."""
+    return [*command[:1], *(HIDDEN for _ in command[1:])]
+
+
+def inherited_environment() -> dict[str, str]:
+    """Return our environment for another program, without what could do harm.
+
+    It keeps the token from leaking by accident: a program of the same user can find it elsewhere.
+    """
+    return {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
 
 
 def token_problem(text: str) -> str | None:
@@ -61,6 +85,9 @@ def password_problem(path: Path, password: str) -> str | None:
     """Return what is wrong with a file and the password in it, without showing that; None if nothing is."""
     if not password:
         return f"expected a password in the first line of {path}, found nothing"
+    if len(password) < _SHORTEST_PASSWORD:
+        expected = f"{_SHORTEST_PASSWORD} characters or more, such as from `openssl rand -hex 16`"
+        return f"expected {expected}, in the first line of {path}, found {len(password)}"
     remedy = _remedy(path)
     return None if remedy is None else f"{path} holds a password, and others can read it: {remedy}"
 

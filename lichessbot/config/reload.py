@@ -8,7 +8,7 @@ from typing import Final
 
 from lichessbot.config import Config, LoadedConfig, dotted_values, load_config
 from lichessbot.config.base import Section
-from lichessbot.config.credentials import HIDDEN
+from lichessbot.config.credentials import HIDDEN, without_arguments, without_queries
 from lichessbot.config.effective import in_yaml
 from lichessbot.errors import ConfigError
 from lichessbot.log import EventLog
@@ -107,7 +107,7 @@ class Settings:
         self._is_refused = False
         log.info("reload", changes=len(reloaded.changes))
         for change in reloaded.changes:
-            old, new = in_yaml(change.old), in_yaml(change.new)
+            old, new = (_shown(change.key, value) for value in (change.old, change.new))
             log.info("reload.key", key=change.key, old=old, new=new, effect=change.effect)
         for warning in reloaded.warnings:
             log.warning("config", note=warning)
@@ -135,6 +135,13 @@ class Settings:
         for_later = {change.section for change in changes if change.effect is Effect.RESTART}
         self.config = loaded.config.model_copy(update={key: getattr(self.config, key) for key in for_later})
         return Reloaded(changes, loaded.warnings)
+
+
+def _shown(key: str, value: object) -> str:
+    """Return a value as the log may show it: a program's arguments and the queries of addresses may be secrets."""
+    if key == "notify.command" and isinstance(value, tuple):
+        value = without_arguments(value)
+    return without_queries(in_yaml(value))
 
 
 def with_engines_of(config: Config, other: Config) -> Config:

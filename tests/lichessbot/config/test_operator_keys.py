@@ -107,10 +107,10 @@ def test_an_address_that_others_can_reach_needs_a_password(file: Path) -> None:
         ]
     password = file.parent / "page-password"
     password.touch(0o600)
-    password.write_text("sesame\nsecond line\n")
+    password.write_text("open sesame\nsecond line\n")
     loaded = load(file, "status: {listen: '0.0.0.0:8080', password_file: page-password}\n")
     assert loaded.status_password is not None
-    assert loaded.status_password.get_secret_value() == "sesame"
+    assert loaded.status_password.get_secret_value() == "open sesame"
     assert "sesame" not in repr(loaded)
     assert load(file, "").status_password is None
 
@@ -123,6 +123,9 @@ def test_a_password_file_holds_a_password_that_others_cannot_read(file: Path) ->
     expected = f"expected a password in the first line of {path}, found nothing"
     assert problems(file, text) == [f"1: status.password_file: {expected}"]
     path.write_text("sesame")
+    expected = "expected 8 characters or more, such as from `openssl rand -hex 16`"
+    assert problems(file, text) == [f"1: status.password_file: {expected}, in the first line of {path}, found 6"]
+    path.write_text("open sesame")
     path.chmod(0o640)
     told = f"{path} holds a password, and others can read it: chmod 600 {path}"
     assert problems(file, text) == [f"1: status.password_file: {told}"]

@@ -69,6 +69,21 @@ def test_a_changed_profile_is_reported_key_by_key(file: Path, caplog: pytest.Log
     ]
 
 
+def test_arguments_of_a_program_and_queries_of_addresses_are_not_logged(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = "notify: {command: [tell, secret%d]}\nchallenge: {online_block_list: ['https://l.example/x?key=secret%d']}\n"
+    file.write_text(text % (1, 1))
+    settings = Settings(file, WITH_TOKEN)
+    file.write_text(text % (2, 2))
+    with caplog.at_level("INFO", logger="lichessbot"):
+        settings.reload_and_log(EventLog())
+    assert "reload changes=2" in caplog.text
+    assert "tell, '[hidden]'" in caplog.text
+    assert "https://l.example/x?[hidden]" in caplog.text
+    assert "secret" not in caplog.text
+
+
 def test_a_key_that_needs_a_restart_is_reported_at_every_reload_without_effect(file: Path) -> None:
     settings = Settings(file, WITH_TOKEN)
     sections = "records: {max_mb: 10}\nstatus: {listen: 'localhost:8080'}\n"
