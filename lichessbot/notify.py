@@ -20,7 +20,7 @@ from queue import Empty, Full, Queue
 from typing import Final
 
 from lichessbot import __version__
-from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.config.credentials import inherited_environment
 from lichessbot.config.notify import NotifyConfig, NotifyEvent
 from lichessbot.config.reload import Settings
 from lichessbot.errors import ExitCode
@@ -45,8 +45,6 @@ _MOST_REMEMBERED: Final = 1000
 _DAY_S: Final = timedelta(days=1).total_seconds()
 DAYS_TOLD_AHEAD: Final = 14
 _TOLD_DAYS_BEFORE: Final = (DAYS_TOLD_AHEAD, 7, 3, 1)
-# A program that talks to systemd or Lichess in our name could end the service or leak the token.
-_NOT_INHERITED: Final = (TOKEN_VARIABLE, "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 
 Facts = Mapping[str, str | int | bool | None]
 
@@ -283,7 +281,6 @@ def token_end(token: TokenInfo, now_s: float) -> tuple[str, int] | None:
 def run_program(command: Sequence[str], notice: Notice, timeout_s: float) -> str | None:
     """Run the program with what it is told, for at most `timeout_s`. Return what went wrong, None if nothing did."""
     given = notice.given()
-    inherited = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
     told = {f"{PREFIX}{name.upper()}": _as_text(value) for name, value in given.items()}
     until = time.monotonic() + timeout_s
     try:
@@ -293,7 +290,7 @@ def run_program(command: Sequence[str], notice: Notice, timeout_s: float) -> str
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**inherited, **told},
+            env={**inherited_environment(), **told},
             start_new_session=True,
         )
     except (OSError, ValueError) as error:

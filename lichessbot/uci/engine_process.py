@@ -1,11 +1,10 @@
 """The process of a UCI engine: how it is started, how much it may print, and how long it may take.
 
 The child has a process group of its own, so that a Ctrl-C in the terminal does not reach it, a lower priority than the
-daemon, and no token in its environment. It does not outlive the daemon: it quits when its input closes, and where the
-system supports it, it is killed with the thread that started it.
+daemon, and nothing of the token or the service manager in its environment. It does not outlive the daemon: it quits
+when its input closes, and where the system supports it, it is killed with the thread that started it.
 """
 
-import os
 import shutil
 import signal
 import subprocess
@@ -17,7 +16,7 @@ from functools import cache
 from weakref import WeakMethod
 
 from lichessbot.config import EngineKeys
-from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.config.credentials import inherited_environment
 from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.log import EventLog, try_start
 
@@ -37,14 +36,13 @@ def start(config: EngineKeys) -> subprocess.Popen[bytes]:
         raise EngineMissing(f"the engine does not start: no program {command[0]} that may be run")
     if config.working_dir is not None and not config.working_dir.is_dir():
         raise EngineMissing(f"the engine does not start: working_dir: no folder {config.working_dir}")
-    environment = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
     try:
         return subprocess.Popen(
             [*_wrappers(), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if config.silence_stderr else subprocess.PIPE,
-            env=environment,
+            env=inherited_environment(),
             cwd=config.working_dir,
             # Not a session of its own: a kernel that schedules by session would ignore the lower priority.
             process_group=0,

@@ -388,6 +388,7 @@ def test_the_engine_has_its_own_group_in_our_session_a_low_priority_and_no_token
     start: Start, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, "lip_secret")
+    monkeypatch.setenv("NOTIFY_SOCKET", "@manager")
     engine = start("polite", "e2e4")
     engine.search(search(1))
     heard(inbox)
@@ -396,7 +397,10 @@ def test_the_engine_has_its_own_group_in_our_session_a_low_priority_and_no_token
     assert os.getsid(pid) == os.getsid(0)
     ours = os.getpriority(os.PRIO_PROCESS, 0)
     assert ours < os.getpriority(os.PRIO_PROCESS, pid) or ours == LEAST_PRIORITY
-    assert b"lip_secret" not in Path(f"/proc/{pid}/environ").read_bytes()
+    environment = Path(f"/proc/{pid}/environ").read_bytes()
+    assert b"PATH=" in environment
+    assert b"lip_secret" not in environment
+    assert b"@manager" not in environment
 
 
 def test_our_engine_ends_with_its_input_even_while_thinking(start: Start, inbox: Inbox) -> None:
