@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
 from typing import Final
 
 from starlette.responses import PlainTextResponse, Response
@@ -105,7 +106,7 @@ class Guard:
         self._pause_s = pause_s
         self._longest_wait_s = longest_wait_s
         self._paused_until: dict[str, float] = {}
-        """By address, after a wrong password."""
+        """By address, after a wrong password; see `_network_of`."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
@@ -135,7 +136,7 @@ class Guard:
         method, headers = scope["method"], scope["headers"]
         if all(name.lower() != b"authorization" for name, _ in headers):
             return self._rules.objection(method, headers)
-        address, until = (scope["client"] or ("",))[0], time.monotonic() + self._longest_wait_s
+        address, until = _network_of((scope["client"] or ("",))[0]), time.monotonic() + self._longest_wait_s
         while (wait_s := self._paused_until.get(address, 0.0) - time.monotonic()) > 0.0:
             if time.monotonic() >= until:
                 return Refusal(429, "too many wrong passwords from this address: try again later")
@@ -146,6 +147,17 @@ class Guard:
             self._paused_until = {it: at for it, at in self._paused_until.items() if at > now}
             self._paused_until[address] = now + self._pause_s
         return refusal
+
+
+def _network_of(address: str) -> str:
+    """Return whose address it is: of IPv6 the first 64 bits, as one machine may use any address that begins so."""
+    try:
+        ip = ip_address(address)
+    except ValueError:                     # a socket without addresses
+        return address
+    if ip.version == 4 or ip.ipv4_mapped is not None:
+        return address
+    return str(ip_network((ip, 64), strict=False))
 
 
 def answer(refusal: Refusal) -> Response:

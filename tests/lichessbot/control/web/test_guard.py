@@ -111,6 +111,19 @@ def test_a_wrong_password_delays_nobody_else() -> None:
     assert asyncio.run(asyncio.wait_for(look(), 60.0)) == [401, 200, 401]
 
 
+@pytest.mark.parametrize(
+    ("other", "status"),
+    [("2001:db8:1:2:9:9:9:9", 429), ("2001:db8:1:3::1", 200), ("::ffff:192.0.2.1", 200), ("", 200), ("fd00::1", 200)],
+)
+def test_a_machine_does_not_escape_the_wait_by_another_of_its_addresses(other: str, status: int) -> None:
+    it = guard(pause_s=600.0, longest_wait_s=0.0)
+
+    async def look() -> list[int]:
+        return [await status_of(it, "guess", "2001:db8:1:2::1"), await status_of(it, PASSWORD, other)]
+
+    assert asyncio.run(look()) == [401, status]
+
+
 def test_nobody_waits_for_long() -> None:
     it = guard(pause_s=600.0, longest_wait_s=0.0)
 
