@@ -49,7 +49,8 @@ class _Formatter(logging.Formatter):
 
     def __init__(self, secrets: Sequence[str]) -> None:
         super().__init__()
-        self._secrets = tuple(secret for secret in secrets if secret)
+        spellings = {spelling for secret in secrets if secret for spelling in _spellings(secret)}
+        self._secrets = sorted(spellings, key=len, reverse=True)
 
     def _lines(self, text: str, record: logging.LogRecord) -> list[str]:
         """Return the text and the traceback of the record, if it has one, as harmless lines."""
@@ -61,6 +62,12 @@ class _Formatter(logging.Formatter):
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
         return text
+
+
+def _spellings(secret: str) -> set[str]:
+    """Return how the formats may write a secret, if they escape some of its characters."""
+    texts = {secret, inert(secret), secret.replace('"', "'").encode("unicode_escape").decode("ascii")}
+    return texts | {json.dumps(text)[1:-1] for text in texts}
 
 
 class FieldsFormatter(_Formatter):
@@ -109,7 +116,6 @@ class JsonFormatter(_Formatter):
             "fields": {name: _plain(value) for name, value in event.fields.items()},
             "traceback": self.formatException(record.exc_info) if record.exc_info else None,
         }
-        # Secrets have no character that JSON escapes.
         return self._redacted(json.dumps(values))
 
 

@@ -163,6 +163,17 @@ def test_json_lines_have_the_same_fields_whatever_happened() -> None:
     assert lines[-1]["event"] == "some.library"
 
 
+@pytest.mark.parametrize("log_format", LogFormat)
+def test_a_password_is_recognised_however_a_format_escapes_it(log_format: LogFormat) -> None:
+    stream, password = io.StringIO(), 'geh"eim\\ä\tx'
+    start_logging(stream, [password], log_format)
+    EventLog().info("notify", text=f"a {password} b", plain=password)
+    logging.getLogger("lichessbot").info("c %s d", password)
+    all_is_written()
+    assert stream.getvalue().count("[token]") >= 3
+    assert "eim" not in stream.getvalue()
+
+
 def test_json_has_no_word_for_numbers_that_are_none() -> None:
     stream = io.StringIO()
     start_logging(stream, [], LogFormat.JSON)
