@@ -6,6 +6,7 @@ records, where the next one finds what it is to play.
 
 import re
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,8 @@ from lichessbot.storage.tables import Table, deleted, replaced
 
 _TABLE: Final = Table.TOURNAMENTS
 _SHORTEST_MESSAGE: Final = 30  # Lichess's own limit
+# It asks without a value, as other users can read the arguments of a program.
+_password_option: Final = partial(click.option, "--password", prompt=True, prompt_required=False, hide_input=True)
 
 
 def _team_id(text: str) -> str:
@@ -47,7 +50,7 @@ def team_command() -> None:
 @team_command.command()
 @config_option
 @click.argument("team_id", type=Parsed(_team_id), metavar="TEAM")
-@click.option("--password", help="Password of the team.")
+@_password_option(help="Password of the team; without a value, you are asked for it.")
 @click.option("--message", type=Parsed(_message), help="What its leaders read, 30 characters or more.")
 def join(config_file: Path | None, team_id: str, password: str | None, message: str | None) -> int:
     """Join TEAM, which is the end of its address. The token needs the scope team:write."""
@@ -77,7 +80,7 @@ def _tournament_id(text: str) -> str:
 @config_option
 @click.argument("tournament_id", type=Parsed(_tournament_id), metavar="ID")
 @click.option("--team", help="Team to play for, in a team battle.")
-@click.option("--password", help="Password of a private arena.")
+@_password_option(help="Password of a private arena; without a value, you are asked for it.")
 @click.option("--leave", is_flag=True, help="Leave the arena instead.")
 def tournament_command(
     config_file: Path | None, tournament_id: str, team: str | None, password: str | None, leave: bool

@@ -80,6 +80,13 @@ def test_a_running_daemon_is_told_and_nothing_is_written_beside_it(told: Told) -
     assert told.rows == []
 
 
+def test_a_password_need_not_be_an_argument(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("click.termui.hidden_prompt_func", lambda _: "sesame")
+    told(ARENA, "--password")
+    told.lock()
+    assert told.rows == [(ARENA, None, "sesame")]
+
+
 def test_a_daemon_that_refuses_is_one_line_and_a_failure(told: Told) -> None:
     told.start_daemon().answer = lambda request: ControlAnswer(ok=False, text="internal error: see the log")
     why = "internal error: see the log"
