@@ -21,6 +21,7 @@ _FREE_PLIES: Final = 2
 _FIRST_MOVE_CLOCK_MS: Final = 120_000
 # The clocks of an untimed game, as Lichess writes them.
 _UNLIMITED_MS: Final = 2**31 - 1
+_DAY_MS: Final = 24 * 60 * 60 * 1000
 # An engine manages its time itself; after this share of the clock, it is told to stop.
 _SHARE_FOR_ONE_MOVE: Final = 1 / 2
 _MOST_FOR_ONE_MOVE: Final = 3 / 4
@@ -294,8 +295,12 @@ def with_known_clocks(full: GameFull, state: GameState, last: GameClock | None, 
     clocks of the `last` state, or, before both sides have moved, the initial time. Otherwise, as after a restart, the
     clock is guessed low: if it really were 0, the game would be over.
     """
-    if full.clock is None or (state.wtime > 0 and state.btime > 0):
+    if state.wtime > 0 and state.btime > 0:
         return state
+    if full.clock is None:
+        days = full.days_per_turn
+        left_ms = _UNLIMITED_MS if days is None else days * _DAY_MS
+        return state.model_copy(update={"wtime": state.wtime or left_ms, "btime": state.btime or left_ms})
     guess_ms = max(_LEAST_UNKNOWN_CLOCK_MS, int(full.clock.initial * _SHARE_OF_AN_UNKNOWN_CLOCK))
     initial_ms = full.clock.initial if len(state.moves.split()) < _FREE_PLIES else 0
     known_ms = dict.fromkeys(Colour, initial_ms)

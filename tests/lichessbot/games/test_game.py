@@ -1,6 +1,7 @@
 """The state machine of a game: turns, moves and ends. Reports are handed in, time is a number."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -106,6 +107,12 @@ def test_a_game_without_readable_clocks_goes_on_with_the_time_that_is_known() ->
         think = bench.state(moves, time_ms=None)
         limits = only(think, StartSearch).search.limits
         assert (limits.white_time_ms, limits.black_time_ms) == (left_ms, 60_000)
+
+
+@pytest.mark.parametrize("given", [{"days": 2}, {"timed": False}])
+def test_a_game_without_a_clock_has_time_although_that_cannot_be_read(given: dict[str, Any]) -> None:
+    search = only(Bench(**given).full("e2e4 e7e5", time_ms=None), StartSearch).search
+    assert search.limits.move_time_ms == 10_000
 
 
 def test_a_takeback_is_believed_from_a_new_connection_and_restarts_the_search() -> None:

@@ -312,7 +312,13 @@ def test_one_zero_clock_of_a_new_connection_is_not_believed_and_the_other_is() -
 def test_clocks_of_a_new_connection_that_are_not_zero_are_believed() -> None:
     game = full({"initial": 60_000, "increment": 0}, 60_000)
     assert with_known_clocks(game, game.state, clock(50_000), NOW) is game.state
-    assert with_known_clocks(full(None, 0, days=1), zeros("e2e4 e7e5"), clock(50_000), NOW) == zeros("e2e4 e7e5")
+
+
+def test_zeros_in_a_game_without_a_clock_mean_its_days_or_no_limit() -> None:
+    by_days, unlimited = full(None, 0, days=2), full(None, 0)
+    for game, left_ms in ((by_days, 2 * 24 * 60 * 60 * 1000), (unlimited, 2**31 - 1)):
+        state = with_known_clocks(game, zeros("e2e4 e7e5"), None, NOW)
+        assert (state.wtime, state.btime) == (left_ms, left_ms)
 
 
 def both(*args: int, **kwargs: int) -> list[GameClock]:
