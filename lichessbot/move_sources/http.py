@@ -201,9 +201,9 @@ class Host:
         left_s = request.until - time.monotonic()
         if left_s <= 0:
             raise Unreachable(f"no time left for {self.address}")
+        until = request.until
         if request.growing:
-            left_s *= _SHARE_FOR_GROWING
-        until = time.monotonic() + left_s
+            until -= (1 - _SHARE_FOR_GROWING) * left_s
         token = self._access.token.get_secret_value() if request.with_token and self.may_see_token else None
         with session.get(
             self.address + request.path,
