@@ -268,7 +268,7 @@ class LineStream:
         self._longest_line = longest_line
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield lines until the server ends the stream cleanly, after a line. Raises Unreachable if it breaks off."""
+        """Yield lines until the server ends the stream. Raises Unreachable if it breaks off, also within a line."""
         rest = b""
         begun_at = time.monotonic()
         while data := read_some(self._response, decode=True):
@@ -282,8 +282,9 @@ class LineStream:
                 raise Unreachable(f"a line of more than {LONGEST_LINE_BYTES} bytes")
             if now - begun_at > self._longest_line.total_seconds():
                 raise Unreachable("a line that does not end")
-        if rest.strip():
-            yield rest  # perhaps a web page in one line
+        if rest.lstrip().startswith(b"<"):
+            yield rest  # a web page in one line
+        elif rest.strip():
             raise Unreachable("the stream ended in the middle of a line")
 
     def read(self, most_bytes: int, until: float) -> bytes:

@@ -72,7 +72,7 @@ def interrupt(response: requests.Response) -> None:
 
 @contextmanager
 def _ended_at(response: requests.Response, until: float) -> Iterator[None]:
-    """End the body at the monotonic second `until`: requests can set a time limit only before the answer."""
+    """End the body at the monotonic second `until`: the time limits of requests are for each wait, not for all."""
     timer = threading.Timer(until - time.monotonic(), interrupt, [response])
     timer.daemon = True
     with suppress(RuntimeError):           # no thread is left: the time limit of the request has to do

@@ -163,7 +163,7 @@ def _without_malformed(model: type[_Model], data: Any) -> _Model:
         try:
             return model.model_validate(data)
         except ValidationError as error:
-            first = first or error  # later ones miss what was left out
+            first = first or error  # later ones miss what was left out; it also names optional fields
             fewer = data
             for details in error.errors(include_url=False, include_input=False):
                 fewer = _without(fewer, details["loc"])
