@@ -18,7 +18,7 @@ _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 class Counters:
-    """For the main thread."""
+    """For the main thread; the archive's thread counts `games_without_pgn`."""
 
     def __init__(self) -> None:
         self.counted = Faults()

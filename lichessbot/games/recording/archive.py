@@ -109,7 +109,7 @@ class GameArchive:
     def put(self, game: ArchivedGame, config: Config) -> None:
         """Queue the game to be archived as configured. Never blocks."""
         if self._games.qsize() >= _MAX_QUEUED:
-            self._lose(game, reason="the disk is too slow")
+            self._lose(game, config, reason="the disk is too slow")
             return
         self._games.put((game, config))
         if self._writer is None:
@@ -129,18 +129,20 @@ class GameArchive:
             try:
                 self._archive(game, config)
             except (InvalidFen, InvalidMove, InvalidVariant, OSError) as error:
-                self._lose(game, error=error)
+                self._lose(game, config, error=error)
             except Exception as error:
                 self._log.crash("pgn.crashed", error, game=game.record.id)
 
-    def _lose(self, game: ArchivedGame, *, reason: str | None = None, error: Exception | None = None) -> None:
-        """Count and log a game that is not written as PGN. Any thread may call this."""
-        with self._counting:
-            self._faults.games_without_pgn += 1
+    def _lose(
+        self, game: ArchivedGame, config: Config, *, reason: str | None = None, error: Exception | None = None
+    ) -> None:
+        """Log a game that is not written as PGN, and count it if it was to be. Any thread may call this."""
         remedy = None
-        if not isinstance(error, InvalidFen | InvalidMove | InvalidVariant):  # else that command fails as well
-            once = "" if self._store.failure is None else " once the records can be written again"
-            remedy = f"`lichessbot pgn {game.record.id}` has it{once}"
+        if config.pgn_directory is not None:
+            with self._counting:
+                self._faults.games_without_pgn += 1
+            if not isinstance(error, InvalidFen | InvalidMove | InvalidVariant):  # else that command fails as well
+                remedy = f"`lichessbot pgn {game.record.id}` prints it once it is in the records"
         self._log.warning("pgn.lost", game=game.record.id, reason=reason, error=error, remedy=remedy)
 
     def _archive(self, game: ArchivedGame, config: Config) -> None:

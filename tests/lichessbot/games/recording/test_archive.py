@@ -143,24 +143,19 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_game_leaves_whole_games_only(
     assert games(tmp_path / "TestBot games.pgn") == ["game0001", "game0003"]
 
 
-def test_a_game_that_is_not_written_is_in_the_records_if_they_are_written(
+def test_a_game_that_is_not_written_is_counted_if_it_was_to_be_and_is_in_the_records(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    folder, notes, faults = tmp_path / "pgn", Notes(), Faults()
+    folder, faults = tmp_path / "pgn", Faults()
     folder.write_text("a file in its place")
-    config, impossible = Config(pgn_directory=folder), replace(game(3), moves=[MoveRecord(1, "e2e5")])
-    for failure, it in ((None, game(1)), ((1.0, "disk is full"), game(2)), (None, impossible)):
-        notes.failure = failure
-        archive = GameArchive(notes, faults)
-        archive.put(it, config)
+    config, impossible = Config(pgn_directory=folder), replace(game(2), moves=[MoveRecord(1, "e2e5")])
+    for it, wanted in ((game(1), config), (impossible, config), (impossible, Config())):
+        archive = GameArchive(Notes(), faults)
+        archive.put(it, wanted)
         archive.close()
     told = [record.getMessage().partition(" remedy=")[2] for record in caplog.records]
-    assert told == [
-        '"`lichessbot pgn game0001` has it"',
-        '"`lichessbot pgn game0002` has it once the records can be written again"',
-        "",
-    ]
-    assert faults.games_without_pgn == 3
+    assert told == ['"`lichessbot pgn game0001` prints it once it is in the records"', "", ""]
+    assert faults.games_without_pgn == 2
 
 
 def test_a_folder_that_cannot_be_made_is_logged_and_tried_again(
