@@ -150,7 +150,7 @@ def test_the_page_follows_a_game_over_a_restart_of_the_daemon(browser: "Browser"
         assert page.page.locator("img, main script").count() == 0
 
 
-def test_a_pause_and_the_next_attempt_are_told_once_with_the_time(
+def test_a_pause_with_its_end_and_records_that_cannot_be_written_are_told(
     browser: "Browser", arena: Arena, address: str
 ) -> None:
     status, at = told(address, "status"), time.time() + 3 * 86400
@@ -158,13 +158,15 @@ def test_a_pause_and_the_next_attempt_are_told_once_with_the_time(
     held_back = [{"what": "all but moves", "until_epoch_s": at}]
     status["connection"] |= {"held_back_s": 90.0, "requests": {"waiting": {}, "held_back": held_back}}
     status["lobby"]["matchmaking"] |= {"next_step": "challenges a bot", "next_attempt_epoch_s": at}
+    status["records"] = {"unwritten_for_s": 90.0, "error": "disk is <b>full"}
     event = f"event: status\ndata: {json.dumps(status)}\n\n"
     with visit(browser, f"http://{address}/") as page:
         page.page.route("**/api/events", lambda it: it.fulfill(content_type="text/event-stream", body=event))
         page.page.reload()
         page.until_text("#next", f"challenges a bot, at {when}")
-        held_back_row = page.page.locator("#health > div", has_text="Held back")
-        assert held_back_row.locator("dd").inner_text() == f"all but moves until {when}"
+        health = page.page.locator("#health > div")
+        assert health.filter(has_text="Held back").locator("dd").inner_text() == f"all but moves until {when}"
+        assert health.filter(has_text="Records").locator("dd").inner_text() == "not written: disk is <b>full"
 
 
 def test_the_way_back_from_the_history_is_the_live_view(browser: "Browser", arena: Arena, address: str) -> None:

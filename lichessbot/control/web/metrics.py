@@ -35,7 +35,7 @@ class _Status(Collector):
         yield from _games(it)
         yield from _lobby(it)
         yield from _engine(it)
-        text = "For so long the records could not be written; 0 while they can."
+        text = "Seconds for which the records could not be written; 0 while they can be."
         yield _gauge("records_unwritten_seconds", text, it.records.unwritten_for_s or 0.0)
         faults = CounterMetricFamily("lichessbot_faults", "Faults since the start, all survived.", labels=["kind"])
         for name in type(it.faults).__slots__:

@@ -19,7 +19,7 @@ export function showHealth(status) {
 /** Return a fact in a tone, if there is one. */
 const toned = (tone, text) => text && make('span', { class: tone }, text);
 
-function health({ connection, games, engine, faults, up_for_s: upForS }) {
+function health({ connection, games, engine, records, faults, up_for_s: upForS }) {
   const { events, requests } = connection;
   const open = games.filter((game) => game.stream?.is_open).map((game) => game.stream.silent_for_s ?? 0);
   const lost = games.length - open.length;
@@ -40,6 +40,7 @@ function health({ connection, games, engine, faults, up_for_s: upForS }) {
     ['Engine', outside(engine.name)],
     ['Speed', engine.searches > 0 && `${count(engine.nodes_per_s)} nodes/s in ${engine.searches} searches`],
     ['Processes', joined(plural(engine.processes, 'engine'), memory > 0 && `${memory} MiB with the daemon`)],
+    ['Records', toned('bad', records.error && outside(`not written: ${records.error}`))],
     ['Survived', survived.map(([name, number]) => `${name.replaceAll('_', ' ')}: ${number}`).join(', ') || 'no faults'],
     ['Up', duration(upForS)],
   ];
