@@ -30,7 +30,7 @@ from lichessbot.challenges.slots import SlotHolder
 from lichessbot.challenges.snapshot import Decline, Snapshot
 from lichessbot.cli.options import Parsed, config_option, exact_clock, player_name
 from lichessbot.config import Config, LoadedConfig, load_config
-from lichessbot.control.client import NoAnswer, NoDaemon, ask
+from lichessbot.control.client import BRIEFLY_S, NoAnswer, NoDaemon, ask
 from lichessbot.control.commands import ControlCommand
 from lichessbot.control.status import Activity
 from lichessbot.errors import ExitCode
@@ -55,7 +55,6 @@ _VARIANTS: Final = [variant.value for variant in Variant]
 _US: Final = "(us)"
 _SOMEBODY: Final = "(somebody)"
 _ULTRA_BULLET: Final = "ultraBullet"
-_PATIENCE_S: Final = 3.0
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ class Inquiry:
 def _activity(folder: Path) -> Activity | None:
     """Return what the running daemon does about new games; None if it does not answer."""
     with suppress(NoDaemon, NoAnswer):
-        status = ask(folder, ControlCommand.STATUS, patience_s=_PATIENCE_S).status
+        status = ask(folder, ControlCommand.STATUS, patience_s=BRIEFLY_S).status
         return None if status is None else status.activity
     return None
 

@@ -11,6 +11,7 @@ from lichessbot.control.sockets import read_line, short_address
 from lichessbot.errors import LichessBotError, UnreadableLine
 
 _PATIENCE_S: Final = 10.0
+BRIEFLY_S: Final = 3.0  # for a question that only adds to an answer
 _MOST_BYTES: Final = 1 << 26
 _BETWEEN_TRIES_S: Final = 0.05
 

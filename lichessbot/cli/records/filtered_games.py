@@ -49,11 +49,11 @@ class FilteredGames(GameHistory):
 
     def _unwritten(self) -> str:
         """Return why games may be missing, if a daemon runs and cannot write the records."""
-        from lichessbot.control.client import NoAnswer, NoDaemon, ask
+        from lichessbot.control.client import BRIEFLY_S, NoAnswer, NoDaemon, ask
         from lichessbot.control.commands import ControlCommand
 
         try:
-            status = ask(self.folder, ControlCommand.STATUS).status
+            status = ask(self.folder, ControlCommand.STATUS, patience_s=BRIEFLY_S).status
         except (NoDaemon, NoAnswer):
             return ""
         if status is None or status.records.unwritten_for_s is None:
