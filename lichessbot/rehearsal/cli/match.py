@@ -62,7 +62,8 @@ class Plan:
 
     @property
     def opponents(self) -> int:
-        return max(self.concurrency, len(self.levels))
+        """How many there are: one for each game at a time or each level, and without levels at least two."""
+        return max(self.concurrency, len(self.levels) or 2)
 
     def is_bot(self, number: int) -> bool:
         """Return whether that opponent is a bot: every second one, unless there are levels or only one kind."""

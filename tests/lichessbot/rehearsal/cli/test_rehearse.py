@@ -97,7 +97,7 @@ def test_a_fault_that_was_named_and_never_struck_is_a_failure(
 ) -> None:
     config = tmp_path / "config.yml"
     config.write_text("engine: {depth: 2}\n")
-    faults = "500-json@tournament,answer-slow@account,429-json@cancel"
+    faults = "500-json@tournament,500-json@account,429-json@cancel"
     options = arguments("--games", "1", "--faults", faults, "--config", str(config))
     assert command.run(options) == command.EXIT_BAD
     assert "problem: never struck: 429-json@cancel, 500-json@tournament" in capsys.readouterr().out.splitlines()
@@ -356,7 +356,7 @@ def test_a_bot_that_takes_rated_games_only_gets_them(challenge: dict[str, object
         ("", {}, None),
         ("", {"modes": ["rated"]}, "people"),
         ("", {"bot": {"modes": ["rated"]}}, "bots"),
-        ("--concurrency 1", {"bot": {"modes": ["rated"]}}, None),
+        ("--concurrency 1", {"bot": {"modes": ["rated"]}}, "bots"),
         ("--opponent level:1500", {"bot": {"modes": ["rated"]}}, None),
         ("--variant fromPosition", {"modes": ["rated"]}, None),
         ("--browser", {"modes": ["rated"]}, None),
