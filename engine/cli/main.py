@@ -95,7 +95,7 @@ def run(arguments: Sequence[str]) -> int:
         code: int | None = cli.main(list(arguments), PROGRAM, standalone_mode=False)
         return code or 0
     except click.exceptions.Abort:
-        for number in (signal.SIGINT, signal.SIGTERM):         # the process waits for its threads, then ends
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):     # the process waits for its threads, then ends
             signal.signal(number, signal.SIG_IGN)
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

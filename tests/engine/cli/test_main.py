@@ -72,7 +72,7 @@ def test_an_interrupted_command_ends_without_another_interruption(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An interrupted training still waits for its threads, and Python would show where it was interrupted again."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
     def interrupted(*_: object, **__: object) -> None:
         raise click.exceptions.Abort
