@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from engine.evaluation.eval_file import HAND_WRITTEN, STANDARD
+from engine.evaluation.eval_file import HAND_WRITTEN, KEYWORDS, STANDARD
 from engine.progress import ProgressDisplay
 from engine.selfplay import match, records, selfplay
 from engine.selfplay.match import Match
@@ -44,7 +44,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class LoopPlan:
-    """The options of the loop; they may change between runs."""
+    """The options of the loop; all but `teacher` and `variant` may change between runs."""
 
     folder: Path
     generations: int               # in all, finished ones included
@@ -93,7 +93,8 @@ class TrainingLoop:
         self._path = plan.folder / "loop.json"
         self.generations = self._read_generations() if self._path.exists() else []
         first = self.generations[0].teacher if self.generations else plan.teacher
-        self._first_teacher = HAND_WRITTEN if first is None else first
+        first = HAND_WRITTEN if first is None else first
+        self._first_teacher = first if first in KEYWORDS else str(Path(first).resolve())
         if plan.teacher not in (None, self._first_teacher):
             raise InvalidRecord(
                 f"{plan.folder} was begun with --teacher {self._first_teacher}: give no other, or use another folder"
@@ -139,8 +140,8 @@ class TrainingLoop:
             self._judge(generation)
 
     def _is_finished(self) -> bool:
-        done = [one for one in self.generations if one.verdict is not None]
-        return done == self.generations and len(done) >= self._plan.generations
+        """Return whether all generations that were asked for have a verdict."""
+        return len(self.generations) >= self._plan.generations and self.generations[-1].verdict is not None
 
     # --- The steps of a generation -----------------------------------------------------------------------------------
 
@@ -157,7 +158,7 @@ class TrainingLoop:
         before_s, positions = generation.play_s, generation.positions
         deadline = time.monotonic() + wanted_s - before_s
         with ProgressDisplay(f"generation {generation.number}: self-play", round(wanted_s), "seconds") as display:
-            display.log(f"generation {generation.number}: {generation.teacher} plays")
+            display.log(f"generation {generation.number}: {Path(generation.teacher).name} plays")
             for progress in selfplay.run_until(games, deadline, plan.workers):
                 generation.play_s = before_s + progress.seconds
                 generation.positions = positions + progress.positions
