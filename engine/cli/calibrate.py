@@ -124,8 +124,9 @@ def _compare_with_people(games: Path, every: int, write: Path | None) -> None:
                     told = played.game
                     print(f"{told} games", file=sys.stderr)
         if not comparison.bands:
+            chosen = "" if every == 1 else f" among every {every}th game"
             raise click.ClickException(
-                f"no game of standard chess with ratings and more than {FIRST_PLY} plies in {games}"
+                f"no game of standard chess with ratings and more than {FIRST_PLY} plies{chosen} in {games}"
             )
     except NoUnpacker as error:
         raise click.ClickException(str(error)) from None
