@@ -26,7 +26,7 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def command(text: str) -> str:
+def engine_command(text: str) -> str:
     """Return the text if it is a command, for argparse."""
     try:
         words = shlex.split(text)

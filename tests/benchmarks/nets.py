@@ -27,7 +27,7 @@ from engine.evaluation.evaluate import network_score
 from engine.selfplay.ratings import rising
 from engine.selfplay.records import RECORD, Result, shards
 from engine.training.trainer import TrainingSettings
-from tests.benchmarks.arguments import command, positive, running
+from tests.benchmarks.arguments import engine_command, positive, running
 from tests.benchmarks.children import ChildFailed
 from tests.engine.shards import board_of, decode
 
@@ -110,7 +110,7 @@ def main() -> None:
     asking.add_argument("--shards", type=Path, required=True)
     asking.add_argument("--positions", type=positive, default=20_000)
     asking.add_argument("--nodes", type=positive, default=15_000)
-    asking.add_argument("--engine", type=command, default="stockfish", metavar="COMMAND")
+    asking.add_argument("--engine", type=engine_command, default="stockfish", metavar="COMMAND")
     judging = commands.add_parser("judge", help="compare networks")
     judging.add_argument("file", type=Path)
     judging.add_argument("nets", nargs="+", metavar="NET", help="a path, or <shipped>")
@@ -127,7 +127,7 @@ def main() -> None:
             for line in asked(boards, engine, options.nodes):
                 print(line, file=file)
     except (OSError, ValueError, ChildFailed) as error:
-        sys.exit(f"{parser.prog}: {error}")
+        parser.exit(2, f"{parser.prog}: error: {error}\n")
 
 
 if __name__ == "__main__":

@@ -171,4 +171,5 @@ def test_an_interruption_lets_the_game_under_way_end(tmp_path: Path) -> None:
     os.killpg(child.pid, signal.SIGINT)
     output, _ = child.communicate(timeout=200)
     assert child.returncode == 130
-    assert int(output.split()[1]) == len(record.read_text().splitlines())
+    conditions = DEFAULT_CONDITIONS.replace("--our-nodes 0", "--our-nodes 20")
+    assert int(output.split()[1]) == len(read_record(record, conditions)) == len(record.read_text().splitlines())

@@ -19,7 +19,7 @@ from typing import Self
 import chess
 import chess.engine
 
-from tests.benchmarks.arguments import command, positive, running
+from tests.benchmarks.arguments import engine_command, positive, running
 from tests.benchmarks.children import ChildFailed
 
 OURS = shlex.join((sys.executable, "-P", "-m", "engine"))
@@ -103,14 +103,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("suites", nargs="+", type=Path, metavar="SUITE")
     parser.add_argument("--nodes", type=positive, default=100_000)
-    parser.add_argument("--engine", type=command, default=OURS, metavar="COMMAND")
+    parser.add_argument("--engine", type=engine_command, default=OURS, metavar="COMMAND")
     options = parser.parse_args()
     try:
         with running(options.engine) as engine:
             for suite in options.suites:
                 print(f"{suite.name}: {read(suite, engine, options.nodes)}, {options.nodes:,} nodes a move", flush=True)
     except (OSError, ValueError, ChildFailed) as error:
-        parser.error(str(error))
+        parser.exit(2, f"{parser.prog}: error: {error}\n")
 
 
 if __name__ == "__main__":

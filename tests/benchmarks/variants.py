@@ -12,7 +12,7 @@ machine needs. Threefold repetition is claimed, and the fifty-move rule where th
 score with 95 % error bars, and Elo. RECORD keeps every game, so that the same command goes on where it was
 interrupted; it is refused if its games had another opponent or other limits. It cannot tell that an engine has changed
 since: name a new one then. Ctrl-C lets the games under way end. The exit code is 1 if a move of ours was illegal or
-late, 130 after Ctrl-C.
+late, 2 if an engine ends or cannot be started, 130 after Ctrl-C.
 
 Fairy-Stockfish is at https://github.com/fairy-stockfish/Fairy-Stockfish: `make build ARCH=x86-64-modern`.
 """
@@ -38,7 +38,7 @@ import chess
 import chess.variant
 
 from engine.selfplay.sprt import MAX_HALF_POINTS, Z_95, MatchScore
-from tests.benchmarks.arguments import command, count, positive
+from tests.benchmarks.arguments import count, engine_command, positive
 from tests.benchmarks.children import ChildFailed
 
 OURS = shlex.join((sys.executable, "-P", "-m", "engine"))
@@ -46,6 +46,7 @@ VARIANTS = ("crazyhouse", "kingofthehill", "3check", "antichess", "atomic", "hor
 OPENING_PLIES = 4
 MAX_PLIES = 600
 INTERRUPTED = 130                  # exit code, as shells use it
+FAILED = 2                         # exit code, as for wrong options
 LATE, ILLEGAL, TOO_LONG = "late", "illegal move", "too long"
 
 
@@ -346,7 +347,7 @@ def parse_clock(text: str) -> tuple[float, float]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--variant", nargs="+", default=list(VARIANTS), choices=VARIANTS, metavar="NAME")
-    parser.add_argument("--opponent", type=command, default="random")
+    parser.add_argument("--opponent", type=engine_command, default="random")
     parser.add_argument("--nodes", type=count, default=2000, help="of the opponent; 0: it has a clock")
     parser.add_argument("--our-nodes", type=count, default=0, help="limit us by nodes instead of the clock")
     parser.add_argument("--clock", type=parse_clock, default=(8.0, 0.08))
@@ -354,7 +355,7 @@ def main() -> int:
     parser.add_argument("--concurrency", type=positive, default=1)
     parser.add_argument("--overhead", default="10", help="our Move Overhead, in milliseconds")
     parser.add_argument("--margin", type=float, default=0, help="milliseconds by which a move may be late")
-    parser.add_argument("--engine", type=command, default=OURS)
+    parser.add_argument("--engine", type=engine_command, default=OURS)
     parser.add_argument("--hand-written", action="store_true", help="let engines of ours evaluate by their terms")
     parser.add_argument("--record", type=Path)
     try:
@@ -375,7 +376,7 @@ def main() -> int:
         if games:
             print(row(variant, games))
     if failure:
-        parser.error(failure)
+        parser.exit(FAILED, f"{parser.prog}: error: {failure}\n")
     return INTERRUPTED if interrupted else int(any(": ours" in game.end for game in match.games))
 
 
