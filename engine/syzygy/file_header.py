@@ -8,6 +8,7 @@ blocks cannot be detected. (Ronald de Man: Syzygy tablebases; chessprogramming w
 
 import os
 import re
+import stat
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -164,9 +165,11 @@ def read_header(path: Path, descriptor: int) -> Header:
     endgame = Endgame.of_name(path.stem)
     if endgame is None:
         raise InvalidTable("its name is not that of an endgame such as KQvKR")
-    size = os.fstat(descriptor).st_size
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidTable("it is not a regular file")
     try:
-        return _Reader(endgame, Kind(path.suffix), os.pread(descriptor, MAX_HEADER, 0), size).read()
+        return _Reader(endgame, Kind(path.suffix), os.pread(descriptor, MAX_HEADER, 0), status.st_size).read()
     except (struct.error, IndexError):
         raise InvalidTable("the file ends too early") from None
 

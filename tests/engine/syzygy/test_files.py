@@ -57,7 +57,7 @@ def test_files_of_the_two_kinds_are_not_mistaken(tables: Path, tmp_path: Path) -
 
 def test_a_named_pipe_is_reported_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "KQvK.rtbw")
-    assert Tablebase([tmp_path]).review() == [f"{tmp_path / 'KQvK.rtbw'}: Illegal seek"]
+    assert Tablebase([tmp_path]).review() == [f"{tmp_path / 'KQvK.rtbw'}: it is not a regular file"]
 
 
 def test_a_problem_is_reported_once_although_the_files_are_looked_for_again(tmp_path: Path) -> None:
