@@ -90,7 +90,7 @@ class Visit:
         self.page.set_viewport_size({"width": width, "height": height})
 
     def is_whole(self, selector: str) -> bool:
-        """Return whether an element beside a name is within the part of its row that is not the clock's."""
+        """Return whether an element inside a `.name` ends within it, so that it is not cut off."""
         edges = "it => [it.getBoundingClientRect().right, it.closest('.name').getBoundingClientRect().right]"
         right, end = self.page.locator(selector).first.evaluate(edges)
         return float(right) <= float(end)

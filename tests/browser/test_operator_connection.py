@@ -30,7 +30,8 @@ def test_a_daemon_that_is_too_busy_to_answer_is_not_called_connected(
         page.page.add_init_script(script)
         page.page.reload()
         page.until_text("#connection", "connected")
-        assert page.page.evaluate(f"({WHAT_IS_STATED})()")[::2] == ["connected", False]
+        is_connected = f"const it = ({WHAT_IS_STATED})(); return it[0] === 'connected' && !it[2];"
+        page.page.wait_for_function(f"() => {{ {is_connected} }}")
         stale = f"events.dispatchEvent(new MessageEvent('stale')); ({WHAT_IS_STATED})()"
         assert page.page.evaluate(stale) == ["the daemon does not answer", 0, True]
         page.until_text("#connection", "connected")        # with the next status

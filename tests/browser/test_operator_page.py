@@ -208,7 +208,7 @@ def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena
         tab_to(page, "Chess game between")
         page.page.evaluate(NOTE_ANIMATION)
         press(page, "ArrowRight", "ArrowRight")
-        assert page.page.locator(".lpv square.last-move").count() == 2
+        page.page.locator(".lpv square.last-move").nth(1).wait_for()
         assert not page.page.evaluate("window.wasAnimated"), "for people who want little motion"
         assert page.page.inner_text(WORDS_OF_LAST_MOVE).startswith("Move 1, black")
         press(page, "ArrowLeft")

@@ -57,7 +57,7 @@ class Person:
         self._others: dict[str, GameSession] = {}
         self._challenge: Challenge | None = None
         self._is_preparing = False                  # the bot takes over another strength
-        self._is_cancelled = False                  # and the person no longer wants the game
+        self._is_cancelled = False                  # and the person has cancelled the game
         self._incoming: Challenge | None = None
         self._notice = ""
         self._analysis: Analysis | None = None
@@ -143,7 +143,8 @@ class Person:
     def cancel_challenge(self) -> None:
         """Cancel the open challenge, or the one that follows once the bot has taken over a strength."""
         if self._is_preparing:
-            self._is_cancelled = True
+            self._is_cancelled, self._notice = True, "Cancelled. The bot finishes its preparation first."
+            self._tell(LOBBY)
             return
         challenge = self._open_challenge()
         if challenge is None:

@@ -127,7 +127,7 @@ def move_in_words(game: Game, after: Board, san: str, me: Color | None) -> str:
 
 
 def _decision(after: Board, mover: Color) -> str:
-    """Return what the last move decided: in variants also without a mate, and in antichess for the other side."""
+    """Return how a decisive last move is spoken: as a mate, or whether the mover wins or loses by a variant's rule."""
     if after.is_checkmate():
         return "checkmate"
     outcome = after.outcome()

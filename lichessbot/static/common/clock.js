@@ -24,7 +24,7 @@ export function clockText(seconds) {
 /** Note that a report of clocks has come. */
 export const noteReport = (report) => heard.has(report) || heard.set(report, performance.now());
 
-/** Show a clock in an element: its seconds by a report (an object), null hides it, and whether it runs. */
+/** Show a clock in an element: its seconds in a report (an object), or null to hide it, and whether it runs. */
 export function setClock(element, seconds, runs, report) {
   noteReport(report);
   element.hidden = seconds === null;

@@ -16,7 +16,7 @@ export function buildChallenge() {
   byId('clocks').append(...CLOCKS.map((clock) => choice('clock', clock, CLOCK_NAMES[clock] ?? clock)));
   byId('colours').append(...Object.entries(COLOURS).map(([value, name]) => choice('colour', value, name)));
   for (const [name, value] of [['clock', '3+2'], ['colour', 'random'], ...Object.entries(remembered)]) {
-    if (form.elements[name]) form.elements[name].value = value;     // what is not offered leaves radio buttons alone
+    if (form.elements[name]) form.elements[name].value = value;     // radio buttons ignore what they do not offer
   }
   form.querySelectorAll('select').forEach((it) => { it.selectedIndex = Math.max(0, it.selectedIndex); });
   form.addEventListener('input', adapt);

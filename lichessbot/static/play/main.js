@@ -105,14 +105,14 @@ const steps = { first: -Infinity, back: -1, forward: 1, last: Infinity };
 const keys = { ArrowLeft: 'back', ArrowRight: 'forward', ArrowUp: 'first', ArrowDown: 'last' };
 const step = (name) => name in steps && goTo(view.ply + steps[name]);
 
-const act = (command, form) => attempt(ask(`game/${told.game.id}/${command}`, form));
+const act = (command, form) => attempt(ask(`game/${told.game.id}/${command}`, form), 'said', command === 'move');
 
-/** Wait for a request; a refusal is told in an element, and the board shows again what the server knows. */
-async function attempt(request, place = 'said') {
+/** Wait for a request; a refusal is told in an element, and a refused move put back on the board. */
+async function attempt(request, place = 'said', isMove = false) {
   setText(byId(place), '');
   await request.catch((error) => {
     setText(byId(place), error.message);
-    show(true);
+    if (isMove) show(true);
   });
 }
 
