@@ -55,14 +55,14 @@ def write_fault_log(path: Path, entries: Iterable[Mapping[str, object]]) -> None
 
 
 def _row(summary: FaultSummary) -> tuple[str, ...]:
-    delays = [] if summary.worst_delay_ms is None else [f"{summary.worst_delay_ms / 1000:.1f} s"]
+    told = [] if summary.worst_delay_ms is None else [f"{summary.worst_delay_ms / 1000:.1f} s"]
     if summary.never_recovered:
-        delays.append(f"{summary.never_recovered} never recovered")
+        told.append(f"{summary.never_recovered} never recovered")
     return (
         summary.fault.label,
         str(summary.struck),
         str(summary.games_touched),
         str(summary.games_lost),
         str(summary.own_fault),
-        ", ".join(delays),
+        ", ".join(told),
     )

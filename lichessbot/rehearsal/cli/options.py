@@ -148,8 +148,8 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
         ),
         click.option(
             "--faults", type=_faults, metavar="NAME,...",
-            help=f"Faults to inject, each with an optional {AT}PLACE. The exit code is 1 if one that is named never "
-            f"strikes. `{ALL}` takes all; `{LIST}` explains them. Default: none, with --chaos all.",
+            help=f"Faults to inject, each with an optional {AT}PLACE. Without --chaos the exit code is 1 if one "
+            f"that is named never strikes. `{ALL}` takes all; `{LIST}` explains them. Default: none, with --chaos all.",
         ),
         click.option(
             "--serve", is_flag=True,

@@ -1,7 +1,8 @@
 """The `rehearse` command: an embedded Lichess, the unchanged bot, and the result.
 
 The exit code is 0 only if every game ended by the rules of chess, or was lost to faults that left no time for a move,
-if the bot kept the rules of Lichess, and if its process started and ended cleanly.
+if the bot kept the rules of Lichess, if its process started and ended cleanly, and if every fault that was named has
+struck, unless chance decided about them.
 """
 
 import os
@@ -155,7 +156,7 @@ class _Rehearsal:
                 self._watch(daemon, CONNECT_TIMEOUT_S * max(1.0, terms.time_scale))
             problem = daemon.stop()
             left_games = daemon.exit_code() == DAEMON_LEFT_GAMES
-            # Of games beside the series, such as rematches.
+            # The bot may leave games beside the series, such as rematches.
             may_leave = left_games and self._server.call(lambda: self._match.bot_is_playing)
             if problem is not None and not may_leave:
                 self._problems.append(problem)

@@ -40,7 +40,7 @@ class FaultPlan:
     seed: int = 0
     games: int = 1
     at_once: int = 1
-    by_name: bool = False       # asked for by name, so that each has to strike
+    by_name: bool = False       # asked for by name: without a chance each has to strike
 
     @property
     def needs_a_proxy(self) -> bool:

@@ -140,7 +140,7 @@ class GameClock:
             self._running, self._since_ms = running, now_ms
 
     def take_back(self, color: Color, earlier_ms: int | None) -> None:
-        """Stop the clock of the side to move and give it the time of its own last move; None: that of the start."""
+        """Stop the clocks, and set that of `color` to its time after its last move; None: the initial time."""
         self._running = None
         self._left_ms[color] = self._start_ms() if earlier_ms is None else earlier_ms
 

@@ -373,7 +373,7 @@ class Game:
         return [self._announce("Takeback accepted"), self.state(now_ms)]
 
     def _rewind_clocks(self, plies: int) -> None:
-        """Undo the turn of each side that was to move; the side whose move is taken back keeps the time it has."""
+        """Give each side that was to move the time it had after its own last move; a move taken back returns none."""
         color = self.turn
         for _ in range(plies):
             self.clock_history_ms.pop()

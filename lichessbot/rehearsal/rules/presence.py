@@ -52,8 +52,8 @@ class Presence:
         """Return whether `leaver` has been absent long enough for a claim."""
         return self._away_ms(leaver, now_ms) >= self._wait_ms(leaver, game)
 
-    def claim_in_s(self, leaver: Color) -> int | None:
-        """Return the seconds until a claim as the opponent of `leaver` heard them last; None if of no absence."""
+    def told_claim_in_s(self, leaver: Color) -> int | None:
+        """Return the seconds until a claim that the opponent of `leaver` was last told; None if told of no absence."""
         return self._claim_in_s_told.get(leaver)
 
     def look(self, game: Game, now_ms: int) -> list[OpponentGone]:

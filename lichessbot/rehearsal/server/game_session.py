@@ -66,8 +66,8 @@ class GameSession:
         return self._presence.is_away(color)
 
     def claim_in_s(self, color: Color) -> int | None:
-        """Return in how many seconds `color` can claim the win; None unless told that the opponent has left."""
-        return self._presence.claim_in_s(color.other)
+        """Return the seconds until `color` can claim the win, as last told; None if told of no absence."""
+        return self._presence.told_claim_in_s(color.other)
 
     def outlive_restart(self) -> None:
         """Survive a restart of the site."""

@@ -85,9 +85,6 @@ def test_body_that_is_no_json_object_is_a_form_error(ada: Client, hal: Client) -
         assert set(response.json()["error"]) == {"global"}
 
 
-# Tokens.
-
-
 def test_a_body_that_is_neither_form_nor_json_is_a_form_error(ada: Client, hal: Client) -> None:
     parts = {"clock.limit": (None, "60"), "clock.increment": (None, "0")}
     response = ada.post(f"/api/challenge/{hal.id}", files=parts)
@@ -99,6 +96,9 @@ def test_a_body_that_is_neither_form_nor_json_is_a_form_error(ada: Client, hal: 
         headers={"Content-Type": "Application/X-WWW-Form-Urlencoded; charset=utf-8"},
     )
     assert accepted.json()["timeControl"]["limit"] == 60
+
+
+# Tokens.
 
 
 def test_the_token_test_shows_owner_scopes_and_expiry_or_null(ada: Client) -> None:
