@@ -314,13 +314,6 @@ def test_clocks_of_a_new_connection_that_are_not_zero_are_believed() -> None:
     assert with_known_clocks(game, game.state, clock(50_000), NOW) is game.state
 
 
-def test_zeros_in_a_game_without_a_clock_mean_its_days_or_no_limit() -> None:
-    by_days, unlimited = full(None, 0, days=2), full(None, 0)
-    for game, left_ms in ((by_days, 2 * 24 * 60 * 60 * 1000), (unlimited, 2**31 - 1)):
-        state = with_known_clocks(game, zeros("e2e4 e7e5"), None, NOW)
-        assert (state.wtime, state.btime) == (left_ms, left_ms)
-
-
 def both(*args: int, **kwargs: int) -> list[GameClock]:
     """The same clock for either colour."""
     return [clock(*args, colour=colour, **kwargs) for colour in Colour]

@@ -62,6 +62,14 @@ def test_only_a_question_without_an_answer_is_asked_again(
     assert len(oracle.paths) == asked
 
 
+def test_a_question_whose_answer_may_grow_is_not_repeated_when_its_time_is_over(oracle: Oracle, hosts: Hosts) -> None:
+    oracle.manner = Manner.HANGING
+    it = Request("/player", {"fen": FEN}, time.monotonic() + 1.0, retries=2, growing=True)
+    with pytest.raises(Unreachable):
+        hosts.at(oracle.url).ask(it, parse_explorer)
+    assert len(oracle.paths) <= 1
+
+
 def test_a_server_that_failed_rests_for_all_games_and_is_asked_again_later(oracle: Oracle, hosts: Hosts) -> None:
     host = hosts.at(oracle.url)
     oracle.manner = Manner.FAILING
