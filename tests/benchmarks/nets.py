@@ -11,7 +11,6 @@ matches decide.
 
 import argparse
 import random
-import sys
 from collections.abc import Iterator, Sequence
 from math import exp, sqrt
 from pathlib import Path
