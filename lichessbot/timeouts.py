@@ -133,7 +133,7 @@ class Timeouts:
     tournament_window: timedelta = timedelta(minutes=10)
     """Window in which Lichess allows 30 requests to join a tournament."""
     tournament_limit: timedelta = timedelta(hours=1)
-    """Longest pause after a 429: Lichess allows four new tournaments in an hour."""
+    """Longest pause after a limit: Lichess allows four new tournaments in an hour."""
     tournament_asks: timedelta = timedelta(seconds=50)
     """Between two requests for a tournament game: Lichess forgets a request after a minute."""
     tournament_forgets: timedelta = timedelta(minutes=1)

@@ -37,6 +37,8 @@ from lichessbot.timeouts import Timeouts, earliest, is_due
 
 _ROUNDED_UP_BY_S: Final = 1.0  # Lichess sends the rest of a tournament in whole seconds
 _PAUSE_NOT_OVER: Final = "pause is not over"
+_LIMITS: Final = ("joining too many tournaments", "Banned from playing")  # of an hour or a day; of some minutes
+_FIRST_PAUSE: Final = timedelta(minutes=1)
 _SOMEBODY: Final = SlotHolder("", is_bot=False)
 
 
@@ -74,7 +76,7 @@ class _Entry:
     is_delayed: bool = False
     """The latest request failed and is to be repeated."""
     rate_limits_in_a_row: int = 0
-    """How often in a row Lichess answered 429."""
+    """How often in a row Lichess answered with a limit."""
     waits_for_slot: bool = False
     """The next game is requested as soon as a slot is free."""
     game_requested: bool = False
@@ -374,7 +376,7 @@ class Tournaments:
         self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament, error: Exception, now: float
     ) -> None:
         is_answer = isinstance(error, Refused) and error.certain and error.status != HTTPStatus.UNAUTHORIZED
-        is_final = is_answer and _PAUSE_NOT_OVER not in str(error)
+        is_final = is_answer and not any(it in str(error) for it in (_PAUSE_NOT_OVER, *_LIMITS))
         if isinstance(command, LeaveTournament) and is_final:
             self._arena_left(entry)  # it is over, or we were not in it
         elif isinstance(command, LeaveTournament) and self._is_ending:
@@ -393,14 +395,12 @@ class Tournaments:
             entry.due_at, entry.is_delayed = now + delay_s, True
 
     def _retry_delay(self, entry: _Entry, error: Exception) -> timedelta:
-        """Return how long to wait before the next request.
-
-        Lichess limits new tournaments by the hour, but its 429 names only a minute.
-        """
-        if not isinstance(error, RateLimited):
+        """Return how long to wait before the next request: longer after each limit in a row, as few tell their end."""
+        if not isinstance(error, RateLimited) and not any(it in str(error) for it in _LIMITS):
             return self._timeouts.tournament_retry
         entry.rate_limits_in_a_row += 1
-        return doubled(error.pause, entry.rate_limits_in_a_row - 1, self._timeouts.tournament_limit)
+        first = error.pause if isinstance(error, RateLimited) else _FIRST_PAUSE
+        return doubled(first, entry.rate_limits_in_a_row - 1, self._timeouts.tournament_limit)
 
     def _leave(self, entry: _Entry) -> None:
         entry.rejoin_wish = None

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from lichessbot.config import TournamentConfig
-from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import (
     CommandDone,
     CommandFailed,
@@ -18,14 +18,19 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.tournaments import Wish
 from tests.lichessbot.tournament_desk import ARENA, GAME, Desk
 
+LIMITS = [
+    RateLimited(timedelta(minutes=1), "Too many requests"),
+    Refused(400, "You are joining too many tournaments"),
+    Refused(403, "Banned from playing for 5 minutes. Reason: Too many aborts, unplayed games, or rage quits."),
+]
 
-def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(desk: Desk) -> None:
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
-    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=36_000.0))
+
+@pytest.mark.parametrize("limit", LIMITS, ids=["joins", "new tournaments", "ban"])
+def test_a_limit_does_not_end_a_tournament_and_the_pause_after_it_grows(desk: Desk, limit: ApiError) -> None:
+    desk.begin_to_join(lasts_s=36_000.0)
     pauses = []
     for _ in range(8):
-        desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
+        desk.fail(limit)
         pauses.append(desk.is_asked_after() / 60)
         desk.hand.now += desk.is_asked_after()
         desk.tick()
@@ -34,15 +39,14 @@ def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(
     desk.answer()
     desk.hand.now += desk.is_asked_after()
     desk.tick()
-    desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
+    desk.fail(limit)     # in a tournament that runs
     assert desk.is_asked_after() == 60
+    assert list(desk.rows) == [ARENA]
 
 
 def test_the_first_failure_in_a_row_is_logged(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     limit, outage = RateLimited(timedelta(minutes=1), "Too many requests"), Unreachable("timed out")
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
-    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=36_000.0))
+    desk.begin_to_join(lasts_s=36_000.0)
     for error in (limit, outage, limit, None, outage, outage):
         if error is None:
             desk.answer()
@@ -58,9 +62,7 @@ def test_the_first_failure_in_a_row_is_logged(desk: Desk, caplog: pytest.LogCapt
 
 
 def test_a_request_that_a_rate_limit_holds_back_is_withdrawn_before_we_leave(desk: Desk) -> None:
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
-    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    desk.begin_to_join()
     assert desk.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
     desk.held_back = desk.sent[-1:]
     desk.tournaments.stop()
@@ -331,9 +333,7 @@ def test_a_pause_after_a_429_also_holds_for_reads_of_an_arena_to_come(desk: Desk
 
 def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
     desk.free_slots = 0
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
-    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    desk.begin_to_join()
     assert desk.sent[1:] == [JoinTournament(ARENA, None, None, pair=False)]
     desk.answer()
     for _ in range(3):
@@ -362,9 +362,7 @@ def test_the_end_of_an_arena_is_seen_without_a_free_slot(desk: Desk) -> None:
 
 def test_a_slot_that_becomes_free_does_not_cut_the_pause_after_a_429_short(desk: Desk) -> None:
     desk.free_slots = 0
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
-    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    desk.begin_to_join()
     desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
     desk.free_slots = 1
     desk.tick()
@@ -440,7 +438,5 @@ def test_an_arena_that_has_not_begun_keeps_no_other_from_its_game(desk: Desk) ->
     desk.tick()
     desk.answer(ArenaInfo(id=other, secondsToStart=3600))
     desk.answer()
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
-    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    desk.begin_to_join()
     assert desk.sent[-1] == JoinTournament(ARENA, None, None, pair=True)

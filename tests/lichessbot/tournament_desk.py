@@ -79,12 +79,15 @@ class Desk:
         self.tournaments.handle(CommandDone(self.sent[-1], answer))
         self.tick()
 
-    def enter(self, *, lasts_s: float = 600.0) -> None:
-        """As by the command line."""
+    def begin_to_join(self, *, lasts_s: float = 600.0) -> None:
+        """As by the command line, until the request to join waits for its answer."""
         self.tournaments.join(Wish(ARENA))
         self.tick()
         assert self.sent[-1] == ReadTournament(ARENA)
         self.answer(ArenaInfo(id=ARENA, secondsToFinish=lasts_s))
+
+    def enter(self, *, lasts_s: float = 600.0) -> None:
+        self.begin_to_join(lasts_s=lasts_s)
         assert self.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
         self.answer()
 

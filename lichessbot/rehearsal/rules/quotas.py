@@ -6,11 +6,11 @@ allows the request.
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.errors import OpponentCapped, QuotaUsedUp, TooManyRequests
+from lichessbot.rehearsal.rules.errors import OpponentCapped, QuotaUsedUp, Refused, TooManyRequests
 from lichessbot.rehearsal.rules.timing import Timing
 
 BOT_GAMES_PER_DAY = 100
@@ -75,31 +75,28 @@ class Quotas:
             (self._credits.setdefault((challenger, most), _Count(1000 * window_s)), cost, most)
             for most, window_s in ((CREDITS_PER_MINUTE, self._timing.minute_s), (CREDITS_PER_DAY, self._timing.day_s))
         ]
-        _spend(counts, now_ms)
+        if not _spend(counts, now_ms):
+            raise TooManyRequests
 
     def join_arena(self, account: Account, now_ms: int, *, is_new: bool) -> None:
-        """Count a request to join an arena. Raises TooManyRequests if there were too many, or too many new arenas."""
+        """Count a request to join an arena. Raises TooManyRequests if too many, Refused if too many new ones."""
         minute_ms, day_ms = 1000 * self._timing.minute_s, 1000 * self._timing.day_s
         windows = (10 * minute_ms, day_ms / 24, day_ms)
         joins, hour, day = self._joins.setdefault(account, tuple(_Count(window_ms) for window_ms in windows))
         cost = COST_OF_AN_ARENA if is_new else 0
-        _spend(
-            [
-                (joins, 1, ARENA_JOINS_PER_TEN_MINUTES),
-                (hour, cost, ARENA_CREDITS_PER_HOUR),
-                (day, cost, ARENA_CREDITS_PER_DAY),
-            ],
-            now_ms,
-        )
+        if not _spend([(joins, 1, ARENA_JOINS_PER_TEN_MINUTES)], now_ms):
+            raise TooManyRequests
+        if not _spend([(hour, cost, ARENA_CREDITS_PER_HOUR), (day, cost, ARENA_CREDITS_PER_DAY)], now_ms):
+            raise Refused("You are joining too many tournaments")
 
     def _count(self, account: Account) -> _Count:
         return self._bot_games.setdefault(account, _Count(1000 * self._timing.day_s))
 
 
-def _spend(counts: Iterable[tuple[_Count, int, int]], now_ms: int) -> None:
-    """Add its cost to every count. Raises TooManyRequests if one would exceed its limit."""
-    counts = tuple(counts)
+def _spend(counts: Sequence[tuple[_Count, int, int]], now_ms: int) -> bool:
+    """Add its cost to every count, unless one would exceed its limit; return whether it did."""
     if any(count.sum(now_ms) + cost > most for count, cost, most in counts):
-        raise TooManyRequests
+        return False
     for count, cost, _ in counts:
         count.spent.append((now_ms, cost))
+    return True
