@@ -249,8 +249,8 @@ def _ways_to_rated_games(config: "Config") -> Iterator[_RatedGames]:
         yield _RatedGames(None, True, "tournament games are rated", "remove tournaments")
 
 
-def _strengths_by_rating_in_rated_games(config: "Config") -> Iterator[tuple[str, str]]:
-    """Yield each strength that depends on the opponent's rating where a game may be rated."""
+def _strengths_by_opponent_in_rated_games(config: "Config") -> Iterator[tuple[str, str]]:
+    """Yield each strength that depends on the opponent where a game may be rated: Lichess calls it sandbagging."""
     layers: list[tuple[str, Conditions, Strength | int]] = [("engine", Conditions(), config.engine.strength)]
     for number, profile in enumerate(config.profiles, 1):
         if "strength" in profile.engine.model_fields_set:
@@ -258,15 +258,20 @@ def _strengths_by_rating_in_rated_games(config: "Config") -> Iterator[tuple[str,
     strengths = {strength for _, _, strength in layers}
     if len(strengths) == 1 and Strength.MATCH_OPPONENT not in strengths:
         return
-    depends = [strength is Strength.MATCH_OPPONENT or when.rating is not None for _, when, strength in layers]
+    ways = list(_ways_to_rated_games(config))
+    kinds = {way.opponent for way in ways}
+    both_kinds = None in kinds or len(kinds) > 1
+    depends = [
+        strength is Strength.MATCH_OPPONENT or when.rating is not None or (both_kinds and when.opponent is not None)
+        for _, when, strength in layers
+    ]
     for number, (key, when, strength) in enumerate(layers):
         later = zip(layers[number + 1 :], depends[number + 1 :], strict=True)
-        same_for_all = [other for (_, other, _), by_rating in later if not by_rating]
-        for way in _ways_to_rated_games(config) if depends[number] else ():
+        same_for_all = [other for (_, other, _), by_opponent in later if not by_opponent]
+        for way in ways if depends[number] else ():
             if way.reach(when) and not any(way.all_meet(other, when) for other in same_for_all):
                 cure = "add rated: false to its when" if number else f"{way.cure}, or add {_FULL_WHEN_RATED}"
-                by_rating = strength is not Strength.MATCH_OPPONENT
-                what = "a strength that depends on the opponent's rating" if by_rating else strength
+                what = strength if strength is Strength.MATCH_OPPONENT else "a strength that depends on the opponent"
                 reason = f"{what} is for casual games only: {way.why}, and those have one strength for everybody"
                 yield f"{key}.strength", f"{reason}; {cure}"
                 break
@@ -310,7 +315,7 @@ class Config(Section):
         if self.fake_think_time and self.humanlike_time:
             yield "fake_think_time", "expected false, as humanlike_time sets the rhythm of the moves"
         yield from _strengths_set_twice(self.engine, self.profiles)
-        yield from _strengths_by_rating_in_rated_games(self)
+        yield from _strengths_by_opponent_in_rated_games(self)
 
     def notes(self) -> Iterator[tuple[str, str]]:
         yield from super().notes()

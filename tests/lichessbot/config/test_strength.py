@@ -134,13 +134,25 @@ def test_one_strength_for_everybody_in_rated_games_is_accepted(file: Path, text:
     load(file, text)
 
 
+@pytest.mark.parametrize("kind", ["human", "bot"])
+def test_another_strength_for_people_or_bots_is_for_casual_games_too(file: Path, kind: str) -> None:
+    text = profiles(f"{{when: {{opponent: {kind}}}, engine: {{strength: 1200}}}}")
+    (found,) = problems(file, text)
+    assert found.startswith("2: profiles #1.engine.strength: a strength that depends on the opponent is for casual ")
+    load(file, text.replace("opponent:", "rated: false, opponent:"))
+    load(file, f"engine: {{strength: 1200}}\n{text}")
+    (found,) = problems(file, CASUAL + "tournaments: [{id: hL7vMrFQ}]\n" + text)
+    assert "tournament games are rated" in found
+    load(file, f"challenge: {{{'bot' if kind == 'human' else 'human'}: {{modes: [casual]}}}}\n{text}")
+
+
 def test_a_level_for_a_range_of_ratings_is_for_casual_games_too(file: Path) -> None:
     text = profiles("{when: {rating: [0, 1500]}, engine: {strength: 1200}}")
     (found,) = problems(file, text)
     assert found == (
-        "2: profiles #1.engine.strength: a strength that depends on the opponent's rating is for casual games only: "
+        "2: profiles #1.engine.strength: a strength that depends on the opponent is for casual games only: "
         "challenge.modes accepts rated games, and those have one strength for everybody; add rated: false to its when"
     )
     load(file, text.replace("rating:", "rated: false, rating:"))
     (found,) = problems(file, "engine: {strength: 1500}\n" + text.replace("1200", "full"))
-    assert found.startswith("3: profiles #1.engine.strength: a strength that depends on the opponent's rating is for ")
+    assert found.startswith("3: profiles #1.engine.strength: a strength that depends on the opponent is for ")
