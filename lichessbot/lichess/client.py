@@ -209,7 +209,8 @@ class LichessClient:
     def chat(self, game_id: str) -> tuple[ChatLine, ...]:
         """Return the lines of the players' room."""
         # Gap: berserk does not read the chat.
-        return self._ask(lambda: self._requestor.get(f"/api/bot/game/{game_id}/chat"), parse_chat)
+        path, raw = f"/api/bot/game/{game_id}/chat", _RawResponse()
+        return self._ask(lambda: self._requestor.get(path, fmt=raw).content, parse_chat)
 
     def answer_takeback(self, game_id: str, *, granted: bool) -> None:
         self._command(game_id, f"takeback/{'yes' if granted else 'no'}")

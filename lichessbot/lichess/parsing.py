@@ -114,11 +114,14 @@ def parse_statuses(body: Any) -> tuple[UserStatus, ...]:
     return tuple(validated(UserStatus, status) for status in body)
 
 
-def parse_chat(body: Any) -> tuple[ChatLine, ...]:
-    """Parse the players' room of `/api/bot/game/{id}/chat`. Raises UnreadableLine."""
-    if not isinstance(body, list):
-        raise UnreadableLine(f"not a list of chat lines: {type(body).__name__}")
-    lines = (line for line in body if isinstance(line, dict))
+def parse_chat(body: bytes) -> tuple[ChatLine, ...]:
+    """Parse the players' room of `/api/bot/game/{id}/chat`. Raises UnreadableLine.
+
+    The API's specification has an object in each line, Lichess sends one array.
+    """
+    is_array = body.lstrip().startswith(b"[")
+    found = _read_json(body) if is_array else [_read_json(line) for line in body.splitlines() if line.strip()]
+    lines = (line for line in found if isinstance(line, dict) and "text" in line)
     named = ({"room": ChatRoom.PLAYER, "username": line.get("user"), "text": line.get("text")} for line in lines)
     return tuple(_without_malformed(ChatLine, line) for line in named)
 

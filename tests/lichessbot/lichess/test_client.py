@@ -73,21 +73,15 @@ def test_our_token_is_tested_as_plain_text(lichess: ScriptedLichess, api: Liches
         (lambda api: api.answer_takeback("abcd1234", granted=False), "/api/bot/game/abcd1234/takeback/no", None),
         (lambda api: api.claim_victory("abcd1234"), "/api/bot/game/abcd1234/claim-victory", None),
         (lambda api: api.claim_draw("abcd1234"), "/api/bot/game/abcd1234/claim-draw", None),
-        (
-            lambda api: api.say("abcd1234", ChatRoom.SPECTATOR, "hello"),
-            "/api/bot/game/abcd1234/chat",
-            {"room": "spectator", "text": "hello"},
-        ),
+        (lambda api: api.say("abcd1234", ChatRoom.SPECTATOR, "hello"), "/api/bot/game/abcd1234/chat",
+         {"room": "spectator", "text": "hello"}),
         (lambda api: api.resign("abcd1234"), "/api/bot/game/abcd1234/resign", None),
         (lambda api: api.upgrade_to_bot(), "/api/bot/account/upgrade", None),
         (lambda api: api.accept_challenge("wxyz9876"), "/api/challenge/wxyz9876/accept", None),
-        (
-            lambda api: api.decline_challenge("wxyz9876", DeclineReason.TOO_FAST),
-            "/api/challenge/wxyz9876/decline",
-            {"reason": "tooFast"},
-        ),
+        (lambda api: api.decline_challenge("wxyz9876", DeclineReason.TOO_FAST), "/api/challenge/wxyz9876/decline",
+         {"reason": "tooFast"}),
     ],
-)
+)  # fmt: skip
 def test_commands_are_posted(
     lichess: ScriptedLichess, api: LichessClient, call: Callable[[LichessClient], None], path: str, body: Any
 ) -> None:
@@ -391,6 +385,13 @@ def test_the_status_of_users_is_read(lichess: ScriptedLichess, api: LichessClien
     (status,) = api.user_statuses(["a", "b"])
     assert (status.id, status.online, status.playing) == ("a", True, True)
     assert lichess.paths()[0].startswith("/api/users/status?ids=a%2Cb")
+
+
+def test_the_chat_of_a_game_is_read_as_one_array_or_as_lines(lichess: ScriptedLichess, api: LichessClient) -> None:
+    first, second = b'{"text":"Hi","user":"Ada"}', b'{"text":"Bye","user":"Ada"}'
+    array, lines = Reply(lines=[b"[", first, b",", second, b"]"]), Reply(lines=[first, b"\n", second, b"\n"])
+    lichess.answer("/api/bot/game/abcd1234/chat", array, lines)
+    assert [[line.text for line in api.chat("abcd1234")] for _ in (array, lines)] == [["Hi", "Bye"]] * 2
 
 
 def test_the_password_of_a_tournament_is_sent_in_the_body(lichess: ScriptedLichess, api: LichessClient) -> None:

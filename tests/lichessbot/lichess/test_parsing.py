@@ -310,12 +310,15 @@ def test_an_error_may_say_how_long_to_wait() -> None:
 
 def test_the_chat_of_a_game_is_read_as_far_as_it_can_be() -> None:
     body = [{"text": "Hi\x1b", "user": "Ada"}, "?", {"text": 5, "user": None}, {}]
-    lines = [(line.room, line.username, line.text) for line in parsing.parse_chat(body)]
-    assert lines[0][:2] == ("player", "Ada")
-    assert "\x1b" not in lines[0][2]
-    assert lines[1:] == [("player", "", "5"), ("player", "", "")]
-    with pytest.raises(UnreadableLine, match="not a list of chat lines: dict"):
-        parsing.parse_chat({"error": "No such game"})
+    as_lines = "\n\n".join(map(json.dumps, body)).encode() + b"\n"
+    for form in (json.dumps(body).encode(), json.dumps(body, indent=1).encode(), as_lines):
+        lines = [(line.room, line.username, line.text) for line in parsing.parse_chat(form)]
+        assert lines[0][:2] == ("player", "Ada")
+        assert "\x1b" not in lines[0][2]
+        assert lines[1:] == [("player", "", "5")]
+    assert parsing.parse_chat(b"[]") == parsing.parse_chat(b"") == ()
+    with pytest.raises(UnreadableLine, match="not JSON"):
+        parsing.parse_chat(b"<html>")
 
 
 def test_html_is_no_error_body() -> None:
