@@ -53,6 +53,7 @@ _GAME_EVENTS: Final[dict[str, type[GameEvent]]] = {
     "opponentGone": OpponentGone,
 }
 
+_SECRET: Final = re.compile(rb'("fullId"\s*:\s*"?\w{0,8})[^",}]*')
 _CHAT_LINE: Final = re.compile(rb'\s*\{\s*"type"\s*:\s*"chatLine"')
 
 _STRICT: Final = (ChallengeReceived, ChallengeCanceled, ChallengeDeclined)
@@ -137,7 +138,7 @@ def parse_error(body: bytes) -> ErrorBody | None:
 def _parse_event(line: bytes, models: dict[str, type[Any]]) -> StreamLine:
     data = _read_json(line)
     if not isinstance(data, dict):
-        raise UnreadableLine(f"not a JSON object: {line[:80]!r}")
+        raise UnreadableLine(f"not a JSON object: {_beginning(line)!r}")
     model = models.get(str(data.get("type")), UnknownEvent)
     event: StreamLine = validated(model, data) if model in _STRICT else _without_malformed(model, data)
     return event
@@ -148,7 +149,12 @@ def _read_json(text: bytes) -> Any:
     try:
         return json.loads(text.decode("utf-8", "replace"), parse_int=lambda digits: int(digits[:_MOST_DIGITS]))
     except (ValueError, RecursionError) as error:
-        raise UnreadableLine(f"not JSON: {text[:80]!r}") from error
+        raise UnreadableLine(f"not JSON: {_beginning(text)!r}") from error
+
+
+def _beginning(text: bytes) -> bytes:
+    """Return the first bytes, for the log, without the player's secret after the game's id in `fullId`."""
+    return _SECRET.sub(rb"\1", text)[:80]
 
 
 def validated(model: type[_Model], data: Any) -> _Model:

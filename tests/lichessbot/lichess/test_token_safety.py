@@ -1,4 +1,4 @@
-"""The token goes only to Lichess, and answers are limited in size."""
+"""The token goes only to Lichess, no secret gets into the log, and answers are limited in size."""
 
 import json
 import shutil
@@ -14,8 +14,9 @@ from pydantic import SecretStr
 
 from lichessbot.config import load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
-from lichessbot.errors import ApiError, Unreachable
+from lichessbot.errors import ApiError, Unreachable, UnreadableLine
 from lichessbot.lichess.client import Access, LichessClient
+from lichessbot.lichess.parsing import parse_account_event, parse_game_event
 from lichessbot.timeouts import Timeouts
 from tests.fakes.http_server import LocalServer
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
@@ -104,6 +105,20 @@ def test_no_repr_and_no_error_shows_the_token(lichess: ScriptedLichess, tmp_path
         api.token_info()
     for thing in (loaded, loaded.config, access, api, unreachable.value):
         assert TOKEN not in f"{thing!r} {thing}"
+
+
+@pytest.mark.parametrize("parse", [parse_account_event, parse_game_event])
+@pytest.mark.parametrize("damaged", [
+    b'{"type":"gameStart","game":{"fullId":"Hk29dLmqX1y2","gameId":"Hk29dLmq"',
+    b'{"game":{"fullId" : "Hk29dLmqX1y2',
+    b'[{"fullId":"Hk29dLmqX1y2"}]',
+    b'{"game":{"fullId":"Hk29dL\xffmqX1y2","gameId":"Hk29dLmq"',
+])
+def test_the_secret_of_a_game_is_not_shown(parse: Callable[[bytes], object], damaged: bytes) -> None:
+    """Whoever knows it may play our moves."""
+    with pytest.raises(UnreadableLine, match="Hk29dL") as refusal:
+        parse(damaged)
+    assert "X1y2" not in str(refusal.value)
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="makes a certificate with openssl")
