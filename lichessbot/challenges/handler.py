@@ -238,7 +238,12 @@ class ChallengeHandler:
             self._record_undelivered(command.challenge_id, report.error)
 
     def _acceptance_failed(self, challenge_id: str, error: ApiError, perhaps_done: bool) -> None:
-        """Free the slot if there is no game, and decline a challenge that is still open."""
+        """Free the slot if there is no game, and decline a challenge that is still open.
+
+        After a rate limit without a name, one without a clock is accepted again, as it does not expire.
+        """
+        entry = self._store.challenges[challenge_id]
+        expires = entry is None or entry.has_clock
         match error:
             case Refused(text=text) if text.startswith(_SETTLED):
                 self._slots.free(challenge_id)
@@ -247,12 +252,12 @@ class ChallengeHandler:
                 self._slots.doubt(challenge_id, time.monotonic(), likely=True)
             case Refused(status=status) if status == _NOT_FOUND:
                 self._slots.doubt(challenge_id, time.monotonic())
+            case RateLimited(quota="") if not expires:
+                self._send(AcceptChallenge(challenge_id, math.inf))     # the outbox waits for the end of the pause
             case Refused() | RateLimited():
                 self._slots.free(challenge_id)
                 later, outcome = DeclineReason.LATER, ChallengeOutcome.DECLINED
                 self._record(challenge_id, answer=outcome, reason=later, rule="Lichess", because=str(error))
-                entry = self._store.challenges[challenge_id]
-                expires = entry is None or entry.has_clock
                 self._send(DeclineChallenge(challenge_id, later, None if expires else math.inf))
             case _:
                 self._slots.free(challenge_id)

@@ -156,6 +156,7 @@ def test_a_game_that_begins_settles_its_acceptance(tmp_path: Path) -> None:
 
 
 GONE, LIMITED = Refused(404, "Not found"), RateLimited(timedelta(seconds=60), "Too many requests")
+USED_UP = RateLimited(timedelta(hours=20), "You played 100 games", "bot.vsBot.day")
 TOO_LATE = Unreachable("not sent: too late to be of use")
 UNSURE = [CommandFailed(AcceptChallenge("weak"), error, perhaps_done=True) for error in (GONE, LIMITED, TOO_LATE)]
 
@@ -188,7 +189,11 @@ def test_a_challenge_that_does_not_expire_is_answered_at_any_time(tmp_path: Path
         assert isinstance(declined, DeclineChallenge)
         assert accepted.until == declined.until == math.inf
         desk.answer_failed(accepted, CommandFailed(accepted, LIMITED))
-        assert outbox.sent[-1] == DeclineChallenge("first", DeclineReason.LATER)
+        assert outbox.sent[2:] == [accepted]
+        assert outbox.sent[-1].until == math.inf
+        assert [it.user_id for it in desk.slots.holders] == ["first"]
+        desk.answer_failed(accepted, CommandFailed(accepted, USED_UP))
+        assert outbox.sent[3:] == [DeclineChallenge("first", DeclineReason.LATER)]
         assert outbox.sent[-1].until == math.inf
         assert desk.human_expected_until < time.monotonic(), "no slot was missing"
 
