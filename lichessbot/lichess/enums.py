@@ -58,7 +58,9 @@ SHORTEST_ESTIMATE_S: Final = 30
 """Of base + 40 increments; shorter games are ultraBullet, which is closed to bots."""
 OFFERED_DAYS: Final = (1, 2, 3, 5, 7, 10, 14)
 INITIAL_RATING: Final = 1500
-"""The rating of an account that has not played such games."""
+"""The rating of an account that has not played such games; of a bot, only in variants other than Chess960."""
+INITIAL_BOT_RATING: Final = 2000
+"""The rating of a bot that has not played such games, in standard chess and Chess960."""
 HIGHEST_RATING: Final = 4000
 PLAYER_NAME: Final = r"[A-Za-z0-9_-]{2,30}"
 

@@ -14,7 +14,7 @@ from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice, MatchType, ModeChoice, RatingPreference, TypeSelection
 from lichessbot.lichess.challenge_terms import Days, Terms
-from lichessbot.lichess.enums import INITIAL_RATING, Colour, ExactClock, Mode, Variant
+from lichessbot.lichess.enums import INITIAL_BOT_RATING, INITIAL_RATING, Colour, ExactClock, Mode, Speed, Variant
 from lichessbot.lichess.models import Account, BotUser
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines
 
@@ -25,6 +25,7 @@ SHORTLIST: Final = 20
 MOST_PROPOSALS: Final = 100
 """How many bots Lichess tells in one answer whether they are playing."""
 _NEAR: Final = 150  # rating points off the target at which a bot is half as likely
+_BEGUN_HIGHER: Final = (*Speed, Variant.CHESS960)  # the categories with INITIAL_BOT_RATING
 _LATELY_S: Final = 7 * 24 * 3600.0
 
 
@@ -200,9 +201,11 @@ def _rests_until(bot: str, match_type: MatchType, terms: Terms, config: Config, 
     return latest.began_at + game_s + match_type.opponent_rest_multiplier * (game_s + idle_s)
 
 
-def _rating(user: Account, category: str) -> int:
-    rating = user.rating(category)
-    return INITIAL_RATING if rating is None else rating
+def _rating(bot: Account, category: str) -> int:
+    rating = bot.rating(category)
+    if rating is not None:
+        return rating
+    return INITIAL_BOT_RATING if category in _BEGUN_HIGHER else INITIAL_RATING
 
 
 def _closeness(difference: int, match_type: MatchType) -> float:

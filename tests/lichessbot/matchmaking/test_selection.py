@@ -112,6 +112,17 @@ def test_the_rating_is_that_of_what_is_proposed(memory: Memory) -> None:
     assert names(memory.propose(settings, bot("a", 1600), bot("b", 2500, "chess960"))) == {"b"}
 
 
+@pytest.mark.parametrize(
+    ("variant", "initial"), [("chess960", 2000), ("atomic", 1500), ("kingOfTheHill", 1500), ("standard", 2000)]
+)
+def test_a_bot_without_a_rating_has_the_one_that_bots_begin_with(memory: Memory, variant: str, initial: int) -> None:
+    category = "blitz" if variant == "standard" else variant
+    memory.us = Account.model_validate({"id": "us", "username": "Us", "perfs": {}})
+    rated = [bot(str(rating), rating, category) for rating in (1500, 2000)]
+    settings = config(**BLITZ | {"challenge_variant": variant}, opponent_rating_difference=100)
+    assert names(memory.propose(settings, *rated, bot("new", 1000, "horde"))) == {str(initial), "new"}
+
+
 def test_unsuitable_and_blocked_bots_are_left_out(memory: Memory) -> None:
     bots = [bot("us"), bot("closed", disabled=True), bot("cheat", tosViolation=True), bot("blocked"), bot("good")]
     assert names(memory.propose(config(**BLITZ), *bots)) == {"good"}
