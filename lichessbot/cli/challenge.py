@@ -28,7 +28,7 @@ from lichessbot.cli.options import (
 )
 from lichessbot.config import LoadedConfig
 from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refused, Unreachable
-from lichessbot.lichess.challenge_terms import Days, Terms
+from lichessbot.lichess.challenge_terms import Days, Terms, may_be_rated
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import (
     LONGEST_INCREMENT_S,
@@ -114,8 +114,9 @@ def challenge_command(
         raise ConfigError(["--clock and --days exclude each other"])
     if days is not None and games > 1:
         raise ConfigError(["--days: one game at a time, as a second challenge to the same player replaces the first"])
-    if days is not None and rated and variant != Variant.STANDARD:
-        raise ConfigError(["--rated: without a clock, Lichess rates games of standard chess only"])
+    if rated and not may_be_rated(Variant(variant), days or clock):
+        how = f"with the clock {clock}" if days is None else "without a clock"
+        raise ConfigError([f"--rated: {how}, Lichess rates games of standard chess only"])
     settings, timeouts = load(config_file)
     _refuse_blocked(opponent, settings.loaded)
     refuse_unplayable("--variant", variant, settings.config, timeouts)

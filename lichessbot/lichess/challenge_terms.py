@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from lichessbot.lichess.enums import Colour, ExactClock, Mode, Speed, Variant
+from lichessbot.lichess.enums import SHORTEST_ESTIMATE_S, Colour, ExactClock, Mode, Speed, Variant
 
 _TOO_FAST_FOR_BOTS: Final = "ultraBullet"
 _WITHOUT_OWN_RATING: Final = (Variant.STANDARD, Variant.FROM_POSITION)
@@ -17,6 +17,16 @@ class Days:
 
     def __str__(self) -> str:
         return f"{self.days} d a move"
+
+
+def may_be_rated(variant: Variant, time_control: ExactClock | Days) -> bool:
+    """Return whether Lichess rates such a game; a challenge with too short a clock silently becomes casual."""
+    if variant is Variant.STANDARD:
+        return True
+    if variant is Variant.FROM_POSITION or isinstance(time_control, Days):
+        return False
+    base_s, increment_s = time_control.base_s, time_control.increment_s
+    return base_s + 40 * increment_s >= SHORTEST_ESTIMATE_S and (base_s > 0 or increment_s > 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice, MatchType, ModeChoice, RatingPreference, TypeSelection
-from lichessbot.lichess.challenge_terms import Days, Terms
+from lichessbot.lichess.challenge_terms import Days, Terms, may_be_rated
 from lichessbot.lichess.enums import INITIAL_BOT_RATING, INITIAL_RATING, Colour, ExactClock, Mode, Speed, Variant
 from lichessbot.lichess.models import Account, BotUser
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines
@@ -119,16 +119,13 @@ def _in_order(config: Config, last_type_name: str | None, random: Random) -> Seq
 
 
 def _drawn_terms(match_type: MatchType, config: Config, random: Random, *, with_days: bool) -> Terms | None:
-    """Return one of the games that a match type allows, without a colour; None if we play none of them.
-
-    Without a clock Lichess rates no other variant than the standard one.
-    """
+    """Return one of the games that a match type allows, without a colour; None if we play none of them."""
     variants, controls = _variants(match_type, config), _controls(match_type, with_days=with_days)
     if not variants or not controls:
         return None
     variant, control = random.choice(variants), random.choice(random.choice(controls))
     modes = _modes(match_type, config)
-    if isinstance(control, Days) and variant is not Variant.STANDARD:
+    if not may_be_rated(variant, control):
         modes = [rated for rated in modes if not rated]
     return Terms(variant, control, random.choice(modes)) if modes else None
 

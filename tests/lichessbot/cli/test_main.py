@@ -73,6 +73,8 @@ def test_a_challenge_has_a_clock_or_days(capsys: pytest.CaptureFixture[str]) -> 
         (("--clock", "0.25+0"), "0.25+0: expected 30 s or more for base + 40 increments, found 15 + 40 * 0"),
         (("--days", "2", "--variant", "atomic", "--rated"), "--rated: without a clock, Lichess rates games of stand"),
         (("--days", "2", "--variant", "chess960", "--rated"), "--rated: without a clock, Lichess rates games of stand"),
+        (("--clock", "0+1", "--variant", "atomic", "--rated"), "--rated: with the clock 0+1, Lichess rates games of "),
+        (("--clock", "0+2", "--variant", "atomic", "--rated"), "missing.yml: cannot be read"),
         (("--clock", "0+1"), "missing.yml: cannot be read"),
         (("--days", "2", "--rated"), "missing.yml: cannot be read"),
         (("--days", "2", "--variant", "atomic"), "missing.yml: cannot be read"),

@@ -84,6 +84,16 @@ def test_without_a_clock_only_standard_chess_is_rated(memory: Memory) -> None:
     assert memory.propose(config(challenge_days=[1], challenge_initial_time=[], **only_rated), bot("rival")) == []
 
 
+def test_the_shortest_clock_is_rated_in_standard_chess_only(memory: Memory) -> None:
+    """Lichess silently makes such a challenge casual."""
+    variants = {"variants": ["standard", "chess960"]}
+    shortest = config(variants, challenge_initial_time=[0], challenge_increment=[1])
+    drawn = [it.terms for seed in range(DRAWS) for it in memory.propose(shortest, bot("rival"), seed=seed)]
+    assert {(it.variant, it.rated) for it in drawn} == {
+        (Variant.STANDARD, True), (Variant.STANDARD, False), (Variant.CHESS960, False)
+    }
+
+
 def test_days_are_not_proposed_when_as_many_correspondence_games_run_as_may(memory: Memory) -> None:
     memory.has_room_for_days = False
     either = config(challenge_days=[1], challenge_initial_time=[180])
