@@ -20,6 +20,7 @@ from lichessbot.errors import ApiError, ExitCode
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Scope, Variant
+from lichessbot.lichess.models import Account
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import counted, silenced
 from lichessbot.move_sources import Hosts, check_sources
@@ -137,18 +138,27 @@ class Check:
                 day, days = end
                 soon = ": make a new one" if days <= DAYS_TOLD_AHEAD else ""
                 self._say("note" if soon else "ok", f"the token expires on {day}, in {counted(days, 'day')}{soon}")
-            account = api.account()
-            self._user_name = account.username
-            if account.is_bot:
-                self._say("ok", f"{account.username} is a BOT account")
-            else:
-                self._fail(f"{account.username} is not a BOT account: run `lichessbot upgrade`")
+            self._judge_account(api.account(), url)
             api.playing()
         except ApiError as error:
             scope = error.missing_scope
             self._fail(f"the token lacks the scope {scope}: make a new one with it" if scope else f"{url}: {error}")
         finally:
             api.close()
+
+    def _judge_account(self, account: Account, url: str) -> None:
+        self._user_name = name = account.username
+        if not account.is_bot:
+            self._fail(f"{name} is not a BOT account: run `lichessbot upgrade`")
+        else:
+            self._say("ok", f"{name} is a BOT account")
+            if not (account.biography or "").strip():
+                why = f"{name} has no biography in its profile: Lichess does not list it among the bots that are online"
+                self._say("note", f"{why}; add one on {url}/account/profile")
+        if account.disabled:
+            self._say("note", f"the account {name} is closed")
+        if account.violates_terms:
+            self._say("note", f"Lichess has marked {name} for a violation of its terms of service")
 
     def _check_engines(self) -> None:
         inbox: Inbox = SimpleQueue()

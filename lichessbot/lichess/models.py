@@ -358,6 +358,9 @@ class Account(Payload):
     username: Shown
     title: Shown = ""
     perfs: dict[str, Perf] = {}
+    biography: Shown | None = Field(default=None, validation_alias=AliasPath("profile", "bio"))
+    disabled: bool = False
+    violates_terms: bool = Field(default=False, alias="tosViolation")
 
     @property
     def is_bot(self) -> bool:
@@ -372,8 +375,6 @@ class BotUser(Account):
     """One of the bots that are online."""
 
     id: Id
-    disabled: bool = False
-    violates_terms: bool = Field(default=False, alias="tosViolation")
 
 
 class UserStatus(Payload):

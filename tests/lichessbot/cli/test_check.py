@@ -200,6 +200,33 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     assert "note  engine.hash_mb: 2 MiB for each game do not fit into memory, 1 are used\n" in told
 
 
+@pytest.mark.parametrize(
+    ("facts", "note"),
+    [
+        ({}, "TestBot has no biography in its profile: Lichess does not list it among the bots that are online; "),
+        ({"profile": {"bio": " "}}, "TestBot has no biography in its profile: Lichess does not list it among the bots"),
+        ({"profile": {"bio": "Plays."}, "disabled": True}, "the account TestBot is closed\n"),
+        ({"profile": {"bio": "Plays."}, "tosViolation": True}, "Lichess has marked TestBot for a violation"),
+        ({"profile": {"bio": "Plays."}}, None),
+    ],
+)
+def test_what_keeps_others_from_the_bot_is_a_note(
+    facts: dict[str, Any], note: str | None, lichess: ScriptedLichess, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    config = tmp_path / "config.yml"
+    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{hash_mb: 1}}\n")
+    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
+    token = {"userId": "testbot", "scopes": "bot:play,challenge:read,challenge:write", "expires": None}
+    lichess.answer("/api/token/test", Reply(body={"lip_good": token}))
+    lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT", **facts}))
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
+    assert main(["check", "--config", str(config)]) == 0
+    told = capsys.readouterr().out
+    assert "ok    TestBot is a BOT account\n" in told
+    assert f"note  {note}" in told if note else "note" not in told
+
+
 @pytest.mark.parametrize("name", [FILE_NAME, LOCK_NAME])
 def test_files_that_keep_the_records_out_are_named(
     name: str, lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,

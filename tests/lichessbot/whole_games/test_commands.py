@@ -21,6 +21,7 @@ from tests.fakes.arena import PATIENCE_S, Arena
 
 
 def test_check_reports_success_and_the_policies(arena: Arena) -> None:
+    arena.bot.bio = "Plays."
     done = arena.tell("check")
     assert done.returncode == 0, done.stdout
     assert "ready to play" in done.stdout
@@ -32,6 +33,7 @@ def test_check_reports_success_and_the_policies(arena: Arena) -> None:
 
 
 def test_check_reports_folders_that_cannot_be_written_to(arena: Arena) -> None:
+    arena.bot.bio = "Plays."
     (arena.folder / "notes").write_text("no folder")
     arena.configure("pgn_directory: notes/games\n")
     done = arena.tell("check")
