@@ -322,7 +322,7 @@ class Game:
         yield from self._search.await_opponent(self._moves)
         if self.idle_since is None:
             self.idle_since = now
-        if len(self._moves) >= Abort.before_plies or not clock.timed:
+        if len(self._moves) >= Abort.before_plies or not clock.timed or clock.in_arena:
             yield from self._ending.drop(Abort)
         elif self._ending.due_at is None:
             self._ending.plan(Abort(self.game_id, "the opponent does not move"), now + self._abort_after_s)

@@ -311,6 +311,13 @@ def test_a_game_in_which_both_moved_is_never_aborted() -> None:
     assert bench.wait(3600) == []
 
 
+def test_a_game_of_an_arena_is_not_aborted_as_lichess_always_refuses() -> None:
+    bench = Bench(white=False)
+    bench._full |= {"tournamentId": "abcd1234"}
+    assert bench.full() == []
+    assert bench.wait(600) == []
+
+
 def test_our_own_slow_first_move_is_no_reason_to_abort() -> None:
     bench = Bench(white=False)
     bench.full()
