@@ -37,7 +37,7 @@ class Timing:
 
     arena_waits_s: float = 60.0             # for which a request for an arena game counts
     arena_pairs_s: float = 1.0              # between pairings in an arena; a guess
-    arena_first_move_s: float = 16.0        # for each side's first move in an arena (blitz)
+    arena_first_move_s: float = 16.0        # for each side's first move in an arena (bullet; more in slower games)
     restart_gift_s: float = 20.0            # added to the clock of the side to move by a restart of the site
     restart_other_gift_s: float = 10.0      # and to the other clock
     restart_mercy_s: float = 120.0          # after a restart in which a flag aborts, if the player has not moved since
