@@ -122,12 +122,18 @@ def meant_by_absence(values: Mapping[str, object]) -> Iterator[str]:
     for place, ours in _DEFAULTS_HERE.items():
         section, key = place.split(".")
         keys = values.get(section, {})
-        if not isinstance(keys, dict) or key in keys:
+        if not isinstance(keys, dict) or _is_given(keys, key, MEANT_BY_ABSENCE[place]):
             continue
         if section == "challenge" or keys.get("allow_matchmaking") is True:
             value = "null" if MEANT_BY_ABSENCE[place] is None else str(MEANT_BY_ABSENCE[place]).lower()
             theirs = "no limit" if value == "null" else value
-            yield f"{place} is missing: {ours} here, {theirs} in lichess-bot, for which write `{key}: {value}`"
+            how = "empty" if key in keys else "missing"
+            yield f"{place} is {how}: {ours} here, {theirs} in lichess-bot, for which write `{key}: {value}`"
+
+
+def _is_given(keys: Mapping[str, object], key: str, meant_by_absence: object) -> bool:
+    """Return whether a key has a value; none counts as one where it means what lichess-bot does without the key."""
+    return keys.get(key) is not None or (key in keys and meant_by_absence is None)
 
 
 def command_of(engine: Mapping[str, Any]) -> list[str]:

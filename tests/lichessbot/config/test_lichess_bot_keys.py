@@ -52,6 +52,15 @@ def test_an_emptied_list_that_let_nobody_in_is_named(file: Path) -> None:
         assert ACCEPTED_IF_EMPTY[f"challenge.{key}"] == ", ".join(getattr(defaults, key))
 
 
+def test_an_empty_key_that_let_nobody_in_is_named(file: Path) -> None:
+    """Empty limits are none in both programs."""
+    challenge = "{accept_bot: , max_base: , max_increment: , max_days: }"
+    (*_, warning) = load(file, f"engine: {{name: fish, protocol: uci}}\nchallenge: {challenge}\n").warnings
+    assert warning == (
+        "challenge.accept_bot is empty: true here, false in lichess-bot, for which write `accept_bot: false`"
+    )
+
+
 @pytest.mark.parametrize(
     ("keys", "found"),
     [
