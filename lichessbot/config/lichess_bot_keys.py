@@ -2,10 +2,15 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final
 
 import yaml
+
+from lichessbot.config.root import Config
+from lichessbot.config.yaml_file import KeyPath, path_of
 
 NOT_OURS: Final = {
     "move_overhead": "the bot measures the round trips to Lichess; until then engine.move_overhead_ms counts",
@@ -43,16 +48,20 @@ MEANT_BY_ABSENCE: Final = {
     "challenge.max_days": None,
     "correspondence.checkin_period": 600,
     "correspondence.disconnect_time": 300,
+    "matchmaking.challenge_color": "random",
     "matchmaking.challenge_filter": "none",
     "matchmaking.opponent_rating_difference": None,
 }
-# What the bot does without those of them that decide whom it plays.
-_DEFAULTS_HERE: Final = {
-    "challenge.max_increment": "20 s",
-    "challenge.max_base": "1800 s",
-    "challenge.max_days": "14 days",
-    "challenge.accept_bot": "true",
-    "matchmaking.opponent_rating_difference": "300",
+# Keys that say the same, each of which has a note of its own.
+_OLDER_NAMES: Final = {
+    "engine.ponder": "engine.uci_ponder",
+    "matchmaking.challenge_filter": "matchmaking.delay_after_decline",
+}
+# The keys without which what these sections hold has no effect.
+_SWITCHES: Final = {
+    "engine.polyglot": "enabled",
+    "engine.online_moves.online_egtb": "enabled",
+    "matchmaking": "allow_matchmaking",
 }
 # What is accepted here where these keys are empty; lichess-bot then accepts no challenge.
 ACCEPTED_IF_EMPTY: Final = {
@@ -112,28 +121,46 @@ def protocol_problem(section: yaml.MappingNode) -> str | None:
     return f"expected uci, found {protocol!r}: every engine speaks UCI here" if protocol not in ("", "uci") else None
 
 
-def meant_by_absence(values: Mapping[str, object]) -> Iterator[str]:
-    """Yield a note for each missing or empty key that decides whom the bot plays and means another thing here."""
+def meant_by_absence(values: Mapping[str, object], given: Collection[KeyPath]) -> Iterator[str]:
+    """Yield notes on the missing and empty keys that mean another thing here, those of a section in one.
+
+    `given`: all keys of the file, also those that are not ours.
+    """
     challenge = values.get("challenge")
     for place, accepted in ACCEPTED_IF_EMPTY.items():
         key = place.removeprefix("challenge.")
         if isinstance(challenge, dict) and challenge.get(key, ()) is None:
             yield f"{place} is empty: {accepted} here; lichess-bot accepts no challenge with this"
-    for place, ours in _DEFAULTS_HERE.items():
-        section, key = place.split(".")
-        keys = values.get(section, {})
-        if not isinstance(keys, dict) or _is_given(keys, key, MEANT_BY_ABSENCE[place]):
-            continue
-        if section == "challenge" or keys.get("allow_matchmaking") is True:
-            value = "null" if MEANT_BY_ABSENCE[place] is None else str(MEANT_BY_ABSENCE[place]).lower()
-            theirs = "no limit" if value == "null" else value
-            how = "empty" if key in keys else "missing"
-            yield f"{place} is {how}: {ours} here, {theirs} in lichess-bot, for which write `{key}: {value}`"
+    for section, places in groupby(MEANT_BY_ABSENCE, lambda place: place.partition(".")[0]):
+        absent = (it for it in places if _is_absent(values, it) and path_of(_OLDER_NAMES.get(it, "")) not in given)
+        theirs = [
+            f"{place.removeprefix(f'{section}.')}: {_in_yaml(MEANT_BY_ABSENCE[place])} "
+            f"(here {_in_yaml(attrgetter(place)(Config()))})"
+            for place in absent
+        ]
+        if theirs:
+            yield f"{section}: missing keys have other defaults in lichess-bot, for which write {', '.join(theirs)}"
 
 
-def _is_given(keys: Mapping[str, object], key: str, meant_by_absence: object) -> bool:
-    """Return whether a key has a value; none counts as one where it means what lichess-bot does without the key."""
-    return keys.get(key) is not None or (key in keys and meant_by_absence is None)
+def _is_absent(values: Mapping[str, object], place: str) -> bool:
+    """Return whether the default counts for a key that has an effect.
+
+    An empty key has a value where that means what lichess-bot does without the key.
+    """
+    *names, key = place.split(".")
+    section: object = values
+    for name in names:
+        section = (section.get(name) or {}) if isinstance(section, Mapping) else None
+    if not isinstance(section, Mapping):
+        return False
+    switch = _SWITCHES.get(".".join(names))
+    has_effect = switch is None or section.get(switch) is True
+    is_given = section.get(key) is not None or (key in section and MEANT_BY_ABSENCE[place] is None)
+    return has_effect and not is_given
+
+
+def _in_yaml(value: object) -> str:
+    return str(value) if isinstance(value, str) else json.dumps(value)
 
 
 def command_of(engine: Mapping[str, Any]) -> list[str]:

@@ -203,7 +203,7 @@ class _ConfigFile(YamlFile):
         if is_botlis(source.values):
             raise ConfigError([f"{path}: is a configuration of BotLi; translate it: lichessbot config migrate {path}"])
         if source.is_lichess_bots:
-            source.warnings += meant_by_absence(source.values)
+            source.warnings += meant_by_absence(source.values, source.lines)
         return source
 
     def takes(self, path: KeyPath, section: yaml.MappingNode) -> bool:

@@ -41,8 +41,6 @@ def translate(old: YamlFile) -> Translation:
     for key in ("hello", "goodbye", "hello_spectators", "goodbye_spectators"):
         found.move_greeting(f"greeting.{key}", f"greeting.{key}")
     _take_over(found, ())
-    if not _is_set(found.values, "matchmaking.challenge_color"):
-        found.set("matchmaking.challenge_color", "random", remark="lichess-bot lets Lichess draw the colours")
     for key, value in MEANT_BY_ABSENCE.items():
         if not _is_set(found.values, key):
             found.set(key, value, remark="what lichess-bot does without this key")

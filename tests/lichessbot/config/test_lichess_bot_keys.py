@@ -33,32 +33,59 @@ matchmaking: {allow_matchmaking: true, delay_after_decline: fine}
         "9: engine.protocol: has no effect here: every engine speaks UCI here; remove the key",
         "10: engine.uci_options.go_commands: the bot plays with engine.nodes: 1, engine.move_time_ms: 1000",
         "11: matchmaking.delay_after_decline: has no effect here: set matchmaking.challenge_filter",
-        *(
-            f"challenge.{key} is missing: {ours} here, no limit in lichess-bot, for which write `{key}: null`"
-            for key, ours in (("max_increment", "20 s"), ("max_base", "1800 s"), ("max_days", "14 days"))
-        ),
-        "challenge.accept_bot is missing: true here, false in lichess-bot, for which write `accept_bot: false`",
-        "matchmaking.opponent_rating_difference is missing: 300 here, no limit in lichess-bot, for which write "
-        "`opponent_rating_difference: null`",
+        "abort_time: missing keys have other defaults in lichess-bot, for which write abort_time: 20 (here 30)",
+        "engine: missing keys have other defaults in lichess-bot, for which write ponder: false (here true)",
+        "challenge: missing keys have other defaults in lichess-bot, for which write accept_bot: false (here true), "
+        "max_increment: null (here 20), max_base: null (here 1800), max_days: null (here 14)",
+        "correspondence: missing keys have other defaults in lichess-bot, for which write checkin_period: 600 "
+        "(here 300), disconnect_time: 300 (here 150)",
+        "matchmaking: missing keys have other defaults in lichess-bot, for which write challenge_color: random "
+        "(here pairs), opponent_rating_difference: null (here 300)",
     ]
 
 
 def test_an_emptied_list_that_let_nobody_in_is_named(file: Path) -> None:
-    challenge = "{accept_bot: false, modes: , max_base: 9, max_increment: 9, max_days: 9}"
-    (*_, warning) = load(file, f"engine: {{name: fish, protocol: uci}}\nchallenge: {challenge}\n").warnings
-    assert warning == "challenge.modes is empty: casual, rated here; lichess-bot accepts no challenge with this"
+    warnings = load(file, "engine: {name: fish, protocol: uci}\nchallenge: {modes: }\n").warnings
+    assert "challenge.modes is empty: casual, rated here; lichess-bot accepts no challenge with this" in warnings
     defaults = Config().challenge
     for key in ("time_controls", "modes"):
         assert ACCEPTED_IF_EMPTY[f"challenge.{key}"] == ", ".join(getattr(defaults, key))
 
 
-def test_an_empty_key_that_let_nobody_in_is_named(file: Path) -> None:
+EVERY_KEY = """\
+abort_time: 20
+engine:
+  name: fish
+  ponder: false
+  polyglot: {enabled: true, max_depth: 8}
+  online_moves: {online_egtb: {enabled: true, max_pieces: 7}}
+challenge: {accept_bot: false, max_increment: , max_base: , max_days: }
+correspondence: {checkin_period: 600, disconnect_time: 300}
+matchmaking:
+  {allow_matchmaking: true, challenge_color: random, challenge_filter: none, opponent_rating_difference: }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "noted"),
+    [
+        ("", "", ""),
+        ("accept_bot: false", "accept_bot: ", "challenge: accept_bot: false (here true)"),
+        ("ponder: false", "ponder: ", "engine: ponder: false (here true)"),
+        ("  ponder: false", "  uci_ponder: true", ""),
+        (", max_depth: 8", "", "engine: polyglot.max_depth: 8 (here 20)"),
+        ("enabled: true, max_depth: 8", "enabled: false", ""),
+        (", max_pieces: 7", "", "engine: online_moves.online_egtb.max_pieces: 7 (here 8)"),
+        ("challenge_filter: none, ", "", "matchmaking: challenge_filter: none (here fine)"),
+        ("challenge_filter: none", "delay_after_decline: fine", ""),
+        ("allow_matchmaking: true, challenge_color: random, ", "", ""),
+    ],
+)
+def test_defaults_that_differ_are_noted_where_they_count(file: Path, old: str, new: str, noted: str) -> None:
     """Empty limits are none in both programs."""
-    challenge = "{accept_bot: , max_base: , max_increment: , max_days: }"
-    (*_, warning) = load(file, f"engine: {{name: fish, protocol: uci}}\nchallenge: {challenge}\n").warnings
-    assert warning == (
-        "challenge.accept_bot is empty: true here, false in lichess-bot, for which write `accept_bot: false`"
-    )
+    warnings = load(file, EVERY_KEY.replace(old, new)).warnings
+    about = "missing keys have other defaults in lichess-bot, for which write "
+    assert [it.replace(about, "") for it in warnings if about in it] == ([noted] if noted else [])
 
 
 @pytest.mark.parametrize(
