@@ -110,8 +110,8 @@ def _none_if_empty(value: Any) -> Any:
 
 
 def _one_or_many(value: Any) -> Any:
-    """Return a single word or number as a list of one."""
-    return [value] if isinstance(value, str | int) else value
+    """Return a single word or number as a list of one; an empty text is neither."""
+    return [value] if isinstance(value, str | int) and value != "" else value
 
 
 ONE_OR_MANY: Final = Before(_one_or_many, lambda described: {"anyOf": [described["items"], described]})

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict
 from lichessbot.config.base import (
     LIST_OR_NULL,
     LOOPBACK,
+    ONE_OR_MANY,
     Before,
     Flag,
     Number,
@@ -97,10 +98,12 @@ NO_BASE_LIMIT: Final = _or(LONGEST_BASE_S)
 NO_DAYS_LIMIT: Final = _or(math.inf)
 Minutes = Annotated[Number, Field(ge=1, le=1440)]
 PerUser = Annotated[Number, Field(ge=1, le=64)]
-SomeOf = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct)]
+SomeOf = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct), ONE_OR_MANY]
 TimeControls = SomeOf[Annotated[Speed | ExactClock, BeforeValidator(_time_control)]]
-Names = Annotated[tuple[Annotated[Text, AfterValidator(_user_id)], ...], AfterValidator(without_repeats)]
-Addresses = Annotated[tuple[Annotated[Text, AfterValidator(_list_address)], ...], AfterValidator(without_repeats)]
+Name = Annotated[Text, AfterValidator(_user_id)]
+Names = Annotated[tuple[Name, ...], AfterValidator(without_repeats), ONE_OR_MANY]
+Address = Annotated[Text, AfterValidator(_list_address)]
+Addresses = Annotated[tuple[Address, ...], AfterValidator(without_repeats), ONE_OR_MANY]
 
 
 def list_sources(addresses: Sequence[str], files: Sequence[Path]) -> Sequence[str]:

@@ -265,7 +265,8 @@ def test_an_invalid_rule_is_one_line(file: Path, text: str, problem: str | None)
         ("pgn_file_grouping: each\n", "1: pgn_file_grouping: expected 'game', 'opponent' or 'all', found 'each'"),
         ("engine: {hash_mb: 1.5}\n", "1: engine.hash_mb: expected a whole number, found 1.5"),
         ("challenge: {max_days: soon}\n", "1: challenge.max_days: expected a number, found 'soon'"),
-        ("challenge: {modes: casual}\n", "1: challenge.modes: expected a list, found 'casual'"),
+        ("challenge: {modes: casul}\n", "1: challenge.modes #1: expected 'casual' or 'rated', found 'casul'"),
+        ("challenge: {block_list: a b}\n", "1: challenge.block_list #1: expected a name of 2 to 30 letters"),
         ("personality: ''\n", "1: personality: expected text, found ''"),
         ("engine: {uci_options: {Hash: true}}\n", "1: engine.uci_options.Hash: expected a whole number from 1 to"),
         ("challenge: {block_list_files: [null]}\n", "1: challenge.block_list_files #1: expected text, found nothing"),
@@ -360,6 +361,26 @@ def test_bounds_of_ratings_that_a_difference_overrules_are_noted(file: Path, key
     found = load(file, f"matchmaking: {{allow_matchmaking: true, {keys}}}\n").warnings
     effect = "has no effect unless opponent_rating_difference is null; it is 300"
     assert [it.removeprefix(f"{file}:1: ") for it in found] == [f"matchmaking.{key}: {effect}" for key in noted]
+
+
+def test_a_single_word_is_a_list_of_one(file: Path) -> None:
+    """lichess-bot looks for a word in the value, whether text or list."""
+    single = """\
+challenge:
+  variants: atomic
+  modes: casual
+  time_controls: 5+3
+  allow_list: Friend
+  block_list: Bore
+  online_block_list: https://a.b/list
+  bot: {modes: rated}
+matchmaking:
+  block_list: Bore
+  online_block_list: https://a.b/list
+"""
+    listed = re.sub(r": ([\w:/+.]+)", r": [\1]", single)
+    assert "bot: {modes: [rated]}" in listed
+    assert dotted_values(load(file, single).config) == dotted_values(load(file, listed).config)
 
 
 _BLITZ = "profiles: [{{when: {{speed: blitz}}, engine: {{polyglot: {{{}}}}}}}]\n"
