@@ -166,8 +166,7 @@ def _challenges(found: Translation) -> None:
             found.set(*{"human": ("challenge.only_bot", True), "bot": ("challenge.accept_bot", False)}[kind],
                       remark=f"BotLi accepts no challenge of a {kind}")  # fmt: skip
     if rules == {"human": None, "bot": None}:
-        found.set("challenge.only_bot", False, remark="only_bot needs accept_bot")
-        found.set("challenge.human", {"max_rating": 0}, remark="nobody is let in")
+        found.accept_no_challenge("BotLi accepts no challenge")
     human, bot = (rules[kind] or {} for kind in ("human", "bot"))
     for key in dict.fromkeys((*human, *bot)):
         if rules["human"] is None or rules["bot"] is None or human.get(key) == bot.get(key):

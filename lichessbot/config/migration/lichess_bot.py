@@ -110,16 +110,25 @@ def _matchmaking(found: Translation) -> None:
 
 
 def _no_games(found: Translation) -> None:
-    """Translate a concurrency of 0: nobody is let in, and nobody is challenged."""
+    """Translate what lets nobody in: a concurrency of 0, with which nobody is challenged either, and emptied lists."""
     concurrency = found.peek("challenge", "concurrency")
-    if concurrency != 0 or isinstance(concurrency, bool):
-        return
-    for key in ("challenge.concurrency", "challenge.accept_bot", "challenge.only_bot", "matchmaking.allow_matchmaking"):
-        found.take(*key.split("."))
-    remark = "0: no games"
-    found.set("challenge.accept_bot", False, old="challenge.concurrency", remark=remark)
-    found.set("challenge.human", {"max_rating": 0}, old="challenge.concurrency", remark=remark)
-    found.set("matchmaking.allow_matchmaking", False, old="challenge.concurrency", remark=remark)
+    if concurrency == 0 and not isinstance(concurrency, bool):
+        for key in ("challenge.concurrency", "matchmaking.allow_matchmaking"):
+            found.take(*key.split("."))
+        _let_nobody_in(found, "0: no games", old="challenge.concurrency")
+        found.set("matchmaking.allow_matchmaking", False, old="challenge.concurrency", remark="0: no games")
+    for key in ACCEPTED_IF_EMPTY:
+        section, name = key.split(".")
+        if name in found.names(section) and not found.peek(section, name):
+            reason = "is empty, with which lichess-bot accepts no challenge"
+            found.leave(key, f"{reason}; to accept some, set it, and accept_bot and human again", matters=True)
+            _let_nobody_in(found, f"{name} {reason}")
+
+
+def _let_nobody_in(found: Translation, remark: str, *, old: str = "") -> None:
+    for key in ("accept_bot", "only_bot"):
+        found.take("challenge", key)
+    found.accept_no_challenge(remark, old=old)
 
 
 def _clocks(found: Translation, *section: str) -> None:
@@ -133,13 +142,11 @@ def _take_over(found: Translation, path: tuple[str, ...]) -> None:
     """Set all keys of the old section that are left, as they are; those without a value keep their default."""
     for name in found.names(*path):
         here = (*path, name)
-        if found.names(*here):
+        if found.names(*here) and path != ("challenge",):  # which has no sections
             _take_over(found, here)
         value: Any = found.take(*here)
         if value is None and name not in _NULL_MEANS_NO_LIMIT:
-            accepted = ACCEPTED_IF_EMPTY.get(".".join(here))
-            reason = f"is empty: lichess-bot accepts no challenge with this; it is {accepted} now"
-            found.note(here, reason if accepted else "is empty", matters=accepted is not None)
+            found.note(here, "is empty", matters=False)
         elif value != {}:
             found.set(here, value)
 

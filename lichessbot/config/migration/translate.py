@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lichessbot.config.base import Section
+from lichessbot.config.challenge import Rules
 from lichessbot.config.effective import in_yaml
 from lichessbot.config.engine import EngineConfig
 from lichessbot.config.lichess_bot_keys import NOT_OURS
@@ -24,6 +25,10 @@ _LICHESS_BOTS_TOO: Final = {
     "engine.lichess_bot_tbs", "engine.uci_options", "engine.silence_stderr",
 }  # fmt: skip
 _THEIRS: Final = BOTLIS_KEYS | {key.partition(".")[0] for key in _LICHESS_BOTS_TOO | NOT_OURS.keys()}
+# Keys of `challenge` without which more challenges might be accepted.
+_DECIDE_WHO: Final = {*Rules.model_fields, "accept_bot", "only_bot", "block_list", "online_block_list"} - {
+    "max_simultaneous_games_per_user",
+}
 _MOST_ROUNDS = 100  # a value that is dropped may let another problem show
 
 
@@ -87,10 +92,17 @@ def _without_repeats(value: Any) -> list[Any] | None:
 
 
 def _drop(found: Translation, place: KeyPath, reason: str) -> None:
-    """Take out a value and note why; with its clocks or days also the kind of games, which would get those above it."""
+    """Take out a value and note why; with its clocks or days also the kind of games, which would get those above it.
+
+    Without a rule that decides whom the bot plays, nobody is let in.
+    """
     _remove(found.values, place)
     ours = next((place[:end] for end in range(len(place), 0, -1) if place[:end] in found.origins), place)
-    found.note(found.origins.get(ours, place), f"{reason}{_now(place)}")
+    closes = _may_let_more_in(found.values, place)
+    now = "; no challenge is accepted now: set it, and accept_bot and human again" if closes else _now(place)
+    found.note(found.origins.get(ours, place), f"{reason}{now}")
+    if closes:
+        found.accept_no_challenge(f"as {dotted(place)} is left out")
     kind, key = place[:3], place[3:4]
     is_of_kind = place[:2] == ("matchmaking", "overrides") and key and key[0] in CLOCK_KEYS
     if is_of_kind and not _at(found.values, kind).get(key[0]):
@@ -98,6 +110,23 @@ def _drop(found: Translation, place: KeyPath, reason: str) -> None:
         found.note(kind, f"no {key[0]} is left")
     elif place == ("matchmaking", "weight"):
         found.set("matchmaking.allow_matchmaking", False, remark="all its games are left out")
+
+
+def _may_let_more_in(values: dict[str, Any], place: KeyPath) -> bool:
+    """Return whether more challenges might be accepted without what was at `place`.
+
+    An entry matters in block lists on the web, and if it is the last of those who alone are accepted. Other entries are
+    names that nobody has, or narrow what is accepted.
+    """
+    section, *inner = place
+    if section != "challenge":
+        return False
+    match [it for it in inner if it not in ("human", "bot")]:
+        case [key, _]:
+            return key == "online_block_list" or (key == "allow_list" and not _at(values, place[:-1]))
+        case [key]:
+            return key in _DECIDE_WHO
+    return True
 
 
 def _now(place: KeyPath) -> str:

@@ -91,6 +91,12 @@ class Translation:
         if remark:
             self.remarks[path] = remark
 
+    def accept_no_challenge(self, remark: str, *, old: str = "") -> None:
+        """Let nobody in: no bots, and no human has a rating of 0. `old`: the key that asks for it."""
+        self.set("challenge.accept_bot", False, old=old, remark=remark)
+        self.values["challenge"].pop("only_bot", None)  # it needs accept_bot
+        self.set("challenge.human", {"min_rating": 0, "max_rating": 0}, old=old, remark=remark)
+
     def move(
         self, old: str, new: str, convert: Callable[[Any], Any] = lambda value: value, *, remark: str = ""
     ) -> Any:

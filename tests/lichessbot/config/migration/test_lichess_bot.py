@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.config import dotted_values
+from lichessbot.config import LoadedConfig, dotted_values
 from lichessbot.config.matchmaking import MatchType
 from tests.lichessbot.config.conftest import load
 from tests.lichessbot.config.migration.conftest import Translator, left_out, those_that_matter
@@ -15,6 +15,15 @@ from tests.lichessbot.config.test_lichess_bot_keys import ENGINE
 # What the loader names and leaves to the operator, and the translation translates.
 DRAWN = {"challenge_color": "random"}
 TRANSLATED_BESIDES = {f"matchmaking.{key}": value for key, value in DRAWN.items()}
+
+
+CLOSED = "no challenge is accepted now: set it, and accept_bot and human again"
+
+
+def lets_nobody_in(loaded: LoadedConfig) -> bool:
+    """No human has a rating of 0, and those without a rating are declined as well."""
+    challenge = loaded.config.challenge
+    return not challenge.accept_bot and challenge.rules_for(is_bot=False).max_rating == 0
 
 
 def test_the_translation_means_what_the_loader_understands_of_the_old_file(file: Path, translated: Translator) -> None:
@@ -79,11 +88,10 @@ def test_a_number_out_of_range_becomes_the_nearest(tmp_path: Path, translated: T
 
 
 def test_a_concurrency_of_0_lets_nobody_in(translated: Translator) -> None:
-    keys = "challenge: {concurrency: 0, accept_bot: true, only_bot: true}\nmatchmaking: {allow_matchmaking: true}\n"
-    found, loaded = translated(keys)
-    config = loaded.config
-    assert (config.challenge.accept_bot, config.matchmaking.allow_matchmaking) == (False, False)
-    assert config.challenge.rules_for(is_bot=False).max_rating == 0, "no human has such a rating, or has none"
+    keys = "{concurrency: 0, min_rating: 1500, accept_bot: true, only_bot: true}"
+    found, loaded = translated(f"challenge: {keys}\nmatchmaking: {{allow_matchmaking: true}}\n")
+    assert lets_nobody_in(loaded)
+    assert not loaded.config.matchmaking.allow_matchmaking
     assert those_that_matter(found) == set()
 
 
@@ -238,20 +246,50 @@ engine: {uci_options: {UCI_Chess960: true, Hash: 16}, go: {}}
         "speling": "unknown key; nearest valid key: greeting",
         "challenge.block_list #2": "expected a name of 2 to 30 letters, digits, _ and -, found 'no name!'",
         "challenge.online_block_list #1": "expected an address such as https://example.com/list.txt, "
-        "found 'example.com/list'",
-        "challenge.min_base": "expected at most max_base = 300, found 900; it is 0 now, the default",
+        f"found 'example.com/list'; {CLOSED}",
+        "challenge.min_base": f"expected at most max_base = 300, found 900; {CLOSED}",
         "engine.uci_options.UCI_Chess960": "the bot sets this option",
     }
     assert loaded.config.challenge.block_list == ("cheat",)
     assert (loaded.config.engine.hash_mb, loaded.config.abort_time) == (16, 1)
 
 
-def test_an_emptied_list_that_let_nobody_in_matters(translated: Translator) -> None:
-    found, _ = translated("challenge:\n  variants:\n  time_controls:\n  modes: []\n  max_base:\n  block_list:\n")
-    assert those_that_matter(found) == {"challenge.variants", "challenge.time_controls", "challenge.modes"}
-    assert left_out(found)["challenge.time_controls"] == (
-        "is empty: lichess-bot accepts no challenge with this; it is bullet, blitz, rapid, classical now"
-    )
+def test_an_emptied_list_still_lets_nobody_in(translated: Translator) -> None:
+    keys = "accept_bot: true, only_bot: true, min_rating: 1500, max_base: , block_list: "
+    for key in ("variants: ", "time_controls: ", "modes: []", "modes: ''"):
+        found, loaded = translated(f"challenge: {{{key}, {keys}}}\n")
+        assert lets_nobody_in(loaded), key
+        name = key.partition(":")[0]
+        assert those_that_matter(found) == {f"challenge.{name}"}
+        assert left_out(found)[f"challenge.{name}"] == (
+            "is empty, with which lichess-bot accepts no challenge; "
+            "to accept some, set it, and accept_bot and human again"
+        )
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "modes: 'casual, rated'", "modes: [casul]", "modes: {casual: }", "variants: [3check]", "time_controls: fast",
+        "block_list: 'user1,user2'", "block_list: {user1: }", "online_block_list: 'http://a.b/list'",
+        "online_block_list: ['http://a.b/list']", "allow_list: [1234]", "min_rating: 1500.0", "max_base: 90.5",
+        "accept_bot: 0", "accept_bot: false, only_bot: true", "min_rating: 2000, max_rating: 1000",
+    ],
+)  # fmt: skip
+def test_a_rule_that_cannot_be_read_lets_nobody_in(translated: Translator, keys: str) -> None:
+    """Its default let in those whom the old bot declined."""
+    found, loaded = translated(f"challenge: {{accept_bot: true, {keys}}}\n".replace("true, accept_bot: ", ""))
+    assert lets_nobody_in(loaded)
+    assert CLOSED in " ".join(left_out(found).values())
+
+
+def test_what_narrows_no_rule_is_left_out_alone(translated: Translator) -> None:
+    keys = "variants: [standard, 3check], block_list: ['no name!'], modes: casual, sort_by: rating"
+    found, loaded = translated(f"challenge: {{accept_bot: true, {keys}}}\n")
+    challenge = loaded.config.challenge
+    assert (challenge.variants, challenge.modes, challenge.accept_bot) == (("standard",), ("casual",), True)
+    assert challenge.rules_for(is_bot=False).max_rating == 4000
+    assert CLOSED not in " ".join(left_out(found).values())
 
 
 def test_of_repeated_entries_the_first_is_kept(tmp_path: Path, translated: Translator) -> None:
