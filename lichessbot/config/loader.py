@@ -410,11 +410,13 @@ def _nearest_value(details: ErrorDetails) -> str:
 
 
 def _nearest(path: KeyPath) -> str:
-    """Return a hint for an unknown key: a missing indent below a section, or a similar key."""
+    """Return a hint for an unknown key: an indent that is missing or one too many, or a similar key."""
     key = str(path[-1])
     above = [name for name, field in Config.model_fields.items() if key in _keys_of(field.annotation)]
     if len(path) == 1 and above:
         return f"; it belongs to {' or '.join(above)}: indent it"
+    if path[0] in above:
+        return f"; it belongs to {path[0]}, not to a section in it"
     near = difflib.get_close_matches(key, valid_keys(path), n=1, cutoff=0.4)
     return f"; nearest valid key: {near[0]}" if near else ""
 

@@ -238,7 +238,8 @@ profiles:
             "challenge.games_reserved_for_humans: expected at most concurrency = 1, found 2",
         ),
         ("recent_bot_challenge_age: 60", None),
-        ("bot: {concurrency: 2}", None),
+        ("bot: {concurrency: 2}",
+         "challenge.bot.concurrency: unknown key; it belongs to challenge, not to a section in it"),
         ("bot: {max_baze: 2}", "challenge.bot.max_baze: unknown key; nearest valid key: max_base"),
         ("bot: {min_base: 1801}", "challenge.bot.min_base: expected at most max_base = 1800, found 1801"),
         (
@@ -301,6 +302,11 @@ def test_values_out_of_range_are_problems(file: Path, text: str, problem: str) -
         (
             "matchmaking:\n  overrides:\n    easy:\n      challenge_vriant: chess960\n",
             "4: matchmaking.overrides.easy.challenge_vriant: unknown key; nearest valid key: challenge_variant",
+        ),
+        (
+            "matchmaking:\n  overrides:\n    it: {challenge_filter: fine}\n",
+            "3: matchmaking.overrides.it.challenge_filter: unknown key; it belongs to matchmaking, not to a section "
+            "in it",
         ),
         (
             "matchmaking:\n  overrides:\n    it:\n      opponent_min_rating: 4000\n      opponent_max_rating: 1000\n",
