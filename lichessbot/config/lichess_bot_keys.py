@@ -69,6 +69,7 @@ ACCEPTED_IF_EMPTY: Final = {
     "challenge.time_controls": "bullet, blitz, rapid, classical",
     "challenge.modes": "casual, rated",
 }
+_NO_VALUE: Final = (None, "")
 GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
 
 
@@ -84,7 +85,7 @@ def instead_of(path: Sequence[str | int], section: yaml.MappingNode) -> str | No
                 return f"the bot plays this engine as engine.command: [{words}]" if key == "name" else ""
             return "engine.command decides" if "command" in _values(section) else f"write engine.command: [{words}]"
         case ("engine", "uci_options", "go_commands"):
-            limits = _values(_values(section)["go_commands"])
+            limits = _limits(section)
             ours = [f"engine.{GO_COMMANDS[name]}: {_text(limits[name])}" for name in limits if name in GO_COMMANDS]
             unknown = [f"no limit named {name} is known here" for name in limits if name not in GO_COMMANDS]
             return "; ".join([*([f"the bot plays with {', '.join(ours)}"] if ours else []), *unknown])
@@ -111,8 +112,14 @@ def clocks_meant_as_none(matchmaking: Mapping[str, object]) -> Sequence[str]:
 
 def limits_of_searches(section: yaml.MappingNode) -> dict[str, yaml.Node]:
     """Return lichess-bot's limits of searches that are known here, by their names there."""
-    limits = _values(_values(_values(section).get("uci_options")).get("go_commands"))
+    limits = _limits(_values(section).get("uci_options"))
     return {name: limits[name] for name in GO_COMMANDS if name in limits}
+
+
+def _limits(options: yaml.Node | None) -> dict[str, yaml.Node]:
+    """Return the limits of searches in `uci_options` that have a value."""
+    limits = _values(_values(options).get("go_commands"))
+    return {name: it for name, it in limits.items() if not isinstance(it, yaml.ScalarNode) or _text(it)}
 
 
 def protocol_problem(section: yaml.MappingNode) -> str | None:
@@ -129,7 +136,7 @@ def meant_by_absence(values: Mapping[str, object], given: Collection[KeyPath]) -
     challenge = values.get("challenge")
     for place, accepted in ACCEPTED_IF_EMPTY.items():
         key = place.removeprefix("challenge.")
-        if isinstance(challenge, dict) and challenge.get(key, ()) is None:
+        if isinstance(challenge, dict) and challenge.get(key, ()) in _NO_VALUE:
             yield f"{place} is empty: {accepted} here; lichess-bot accepts no challenge with this"
     for section, places in groupby(MEANT_BY_ABSENCE, lambda place: place.partition(".")[0]):
         absent = (it for it in places if _is_absent(values, it) and path_of(_OLDER_NAMES.get(it, "")) not in given)
@@ -155,7 +162,7 @@ def _is_absent(values: Mapping[str, object], place: str) -> bool:
         return False
     switch = _SWITCHES.get(".".join(names))
     has_effect = switch is None or section.get(switch) is True
-    is_given = section.get(key) is not None or (key in section and MEANT_BY_ABSENCE[place] is None)
+    is_given = section.get(key) not in _NO_VALUE or (key in section and MEANT_BY_ABSENCE[place] is None)
     return has_effect and not is_given
 
 

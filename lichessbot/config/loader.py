@@ -52,6 +52,8 @@ _PERSONAL = (
     "engine.draw_or_resign",
 )  # fmt: skip
 _NO_TEXT = ("string_type", "path_type")
+# pydantic's errors for keys of which no text is a value, or only words of a list.
+_NEVER_EMPTY_TEXT = ("bool_type", "int_type", "float_type", "tuple_type", "enum", "literal_error")
 # What was expected, by pydantic's type of error.
 _EXPECTED = {
     "bool_type": "true or false",
@@ -253,7 +255,7 @@ class _ConfigFile(YamlFile):
     def validated(self, folder: Path) -> Config | None:
         """Return the typed configuration with files relative to `folder`, or None after noting each problem.
 
-        A key without a value has its default, unless null means something there.
+        A key without a value has its default, unless null or an empty text means something there.
         """
         config = self._typed({key: value for key, value in self.values.items() if value is not None}, folder)
         if config is not None:
@@ -265,7 +267,7 @@ class _ConfigFile(YamlFile):
             return Config.model_validate(values, context={"folder": folder})
         except ValidationError as error:
             found = error.errors(include_url=False)
-        if empty := [tuple(it["loc"]) for it in found if it["input"] is None and _may_be_empty(it)]:
+        if empty := [tuple(it["loc"]) for it in found if _is_empty(it) and _may_be_empty(it)]:
             return self._typed(reduce(without, empty, values), folder)
         for details in found:
             self._note(details)
@@ -393,6 +395,11 @@ def _shown(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "nothing" if value is None else str(value).lower()
     return str(value) if isinstance(value, date) else without_password(repr(value))
+
+
+def _is_empty(details: ErrorDetails) -> bool:
+    """Return whether a key has no value: nothing, or as in lichess-bot an empty text where no text can stand."""
+    return details["input"] is None or (details["input"] == "" and details["type"] in _NEVER_EMPTY_TEXT)
 
 
 def _may_be_empty(details: ErrorDetails) -> bool:

@@ -136,9 +136,9 @@ class YamlFile:
 
 
 def without(values: dict[str, Any], path: KeyPath) -> dict[str, Any]:
-    """Return a copy without the key at `path`."""
+    """Return a copy without the key at `path`, or without the last one on the way to it."""
     key, *rest = map(str, path)
-    inner = {key: without(values[key], tuple(rest))} if rest else {}
+    inner = {key: without(values[key], tuple(rest))} if rest and isinstance(values[key], dict) else {}
     return {name: value for name, value in values.items() if name != key} | inner
 
 

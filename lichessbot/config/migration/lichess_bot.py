@@ -152,11 +152,11 @@ def _take_over(found: Translation, path: tuple[str, ...]) -> None:
 
 
 def _is_set(values: Any, key: str) -> bool:
-    """Return whether the key has a value, or cannot have one as its section is none."""
+    """Return whether the key has a value that is no empty text, or cannot have one as its section is none."""
     for name in key.split("."):
         if not isinstance(values, dict):
             return True
         if name not in values:
             return False
         values = values[name]
-    return True
+    return bool(values != "")

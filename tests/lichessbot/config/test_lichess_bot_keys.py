@@ -71,7 +71,7 @@ matchmaking:
     [
         ("", "", ""),
         ("accept_bot: false", "accept_bot: ", "challenge: accept_bot: false (here true)"),
-        ("ponder: false", "ponder: ", "engine: ponder: false (here true)"),
+        ("ponder: false", "ponder: ''", "engine: ponder: false (here true)"),
         ("  ponder: false", "  uci_ponder: true", ""),
         (", max_depth: 8", "", "engine: polyglot.max_depth: 8 (here 20)"),
         ("enabled: true, max_depth: 8", "enabled: false", ""),
@@ -105,6 +105,15 @@ def test_an_unknown_limit_of_lichess_bot_gives_a_warning(file: Path) -> None:
     assert warning.endswith("go_commands: the bot plays with engine.depth: 9; no limit named mate is known here")
     warning, *_ = load(file, "engine: {uci_options: {go_commands: {mate: 3}}}\n").warnings
     assert warning.endswith("go_commands: has no effect here: no limit named mate is known here")
+
+
+@pytest.mark.parametrize("empty", ["", "''"])
+def test_an_empty_limit_is_none(file: Path, empty: str) -> None:
+    loaded = load(file, f"engine: {{nodes: 5, uci_options: {{go_commands: {{nodes: {empty}, depth: {empty}}}}}}}\n")
+    assert (loaded.config.engine.nodes, loaded.config.engine.depth) == (5, None)
+    assert not [it for it in loaded.warnings if "go_commands" in it]
+    (found,) = problems(file, "engine: {uci_options: {go_commands: {depth: []}}}\n")
+    assert found == "1: engine.depth: expected a whole number, found []"
 
 
 def test_the_older_name_of_pondering_gives_a_warning(file: Path) -> None:
@@ -199,6 +208,20 @@ def test_a_key_without_a_value_has_its_default(file: Path) -> None:
     loaded, nothing = load(file, EMPTY), load(file, "")
     assert dotted_values(loaded.config) == dotted_values(nothing.config)
     assert loaded.warnings == ()
+
+
+def test_an_empty_text_is_the_default_where_no_text_can_stand(file: Path) -> None:
+    keys = (
+        "abort_time", "pgn_file_grouping", "engine.ponder", "engine.style", "engine.online_moves.max_retries",
+        "challenge.block_list", "challenge.min_rating", "correspondence.move_time", "matchmaking.challenge_days",
+        "matchmaking.challenge_filter",
+    )  # fmt: skip
+    for key in keys:
+        *sections, name = key.split(".")
+        text = f"{''.join(f'{section}: {{' for section in sections)}{name}: ''{'}' * len(sections)}\n"
+        assert dotted_values(load(file, text).config) == dotted_values(load(file, "").config), key
+    (found,) = problems(file, "engine: {strength: ''}\n")
+    assert found == "1: engine.strength: expected full, match_opponent or a level from 400 to 4000, found ''"
 
 
 def test_bots_that_violate_the_terms_are_not_challenged_whatever_the_file_says(file: Path) -> None:

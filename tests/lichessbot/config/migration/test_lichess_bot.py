@@ -163,6 +163,8 @@ def test_a_missing_key_keeps_the_meaning_that_lichess_bot_gives_it(translated: T
     assert config.matchmaking.opponent_rating_difference is None
     assert config.matchmaking.challenge_filter == "none"
     assert not found.left_out, "no word of keys that the file does not have"
+    _, loaded = translated("challenge: {accept_bot: ''}\nengine: {ponder: ''}\n")
+    assert (loaded.config.challenge.accept_bot, loaded.config.engine.ponder) == (False, False)
 
 
 @pytest.mark.parametrize("protocol", ["xboard", "homemade"])
