@@ -30,8 +30,9 @@ from lichessbot.config.sources import (
 )
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed, Variant
 
-_MOST_HASH_MB = 65536
-_MOST_THREADS = 64
+# What Stockfish takes. The engine's own limits, which may be lower, are compared when it starts.
+_MOST_HASH_MB = 33_554_432
+_MOST_THREADS = 1024
 _MOST_OVERHEAD_MS = 5000
 # UCI options, in lower case, that have a key of their own, with the range of the key.
 _OPTIONS_WITH_KEYS = {

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from lichessbot.config.engine import option_key
 from lichessbot.config.lichess_bot_keys import NOT_OURS, SET_BY_THE_BOT
-from lichessbot.config.migration.translation import Translation
+from lichessbot.config.migration.translation import Translation, number_of
 from lichessbot.config.yaml_file import dotted
 from lichessbot.lichess.enums import ExactClock
 
@@ -154,6 +155,11 @@ def _engine(found: Translation, path: tuple[str, ...]) -> dict[str, Any]:
         value = found.take(*path, "uci_options", option)
         if option.lower() in SET_BY_THE_BOT:
             found.note((*path, "uci_options", option), "the bot sets this option", matters=False)
+        elif (own_key := option_key(option)) is not None:
+            if value is None:
+                found.note((*path, "uci_options", option), "is empty", matters=False)
+            else:
+                engine[own_key] = number_of(value)
         else:
             engine.setdefault("uci_options", {})[option] = value
     for theirs, ours in _LIMITS.items():

@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from lichessbot.config.engine import option_key
 from lichessbot.config.lichess_bot_keys import (
     ACCEPTED_IF_EMPTY,
     BOOKS,
@@ -14,7 +15,7 @@ from lichessbot.config.lichess_bot_keys import (
     command_of,
 )
 from lichessbot.config.matchmaking import CLOCK_KEYS, VariantChoice
-from lichessbot.config.migration.translation import Translation
+from lichessbot.config.migration.translation import Translation, number_of
 from lichessbot.config.yaml_file import YamlFile
 
 _NULL_MEANS_NO_LIMIT: Final = ("max_increment", "max_base", "max_days", "opponent_rating_difference")
@@ -62,6 +63,8 @@ def _engine(found: Translation) -> None:
     for name in found.names("engine", "uci_options"):
         if name.lower() in SET_BY_THE_BOT:
             found.leave(("engine", "uci_options", name), "the bot sets this option", matters=False)
+        elif (key := option_key(name)) is not None:
+            found.move(f"engine.uci_options.{name}", f"engine.{key}", number_of)
     for name in found.names("engine", "uci_options", "go_commands"):
         ours = GO_COMMANDS.get(name)
         if ours is None:

@@ -72,7 +72,7 @@ def _settle_what_is_refused(found: Translation, folder: Path) -> None:
         for place, problem in [(_existing(found.values, it.path), it) for it in ordered]:
             if not place or _existing(found.values, place) != place:
                 continue  # it went with another one
-            if place == problem.path and problem.nearest is not None and not any(isinstance(it, int) for it in place):
+            if place == problem.path and problem.nearest is not None and not isinstance(place[-1], int):
                 _replace(found, place, problem.nearest, problem.message)
             elif (kept := _without_repeats(_at(found.values, place))) is not None:
                 _replace(found, place, kept, "repeated entries removed")

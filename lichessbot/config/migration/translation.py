@@ -199,6 +199,11 @@ def without_unknown_words(text: str) -> str:
     return " ".join(re.sub(r"\s*\{([^{}]*)\}", lambda it: it[0] if it[1] in PLACEHOLDERS else "", text).split())
 
 
+def number_of(option: Any) -> Any:
+    """Return the value of a UCI option that is a number; it may be written as text."""
+    return int(option) if isinstance(option, str) and re.fullmatch(r"\s*[0-9]{1,20}\s*", option) else option
+
+
 def _change(section: Any, path: list[str], folder: Path) -> None:
     *sections, name = path
     for key in sections:

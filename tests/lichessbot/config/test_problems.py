@@ -212,7 +212,7 @@ profiles:
     engine: {}
 """
     assert problems(file, text) == [
-        "1: engine.uci_options.Hash: expected a whole number from 1 to 65536, found 'big'",
+        "1: engine.uci_options.Hash: expected a whole number from 1 to 33554432, found 'big'",
         "1: engine.uci_options.UCI_Chess960: is set by the variant of the game; remove it",
         "3: profiles #1.when.rating: expected the lower rating first, found [1500, 0]",
         "4: profiles #1.engine.uci_options.ponder: is set by engine.ponder; remove it",

@@ -285,6 +285,16 @@ def test_each_game_gets_the_engine_and_the_book_that_botli_takes(
         assert got.polyglot.max_depth == (-(-book["max_depth"] // 2) if "max_depth" in book else 500)
 
 
+def test_each_engine_keeps_its_size(translated: Translator) -> None:
+    large = {"dir": ".", "name": "fish", "uci_options": {"Threads": "96", "Hash": 131072}}
+    larger = {"dir": ".", "name": "fish", "uci_options": {"Threads": 4096, "Move Overhead": 10**6, "Hash": None}}
+    found, loaded = translated(yaml.safe_dump({"engines": {"standard": large, "blitz": larger}, "books": {}}))
+    engine, (profile,) = loaded.config.engine, loaded.config.profiles
+    assert (engine.threads, engine.hash_mb, engine.uci_options) == (96, 131072, {})
+    assert (profile.engine.threads, profile.engine.move_overhead_ms) == (1024, 5000)
+    assert left_out(found) == {"engines.blitz.uci_options.Hash": "is empty"}
+
+
 def test_engines_and_books_of_variants_become_profiles(
     tmp_path: Path, translated: Translator
 ) -> None:

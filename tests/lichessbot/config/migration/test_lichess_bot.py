@@ -196,6 +196,29 @@ def test_an_engine_is_started_as_the_loader_starts_it(file: Path, translated: Tr
     assert {"engine.uci_options.multipv", "engine.uci_options.Ponder"} <= left_out(found).keys()
 
 
+@pytest.mark.parametrize(
+    ("options", "ours"),
+    [
+        ("Threads: 96, Hash: 131072, Move Overhead: 300", (96, 131072, 300)),
+        ("threads: '4', HASH: ' 256 '", (4, 256, 200)),
+        ("Threads: 4096, Hash: 0, Move Overhead: 20000", (1024, 1, 5000)),
+    ],
+)
+def test_the_size_of_the_engine_is_kept(translated: Translator, options: str, ours: tuple[int, int, int]) -> None:
+    found, loaded = translated(f"engine: {{dir: ., name: fish, uci_options: {{{options}}}}}\n")
+    engine = loaded.config.engine
+    assert (engine.threads, engine.hash_mb, engine.move_overhead_ms) == ours
+    assert those_that_matter(found) == set()
+
+
+def test_a_size_of_the_engine_that_is_no_number_is_left_out(translated: Translator) -> None:
+    found, _ = translated("engine: {uci_options: {Threads: all, Hash: }}\n")
+    assert left_out(found) == {
+        "engine.uci_options.Threads": "expected a whole number, found 'all'; it is 1 now, the default",
+        "engine.uci_options.Hash": "is empty",
+    }
+
+
 def test_limits_of_infinity_are_none(translated: Translator) -> None:
     _, loaded = translated("challenge: {max_base: .inf, max_increment: .inf, max_days: .inf}\n")
     rules = loaded.config.challenge
