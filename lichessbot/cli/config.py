@@ -11,7 +11,7 @@ import click
 from lichessbot.cli.options import config_option
 from lichessbot.config import load_config, personalities
 from lichessbot.config.credentials import TOKEN_VARIABLE, token_problem
-from lichessbot.config.effective import effective
+from lichessbot.config.effective import effective, in_yaml
 from lichessbot.config.explanations import example as example_text
 from lichessbot.config.migration import Translation, translate_file, write
 from lichessbot.config.schema import schema as json_schema
@@ -127,11 +127,12 @@ def _write(file: Path, text: str, mode: int) -> None:
 
 
 def _summarise(found: Translation, old: Path, output: Path, token_file: Path | None) -> None:
-    """Say on standard error what was done, and which keys that had an effect are left out."""
+    """Say on standard error what was done, which keys that had an effect are left out, and which numbers changed."""
     missed = [it for it in found.left_out if it.matters]
     others = len(found.left_out) - len(missed)
     lines = [f"{output}: {old}, a configuration of {found.program}, translated"]
     lines += [f"left out: {old}:{it.line}: {it.key}: {it.reason}" for it in sorted(missed, key=lambda it: it.line)]
+    lines += [f"changed: {it.key}: {in_yaml(it.asked)} -> {in_yaml(it.now)}" for it in found.changed]
     if others:
         lines.append(f"left out without an effect: {counted(others, 'key')}, listed at the end of {output}")
     lines.append(

@@ -34,7 +34,7 @@ def translate(old: YamlFile) -> Translation:
     _engine(found)
     _pondering(found)
     _matchmaking(found)
-    _no_games(found)
+    _emptied_lists(found)
     for key, reason in (NOT_OURS | _BETTER_REASONS).items():
         found.leave(key, re.sub("; remove the key$", "", reason))
     for theirs, ours in BOOKS.items():
@@ -112,26 +112,16 @@ def _matchmaking(found: Translation) -> None:
                 found.set(f"matchmaking.{key}", [], remark="what lichess-bot does without this key")
 
 
-def _no_games(found: Translation) -> None:
-    """Translate what lets nobody in: a concurrency of 0, with which nobody is challenged either, and emptied lists."""
-    concurrency = found.peek("challenge", "concurrency")
-    if concurrency == 0 and not isinstance(concurrency, bool):
-        for key in ("challenge.concurrency", "matchmaking.allow_matchmaking"):
-            found.take(*key.split("."))
-        _let_nobody_in(found, "0: no games", old="challenge.concurrency")
-        found.set("matchmaking.allow_matchmaking", False, old="challenge.concurrency", remark="0: no games")
+def _emptied_lists(found: Translation) -> None:
+    """Translate emptied lists of what is accepted, with which lichess-bot lets nobody in."""
     for key in ACCEPTED_IF_EMPTY:
         section, name = key.split(".")
         if name in found.names(section) and not found.peek(section, name):
             reason = "is empty, with which lichess-bot accepts no challenge"
             found.leave(key, f"{reason}; to accept some, set it, and accept_bot and human again", matters=True)
-            _let_nobody_in(found, f"{name} {reason}")
-
-
-def _let_nobody_in(found: Translation, remark: str, *, old: str = "") -> None:
-    for key in ("accept_bot", "only_bot"):
-        found.take("challenge", key)
-    found.accept_no_challenge(remark, old=old)
+            for rule in ("accept_bot", "only_bot"):
+                found.take("challenge", rule)
+            found.accept_no_challenge(f"{name} {reason}")
 
 
 def _clocks(found: Translation, *section: str) -> None:

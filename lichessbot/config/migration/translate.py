@@ -12,7 +12,7 @@ from lichessbot.config.lichess_bot_keys import NOT_OURS
 from lichessbot.config.loader import BOTLIS_KEYS, is_botlis, problems_of
 from lichessbot.config.matchmaking import CLOCK_KEYS
 from lichessbot.config.migration import botli, lichess_bot
-from lichessbot.config.migration.translation import Translation
+from lichessbot.config.migration.translation import Changed, Translation
 from lichessbot.config.root import Config
 from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted
 from lichessbot.errors import ConfigError
@@ -57,27 +57,43 @@ def translate(old: YamlFile, folder: Path) -> Translation:
     """Translate what was read from a file in `folder`; the token stays out of the values."""
     found = botli.translate(old) if is_botlis(old.values) else lichess_bot.translate(old)
     found.leave_the_rest()
+    _no_games(found)
     _settle_what_is_refused(found, folder)
     return found
 
 
+def _no_games(found: Translation) -> None:
+    """Translate a concurrency of 0, which both bots know: nobody is let in, and nobody is challenged."""
+    challenge = found.values.get("challenge")
+    if not isinstance(challenge, dict) or challenge.get("concurrency") != 0 or challenge["concurrency"] is False:
+        return
+    for key in ("concurrency", "human"):
+        challenge.pop(key, None)
+    found.accept_no_challenge("0: no games", old="challenge.concurrency")
+    found.set("matchmaking.allow_matchmaking", False, old="challenge.concurrency", remark="0: no games")
+
+
 def _settle_what_is_refused(found: Translation, folder: Path) -> None:
     """Put the nearest number for each one out of range, take out other values that are not accepted, and say why."""
+    asked: dict[KeyPath, Any] = {}  # the numbers that are replaced
     for _ in range(_MOST_ROUNDS):
         problems = problems_of(found.values, folder)
         if not problems:
-            return
+            break
         # From the end, as numbers of entries count from the start of a list.
         ordered = sorted(problems, key=lambda it: [str(part).zfill(4) for part in it.path], reverse=True)
         for place, problem in [(_existing(found.values, it.path), it) for it in ordered]:
             if not place or _existing(found.values, place) != place:
                 continue  # it went with another one
             if place == problem.path and problem.nearest is not None and not isinstance(place[-1], int):
+                asked.setdefault(place, _at(found.values, place))
                 _replace(found, place, problem.nearest, problem.message)
-            elif (kept := _without_repeats(_at(found.values, place))) is not None:
-                _replace(found, place, kept, "repeated entries removed")
+            elif (distinct := _without_repeats(_at(found.values, place))) is not None:
+                _replace(found, place, distinct, "repeated entries removed")
             else:
                 _drop(found, place, problem.message)
+    kept = [place for place in asked if _existing(found.values, place) == place]
+    found.changed = [Changed(dotted(it), asked[it], _at(found.values, it)) for it in kept]
 
 
 def _replace(found: Translation, place: KeyPath, value: Any, remark: str) -> None:

@@ -28,6 +28,15 @@ class LeftOut:
     matters: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A key of ours whose number in the old file is not accepted, with the nearest one that is."""
+
+    key: str
+    asked: Any
+    now: Any
+
+
 class Translation:
     """Takes the keys out of an old file one by one; what remains at the end is unknown."""
 
@@ -41,6 +50,7 @@ class Translation:
         self.remarks: dict[KeyPath, str] = {}
         """What to say of a key of ours."""
         self.left_out: list[LeftOut] = []
+        self.changed: list[Changed] = []
         self.token = str(old.values.get("token") or "").strip()
         self._old = old
         self._rest: dict[str, Any] = deepcopy(old.values)

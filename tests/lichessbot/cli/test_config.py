@@ -104,6 +104,17 @@ def test_one_key_without_an_effect_is_one_key(folder: Path, capsys: pytest.Captu
     assert "left out without an effect: 1 key, listed" in capsys.readouterr().err
 
 
+def test_each_number_that_was_changed_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    keys = "engine: {draw_or_resign: {resign_moves: 1}}\nchallenge: {variants: [atomic, atomic]}\n"
+    (folder / "short.yml").write_text(f"token: {TOKEN}\n{keys}correspondence: {{move_time: 3600}}\n")
+    assert main(["config", "migrate", "short.yml"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert sorted(line for line in said if line.startswith("changed: ")) == [
+        "changed: correspondence.move_time: 3600 -> 600",
+        "changed: engine.draw_or_resign.resign_moves: 1 -> 2",
+    ]
+
+
 def test_in_another_folder_the_files_are_still_found(folder: Path) -> None:
     (folder / "new").mkdir()
     assert main(["config", "migrate", "lichess-bot.yml", "--output", "new/bot.yml"]) == 0

@@ -285,6 +285,17 @@ def test_each_game_gets_the_engine_and_the_book_that_botli_takes(
         assert got.polyglot.max_depth == (-(-book["max_depth"] // 2) if "max_depth" in book else 500)
 
 
+@pytest.mark.parametrize("concurrency", [0, 0.0])
+def test_a_concurrency_of_0_lets_nobody_in(translated: Translator, concurrency: float) -> None:
+    rules = {"variants": ["standard"], "time_controls": ["blitz"], "modes": ["rated"], "max_initial": 600}
+    challenge = {"concurrency": concurrency, "human": {**rules, "min_initial": 60}, "bot": rules}
+    for given in (challenge, challenge | {"bot": {**rules, "modes": []}}):
+        _, loaded = translated(yaml.safe_dump({"engines": {}, "books": {}, "challenge": given}))
+        rules_here, matchmaking = loaded.config.challenge, loaded.config.matchmaking
+        assert (rules_here.accept_bot, rules_here.rules_for(is_bot=False).max_rating) == (False, 0)
+        assert not matchmaking.allow_matchmaking
+
+
 def test_each_engine_keeps_its_size(translated: Translator) -> None:
     large = {"dir": ".", "name": "fish", "uci_options": {"Threads": "96", "Hash": 131072}}
     larger = {"dir": ".", "name": "fish", "uci_options": {"Threads": 4096, "Move Overhead": 10**6, "Hash": None}}
@@ -293,6 +304,9 @@ def test_each_engine_keeps_its_size(translated: Translator) -> None:
     assert (engine.threads, engine.hash_mb, engine.uci_options) == (96, 131072, {})
     assert (profile.engine.threads, profile.engine.move_overhead_ms) == (1024, 5000)
     assert left_out(found) == {"engines.blitz.uci_options.Hash": "is empty"}
+    assert {(it.key, it.asked, it.now) for it in found.changed} == {
+        ("profiles #1.engine.threads", 4096, 1024), ("profiles #1.engine.move_overhead_ms", 10**6, 5000),
+    }  # fmt: skip
 
 
 def test_engines_and_books_of_variants_become_profiles(
