@@ -32,6 +32,7 @@ from lichessbot.config.root import (
     ReviewMode,
     TournamentConfig,
     dotted_values,
+    fill_in,
 )
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "dotted_values",
     "effective",
     "explanations",
+    "fill_in",
     "host_and_port",
     "is_loopback",
     "listen_address",

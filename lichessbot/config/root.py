@@ -32,7 +32,8 @@ from lichessbot.log import LogFormat
 LONGEST_CHAT_LINE: Final = 140
 LONGEST_NAME: Final = 40
 PLACEHOLDERS: Final = ("me", "opponent", "engine", "rating", "crosstable", "name")
-_PLACEHOLDER: Final = re.compile(r"{([A-Za-z_]\w*)}")
+# A doubled brace, which stands for a single one, or a placeholder with its name.
+_BRACES: Final = re.compile(r"{{|}}|{([A-Za-z_]\w*)}")
 # What Lichess makes a link of in a chat line.
 _LINK: Final = re.compile(r"\bhttps?://\w|(?<![\w/@.-])[a-z]\w+(?:\.\w+)*\.(?:com|org|edu)\b", re.ASCII | re.IGNORECASE)
 LINKS_ARE_DROPPED: Final = "Lichess drops chat lines of bots that contain links"
@@ -59,13 +60,19 @@ class CorrespondenceConfig(Section):
 
 
 def _chat_text(text: str) -> str:
-    """Return the text as one line that Lichess accepts, without braces except around names."""
+    """Return the text as one line that Lichess accepts, without braces except around names and doubled ones."""
     line = " ".join(text.split())
     if len(line) > LONGEST_CHAT_LINE:
         raise ValueError(f"Input should be a line of up to {LONGEST_CHAT_LINE} characters, as Lichess takes no more")
-    if re.search(r"[{}]", _PLACEHOLDER.sub("", line)):
-        raise ValueError(f"Input should be a line without braces but {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)}")
+    if re.search(r"[{}]", _BRACES.sub("", line)):
+        known = ", ".join(f"{{{it}}}" for it in PLACEHOLDERS)
+        raise ValueError(f"Input should be a line without braces but {known}, and {{{{ or }}}} for a brace")
     return line
+
+
+def fill_in(text: str, values: Mapping[str, str]) -> str:
+    """Return a chat line with its placeholders replaced once; unknown ones are left out, as in lichess-bot."""
+    return _BRACES.sub(lambda it: values.get(it[1], "") if it[1] else it[0][0], text)
 
 
 def has_link(text: str) -> bool:
@@ -103,8 +110,8 @@ class GreetingConfig(Section):
         for key, text in self:
             if text is None:
                 continue
-            for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
-                if name not in PLACEHOLDERS:
+            for name in dict.fromkeys(_BRACES.findall(text)):
+                if name and name not in PLACEHOLDERS:
                     yield key, f"{{{name}}} is left out; known are {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)}"
             if has_link(text):
                 yield key, LINKS_ARE_DROPPED

@@ -205,8 +205,9 @@ def _leaves(values: Mapping[str, Any], path: KeyPath) -> list[tuple[KeyPath, Any
 
 
 def without_unknown_words(text: str) -> str:
-    """Return a chat line without the words in braces that are unknown here, as both bots do."""
-    return " ".join(re.sub(r"\s*\{([^{}]*)\}", lambda it: it[0] if it[1] in PLACEHOLDERS else "", text).split())
+    """Return a chat line without the words in braces that are unknown here, as both bots do. Doubled braces stay."""
+    braces = r"\{\{|\}\}|\s*\{([^{}]*)\}"
+    return " ".join(re.sub(braces, lambda it: it[0] if it[1] in (None, *PLACEHOLDERS) else "", text).split())
 
 
 def number_of(option: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Final
 
 from engine.facade import Board
 from lichessbot import __version__
-from lichessbot.config import PLACEHOLDERS, Config, EngineConfig, ReviewMode
+from lichessbot.config import PLACEHOLDERS, Config, EngineConfig, ReviewMode, fill_in
 from lichessbot.games import draw_resign
 from lichessbot.games.actions import Action, ChooseLevel, PostponeAbort, RecordAction
 from lichessbot.games.chat import texts
@@ -29,7 +29,6 @@ from lichessbot.uci.strength import FULL, nearest_level, suggested_level
 
 _MAX_COMMANDS: Final = 50
 _MAX_WAITS: Final = 3
-_PLACEHOLDER: Final = re.compile(r"{(\w+)}")
 _LEVEL: Final = re.compile(r"\d{1,5}|full", re.ASCII)
 _IN_BOTH_ROOMS: Final = "!name !motor !level !ping !variants !draw !takeback !queue !stats"
 _HELP: Final = {
@@ -334,10 +333,8 @@ class Chat:
         return Say(self._game_id, room, texts.cut(text))
 
     def _filled(self, text: str, players: _Players) -> str:
-        """Return `text` with its placeholders replaced once; what is unknown is left out, as in lichess-bot."""
         rating = "" if players.me.rating is None else str(players.me.rating)
         crosstable = texts.crosstable(self._facts.scores.against(players.opponent.id or ""))
         name = self._greeting.name or str(players.me)
         values = (str(players.me), str(players.opponent), self._facts.engine_name(), rating, crosstable, name)
-        known = dict(zip(PLACEHOLDERS, values, strict=True))
-        return _PLACEHOLDER.sub(lambda found: known.get(found[1], ""), text)
+        return fill_in(text, dict(zip(PLACEHOLDERS, values, strict=True)))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.config import host_and_port, load_config
+from lichessbot.config import fill_in, host_and_port, load_config
 from tests.lichessbot.config.conftest import load, problems
 
 
@@ -15,6 +15,12 @@ def test_an_unknown_name_in_the_braces_of_a_greeting_is_named(file: Path) -> Non
         "1: greeting.hello: {cpu} is left out; known are {me}, {opponent}, {engine}, {rating}, {crosstable}, {name}",
         "1: greeting.goodbye: {ram} is left out; known are {me}, {opponent}, {engine}, {rating}, {crosstable}, {name}",
     ]
+
+
+def test_doubled_braces_of_a_greeting_are_braces(file: Path) -> None:
+    loaded = load(file, "greeting: {hello: 'Hi {{x}} {{{me}}} }}{{'}\n")
+    assert loaded.warnings == ()
+    assert fill_in(loaded.config.greeting.hello or "", {"me": "{{Bot}}"}) == "Hi {x} {{{Bot}}} }{"
 
 
 @pytest.mark.parametrize(

@@ -260,6 +260,7 @@ def test_an_invalid_rule_is_one_line(file: Path, text: str, problem: str | None)
         (f"greeting: {{hello: {'x' * 141}}}\n", "1: greeting.hello: expected a line of up to 140 characters"),
         ("greeting: {hello: 'Hi {me.id}'}\n", "1: greeting.hello: expected a line without braces but {me}, {oppon"),
         ("greeting: {goodbye: 'Hi {me'}\n", "1: greeting.goodbye: expected a line without braces"),
+        ("greeting: {goodbye: 'Hi {{{me}}'}\n", "1: greeting.goodbye: expected a line without braces"),
         ("greeting: {hallo: Hi}\n", "1: greeting.hallo: unknown key; nearest valid key: hello"),
         ("engine: {draw_or_resign: {resign_moves: 1}}\n", "1: engine.draw_or_resign.resign_moves: expected at least 2"),
         ("engine: {draw_or_resign: {resign_score: 1}}\n", "1: engine.draw_or_resign.resign_score: expected at most 0"),

@@ -126,6 +126,12 @@ def test_a_greeting_that_lichess_would_drop_is_left_out(translated: Translator) 
     assert (loaded.config.greeting.hello, loaded.config.greeting.goodbye) == (None, "GG")
 
 
+def test_doubled_braces_of_a_greeting_stay(translated: Translator) -> None:
+    found, loaded = translated("greeting:\n  hello: 'Hi {{x}} B'\n  goodbye: '{{ {cpu} }} {{{ram}}} {{{me}}}'\n")
+    assert left_out(found).keys() == {"greeting.goodbye"}
+    assert (loaded.config.greeting.hello, loaded.config.greeting.goodbye) == ("Hi {{x}} B", "{{ }} {{}} {{{me}}}")
+
+
 def test_each_key_that_is_left_out_has_its_line_and_reason(translated: Translator) -> None:
     found, _ = translated(LICHESS_BOT)
     by_key = {it.key: it for it in found.left_out}

@@ -101,6 +101,10 @@ def test_a_greeting_knows_our_rating_and_leaves_out_what_is_unknown() -> None:
     assert said == Say(GAME, PLAYER, "TestBot (2150) plays Ferdinand with Aleph 1.0")
 
 
+def test_doubled_braces_are_said_as_braces() -> None:
+    assert ChatBench({"hello": "{{me}} is {me}"}).meet()[1:] == [Say(GAME, PLAYER, "{me} is TestBot")]
+
+
 def test_a_greeting_with_the_engine_waits_until_the_engine_says_its_name() -> None:
     bench = ChatBench({"hello": "I play with {engine}", "hello_spectators": "Hi"}, engine_name="")
     assert bench.meet() == []
