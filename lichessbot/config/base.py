@@ -1,5 +1,6 @@
 """The base class of every section of the configuration, and the kinds of values in them."""
 
+import math
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from pydantic import (
     GetJsonSchemaHandler,
     Strict,
     ValidationInfo,
+    field_validator,
 )
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
@@ -39,6 +41,14 @@ class Section(BaseModel):
     bounds: ClassVar[tuple[tuple[str, str], ...]] = ()
     as_one: ClassVar[bool] = False
     """Whether listings of all keys show the section as one value, `set_keys`."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _as_whole_numbers(cls, value: Any) -> Any:
+        """Return numbers such as 3.0, alone or in a list, as whole ones."""
+        if isinstance(value, list):
+            return [cls._as_whole_numbers(it) for it in value]
+        return int(value) if isinstance(value, float) and value.is_integer() else value
 
     @property
     def set_keys(self) -> dict[str, Any]:
@@ -104,6 +114,14 @@ def or_null(described: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [described, {"type": "null"}]}
 
 
+def infinity_as(no_limit: int | None) -> Before:
+    """Return a validator that reads .inf as no limit, which is `no_limit`."""
+    return Before(lambda value: no_limit if value == math.inf else value, lambda described: described)
+
+
+RatingOrNoLimit = Annotated[Rating | None, infinity_as(None)]
+
+
 def _none_if_empty(value: Any) -> Any:
     """Return None for an empty text, as in lichess-bot."""
     return None if value == "" else value
@@ -111,7 +129,7 @@ def _none_if_empty(value: Any) -> Any:
 
 def _one_or_many(value: Any) -> Any:
     """Return a single word or number as a list of one; an empty text is neither."""
-    return [value] if isinstance(value, str | int) and value != "" else value
+    return [value] if isinstance(value, str | int | float) and value != "" else value
 
 
 ONE_OR_MANY: Final = Before(_one_or_many, lambda described: {"anyOf": [described["items"], described]})

@@ -20,9 +20,11 @@ from lichessbot.config.base import (
     Number,
     Paths,
     Rating,
+    RatingOrNoLimit,
     Section,
     Text,
     distinct,
+    infinity_as,
     or_null,
     player_name,
     without_repeats,
@@ -97,7 +99,7 @@ NO_INCREMENT_LIMIT: Final = _or(LONGEST_INCREMENT_S)
 NO_BASE_LIMIT: Final = _or(LONGEST_BASE_S)
 NO_DAYS_LIMIT: Final = _or(math.inf)
 Minutes = Annotated[Number, Field(ge=1, le=1440)]
-PerUser = Annotated[Number, Field(ge=1, le=64)]
+PerUser = Annotated[Number, Field(ge=1, le=64), infinity_as(64)]
 SomeOf = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct), ONE_OR_MANY]
 TimeControls = SomeOf[Annotated[Speed | ExactClock, BeforeValidator(_time_control)]]
 Name = Annotated[Text, AfterValidator(_user_id)]
@@ -127,11 +129,11 @@ class Rules(Section):
     max_base: Annotated[Base, NO_BASE_LIMIT] = 1800
     min_days: MinDays = 1
     max_days: Annotated[MaxDays, NO_DAYS_LIMIT] = 14
-    max_estimated_game_duration: Minutes | None = None
+    max_estimated_game_duration: Annotated[Minutes | None, infinity_as(None)] = None
     bullet_requires_increment: Flag = False
     min_rating: Rating = 0
     max_rating: Rating = HIGHEST_RATING
-    rating_difference: Rating | None = None
+    rating_difference: RatingOrNoLimit = None
     allow_list: Annotated[Names, LIST_OR_NULL] = ()
     max_simultaneous_games_per_user: PerUser = 5
 

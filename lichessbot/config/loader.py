@@ -1,8 +1,10 @@
 """Loads a config file into the typed model, finds the token, and reports every problem at once with its line."""
 
 import difflib
+import math
 import os
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -309,8 +311,7 @@ class _ConfigFile(YamlFile):
         else:
             text = details["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
         shown = "" if is_secret else f", found {_shown(details['input'])}{_nearest_value(details)}"
-        limits = details.get("ctx", {})
-        self.problem(path, text + shown, nearest=limits.get("ge", limits.get("le")))
+        self.problem(path, text + shown, nearest=_nearest_number(details))
 
     def _check(self, section: Section, path: KeyPath) -> None:
         """Note contradictory and doubtful values in this section and its inner sections."""
@@ -394,7 +395,9 @@ def _shown(value: Any) -> str:
         return f"[{', '.join(map(_shown, value))}]"
     if value is None or isinstance(value, bool):
         return "nothing" if value is None else str(value).lower()
-    return str(value) if isinstance(value, date) else without_password(repr(value))
+    if isinstance(value, date):
+        return str(value)
+    return without_password(re.sub("^(-?)(inf|nan)$", r"\1.\2", repr(value)))
 
 
 def _is_empty(details: ErrorDetails) -> bool:
@@ -414,6 +417,19 @@ def _nearest_value(details: ErrorDetails) -> str:
     known = re.findall(r"'([^']+)'", details.get("ctx", {}).get("expected", ""))
     near = difflib.get_close_matches(str(details["input"]), known, n=1)
     return f"; nearest: {near[0]}" if near else ""
+
+
+def _nearest_number(details: ErrorDetails) -> float | None:
+    """Return the bound that a number is beyond, or the whole number nearest to a fraction; None if there is none.
+
+    For .inf it is beyond the bounds of every key that has some.
+    """
+    limits, value = details.get("ctx", {}), details["input"]
+    is_fraction = details["type"] in ("int_type", "value_error") and isinstance(value, float) and not math.isnan(value)
+    if not is_fraction:
+        nearest: float | None = limits.get("ge", limits.get("le"))
+        return nearest
+    return round(value) if math.isfinite(value) else sys.maxsize if value > 0 else -sys.maxsize
 
 
 def _nearest(path: KeyPath) -> str:

@@ -183,7 +183,7 @@ def _book(found: Translation, path: tuple[str, ...], games: _Games, files: dict[
     variants = own.get(games.base, [_STANDARD])
     book: dict[str, Any] = {"book": {variant: list(known) for variant in variants}}
     if (depth := found.take(*path, "max_depth")) is not None:
-        book["max_depth"] = our_moves(depth) if isinstance(depth, int) else depth
+        book["max_depth"] = our_moves(depth) if isinstance(depth, int | float) else depth
     for key in ("selection", "max_moves", "allow_repetitions"):
         if (value := found.take(*path, key)) is not None:
             book[key] = value
@@ -214,6 +214,6 @@ def _set_all(found: Translation, key: str, values: dict[str, Any], *, old: str) 
             found.set((*key.split("."), name), value, old=old)
 
 
-def our_moves(plies: int) -> int:
+def our_moves(plies: float) -> float:
     """Return how many of our own moves half moves are."""
-    return math.ceil(plies / 2)
+    return math.ceil(plies / 2) if math.isfinite(plies) else plies

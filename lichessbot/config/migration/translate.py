@@ -86,8 +86,9 @@ def _settle_what_is_refused(found: Translation, folder: Path) -> None:
             if not place or _existing(found.values, place) != place:
                 continue  # it went with another one
             if place == problem.path and problem.nearest is not None and not isinstance(place[-1], int):
-                asked.setdefault(place, _at(found.values, place))
-                _replace(found, place, problem.nearest, problem.message)
+                was = asked.setdefault(place, _at(found.values, place))
+                expected = problem.message.partition(", found ")[0]
+                _replace(found, place, problem.nearest, f"{expected}, found {in_yaml(was)}")
             elif (distinct := _without_repeats(_at(found.values, place))) is not None:
                 _replace(found, place, distinct, "repeated entries removed")
             else:

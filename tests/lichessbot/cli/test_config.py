@@ -261,11 +261,13 @@ VALID = (
     "matchmaking: {challenge_initial_time: 60, overrides: {a: {challenge_increment: [1, 2]}}}",
     "profiles: [{when: {clock: 3+2, rating: [0, 1500], speed: [blitz]}, engine: {depth: null}}]",
     "challenge:\nengine:\n",
+    "challenge: {concurrency: 2.0}\nmatchmaking: {challenge_initial_time: [60.0], challenge_increment: 1.0}",
     "challenge: {human: , max_base: 315360000, min_rating: }\nengine: {uci_options: , polyglot: {book: , max_depth: }}",
 )
 INVALID = (
     "engnie: {}",
     "challenge: {concurrency: 0}",
+    "challenge: {concurrency: 1.5}",
     "challenge: {time_controls: [lightning]}",
     "engine: {ponder: 1}",
     "profiles: [{when: {clock: 3}, engine: {}}]",

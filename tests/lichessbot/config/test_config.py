@@ -196,6 +196,44 @@ def test_no_key_disables_certificate_checks() -> None:
     assert not [key for key in dotted_values(Config()) if any(word in key for word in ("verify", "tls", "ssl", "cert"))]
 
 
+@pytest.mark.parametrize(
+    ("key", "no_limit"),
+    [
+        ("engine.nodes", None),
+        ("engine.polyglot.max_depth", 500),
+        ("engine.polyglot.max_moves", None),
+        ("engine.online_moves.max_depth", None),
+        ("engine.online_moves.chessdb_book.max_moves", None),
+        ("challenge.rating_difference", None),
+        ("challenge.max_estimated_game_duration", None),
+        ("challenge.max_simultaneous_games_per_user", 64),
+        ("matchmaking.opponent_rating_difference", None),
+    ],
+)
+def test_infinity_is_no_limit(file: Path, key: str, no_limit: int | None) -> None:
+    assert dotted_values(load(file, unfolded(key, ".inf")).config)[key] == no_limit
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("abort_time", "20.0", 20),
+        ("matchmaking.challenge_initial_time", "[60.0, 180.0]", (60, 180)),
+        ("engine.strength", "1500.0", 1500),
+        ("challenge.max_days", ".inf", math.inf),
+        ("engine.uci_options", "{CPuct: 2.0}", {"CPuct": 2.0}),
+    ],
+)
+def test_a_whole_number_may_have_a_fraction_of_0(file: Path, key: str, text: str, value: object) -> None:
+    found = dotted_values(load(file, unfolded(key, text)).config)[key]
+    assert repr(found) == repr(value)
+
+
+def unfolded(key: str, value: str) -> str:
+    """Return a file with this value of a dotted key."""
+    return "".join(f"{{{name}: " for name in key.split(".")) + value + "}" * len(key.split("."))
+
+
 def test_a_greeting_is_one_line_and_an_empty_one_is_none(file: Path) -> None:
     greeting = load(file, "greeting:\n  hello: |\n    Hi  {opponent},\n    good luck!\n  goodbye: ''\n").config.greeting
     assert greeting.hello == "Hi {opponent}, good luck!"

@@ -266,6 +266,8 @@ def test_an_invalid_rule_is_one_line(file: Path, text: str, problem: str | None)
         ("engine: {draw_or_resign: {resign_score: 1}}\n", "1: engine.draw_or_resign.resign_score: expected at most 0"),
         ("pgn_file_grouping: each\n", "1: pgn_file_grouping: expected 'game', 'opponent' or 'all', found 'each'"),
         ("engine: {hash_mb: 1.5}\n", "1: engine.hash_mb: expected a whole number, found 1.5"),
+        ("engine: {hash_mb: .inf}\n", "1: engine.hash_mb: expected a whole number, found .inf"),
+        ("engine: {hash_mb: 0.0}\n", "1: engine.hash_mb: expected at least 1, found 0"),
         ("challenge: {max_days: soon}\n", "1: challenge.max_days: expected a number, found 'soon'"),
         ("challenge: {modes: casul}\n", "1: challenge.modes #1: expected 'casual' or 'rated', found 'casul'"),
         ("challenge: {block_list: a b}\n", "1: challenge.block_list #1: expected a name of 2 to 30 letters"),

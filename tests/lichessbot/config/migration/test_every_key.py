@@ -1,8 +1,9 @@
 """No key of an old file is dropped in silence, and no value crashes the translation."""
 
+import sys
 from collections.abc import Iterator
 from copy import deepcopy
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lichessbot.config import Config, dotted_values
 from lichessbot.config.effective import in_yaml
 from lichessbot.config.loader import is_botlis, problems_of
 from lichessbot.config.migration import translate, write
@@ -113,6 +115,59 @@ def test_whatever_a_value_is_the_result_loads(program: str, data: st.DataObject)
         result(values)
         found = translate(YamlFile("old.yml", values), Path())
         assert yaml.safe_load(write(found, "old.yml")) == found.values
+
+
+@pytest.mark.parametrize(
+    ("key", "asked", "now"),
+    [
+        ("correspondence.move_time", "0.5", 1),
+        ("correspondence.checkin_period", ".inf", 86400),
+        ("challenge.recent_bot_challenge_age", ".inf", 86400),
+        ("challenge.max_days", "2.6", 3),
+        ("challenge.concurrency", "4.6", 5),
+        ("challenge.concurrency", "-.inf", 1),
+        ("matchmaking.challenge_timeout", ".inf", 10080),
+        ("engine.polyglot.min_weight", "1.0e+300", 65535),
+        ("engine.online_moves.lichess_opening_explorer.min_games", ".inf", sys.maxsize),
+    ],
+)
+def test_a_fraction_or_infinity_becomes_the_nearest_number(key: str, asked: str, now: int) -> None:
+    values = changed(old("lichess-bot"), tuple(key.split(".")), yaml.safe_load(asked))
+    found = translate(YamlFile("old.yml", values), Path())
+    written = yaml.safe_load(write(found, "old.yml"))
+    assert reduce(lambda section, name: section[name], key.split("."), written) == now
+    assert [(it.key, it.now) for it in found.changed] == [(key, now)]
+    assert key not in {it.key for it in found.left_out}
+
+
+@pytest.mark.parametrize(
+    ("program", "key", "asked", "now"),
+    [
+        ("lichess-bot", "engine.polyglot.max_depth", ".inf", 500),
+        ("lichess-bot", "engine.online_moves.max_depth", ".inf", None),
+        ("lichess-bot", "engine.hash_mb", "16.0", 16),
+        ("lichess-bot", "challenge.max_simultaneous_games_per_user", ".inf", 64),
+        ("lichess-bot", "matchmaking.opponent_rating_difference", ".inf", None),
+        ("lichess-bot", "matchmaking.challenge_initial_time", "[180.0]", (180,)),
+        ("lichess-bot", "matchmaking.challenge_initial_time", "180.0", (180,)),
+        ("BotLi", "online_moves.chessdb.max_depth", ".inf", None),
+        ("BotLi", "online_moves.chessdb.max_depth", "7.0", 4),
+    ],
+)
+def test_whole_numbers_and_no_limit_may_be_written_otherwise(program: str, key: str, asked: str, now: object) -> None:
+    theirs = key.replace("engine.hash_mb", "engine.uci_options.Hash")
+    ours = key.replace("online_moves.chessdb.", "engine.online_moves.chessdb_book.")
+    values = changed(old(program), tuple(theirs.split(".")), yaml.safe_load(asked))
+    found = translate(YamlFile("old.yml", values), Path())
+    assert dotted_values(Config.model_validate(found.values))[ours] == now
+    assert found.changed == []
+
+
+def test_a_number_that_is_no_switch_is_left_out_as_it_is_in_the_file() -> None:
+    values = changed(old("lichess-bot"), ("engine", "silence_stderr"), 2.5)
+    found = translate(YamlFile("old.yml", values), Path())
+    reasons = {it.key: it.reason for it in found.left_out}
+    assert reasons["engine.silence_stderr"].startswith("expected true or false, found 2.5;")
 
 
 @pytest.mark.parametrize("odd", ["\n", "\r", "\x85", "\xa0", "\u2028", "\u2029", "\u3000", "\ufeff"], ids=ascii)

@@ -303,7 +303,7 @@ def test_an_emptied_list_still_lets_nobody_in(translated: Translator) -> None:
     [
         "modes: 'casual, rated'", "modes: [casul]", "modes: {casual: }", "variants: [3check]", "time_controls: fast",
         "block_list: 'user1,user2'", "block_list: {user1: }", "online_block_list: 'http://a.b/list'",
-        "online_block_list: ['http://a.b/list']", "allow_list: [1234]", "min_rating: 1500.0", "max_base: 90.5",
+        "online_block_list: ['http://a.b/list']", "allow_list: [1234]", "min_rating: high", "max_base: soon",
         "accept_bot: 0", "accept_bot: false, only_bot: true", "min_rating: 2000, max_rating: 1000",
     ],
 )  # fmt: skip
