@@ -1,6 +1,7 @@
 """The section `engine`: which engine plays, how strongly and how long it thinks; and `profiles`, which override it."""
 
 import difflib
+import re
 from collections.abc import Iterator
 from enum import StrEnum
 from math import isfinite
@@ -53,6 +54,7 @@ _Moves = Annotated[Number, Field(ge=1, le=100)]
 _LOWEST_LEVEL, _HIGHEST_LEVEL = 400, 4000
 LIMIT_STRENGTH, ELO = "UCI_LimitStrength", "UCI_Elo"
 _OPTIONS_OF_STRENGTH = (LIMIT_STRENGTH.lower(), ELO.lower())
+_WHOLE_NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")  # what is written again as it was
 
 
 class StyleName(StrEnum):
@@ -169,9 +171,14 @@ class DrawOrResignConfig(Section):
 
 
 def _plain(value: Any) -> Any:
+    """Return the value of a UCI option; a whole number or boolean written as 1500.0, "10" or "true" as such."""
     if isinstance(value, list | dict):
         raise ValueError("Input should be a single value")
-    return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if value in ("true", "false"):
+        return value == "true"
+    return int(value) if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value) else value
 
 
 def option_key(name: object) -> str | None:

@@ -152,7 +152,8 @@ class Options:
             if option is None:
                 yield f"uci_options.{name}: the engine offers no such option{self._nearest(name)}"
             elif objection := option.objection(value):
-                yield f"uci_options.{name}: {objection}, found {_text(value)}"
+                found = repr(value) if isinstance(value, str) else _text(value)
+                yield f"uci_options.{name}: {objection}, found {found}"
 
     def _complaints_about_strength(self, config: EngineKeys) -> Iterator[str]:
         if config.strength is Strength.FULL:

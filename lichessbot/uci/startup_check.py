@@ -150,7 +150,8 @@ class StartupCheck:
             yield Fault(f"{tested.key}: the engine finds no move in the start position", is_lasting=False)
         if self._engine is not None and isinstance(report, BestMove):
             for complaint in self._engine.complaints:
-                yield Fault(f"{tested.key}.{complaint}")
+                key, mark, what = f"{tested.key}.{complaint}".partition(": ")
+                yield Fault(self._location(key) + mark + what)
         yield from lacking
 
     def _lacking_variants(self, tested: ConfiguredEngine) -> Iterator[Fault]:

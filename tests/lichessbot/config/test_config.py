@@ -105,7 +105,7 @@ def test_values_are_typed(file: Path) -> None:
 
 def test_uci_options_that_have_a_key_set_that_key(file: Path) -> None:
     text = """\
-engine: {uci_options: {Hash: 32, threads: 2, Move Overhead: 100, UCI_ShowWDL: true}, hash_mb: 8}
+engine: {uci_options: {Hash: '32', threads: 2.0, Move Overhead: 100, UCI_ShowWDL: true}, hash_mb: 8}
 profiles:
   - {when: {speed: bullet}, engine: {uci_options: {hash: 16}}}
 """

@@ -59,6 +59,8 @@ def test_uci_options_that_limit_the_strength_are_still_obeyed(file: Path) -> Non
     engine = load(file, text).config.engine
     assert engine.uci_options == {"UCI_LimitStrength": True, "UCI_Elo": 1700}
     assert engine.level == 1700
+    as_text = "engine: {uci_options: {UCI_LimitStrength: 'true', UCI_Elo: 1700.0}}\n"
+    assert load(file, as_text).config.engine == engine
     assert load(file, "engine: {uci_options: {UCI_LimitStrength: false, UCI_Elo: 1700}}\n").config.engine.level is None
 
 

@@ -35,7 +35,13 @@ def options() -> Options:
     [
         ("Skill Level", 3, "setoption name Skill Level value 3"),
         ("skill level", 20, "setoption name Skill Level value 20"),
+        ("Skill Level", "10", "setoption name Skill Level value 10"),
+        ("Skill Level", 10.0, "setoption name Skill Level value 10"),
         ("UCI_ShowWDL", True, "setoption name UCI_ShowWDL value true"),
+        ("UCI_ShowWDL", "true", "setoption name UCI_ShowWDL value true"),
+        ("UCI_ShowWDL", "false", "setoption name UCI_ShowWDL value false"),
+        ("SyzygyPath", "10", "setoption name SyzygyPath value 10"),
+        ("SyzygyPath", "010", "setoption name SyzygyPath value 010"),
         ("SyzygyPath", "/my tables", "setoption name SyzygyPath value /my tables"),
         ("SyzygyPath", "", "setoption name SyzygyPath value <empty>"),
         ("SyzygyPath", "a\nquit", "setoption name SyzygyPath value a quit"),
@@ -44,7 +50,7 @@ def options() -> Options:
     ],
 )
 def test_an_option_is_set_as_uci_writes_it(options: Options, name: str, value: object, line: str) -> None:
-    config = EngineConfig(uci_options={name: value})
+    config = EngineConfig.model_validate({"uci_options": {name: value}})
     assert line in list(options.settings(config))
     assert list(options.complaints(config)) == []
 
@@ -57,10 +63,13 @@ def test_an_option_is_set_as_uci_writes_it(options: Options, name: str, value: o
         ("qqqqqqqq", 3, "uci_options.qqqqqqqq: the engine offers no such option"),
         ("Skill Level", 21, "uci_options.Skill Level: expected a whole number from 0 to 20, found 21"),
         ("Skill Level", -1, "uci_options.Skill Level: expected a whole number from 0 to 20, found -1"),
-        ("Skill Level", "high", "uci_options.Skill Level: expected a whole number from 0 to 20, found high"),
+        ("Skill Level", "high", "uci_options.Skill Level: expected a whole number from 0 to 20, found 'high'"),
+        ("Skill Level", 1.5, "uci_options.Skill Level: expected a whole number from 0 to 20, found 1.5"),
+        ("Skill Level", "21", "uci_options.Skill Level: expected a whole number from 0 to 20, found 21"),
         ("Skill Level", True, "uci_options.Skill Level: expected a whole number from 0 to 20, found true"),
+        ("UCI_ShowWDL", "True", "uci_options.UCI_ShowWDL: expected true or false, found 'True'"),
         ("UCI_ShowWDL", 1, "uci_options.UCI_ShowWDL: expected true or false, found 1"),
-        ("Style", "Wild", "uci_options.Style: expected one of Solid, Normal, Very Risky, found Wild"),
+        ("Style", "Wild", "uci_options.Style: expected one of Solid, Normal, Very Risky, found 'Wild'"),
     ],
 )
 def test_an_option_that_the_engine_refuses_is_reported_and_not_set(
