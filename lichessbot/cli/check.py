@@ -289,7 +289,9 @@ def _own_games(config: Config) -> Iterator[str]:
         kinds = ", ".join(name for name, kind in match.types() if kind.weight)
         during_games = match.allow_during_games and config.challenge.concurrency > 1
         when = "also during games" if during_games else "when idle"
-        yield f"would challenge bots after {match.challenge_timeout} min, {when}; kinds of games: {kinds}"
+        share = match.own_share(match.most_bot_games())
+        most = f"at most {share} of its own in 24 h, spread over the day"
+        yield f"would challenge bots after {match.challenge_timeout} min, {when}, {most}; kinds of games: {kinds}"
     if match.bot_games_per_day is not None:
         yield f"would play at most {counted(match.bot_games_per_day, 'game')} against bots in 24 hours"
     if config.rematch.offer is not RematchWith.NONE:

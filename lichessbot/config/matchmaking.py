@@ -21,8 +21,8 @@ from lichessbot.lichess.enums import (
 )
 
 DEFAULT_TYPE: Final = "default"
-ASSUMED_BOT_GAMES: Final = 100
-"""The games against bots that Lichess allows in 24 hours, as people report."""
+_ASSUMED_BOT_GAMES: Final = 100  # that Lichess allows in 24 hours, as people report
+_CHALLENGERS_GET_ONE_IN: Final = 5  # by default, one bot game in five is left to bots that challenge us
 CLOCK_KEYS: Final = ("challenge_initial_time", "challenge_increment", "challenge_days")
 
 
@@ -207,6 +207,16 @@ class MatchmakingConfig(MatchType):
     def block_lists(self) -> Sequence[str]:
         """The block lists outside the configuration: addresses and absolute paths."""
         return list_sources(self.online_block_list, self.block_list_files)
+
+    def most_bot_games(self, told: int | None = None) -> int:
+        """Return how many bot games are allowed in any 24 hours; `told`: what Lichess allows, if it said so."""
+        allowed = _ASSUMED_BOT_GAMES if told is None else told
+        return allowed if self.bot_games_per_day is None else min(allowed, self.bot_games_per_day)
+
+    def own_share(self, most: int) -> int:
+        """Return how many of the day's bot games are for our own challenges."""
+        others = self.bot_games_for_challengers
+        return most - (most // _CHALLENGERS_GET_ONE_IN if others is None else others)
 
     def types(self) -> Sequence[tuple[str, MatchType]]:
         """Return every kind of game by name, that of the section itself first."""

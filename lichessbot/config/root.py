@@ -24,7 +24,7 @@ from lichessbot.config.base import (
 )
 from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.engine import Conditions, EngineConfig, EngineKeys, Profile, Strength
-from lichessbot.config.matchmaking import ASSUMED_BOT_GAMES, DEFAULT_TYPE, MatchmakingConfig, ModeChoice, RematchConfig
+from lichessbot.config.matchmaking import DEFAULT_TYPE, MatchmakingConfig, ModeChoice, RematchConfig
 from lichessbot.config.notify import NotifyConfig
 from lichessbot.lichess.enums import Mode, OpponentKind, Variant, parse_arena_id
 from lichessbot.log import LogFormat
@@ -343,11 +343,10 @@ class Config(Section):
     @property
     def matchmaking_obstacle(self) -> str:
         """What keeps matchmaking from ever challenging a bot; empty if nothing does."""
-        written, others = self.matchmaking.bot_games_per_day, self.matchmaking.bot_games_for_challengers
-        most = ASSUMED_BOT_GAMES if written is None else min(ASSUMED_BOT_GAMES, written)
+        most = self.matchmaking.most_bot_games()
         if most == 0:
             return "matchmaking.bot_games_per_day is 0"
-        if others is not None and others >= most:
+        if self.matchmaking.own_share(most) <= 0:
             return f"matchmaking.bot_games_for_challengers leaves none of the {most} bot games a day"
         if self.challenge.games_reserved_for_humans == self.challenge.concurrency:
             return "challenge.games_reserved_for_humans reserves all slots for humans"

@@ -12,7 +12,6 @@ from typing import Final
 
 from lichessbot.backoff import doubled
 from lichessbot.config import MatchmakingConfig
-from lichessbot.config.matchmaking import ASSUMED_BOT_GAMES
 from lichessbot.control.status import Limit
 from lichessbot.errors import RateLimited
 from lichessbot.matchmaking.known_bots import BotGames
@@ -26,7 +25,6 @@ _CHALLENGES: Final = "challenge"
 _CHALLENGE_CREDITS: Final = 180
 _COST_OF_A_BOT: Final = 1
 _COST_OF_A_HUMAN: Final = 5
-_CHALLENGERS_GET_ONE_IN: Final = 5  # by default, one bot game in five is left to bots that challenge us
 _AT_ONCE: Final = 2  # games of our own that may follow each other: a pair
 # After this many days without another answer that names the number of bot games, the assumed one is tried again.
 _DAYS_TOLD: Final = 7
@@ -96,9 +94,7 @@ class Quota:
 
     def most_bot_games(self, config: MatchmakingConfig, now_epoch_s: float) -> int:
         """Return how many bot games are allowed in any 24 hours."""
-        told = self._told_bot_games(now_epoch_s)
-        allowed = ASSUMED_BOT_GAMES if told is None else told
-        return allowed if config.bot_games_per_day is None else min(allowed, config.bot_games_per_day)
+        return config.most_bot_games(self._told_bot_games(now_epoch_s))
 
     def bot_games_rule(self, config: MatchmakingConfig, now_epoch_s: float) -> str:
         """Return what decides how many bot games are allowed: the key, or Lichess's own limit."""
@@ -143,8 +139,7 @@ class Quota:
 
     def _share(self, config: MatchmakingConfig, now_epoch_s: float) -> int:
         """Return how many of the day's bot games are for our own challenges."""
-        most, others = self.most_bot_games(config, now_epoch_s), config.bot_games_for_challengers
-        return most - (most // _CHALLENGERS_GET_ONE_IN if others is None else others)
+        return config.own_share(self.most_bot_games(config, now_epoch_s))
 
     def _room_at(self, began: list[float], most: int) -> float:
         """Return when fewer than `most` of these games are within the last 24 hours."""

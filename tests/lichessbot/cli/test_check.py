@@ -99,7 +99,8 @@ def test_check_reports_matchmaking() -> None:
         "tournaments": [{"id": "hL7vMrFQ", "password": "sesame"}],
     }
     told = list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
-    assert "would challenge bots after 30 min, when idle; kinds of games: default, slow" in told
+    spread = "at most 32 of its own in 24 h, spread over the day"
+    assert f"would challenge bots after 30 min, when idle, {spread}; kinds of games: default, slow" in told
     assert "would play at most 40 games against bots in 24 hours" in told
     assert "would take part in the tournaments hL7vMrFQ" in told
     assert "would offer humans a rematch after a game, 2 in a row" in told
@@ -140,7 +141,8 @@ def test_matchmaking_that_challenges_nobody_is_noted_and_not_planned(
     line = next(number for number, it in enumerate(file.read_text().splitlines(), 1) if f"  {key}:" in it)
     assert loaded.warnings == (f"{file}:{line}: matchmaking.{key}: {note}",)
     told = [line for line in intentions(loaded.config, UNKNOWN_MACHINE) if "would challenge bots" in line]
-    when_idle = ["would challenge bots after 30 min, when idle; kinds of games: default"]
+    spread = "at most 80 of its own in 24 h, spread over the day"
+    when_idle = [f"would challenge bots after 30 min, when idle, {spread}; kinds of games: default"]
     assert told == (when_idle if key == "allow_during_games" else [])
 
 
@@ -151,7 +153,8 @@ def test_matchmaking_that_may_challenge_somebody_is_planned(tmp_path: Path) -> N
     loaded = load_config(file, {}, needs_token=False)
     assert loaded.warnings == ()
     told = list(intentions(loaded.config, UNKNOWN_MACHINE))
-    assert "would challenge bots after 30 min, also during games; kinds of games: default" in told
+    spread = "at most 1 of its own in 24 h, spread over the day"
+    assert f"would challenge bots after 30 min, also during games, {spread}; kinds of games: default" in told
     file.write_text("matchmaking: {bot_games_per_day: 0, allow_during_games: true}\n")
     assert load_config(file, {}, needs_token=False).warnings == ()
 
