@@ -27,7 +27,17 @@ from lichessbot.uci.engine_process import (
     start,
 )
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, PONDER, VARIANT, Options
-from lichessbot.uci.search import NO_GAME, BestMove, Emit, EngineDied, EngineReady, Search, SearchInfo, search_info
+from lichessbot.uci.search import (
+    NO_GAME,
+    BestMove,
+    Emit,
+    EngineDied,
+    EngineReady,
+    Search,
+    SearchInfo,
+    go_command,
+    search_info,
+)
 from lichessbot.uci.variants import announced_variants, position_command, uci_name
 
 _MAX_LINE_BYTES = 1 << 16
@@ -290,7 +300,7 @@ class UciEngine:
         if self._overhead_is_new:
             self._overhead_is_new = False
             self._write(*self._options.setoptions(OVERHEAD, self._overhead_ms))
-        commands = position_command(self._running), _go_command(self._with_overhead(self._running))
+        commands = position_command(self._running), go_command(self._with_overhead(self._running))
         self._asked_at = time.monotonic()  # the engine may start before writing returns
         self._write(*commands)
         if self._next_is_stopped:
@@ -429,20 +439,3 @@ class UciEngine:
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     assert pipe is not None, "all three are pipes"
     return pipe
-
-
-def _go_command(search: Search) -> str:
-    limits = search.limits
-    values = {
-        "wtime": limits.white_time_ms,
-        "btime": limits.black_time_ms,
-        "winc": limits.white_increment_ms,
-        "binc": limits.black_increment_ms,
-        "depth": limits.depth,
-        "nodes": limits.nodes,
-        "movetime": limits.move_time_ms,
-    }
-    # The list of searchmoves has no end mark, so it comes last.
-    chosen = f" searchmoves {' '.join(search.root_moves)}" if search.root_moves else ""
-    given = "".join(f" {name} {value}" for name, value in values.items() if value is not None)
-    return "go" + " ponder" * limits.ponder + given + chosen

@@ -118,6 +118,24 @@ class EngineDied:
     reason: str
 
 
+def go_command(search: Search) -> str:
+    """Return the `go` line of a search."""
+    limits = search.limits
+    values = {
+        "wtime": limits.white_time_ms,
+        "btime": limits.black_time_ms,
+        "winc": limits.white_increment_ms,
+        "binc": limits.black_increment_ms,
+        "depth": limits.depth,
+        "nodes": limits.nodes,
+        "movetime": limits.move_time_ms,
+    }
+    # The list of searchmoves has no end mark, so it comes last.
+    chosen = f" searchmoves {' '.join(search.root_moves)}" if search.root_moves else ""
+    given = "".join(f" {name} {value}" for name, value in values.items() if value is not None)
+    return "go" + " ponder" * limits.ponder + given + chosen
+
+
 def search_info(details: list[str]) -> tuple[int, SearchInfo]:
     """Return the number of the line among several, and the fields of an `info` line; unreadable ones are left out."""
     value_of = dict(pairwise(details))
