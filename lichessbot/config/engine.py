@@ -201,6 +201,7 @@ class EngineKeys(Section):
     command: Command | None = None
     working_dir: Annotated[Folder, AfterValidator(_absolute)] = None
     silence_stderr: Flag = False
+    debug: Flag = False
     uci_options: dict[str, Annotated[Any, AfterValidator(_plain)]] = Field(default_factory=dict)
     strength: Annotated[Strength | Number, BeforeValidator(_strength)] = Strength.FULL
     match_opponent: MatchOpponentConfig = MatchOpponentConfig()

@@ -24,7 +24,6 @@ NOT_OURS: Final = {
     "engine.xboard_options": "every engine speaks UCI here; remove the key",
     "engine.uci_ponder": "set engine.ponder, its newer name",
     "correspondence.uci_ponder": "set correspondence.ponder, its newer name",
-    "engine.debug": "run with --verbose, which logs each move with its depth and score; UCI itself is not logged",
     "engine.lichess_bot_tbs.gaviota": "Gaviota's tables are not read; set engine.lichess_bot_tbs.syzygy",
     "engine.online_moves.chessdb_book.contribute": "chessdb learns from every question by itself; remove the key",
 }

@@ -152,6 +152,8 @@ PHRASES: Final[Mapping[str, str]] = {
     "engine.fallback": "choosing a move without the engine, within {time_s:seconds}",
     "engine.no_ponder": "{engine} does not offer the option Ponder and thinks on its own time only",
     "engine.option": "the engine rejects an option: {complaint}",
+    "engine.sent": "to the engine: {line}",
+    "engine.received": "from the engine: {line}",
     "engine.stderr": "the engine says: {line}",
     "engine.crashed": "bug while reading the engine's output, {times:nth}",
     "fallback.crashed": "the search in place of an engine failed, {times:nth}; playing any legal move",

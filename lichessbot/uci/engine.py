@@ -20,6 +20,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine_process import (
     MAX_LOGGED_PER_S,
     MAX_OUTPUT_PER_S,
+    DialogueLog,
     OutputRate,
     StopAlarm,
     alarm,
@@ -75,6 +76,7 @@ class UciEngine:
         self._game_id = game_id
         self._emit = emit
         self._log = EventLog(game_id)
+        self._dialogue = DialogueLog(is_wanted=config.debug)
         self._lock = threading.RLock()
         self._ready = False
         self._has_searched = False
@@ -337,6 +339,7 @@ class UciEngine:
         with _pipe(self._process.stdout) as output:
             try:
                 while (line := output.readline(_MAX_LINE_BYTES)) and rate.allows(line):
+                    self._dialogue.received(line, self._log)
                     self._take(line.decode("utf-8", "replace").split())
             except Exception as error:
                 self._log.crash("engine.crashed", error)
@@ -417,6 +420,8 @@ class UciEngine:
             self.kill("too much error output")
 
     def _write(self, *lines: str) -> None:
+        if self._death is None:
+            self._dialogue.sent(lines, self._log)
         text = "".join(f"{line}\n" for line in lines).encode()
         try:
             written = os.write(_pipe(self._process.stdin).fileno(), text)

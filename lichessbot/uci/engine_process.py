@@ -27,6 +27,7 @@ MAX_OUTPUT_PER_S = 1 << 21
 _COST_OF_A_LINE = 200
 # Of the error output: it goes to the log, which must not fill the disk.
 MAX_LOGGED_PER_S = 100 * _COST_OF_A_LINE
+_MAX_INFOS_PER_S = 20 * _COST_OF_A_LINE  # separately, so that they never crowd out a `bestmove`
 
 
 def start(config: EngineKeys) -> subprocess.Popen[bytes]:
@@ -76,6 +77,32 @@ class OutputRate:
             self._since, self._heard = now, 0
         self._heard += len(line) + _COST_OF_A_LINE
         return self._heard <= self._max_per_s
+
+
+class DialogueLog:
+    """Logs what is sent to an engine and received from it, if `engine.debug` asks for it.
+
+    An `info` line without a variation or a text only reports progress, and is left out.
+    """
+
+    def __init__(self, *, is_wanted: bool) -> None:
+        self._is_wanted = is_wanted
+        self._infos, self._others = OutputRate(_MAX_INFOS_PER_S), OutputRate(MAX_LOGGED_PER_S)
+
+    def sent(self, lines: Sequence[str], log: EventLog) -> None:
+        if self._is_wanted:
+            for line in lines:
+                log.info("engine.sent", line=line)
+
+    def received(self, line: bytes, log: EventLog) -> None:
+        """Log the line, unless the engine has printed too many within a second."""
+        if not self._is_wanted or not (words := line.split()):
+            return
+        is_info = words[0] == b"info"
+        if is_info and b"pv" not in words and words[1:2] != [b"string"]:
+            return
+        if (self._infos if is_info else self._others).allows(line):
+            log.info("engine.received", line=line.decode("utf-8", "replace").rstrip())
 
 
 def alarm(seconds: float, call: Callable[[], None]) -> threading.Timer:

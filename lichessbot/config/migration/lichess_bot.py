@@ -20,7 +20,6 @@ from lichessbot.config.yaml_file import YamlFile
 
 _NULL_MEANS_NO_LIMIT: Final = ("max_increment", "max_base", "max_days", "opponent_rating_difference")
 _BETTER_REASONS: Final = {
-    "engine.debug": "UCI is not logged; `run --verbose` logs each move with its depth and score",
     "engine.homemade_options": "every engine is a program that speaks UCI here",
     "engine.xboard_options": "every engine speaks UCI here",
 }

@@ -22,7 +22,7 @@ _LICHESS_BOTS_TOO: Final = {
     "token", "url", "engine", "abort_time", "fake_think_time", "rate_limiting_delay", "max_takebacks_accepted",
     "correspondence", "challenge", "greeting", "pgn_directory", "pgn_file_grouping", "matchmaking",
     "engine.working_dir", "engine.ponder", "engine.polyglot", "engine.draw_or_resign", "engine.online_moves",
-    "engine.lichess_bot_tbs", "engine.uci_options", "engine.silence_stderr",
+    "engine.lichess_bot_tbs", "engine.uci_options", "engine.silence_stderr", "engine.debug",
 }  # fmt: skip
 _THEIRS: Final = BOTLIS_KEYS | {key.partition(".")[0] for key in _LICHESS_BOTS_TOO | NOT_OURS.keys()}
 # Keys of `challenge` without which more challenges might be accepted.

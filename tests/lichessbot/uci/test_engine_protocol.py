@@ -15,6 +15,9 @@ import pytest
 
 from engine.facade import STARTING_FEN, Board
 from lichessbot.inbox import Inbox
+from lichessbot.log import EventLog
+from lichessbot.log.event_log import Event
+from lichessbot.uci.engine_process import DialogueLog
 from lichessbot.uci.search import BestMove, EngineDied
 from tests.lichessbot.uci.helpers import (
     PATIENCE_S,
@@ -131,6 +134,48 @@ def test_a_burst_of_error_output_is_cut_in_the_log_and_kills_no_engine(
         until(lambda: heard_by(caplog) != [])       # read by a thread of its own
     logged = len(heard_by(caplog))
     assert logged == 0 if silenced else 0 < logged <= 100 * (1.0 + time.monotonic() - began), "100 lines a second"
+
+
+def uci_lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return the logged lines to an engine, after `<`, and from it, after `>`."""
+    marks = {"engine.sent": "<", "engine.received": ">"}
+    events = [it.msg for it in caplog.records if isinstance(it.msg, Event) and it.msg.name in marks]
+    assert all(it.game_id == "abcd1234" for it in events)
+    return [f"{marks[it.name]} {it.fields['line']}" for it in events]
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_the_uci_lines_are_logged_only_with_debug(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, debug: bool
+) -> None:
+    caplog.set_level(logging.INFO, "lichessbot")
+    engine = start("polite", "e2e4", debug=debug)
+    engine.search(search(1))
+    assert isinstance(heard(inbox), BestMove)
+    lines = uci_lines(caplog)
+    if not debug:
+        assert lines == []
+        return
+    assert lines[0] == "< uci"
+    answered, asked = lines.index("> uciok"), lines.index("< go depth 3")
+    assert 0 < answered < asked < len(lines) - 1
+    assert lines[-1].startswith("> bestmove e2e4")
+
+
+def test_the_uci_log_leaves_out_progress_and_floods_but_no_move(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "lichessbot")
+    dialogue, log = DialogueLog(is_wanted=True), EventLog("abcd1234")
+    began = time.monotonic()
+    for line in (b"\n", b"info depth 3 currmove e2e4\n", b"info string no network\n", b"\xff\x1b[31m\n"):
+        dialogue.received(line, log)
+    for _ in range(1000):
+        dialogue.received(b"info depth 3 score cp 20 pv e2e4\n", log)
+    dialogue.received(b"bestmove e2e4\n", log)
+    lines = uci_lines(caplog)
+    assert lines[:2] == ["> info string no network", "> \ufffd\x1b[31m"]
+    assert lines[-1] == "> bestmove e2e4"
+    assert 10 < len(lines[2:-1]) <= 20 * (1.0 + time.monotonic() - began), "20 lines a second"
+    assert not [record for record in caplog.records if "\x1b" in record.getMessage()]
 
 
 def test_nothing_that_an_engine_wrote_is_logged_after_it_was_closed(

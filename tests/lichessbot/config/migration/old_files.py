@@ -7,7 +7,7 @@ url: "https://lichess.org/"
 engine:
   dir: "./engines/"
   name: "fish"
-  debug: False
+  debug: True
   working_dir: ""
   protocol: "uci"
   ponder: true

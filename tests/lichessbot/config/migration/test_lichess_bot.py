@@ -35,6 +35,7 @@ def test_the_translation_means_what_the_loader_understands_of_the_old_file(file:
     kinds = {name: kind.model_copy(update=DRAWN) for name, kind in load(file, readable).config.matchmaking.types()}
     assert dict(loaded.config.matchmaking.types()) == kinds
     assert ours["challenge.variants"] == ("standard", "chess960", "atomic")
+    assert ours["engine.debug"] is True
     assert {key: value for key, value in ours.items() if theirs[key] != value and key != "token"} == TRANSLATED_BESIDES
     assert set(overrides) == {"easy_960", "by_days", "only_horde"}
 
@@ -139,7 +140,7 @@ def test_each_key_that_is_left_out_has_its_line_and_reason(translated: Translato
         "move_overhead", "greeting.hello",
     }  # fmt: skip
     assert set(by_key) - those_that_matter(found) == {
-        "engine.debug", "engine.protocol", "engine.homemade_options", "engine.lichess_bot_tbs.gaviota",
+        "engine.protocol", "engine.homemade_options", "engine.lichess_bot_tbs.gaviota",
         "quit_after_all_games_finish", "matchmaking.challenge_decliner_file_name",
     }  # fmt: skip
     lines = LICHESS_BOT.splitlines()
@@ -350,5 +351,5 @@ def test_the_file_explains_its_keys_and_says_where_they_come_from(tmp_path: Path
     assert "  # Number, 1-64. Default: 1.\n" in text
     assert "  command: [./engines/fish]  # engine.name; engine.dir\n" in text
     assert "  depth: 9  # engine.uci_options.go_commands.depth\n" in text
-    assert "# Left out of old.yml:\n#   line 7: engine.debug: UCI is not logged;" in text
+    assert "# Left out of old.yml:\n#   line 9: engine.protocol: every engine speaks UCI here;" in text
     assert found.token not in text
