@@ -190,7 +190,7 @@ def _challenger(text: str) -> Challenger:
     metavar="WHO",
     help=f"human, bot or anonymous, with a rating, such as bot:1900. Default: human:{INITIAL_RATING}.",
 )
-@click.option("--name", type=Parsed(player_name), help="The challenger's name, for the lists of players.")
+@click.option("--name", type=Parsed(player_name), help="The challenger's name, for lists of players and profiles.")
 @click.option("--clock", type=Parsed(exact_clock), metavar="MINUTES+SECONDS", help="Clock, such as 3+2.")
 @click.option("--days", type=click.IntRange(1, 14), metavar="N", help="Correspondence, N days per move.")
 @click.option("--unlimited", is_flag=True, help="No time limit.")
@@ -284,6 +284,7 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
     rated = inquiry.mode is Mode.RATED
     rating, clock = inquiry.challenger.rating, inquiry.clock
     facts = GameFacts(inquiry.speed, inquiry.variant, kind, rating, rated, False, None, clock)
+    facts = replace(facts, opponent_name=inquiry.challenger.name.lower())
     as_colour = {it: replace(facts, colour=it, gives_pieces=gives_pieces(inquiry.fen or "", it)) for it in Colour}
     words = {colour: describe_engine(its, config, Machine.detect()) for colour, its in as_colour.items()}
     if len(set(words.values())) == 1:

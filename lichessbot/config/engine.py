@@ -23,6 +23,7 @@ from lichessbot.config.base import (
     infinity_as,
     merged,
 )
+from lichessbot.config.challenge import Names
 from lichessbot.config.sources import (
     EVERY_VARIANT,
     STANDARD_RULES,
@@ -369,6 +370,7 @@ class Conditions(Section):
     clock: Annotated[_Clocks, ONE_OR_MANY, AfterValidator(distinct)] = ()
     variant: Annotated[tuple[Variant, ...], ONE_OR_MANY, AfterValidator(distinct)] = ()
     opponent: OpponentKind | None = None
+    opponent_name: Annotated[Names, ONE_OR_MANY] = ()
     rating: tuple[Number, Number] | None = None
     rated: Flag | None = None
     tournament: Flag | None = None
@@ -378,6 +380,11 @@ class Conditions(Section):
         yield from super().problems()
         if self.rating is not None and self.rating[0] > self.rating[1]:
             yield "rating", f"expected the lower rating first, found {list(self.rating)}"
+
+    @property
+    def chooses_opponents(self) -> bool:
+        """Whether it tells opponents of one kind apart, by rating or name."""
+        return self.rating is not None or bool(self.opponent_name)
 
     @property
     def can_be_met(self) -> bool:

@@ -233,7 +233,7 @@ class _RatedGames:
             and later.tournament in (None, when.tournament, self.tournament)
             and later.colour in (None, when.colour)
             and later.rated is not False
-            and later.rating is None
+            and not later.chooses_opponents
         )
 
 
@@ -269,7 +269,7 @@ def _strengths_by_opponent_in_rated_games(config: "Config") -> Iterator[tuple[st
     kinds = {way.opponent for way in ways}
     both_kinds = None in kinds or len(kinds) > 1
     depends = [
-        strength is Strength.MATCH_OPPONENT or when.rating is not None or (both_kinds and when.opponent is not None)
+        strength is Strength.MATCH_OPPONENT or when.chooses_opponents or (both_kinds and when.opponent is not None)
         for _, when, strength in layers
     ]
     for number, (key, when, strength) in enumerate(layers):

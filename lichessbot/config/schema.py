@@ -28,6 +28,7 @@ _OTHERS: Final = {
     "profiles.when.speed": "Speeds; one or a list.",
     "profiles.when.variant": "Variants; one or a list.",
     "profiles.when.opponent": "The kind of opponent.",
+    "profiles.when.opponent_name": "User names of opponents; one or a list. Case does not matter.",
     "profiles.when.rating": "The lowest and the highest rating of the opponent.",
     "profiles.when.rated": "Whether the game is rated.",
     "profiles.when.tournament": "Whether the game belongs to a tournament.",

@@ -33,6 +33,8 @@ class GameFacts:
     """By the opponent in the chat; FULL is a choice too."""
     gives_pieces: bool = False
     """Whether we begin an odds game with fewer pieces."""
+    opponent_name: str = ""
+    """In lower case; empty if unknown."""
 
     @classmethod
     def from_info(cls, info: GameInfo) -> Self:
@@ -48,6 +50,7 @@ class GameFacts:
             info.is_tournament,
             info.color,
             gives_pieces=gives_pieces(info.fen, info.color),
+            opponent_name=(opponent.id or "").lower(),
         )
 
     @classmethod
@@ -64,6 +67,7 @@ class GameFacts:
             colour,
             None if full.clock is None else full.clock.exact,
             gives_pieces=gives_pieces(full.initial_fen, colour),
+            opponent_name=(opponent.id or "").lower(),
         )
 
 
@@ -134,6 +138,7 @@ def _matches(when: Conditions, facts: GameFacts) -> bool:
         and (not when.clock or facts.clock in when.clock)
         and (not when.variant or facts.variant in when.variant)
         and when.opponent in (None, facts.opponent)
+        and (not when.opponent_name or facts.opponent_name in when.opponent_name)
         and (when.rating is None or (facts.rating is not None and when.rating[0] <= facts.rating <= when.rating[1]))
         and when.rated in (None, facts.rated)
         and when.tournament in (None, facts.tournament)

@@ -150,7 +150,8 @@ def _examine(record: GameRecord, turns: Sequence[_Turn], config: Config, seconds
     colour, in_tournament = Colour(record.colour), bool(record.tournament_id)
     facts = GameFacts(record.speed, record.variant, kind, record.opponent_rating, record.rated, in_tournament, colour)
     clock = None if record.base_s is None else ExactClock(record.base_s, record.increment_s or 0)
-    facts = replace(facts, clock=clock, gives_pieces=gives_pieces(record.initial_fen, colour))
+    gives = gives_pieces(record.initial_fen, colour)
+    facts = replace(facts, clock=clock, gives_pieces=gives, opponent_name=record.opponent_id)
     look = _Look(record.id, facts, config)
     code = ExitCode.OK
     try:

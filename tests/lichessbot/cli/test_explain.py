@@ -205,6 +205,7 @@ profiles:
   - {when: {speed: bullet}, engine: {depth: 8}}
   - {when: {opponent: human, rating: [0, 1600]}, engine: {ponder: false, hash_mb: 1}}
   - {when: {colour: black, rated: true}, engine: {move_time_ms: 100}}
+  - {when: {opponent_name: Villain}, engine: {threads: 2}}
 """
     config = tmp_path / "config.yml"
     config.write_text(config.read_text() + profiles)
@@ -215,6 +216,7 @@ profiles:
     rated = ask("--clock", "1+0", "--rated")
     assert rated["engine as white"] == f"profile 1 and 2: {human}"
     assert rated["engine as black"] == f"profile 1 and 2 and 3: {human.replace('depth 8', 'depth 8, 100 ms a move')}"
+    assert ask("--clock", "1+0", "--name", "viLLain")["engine"].startswith("profile 1 and 2 and 4: ")
     assert "engine" not in ask("--days", "3"), "which is declined"
 
 

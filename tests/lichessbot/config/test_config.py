@@ -221,7 +221,7 @@ def test_infinity_is_no_limit(file: Path, key: str, no_limit: int | None) -> Non
         ("matchmaking.challenge_initial_time", "[60.0, 180.0]", (60, 180)),
         ("engine.strength", "1500.0", 1500),
         ("challenge.max_days", ".inf", math.inf),
-        ("engine.uci_options", "{CPuct: 2.0}", {"CPuct": 2.0}),
+        ("engine.uci_options", "{CPuct: 2.0}", {"CPuct": 2}),
     ],
 )
 def test_a_whole_number_may_have_a_fraction_of_0(file: Path, key: str, text: str, value: object) -> None:

@@ -148,13 +148,15 @@ def test_another_strength_for_people_or_bots_is_for_casual_games_too(file: Path,
     load(file, f"challenge: {{{'bot' if kind == 'human' else 'human'}: {{modes: [casual]}}}}\n{text}")
 
 
-def test_a_level_for_a_range_of_ratings_is_for_casual_games_too(file: Path) -> None:
-    text = profiles("{when: {rating: [0, 1500]}, engine: {strength: 1200}}")
+@pytest.mark.parametrize("when", ["rating: [0, 1500]", "opponent_name: maia1"])
+def test_a_level_for_some_opponents_is_for_casual_games_too(file: Path, when: str) -> None:
+    text = profiles(f"{{when: {{{when}}}, engine: {{strength: 1200}}}}")
     (found,) = problems(file, text)
+    depends = "profiles #1.engine.strength: a strength that depends on the opponent is for casual games only"
     assert found == (
-        "2: profiles #1.engine.strength: a strength that depends on the opponent is for casual games only: "
-        "challenge.modes accepts rated games, and those have one strength for everybody; add rated: false to its when"
+        f"2: {depends}: challenge.modes accepts rated games, and those have one strength for everybody; "
+        "add rated: false to its when"
     )
-    load(file, text.replace("rating:", "rated: false, rating:"))
+    load(file, text.replace("when: {", "when: {rated: false, "))
     (found,) = problems(file, "engine: {strength: 1500}\n" + text.replace("1200", "full"))
-    assert found.startswith("3: profiles #1.engine.strength: a strength that depends on the opponent is for ")
+    assert found.startswith(f"3: {depends}")

@@ -39,6 +39,7 @@ def test_every_engine_that_a_game_may_get_is_listed_once() -> None:
         ([({"variant": ["atomic", "horde"]}, {"command": ["fairy"]})], (*STANDARD_RULES, "atomic", "horde")),
         ([({"variant": "atomic", "speed": "bullet"}, {"command": ["fairy"]})], STANDARD_RULES),
         ([({"opponent": "bot"}, {"command": ["fairy"]})], STANDARD_RULES),
+        ([({"variant": "atomic", "opponent_name": "maia1"}, {"command": ["fairy"]})], STANDARD_RULES),
         ([ATOMIC_BY_FAIRY, ({"rated": True}, {"depth": 3})], (*STANDARD_RULES, "atomic")),
         ([ATOMIC_BY_FAIRY, ({"rated": True}, {"command": ["other"]})], ()),
     ],

@@ -22,6 +22,7 @@ BLITZ_BY_A_HUMAN = GameFacts(
     tournament=False,
     colour=Colour.WHITE,
     clock=ExactClock(180, 2),
+    opponent_name="aaron",
 )
 
 
@@ -44,6 +45,10 @@ def config(*profiles: tuple[dict[str, Any], dict[str, Any]], **engine: Any) -> C
         ({"variant": ["chess960", "fromPosition"]}, False),
         ({"opponent": "human"}, True),
         ({"opponent": "bot"}, False),
+        ({"opponent_name": "Aaron"}, True),
+        ({"opponent_name": ["maia1", "aaron"]}, True),
+        ({"opponent_name": ["maia1", "aaron2"]}, False),
+        ({"opponent_name": "aaron", "opponent": "bot"}, False),
         ({"rating": [1500, 1500]}, True),
         ({"rating": [0, 1499]}, False),
         ({"rating": [1501, 4000]}, False),
@@ -146,6 +151,7 @@ def test_the_announcement_names_the_opponent(opponent: dict[str, Any], kind: Opp
     info = {"gameId": "abcd1234", "variant": {"key": "standard"}, "speed": "rapid", "rated": True, "color": "black"}
     facts = GameFacts.from_info(GameInfo.model_validate({**info, "opponent": opponent, "tournamentId": "t1"}))
     assert facts.opponent is kind
+    assert facts.opponent_name == (opponent["id"] or "")
     assert (facts.rating, facts.speed, facts.rated, facts.colour) == (opponent.get("rating"), "rapid", True, "black")
     assert facts.tournament
 
@@ -171,7 +177,7 @@ def test_the_full_game_names_the_opponent_for_certain(opponent: dict[str, Any], 
     })
     facts = GameFacts.from_full(full, Colour.BLACK)
     expected = GameFacts("bullet", "chess960", kind, opponent.get("rating"), False, False, Colour.BLACK)
-    expected = replace(expected, clock=ExactClock(90, 1))
+    expected = replace(expected, clock=ExactClock(90, 1), opponent_name=opponent.get("id", ""))
     assert facts == expected
 
 

@@ -123,7 +123,10 @@ def test_a_mate_after_our_move_needs_no_search(told: Told) -> None:
     assert (code, lines[-1]) == (0, "our evaluation never fell by 0.5 pawns from one move to the next")
 
 
-@pytest.mark.parametrize("where", ["{0}", "profiles: [{{when: {{clock: [3+2]}}, {0}}}]"])
+@pytest.mark.parametrize(
+    "where",
+    ["{0}", "profiles: [{{when: {{clock: [3+2]}}, {0}}}]", "profiles: [{{when: {{opponent_name: Karl}}, {0}}}]"],
+)
 def test_an_engine_that_does_not_start_is_told_in_one_line(tmp_path: Path, told: Told, where: str) -> None:
     engine = where.format("engine: {command: [no-such-engine]}")
     (tmp_path / "config.yml").write_text(f"state_dir: state\n{engine}\n")
