@@ -18,7 +18,7 @@ _DEEPEST = 8  # levels of nesting, because an alias may contain itself
 class Problem(NamedTuple):
     """A problem with the key at `path`. `line` is 0 if unknown, `location` names file, line and key as far as known.
 
-    `nearest`: the accepted number that is nearest to one out of range.
+    `nearest`: the number that is nearest to one out of range or to a fraction; of .inf, one beyond all ranges.
     """
 
     line: int
