@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from lichessbot.backoff import doubled
 from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import TournamentConfig
-from lichessbot.errors import RateLimited, Refused
+from lichessbot.errors import Refused
 from lichessbot.lichess.commands import (
     Command,
     CommandDone,
@@ -26,6 +26,7 @@ from lichessbot.lichess.commands import (
     JoinTournament,
     LeaveTournament,
     ReadTournament,
+    pause_before_joining,
 )
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import ArenaInfo
@@ -37,8 +38,6 @@ from lichessbot.timeouts import Timeouts, earliest, is_due
 
 _ROUNDED_UP_BY_S: Final = 1.0  # Lichess sends the rest of a tournament in whole seconds
 _PAUSE_NOT_OVER: Final = "pause is not over"
-_LIMITS: Final = ("joining too many tournaments", "Banned from playing")  # of an hour or a day; of some minutes
-_FIRST_PAUSE: Final = timedelta(minutes=1)
 _SOMEBODY: Final = SlotHolder("", is_bot=False)
 
 
@@ -376,7 +375,7 @@ class Tournaments:
         self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament, error: Exception, now: float
     ) -> None:
         is_answer = isinstance(error, Refused) and error.certain and error.status != HTTPStatus.UNAUTHORIZED
-        is_final = is_answer and not any(it in str(error) for it in (_PAUSE_NOT_OVER, *_LIMITS))
+        is_final = is_answer and _PAUSE_NOT_OVER not in str(error) and pause_before_joining(error) is None
         if isinstance(command, LeaveTournament) and is_final:
             self._arena_left(entry)  # it is over, or we were not in it
         elif isinstance(command, LeaveTournament) and self._is_ending:
@@ -396,11 +395,11 @@ class Tournaments:
 
     def _retry_delay(self, entry: _Entry, error: Exception) -> timedelta:
         """Return how long to wait before the next request: longer after each limit in a row, as few tell their end."""
-        if not isinstance(error, RateLimited) and not any(it in str(error) for it in _LIMITS):
+        pause = pause_before_joining(error)
+        if pause is None:
             return self._timeouts.tournament_retry
         entry.rate_limits_in_a_row += 1
-        first = error.pause if isinstance(error, RateLimited) else _FIRST_PAUSE
-        return doubled(first, entry.rate_limits_in_a_row - 1, self._timeouts.tournament_limit)
+        return doubled(pause, entry.rate_limits_in_a_row - 1, self._timeouts.tournament_limit)
 
     def _leave(self, entry: _Entry) -> None:
         entry.rejoin_wish = None

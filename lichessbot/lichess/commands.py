@@ -7,16 +7,22 @@ and whether it is repeated when no answer comes. `outbox` sends them; it has the
 import math
 import re
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import IntEnum
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from lichessbot.errors import ApiError
+from lichessbot.errors import ApiError, RateLimited
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.enums import ChatRoom, DeclineReason
 from lichessbot.lichess.models import Account, ArenaInfo, BotUser, Challenge, ChatLine, GameInfo, TokenInfo, UserStatus
 from lichessbot.lichess.rate_limiter import Purpose
 from lichessbot.timeouts import Timeouts
+
+_BAN: Final = re.compile(r"Banned from playing for (\d{1,4}) minutes")
+# In an hour or a day; Lichess does not say for how long.
+_TOO_MANY_ARENAS: Final = "joining too many tournaments"
+_ARENAS_PAUSE: Final = timedelta(minutes=1)
 
 
 class Priority(IntEnum):
@@ -335,6 +341,15 @@ class TournamentCommand(Command):
 
     __slots__ = ()
     priority = Priority.MATCHMAKING
+
+
+def pause_before_joining(error: Exception) -> timedelta | None:
+    """Return the pause after a limit on joining arenas or a ban from playing; None if the error is neither."""
+    if isinstance(error, RateLimited):
+        return error.pause
+    if ban := _BAN.search(str(error)):
+        return timedelta(minutes=max(1, int(ban[1])))
+    return _ARENAS_PAUSE if _TOO_MANY_ARENAS in str(error) else None
 
 
 @dataclass(frozen=True, slots=True)
