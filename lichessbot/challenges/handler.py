@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from lichessbot.challenges.player_lists import PlayerLists
@@ -54,6 +55,8 @@ class ChallengeHandler:
         self._queue = ChallengeQueue()
         self.human_expected_until = -math.inf
         """Until when (monotonic seconds) a human who found no slot may come back for the next one."""
+        self._accepted_again: set[str] = set()
+        """Challenges whose acceptance met a rate limit."""
 
     @property
     def wake_at(self) -> float | None:
@@ -220,6 +223,7 @@ class ChallengeHandler:
     # What became of our answers
 
     def answer_arrived(self, command: AcceptChallenge | DeclineChallenge) -> None:
+        self._accepted_again.discard(command.challenge_id)
         self._store.note_answered(command.challenge_id)
         entry = self._store.challenges[command.challenge_id]
         if isinstance(command, AcceptChallenge):
@@ -240,7 +244,8 @@ class ChallengeHandler:
     def _acceptance_failed(self, challenge_id: str, error: ApiError, perhaps_done: bool) -> None:
         """Free the slot if there is no game, and decline a challenge that is still open.
 
-        After a rate limit without a name, one without a clock is accepted again, as it does not expire.
+        After a short rate limit that names no quota, a correspondence challenge is accepted once more, as it does not
+        expire.
         """
         entry = self._store.challenges[challenge_id]
         expires = entry is None or entry.has_clock
@@ -252,16 +257,22 @@ class ChallengeHandler:
                 self._slots.doubt(challenge_id, time.monotonic(), likely=True)
             case Refused(status=status) if status == _NOT_FOUND:
                 self._slots.doubt(challenge_id, time.monotonic())
-            case RateLimited(quota="") if not expires:
+            case RateLimited(quota="", pause=pause) if not expires and self._may_accept_again(challenge_id, pause):
+                self._accepted_again.add(challenge_id)
                 self._send(AcceptChallenge(challenge_id, math.inf))     # the outbox waits for the end of the pause
             case Refused() | RateLimited():
                 self._slots.free(challenge_id)
+                self._accepted_again.discard(challenge_id)
                 later, outcome = DeclineReason.LATER, ChallengeOutcome.DECLINED
                 self._record(challenge_id, answer=outcome, reason=later, rule="Lichess", because=str(error))
                 self._send(DeclineChallenge(challenge_id, later, None if expires else math.inf))
             case _:
                 self._slots.free(challenge_id)
                 self._close(challenge_id, ChallengeOutcome.NO_GAME, str(error))      # it was never sent
+
+    def _may_accept_again(self, challenge_id: str, pause: timedelta) -> bool:
+        """Return whether it is the first time; a longer pause is a quota, which would be used up for long."""
+        return pause <= self._timeouts.longest_pause and challenge_id not in self._accepted_again
 
     def _record_undelivered(self, challenge_id: str, error: ApiError) -> None:
         entry = self._store.challenges[challenge_id]

@@ -192,7 +192,7 @@ def test_a_challenge_that_does_not_expire_is_answered_at_any_time(tmp_path: Path
         assert outbox.sent[2:] == [accepted]
         assert outbox.sent[-1].until == math.inf
         assert [it.user_id for it in desk.slots.holders] == ["first"]
-        desk.answer_failed(accepted, CommandFailed(accepted, USED_UP))
+        desk.answer_failed(accepted, CommandFailed(accepted, LIMITED))
         assert outbox.sent[3:] == [DeclineChallenge("first", DeclineReason.LATER)]
         assert outbox.sent[-1].until == math.inf
         assert desk.human_expected_until < time.monotonic(), "no slot was missing"
