@@ -339,7 +339,9 @@ class UciEngine:
         with _pipe(self._process.stdout) as output:
             try:
                 while (line := output.readline(_MAX_LINE_BYTES)) and rate.allows(line):
-                    self._dialogue.received(line, self._log)
+                    with self._lock:
+                        if self._death is None:
+                            self._dialogue.received(line, self._log)
                     self._take(line.decode("utf-8", "replace").split())
             except Exception as error:
                 self._log.crash("engine.crashed", error)

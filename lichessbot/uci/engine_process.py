@@ -27,6 +27,7 @@ MAX_OUTPUT_PER_S = 1 << 21
 _COST_OF_A_LINE = 200
 # Of the error output: it goes to the log, which must not fill the disk.
 MAX_LOGGED_PER_S = 100 * _COST_OF_A_LINE
+_SHOWN = 140  # characters of each end of a long line to the engine, such as the first and last moves of a game
 _MAX_INFOS_PER_S = 20 * _COST_OF_A_LINE  # separately, so that they never crowd out a `bestmove`
 
 
@@ -92,7 +93,8 @@ class DialogueLog:
     def sent(self, lines: Sequence[str], log: EventLog) -> None:
         if self._is_wanted:
             for line in lines:
-                log.info("engine.sent", line=line)
+                shown = line if len(line) <= 2 * _SHOWN else f"{line[:_SHOWN]} ... {line[-_SHOWN:]}"
+                log.info("engine.sent", line=shown)
 
     def received(self, line: bytes, log: EventLog) -> None:
         """Log the line, unless the engine has printed too many within a second."""

@@ -171,7 +171,10 @@ def test_the_uci_log_leaves_out_progress_and_floods_but_no_move(caplog: pytest.L
     for _ in range(1000):
         dialogue.received(b"info depth 3 score cp 20 pv e2e4\n", log)
     dialogue.received(b"bestmove e2e4\n", log)
-    lines = uci_lines(caplog)
+    dialogue.sent([f"position startpos moves {'e2e4 ' * 100}g1f3"], log)
+    *lines, sent = uci_lines(caplog)
+    assert sent.startswith("< position startpos moves e2e4")
+    assert sent.endswith(" e2e4 g1f3")
     assert lines[:2] == ["> info string no network", "> \ufffd\x1b[31m"]
     assert lines[-1] == "> bestmove e2e4"
     assert 10 < len(lines[2:-1]) <= 20 * (1.0 + time.monotonic() - began), "20 lines a second"

@@ -88,9 +88,10 @@ def test_an_option_that_the_engine_does_not_offer_ends_the_start_with_one_line(a
     assert [line for line in arena.log().splitlines() if "engine.unfit" in line and nearest in line]
     done = arena.tell("check")
     assert done.returncode == 1
-    assert nearest in done.stdout
+    assert re.search(rf"(?m)^FAIL  \S+:\d+: {re.escape(nearest)}", done.stdout)
     range_of_skill = "expected a whole number from 0 to 20, found 21"
-    assert f": profiles #1.engine.uci_options.Skill Level: {range_of_skill}" in done.stdout
+    skill = f"profiles #1.engine.uci_options.Skill Level: {range_of_skill}"
+    assert re.search(rf"(?m)^FAIL  \S+:\d+: {re.escape(skill)}", done.stdout)
 
 
 def test_an_engine_without_chess960_is_refused_if_it_needs_it(arena: Arena, rude_engine: Path) -> None:
