@@ -118,10 +118,12 @@ def parse_statuses(body: Any) -> tuple[UserStatus, ...]:
 def parse_chat(body: bytes) -> tuple[ChatLine, ...]:
     """Parse the players' room of `/api/bot/game/{id}/chat`. Raises UnreadableLine.
 
-    The API's specification has an object in each line, Lichess sends one array.
+    The API's specification has one object per line; Lichess sends one array.
     """
     is_array = body.lstrip().startswith(b"[")
     found = _read_json(body) if is_array else [_read_json(line) for line in body.splitlines() if line.strip()]
+    if not is_array and not all(isinstance(line, dict) and "text" in line for line in found):
+        raise UnreadableLine(f"not lines of a chat: {_beginning(body)!r}")
     lines = (line for line in found if isinstance(line, dict) and "text" in line)
     named = ({"room": ChatRoom.PLAYER, "username": line.get("user"), "text": line.get("text")} for line in lines)
     return tuple(_without_malformed(ChatLine, line) for line in named)

@@ -310,15 +310,16 @@ def test_an_error_may_say_how_long_to_wait() -> None:
 
 def test_the_chat_of_a_game_is_read_as_far_as_it_can_be() -> None:
     body = [{"text": "Hi\x1b", "user": "Ada"}, "?", {"text": 5, "user": None}, {}]
-    as_lines = "\n\n".join(map(json.dumps, body)).encode() + b"\n"
+    as_lines = "\n\n".join(json.dumps(line) for line in body if "text" in line).encode() + b"\n"
     for form in (json.dumps(body).encode(), json.dumps(body, indent=1).encode(), as_lines):
         lines = [(line.room, line.username, line.text) for line in parsing.parse_chat(form)]
         assert lines[0][:2] == ("player", "Ada")
         assert "\x1b" not in lines[0][2]
         assert lines[1:] == [("player", "", "5")]
     assert parsing.parse_chat(b"[]") == parsing.parse_chat(b"") == ()
-    with pytest.raises(UnreadableLine, match="not JSON"):
-        parsing.parse_chat(b"<html>")
+    for text in (b"<html>", b'{"error":"No such game"}', b"5"):
+        with pytest.raises(UnreadableLine, match=r"not JSON|not lines of a chat"):
+            parsing.parse_chat(text)
 
 
 def test_html_is_no_error_body() -> None:
