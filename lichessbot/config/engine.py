@@ -370,7 +370,7 @@ class Conditions(Section):
     clock: Annotated[_Clocks, ONE_OR_MANY, AfterValidator(distinct)] = ()
     variant: Annotated[tuple[Variant, ...], ONE_OR_MANY, AfterValidator(distinct)] = ()
     opponent: OpponentKind | None = None
-    opponent_name: Names = ()
+    opponent_name: Annotated[Names, Field(min_length=1)] = ()
     rating: tuple[Number, Number] | None = None
     rated: Flag | None = None
     tournament: Flag | None = None

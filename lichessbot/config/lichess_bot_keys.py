@@ -145,7 +145,7 @@ def meant_by_absence(values: Mapping[str, object], given: Collection[KeyPath]) -
             for place in absent
         ]
         if theirs:
-            yield f"{section}: missing keys have other defaults in lichess-bot, for which write {', '.join(theirs)}"
+            yield f"{section}: missing keys have other defaults in lichess-bot, for which set {', '.join(theirs)}"
 
 
 def _is_absent(values: Mapping[str, object], place: str) -> bool:
@@ -161,7 +161,7 @@ def _is_absent(values: Mapping[str, object], place: str) -> bool:
         return False
     switch = _SWITCHES.get(".".join(names))
     has_effect = switch is None or section.get(switch) is True
-    is_given = section.get(key) not in _NO_VALUE or (key in section and MEANT_BY_ABSENCE[place] is None)
+    is_given = section.get(key) not in _NO_VALUE or (key in section and section[key] is MEANT_BY_ABSENCE[place] is None)
     return has_effect and not is_given
 
 

@@ -55,7 +55,7 @@ _PERSONAL = (
 )  # fmt: skip
 _NO_TEXT = ("string_type", "path_type")
 # pydantic's errors for keys of which no text is a value, or only words of a list.
-_NEVER_EMPTY_TEXT = ("bool_type", "int_type", "float_type", "tuple_type", "enum", "literal_error")
+_NEVER_EMPTY_TEXT = ("int_type", "float_type", "tuple_type", "enum", "literal_error")
 # What was expected, by pydantic's type of error.
 _EXPECTED = {
     "bool_type": "true or false",
@@ -402,7 +402,9 @@ def _shown(value: Any) -> str:
 
 def _is_empty(details: ErrorDetails) -> bool:
     """Return whether a key has no value: nothing, or as in lichess-bot an empty text where no text can stand."""
-    return details["input"] is None or (details["input"] == "" and details["type"] in _NEVER_EMPTY_TEXT)
+    # An empty command may be a variable that was not set.
+    is_empty_text = details["input"] == "" and details["type"] in _NEVER_EMPTY_TEXT
+    return details["input"] is None or (is_empty_text and details["loc"] != ("engine", "command"))
 
 
 def _may_be_empty(details: ErrorDetails) -> bool:

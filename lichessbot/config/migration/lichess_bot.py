@@ -15,7 +15,7 @@ from lichessbot.config.lichess_bot_keys import (
     command_of,
 )
 from lichessbot.config.matchmaking import CLOCK_KEYS, VariantChoice
-from lichessbot.config.migration.translation import Translation, number_of
+from lichessbot.config.migration.translation import TO_ACCEPT_SOME, Translation, number_of
 from lichessbot.config.yaml_file import YamlFile
 
 _NULL_MEANS_NO_LIMIT: Final = ("max_increment", "max_base", "max_days", "opponent_rating_difference")
@@ -117,8 +117,8 @@ def _emptied_lists(found: Translation) -> None:
         section, name = key.split(".")
         if name in found.names(section) and not found.peek(section, name):
             reason = "is empty, with which lichess-bot accepts no challenge"
-            found.leave(key, f"{reason}; to accept some, set it, and accept_bot and human again", matters=True)
-            for rule in ("accept_bot", "only_bot"):
+            found.leave(key, f"{reason}; to accept some, {TO_ACCEPT_SOME}", matters=True)
+            for rule in ("accept_bot", "only_bot", "human"):
                 found.take("challenge", rule)
             found.accept_no_challenge(f"{name} {reason}")
 

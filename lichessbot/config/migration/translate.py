@@ -12,7 +12,7 @@ from lichessbot.config.lichess_bot_keys import NOT_OURS
 from lichessbot.config.loader import BOTLIS_KEYS, is_botlis, problems_of
 from lichessbot.config.matchmaking import CLOCK_KEYS
 from lichessbot.config.migration import botli, lichess_bot
-from lichessbot.config.migration.translation import Changed, Translation
+from lichessbot.config.migration.translation import TO_ACCEPT_SOME, Changed, Translation
 from lichessbot.config.root import Config
 from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted
 from lichessbot.errors import ConfigError
@@ -104,8 +104,10 @@ def _replace(found: Translation, place: KeyPath, value: Any, remark: str) -> Non
 
 def _without_repeats(value: Any) -> list[Any] | None:
     """Return the first of each entry of a list; None if it is no list, or no entry is repeated."""
-    kept = [it for number, it in enumerate(value) if it not in value[:number]] if isinstance(value, list) else value
-    return kept if kept != value else None
+    if not isinstance(value, list):
+        return None
+    kept = [it for number, it in enumerate(value) if it not in value[:number]]
+    return kept if len(kept) < len(value) else None
 
 
 def _drop(found: Translation, place: KeyPath, reason: str) -> None:
@@ -116,7 +118,7 @@ def _drop(found: Translation, place: KeyPath, reason: str) -> None:
     _remove(found.values, place)
     ours = next((place[:end] for end in range(len(place), 0, -1) if place[:end] in found.origins), place)
     closes = _may_let_more_in(found.values, place)
-    now = "; no challenge is accepted now: set it, and accept_bot and human again" if closes else _now(place)
+    now = f"; no challenge is accepted now: {TO_ACCEPT_SOME}" if closes else _now(place)
     found.note(found.origins.get(ours, place), f"{reason}{now}")
     if closes:
         found.accept_no_challenge(f"as {dotted(place)} is left out")

@@ -12,6 +12,8 @@ from lichessbot.config.root import LINKS_ARE_DROPPED, PLACEHOLDERS, has_link
 from lichessbot.config.sources import BookFiles
 from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted
 
+TO_ACCEPT_SOME: Final = "set it, then accept_bot, and remove min_rating and max_rating of human"
+"""How challenges are accepted again where a rule was left out."""
 # Our keys that name files, from the folder of the file that names them.
 _FILES: Final = (
     "working_dir", "lichess_bot_tbs.syzygy.paths", *(f"polyglot.book.{variant}" for variant in BookFiles.model_fields),
@@ -104,8 +106,11 @@ class Translation:
     def accept_no_challenge(self, remark: str, *, old: str = "") -> None:
         """Let nobody in: no bots, and no human has a rating of 0. `old`: the key that asks for it."""
         self.set("challenge.accept_bot", False, old=old, remark=remark)
-        self.values["challenge"].pop("only_bot", None)  # it needs accept_bot
-        self.set("challenge.human", {"min_rating": 0, "max_rating": 0}, old=old, remark=remark)
+        challenge = self.values["challenge"]
+        challenge.pop("only_bot", None)  # it needs accept_bot
+        human = challenge.get("human")
+        closed = {**(human if isinstance(human, dict) else {}), "min_rating": 0, "max_rating": 0}
+        self.set("challenge.human", closed, old=old, remark=remark)
 
     def move(
         self, old: str, new: str, convert: Callable[[Any], Any] = lambda value: value, *, remark: str = ""

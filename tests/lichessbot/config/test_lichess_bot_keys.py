@@ -33,13 +33,13 @@ matchmaking: {allow_matchmaking: true, delay_after_decline: fine}
         "9: engine.protocol: has no effect here: every engine speaks UCI here; remove the key",
         "10: engine.uci_options.go_commands: the bot plays with engine.nodes: 1, engine.move_time_ms: 1000",
         "11: matchmaking.delay_after_decline: has no effect here: set matchmaking.challenge_filter",
-        "abort_time: missing keys have other defaults in lichess-bot, for which write abort_time: 20 (here 30)",
-        "engine: missing keys have other defaults in lichess-bot, for which write ponder: false (here true)",
-        "challenge: missing keys have other defaults in lichess-bot, for which write accept_bot: false (here true), "
+        "abort_time: missing keys have other defaults in lichess-bot, for which set abort_time: 20 (here 30)",
+        "engine: missing keys have other defaults in lichess-bot, for which set ponder: false (here true)",
+        "challenge: missing keys have other defaults in lichess-bot, for which set accept_bot: false (here true), "
         "max_increment: null (here 20), max_base: null (here 1800), max_days: null (here 14)",
-        "correspondence: missing keys have other defaults in lichess-bot, for which write checkin_period: 600 "
+        "correspondence: missing keys have other defaults in lichess-bot, for which set checkin_period: 600 "
         "(here 300), disconnect_time: 300 (here 150)",
-        "matchmaking: missing keys have other defaults in lichess-bot, for which write challenge_color: random "
+        "matchmaking: missing keys have other defaults in lichess-bot, for which set challenge_color: random "
         "(here pairs), opponent_rating_difference: null (here 300)",
     ]
 
@@ -71,8 +71,9 @@ matchmaking:
     [
         ("", "", ""),
         ("accept_bot: false", "accept_bot: ", "challenge: accept_bot: false (here true)"),
-        ("ponder: false", "ponder: ''", "engine: ponder: false (here true)"),
+        ("ponder: false", "ponder: ", "engine: ponder: false (here true)"),
         ("  ponder: false", "  uci_ponder: true", ""),
+        ("max_base: ,", "max_base: '',", "challenge: max_base: null (here 1800)"),
         (", max_depth: 8", "", "engine: polyglot.max_depth: 8 (here 20)"),
         ("enabled: true, max_depth: 8", "enabled: false", ""),
         (", max_pieces: 7", "", "engine: online_moves.online_egtb.max_pieces: 7 (here 8)"),
@@ -84,7 +85,7 @@ matchmaking:
 def test_defaults_that_differ_are_noted_where_they_count(file: Path, old: str, new: str, noted: str) -> None:
     """Empty limits are none in both programs."""
     warnings = load(file, EVERY_KEY.replace(old, new)).warnings
-    about = "missing keys have other defaults in lichess-bot, for which write "
+    about = "missing keys have other defaults in lichess-bot, for which set "
     assert [it.replace(about, "") for it in warnings if about in it] == ([noted] if noted else [])
 
 
@@ -212,7 +213,7 @@ def test_a_key_without_a_value_has_its_default(file: Path) -> None:
 
 def test_an_empty_text_is_the_default_where_no_text_can_stand(file: Path) -> None:
     keys = (
-        "abort_time", "pgn_file_grouping", "engine.ponder", "engine.style", "engine.online_moves.max_retries",
+        "abort_time", "pgn_file_grouping", "engine.style", "engine.online_moves.max_retries",
         "challenge.block_list", "challenge.min_rating", "correspondence.move_time", "matchmaking.challenge_days",
         "matchmaking.challenge_filter",
     )  # fmt: skip
@@ -220,8 +221,11 @@ def test_an_empty_text_is_the_default_where_no_text_can_stand(file: Path) -> Non
         *sections, name = key.split(".")
         text = f"{''.join(f'{section}: {{' for section in sections)}{name}: ''{'}' * len(sections)}\n"
         assert dotted_values(load(file, text).config) == dotted_values(load(file, "").config), key
-    (found,) = problems(file, "engine: {strength: ''}\n")
-    assert found == "1: engine.strength: expected full, match_opponent or a level from 400 to 4000, found ''"
+    assert problems(file, "engine: {strength: '', ponder: '', command: ''}\n") == [
+        "1: engine.command: expected a list, found ''",
+        "1: engine.strength: expected full, match_opponent or a level from 400 to 4000, found ''",
+        "1: engine.ponder: expected true or false, found ''",
+    ]
 
 
 def test_bots_that_violate_the_terms_are_not_challenged_whatever_the_file_says(file: Path) -> None:

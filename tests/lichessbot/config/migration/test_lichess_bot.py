@@ -17,7 +17,7 @@ DRAWN = {"challenge_color": "random"}
 TRANSLATED_BESIDES = {f"matchmaking.{key}": value for key, value in DRAWN.items()}
 
 
-CLOSED = "no challenge is accepted now: set it, and accept_bot and human again"
+CLOSED = "no challenge is accepted now: set it, then accept_bot, and remove min_rating and max_rating of human"
 
 
 def lets_nobody_in(loaded: LoadedConfig) -> bool:
@@ -287,7 +287,7 @@ engine: {uci_options: {UCI_Chess960: true, Hash: 16}, go: {}}
 
 
 def test_an_emptied_list_still_lets_nobody_in(translated: Translator) -> None:
-    keys = "accept_bot: true, only_bot: true, min_rating: 1500, max_base: , block_list: "
+    keys = "accept_bot: true, only_bot: true, human: {max_rating: 3000}, min_rating: 1500, max_base: , block_list: "
     for key in ("variants: ", "time_controls: ", "modes: []", "modes: ''"):
         found, loaded = translated(f"challenge: {{{key}, {keys}}}\n")
         assert lets_nobody_in(loaded), key
@@ -295,7 +295,7 @@ def test_an_emptied_list_still_lets_nobody_in(translated: Translator) -> None:
         assert those_that_matter(found) == {f"challenge.{name}"}
         assert left_out(found)[f"challenge.{name}"] == (
             "is empty, with which lichess-bot accepts no challenge; "
-            "to accept some, set it, and accept_bot and human again"
+            "to accept some, set it, then accept_bot, and remove min_rating and max_rating of human"
         )
 
 
@@ -313,6 +313,12 @@ def test_a_rule_that_cannot_be_read_lets_nobody_in(translated: Translator, keys:
     found, loaded = translated(f"challenge: {{accept_bot: true, {keys}}}\n".replace("true, accept_bot: ", ""))
     assert lets_nobody_in(loaded)
     assert CLOSED in " ".join(left_out(found).values())
+
+
+def test_what_is_no_number_is_left_out(translated: Translator) -> None:
+    found, loaded = translated("correspondence: {move_time: .nan}\n")
+    assert loaded.config.correspondence.move_time == 60
+    assert "found .nan" in left_out(found)["correspondence.move_time"]
 
 
 def test_what_narrows_no_rule_is_left_out_alone(translated: Translator) -> None:
