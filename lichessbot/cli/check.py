@@ -156,7 +156,7 @@ class Check:
                 why = f"{name} has no biography in its profile: Lichess does not list it among the bots that are online"
                 self._say("note", f"{why}; add one on {url}/account/profile")
         if account.disabled:
-            self._say("note", f"the account {name} is closed")
+            self._fail(f"the account {name} is closed")
         if account.violates_terms:
             self._say("note", f"Lichess has marked {name} for a violation of its terms of service")
 
@@ -290,7 +290,7 @@ def _own_games(config: Config) -> Iterator[str]:
         during_games = match.allow_during_games and config.challenge.concurrency > 1
         when = "also during games" if during_games else "when idle"
         share = match.own_share(match.most_bot_games())
-        most = f"at most {share} of its own in 24 h, spread over the day"
+        most = f"at most {counted(share, 'game')} of its own in 24 hours, spread over the day"
         yield f"would challenge bots after {match.challenge_timeout} min, {when}, {most}; kinds of games: {kinds}"
     if match.bot_games_per_day is not None:
         yield f"would play at most {counted(match.bot_games_per_day, 'game')} against bots in 24 hours"

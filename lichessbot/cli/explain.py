@@ -283,8 +283,8 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
     kind = OpponentKind.BOT if inquiry.challenger.is_bot else OpponentKind.HUMAN
     rated = inquiry.mode is Mode.RATED
     rating, clock = inquiry.challenger.rating, inquiry.clock
-    facts = GameFacts(inquiry.speed, inquiry.variant, kind, rating, rated, False, None, clock)
-    facts = replace(facts, opponent_name=inquiry.challenger.name.lower())
+    name = inquiry.challenger.name.lower()
+    facts = GameFacts(inquiry.speed, inquiry.variant, kind, rating, rated, False, None, clock, opponent_name=name)
     as_colour = {it: replace(facts, colour=it, gives_pieces=gives_pieces(inquiry.fen or "", it)) for it in Colour}
     words = {colour: describe_engine(its, config, Machine.detect()) for colour, its in as_colour.items()}
     if len(set(words.values())) == 1:

@@ -15,8 +15,8 @@ _EXPLANATION: Final = """\
 {name} on {url} is about to become a BOT account.
 This cannot be undone. A BOT account plays only through the Bot API: it cannot play by hand or use
 the lobby, pools or puzzles, and can join only arenas that allow bots. Lichess allows the upgrade
-only for accounts that have not played a game. Write a biography in its profile, too: without one,
-Lichess does not list it among the bots that are online, and other bots do not find it.
+only for accounts that have not played a game. Add a biography to the account's profile: without
+one, Lichess does not list the bot as online, and other bots do not find it.
 """
 _LOOK_AGAIN: Final = "Run `lichessbot upgrade` again: it asks only if the account is no BOT account yet.\n"
 _CONSENT: Final = "yes"

@@ -99,7 +99,7 @@ def test_check_reports_matchmaking() -> None:
         "tournaments": [{"id": "hL7vMrFQ", "password": "sesame"}],
     }
     told = list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
-    spread = "at most 32 of its own in 24 h, spread over the day"
+    spread = "at most 32 games of its own in 24 hours, spread over the day"
     assert f"would challenge bots after 30 min, when idle, {spread}; kinds of games: default, slow" in told
     assert "would play at most 40 games against bots in 24 hours" in told
     assert "would take part in the tournaments hL7vMrFQ" in told
@@ -141,7 +141,7 @@ def test_matchmaking_that_challenges_nobody_is_noted_and_not_planned(
     line = next(number for number, it in enumerate(file.read_text().splitlines(), 1) if f"  {key}:" in it)
     assert loaded.warnings == (f"{file}:{line}: matchmaking.{key}: {note}",)
     told = [line for line in intentions(loaded.config, UNKNOWN_MACHINE) if "would challenge bots" in line]
-    spread = "at most 80 of its own in 24 h, spread over the day"
+    spread = "at most 80 games of its own in 24 hours, spread over the day"
     when_idle = [f"would challenge bots after 30 min, when idle, {spread}; kinds of games: default"]
     assert told == (when_idle if key == "allow_during_games" else [])
 
@@ -153,7 +153,7 @@ def test_matchmaking_that_may_challenge_somebody_is_planned(tmp_path: Path) -> N
     loaded = load_config(file, {}, needs_token=False)
     assert loaded.warnings == ()
     told = list(intentions(loaded.config, UNKNOWN_MACHINE))
-    spread = "at most 1 of its own in 24 h, spread over the day"
+    spread = "at most 1 game of its own in 24 hours, spread over the day"
     assert f"would challenge bots after 30 min, also during games, {spread}; kinds of games: default" in told
     file.write_text("matchmaking: {bot_games_per_day: 0, allow_during_games: true}\n")
     assert load_config(file, {}, needs_token=False).warnings == ()
@@ -213,7 +213,7 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
         ({"profile": {"bio": "Plays."}}, None),
     ],
 )
-def test_what_keeps_others_from_the_bot_is_a_note(
+def test_what_others_cannot_find_is_told(
     facts: dict[str, Any], note: str | None, lichess: ScriptedLichess, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -224,10 +224,11 @@ def test_what_keeps_others_from_the_bot_is_a_note(
     lichess.answer("/api/token/test", Reply(body={"lip_good": token}))
     lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT", **facts}))
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
-    assert main(["check", "--config", str(config)]) == 0
+    is_closed = "disabled" in facts
+    assert main(["check", "--config", str(config)]) == is_closed
     told = capsys.readouterr().out
     assert "ok    TestBot is a BOT account\n" in told
-    assert f"note  {note}" in told if note else "note" not in told
+    assert f"{'FAIL' if is_closed else 'note'}  {note}" in told if note else "note" not in told
 
 
 @pytest.mark.parametrize("name", [FILE_NAME, LOCK_NAME])
