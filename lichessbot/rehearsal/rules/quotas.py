@@ -79,7 +79,7 @@ class Quotas:
             raise TooManyRequests
 
     def join_arena(self, account: Account, now_ms: int, *, is_new: bool) -> None:
-        """Count a request to join an arena. Raises TooManyRequests if too many, Refused if too many new ones."""
+        """Count a request to join. Raises TooManyRequests after too many, Refused after too many new arenas."""
         minute_ms, day_ms = 1000 * self._timing.minute_s, 1000 * self._timing.day_s
         windows = (10 * minute_ms, day_ms / 24, day_ms)
         joins, hour, day = self._joins.setdefault(account, tuple(_Count(window_ms) for window_ms in windows))
@@ -94,7 +94,7 @@ class Quotas:
 
 
 def _spend(counts: Sequence[tuple[_Count, int, int]], now_ms: int) -> bool:
-    """Add its cost to every count, unless one would exceed its limit; return whether it did."""
+    """Add its cost to every count and return True; return False, and add nothing, if one would exceed its limit."""
     if any(count.sum(now_ms) + cost > most for count, cost, most in counts):
         return False
     for count, cost, _ in counts:
