@@ -69,6 +69,8 @@ class StartupCheck:
         self._release = release
         self.announced: dict[Program, tuple[Variant, ...]] = {}
         """What the engines judged so far play; without those that never got ready."""
+        self._complaints: set[tuple[Program, str]] = set()
+        """About options so far: a profile of the same program inherits them."""
         self._search_id = 0
         self._emit = emit
         self._timeouts = timeouts
@@ -149,9 +151,12 @@ class StartupCheck:
         elif report.move is None:
             yield Fault(f"{tested.key}: the engine finds no move in the start position", is_lasting=False)
         if self._engine is not None and isinstance(report, BestMove):
+            program = program_of(tested.engine)
             for complaint in self._engine.complaints:
-                key, mark, what = f"{tested.key}.{complaint}".partition(": ")
-                yield Fault(self._location(key) + mark + what)
+                if (program, complaint) not in self._complaints:
+                    self._complaints.add((program, complaint))
+                    key, mark, what = f"{tested.key}.{complaint}".partition(": ")
+                    yield Fault(self._location(key) + mark + what)
         yield from lacking
 
     def _lacking_variants(self, tested: ConfiguredEngine) -> Iterator[Fault]:

@@ -150,13 +150,16 @@ def test_an_engine_without_a_named_variant_is_a_wrong_configuration(rude_engine:
     assert fault.is_lasting
 
 
-def test_a_fault_of_an_option_says_where_it_stands(rude_engine: Path) -> None:
+def test_a_fault_of_an_option_says_once_where_it_stands(rude_engine: Path) -> None:
     options = {"command": (sys.executable, str(rude_engine), "polite"), "uci_options": {"Contempt": 1}}
-    config = Config(engine=SMALL.model_copy(update=options), challenge=ChallengeConfig(variants=(Variant.STANDARD,)))
+    rules = ChallengeConfig(variants=(Variant.STANDARD,))
+    heir = Profile.model_validate({"when": {"speed": "blitz"}, "engine": {"uci_options": {"Wit": 2}}})
+    config = Config(engine=SMALL.model_copy(update=options), challenge=rules, profiles=(heir,))
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1), "file.yml:3: {}".format)
-    (fault,) = test.judge(heard(inbox))
+    (fault,), (of_heir,) = (test.judge(heard(inbox)) for _ in range(2))
     assert fault.text.startswith("file.yml:3: engine.uci_options.Contempt: the engine offers no such option")
+    assert of_heir.text.startswith("file.yml:3: profiles #1.engine.uci_options.Wit: the engine offers no such option")
 
 
 @pytest.mark.parametrize(
