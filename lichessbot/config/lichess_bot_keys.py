@@ -137,11 +137,12 @@ def meant_by_absence(values: Mapping[str, object], given: Collection[KeyPath]) -
         key = place.removeprefix("challenge.")
         if isinstance(challenge, dict) and challenge.get(key, ()) in _NO_VALUE:
             yield f"{place} is empty: {accepted} here; lichess-bot accepts no challenge with this"
+    ours = Config()
     for section, places in groupby(MEANT_BY_ABSENCE, lambda place: place.partition(".")[0]):
         absent = (it for it in places if _is_absent(values, it) and path_of(_OLDER_NAMES.get(it, "")) not in given)
         theirs = [
             f"{place.removeprefix(f'{section}.')}: {_in_yaml(MEANT_BY_ABSENCE[place])} "
-            f"(here {_in_yaml(attrgetter(place)(Config()))})"
+            f"(here {_in_yaml(attrgetter(place)(ours))})"
             for place in absent
         ]
         if theirs:
