@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 UTC: Final = "UTC"
-FAR_EAST: Final = "XXX-14"
+FAR_EAST: Final = "FAR-14"
 """14 hours ahead of UTC, so that most moments have another date."""
 
 
