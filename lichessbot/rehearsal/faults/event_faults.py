@@ -10,6 +10,7 @@ from lichessbot.rehearsal.faults.schedule import FaultSchedule
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.rules.accounts import Account, Grant
 from lichessbot.rehearsal.rules.challenges import Challenge, Terms
+from lichessbot.rehearsal.rules.clock import TimeControl
 from lichessbot.rehearsal.rules.enums import Variant
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server.game_session import GameSession
@@ -34,50 +35,42 @@ class EventFaults:
         """Act in a later turn of the event loop, so that other observers come first."""
         match happening:
             case ChallengeMade(challenge):
-                asyncio.get_running_loop().call_soon(self._strike, challenge)
+                asyncio.get_running_loop().call_soon(self._strike_challenge, challenge)
             case GameStarted(session) if self._schedule.number(session.game.id) is not None:
                 if self._is_late(session.game.id):
                     session.threefold_settle_s = self._site.timing.threefold_late_s
-                self._soon(self._schedule.strike(Layer.EVENTS, Place.GAME_START, session.game.id), session)
+                self._strike_game(session, Place.GAME_START)
             case GameStarted(session) if self._is_of_a_stranger(session):
                 asyncio.get_running_loop().call_soon(session.abort)
-            case GameChanged(session):
-                self._on_change(session)
+            case GameChanged(session) if session.game.threefold_pending:
+                if self._is_late(session.game.id):
+                    self._schedule.carry_out(LATE_THREEFOLD, session.game.id)
+            case GameChanged(session) if session.game.setup.player(session.game.turn).account is self._bot:
+                self._strike_game(session, Place.TURN)
 
-    def _strike(self, challenge: Challenge) -> None:
+    def _strike_challenge(self, challenge: Challenge) -> None:
         """Strike a new challenge if it belongs to the rehearsal."""
-        if self._schedule.number(challenge.id) is not None and challenge.is_active:
-            fault = self._schedule.strike(Layer.EVENTS, Place.CHALLENGE, challenge.id)
-            self._play(fault, challenge, None)
-
-    def _on_change(self, session: GameSession) -> None:
-        game = session.game
-        if game.threefold_pending:
-            if self._is_late(game.id):
-                self._schedule.carry_out(LATE_THREEFOLD, game.id)
-        elif game.setup.player(game.turn).account is self._bot:
-            self._soon(self._schedule.strike(Layer.EVENTS, Place.TURN, game.id), session)
-
-    def _soon(self, fault: Fault | None, session: GameSession) -> None:
-        if fault is not None:
-            asyncio.get_running_loop().call_soon(self._play, fault, None, session)
-
-    def _play(self, fault: Fault | None, challenge: Challenge | None, session: GameSession | None) -> None:
-        match fault, challenge, session:
-            case Fault.CHALLENGE_CANCELED, Challenge(challenger=challenger), _:
-                self._site.cancel(challenge.id, challenger)
-            case Fault.CHALLENGE_REPLACED, Challenge(challenger=challenger), _:
-                self._site.invite(challenger, self._bot, challenge.terms)
-            case Fault.CHALLENGE_EXPIRED, Challenge(), _:
+        if self._schedule.number(challenge.id) is None or not challenge.is_active:
+            return
+        match self._schedule.strike(Layer.EVENTS, Place.CHALLENGE, challenge.id):
+            case Fault.CHALLENGE_CANCELED:
+                self._site.cancel(challenge.id, challenge.challenger)
+            case Fault.CHALLENGE_REPLACED:
+                self._site.invite(challenge.challenger, self._bot, challenge.terms)
+            case Fault.CHALLENGE_EXPIRED:
                 challenge.seen_at_ms -= round(1000 * self._site.timing.challenge_expiry_s)
-            case Fault.EVICTION, _, _:
-                self._evict()
-            case Fault.EVENTS_ENDED, _, _:
-                self._site.end_event_streams()
-            case Fault.FLOOD, _, GameSession():
-                self._flood(session)
-            case Fault.GAME_STREAM_ENDED, _, GameSession():
-                session.end_streams()
+
+    def _strike_game(self, session: GameSession, place: Place) -> None:
+        soon = asyncio.get_running_loop().call_soon
+        match self._schedule.strike(Layer.EVENTS, place, session.game.id):
+            case Fault.EVICTION:
+                soon(self._evict)
+            case Fault.EVENTS_ENDED:
+                soon(self._site.end_event_streams)
+            case Fault.FLOOD:
+                soon(self._flood, session.game.setup.time_control)
+            case Fault.GAME_STREAM_ENDED:
+                soon(session.end_streams)
 
     def _evict(self) -> None:
         """Open the event stream as another client, which ends the bot's, and keep it for a while."""
@@ -86,13 +79,13 @@ class EventFaults:
             self._site.timing.second_client_s, self._site.close_event_stream, self._grant, stream
         )
 
-    def _flood(self, session: GameSession) -> None:
+    def _flood(self, clock: TimeControl) -> None:
         """Challenge the bot from a hundred accounts; unanswered challenges are withdrawn."""
         if not self._strangers:
             self._strangers = [Account(f"Stranger{number}", wall_ms()) for number in range(1, STRANGERS + 1)]
             for account in self._strangers:
                 self._site.accounts.add(account)
-        terms = Terms(Variant.STANDARD, session.game.setup.time_control)
+        terms = Terms(Variant.STANDARD, clock)
         challenges = [self._site.invite(stranger, self._bot, terms) for stranger in self._strangers]
         asyncio.get_running_loop().call_later(self._site.timing.flood_s, self._withdraw, challenges)
 
