@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Protocol, assert_never
+from typing import Final, Protocol, assert_never
 
 from lichessbot import __version__
 from lichessbot.control.commands import CannotDo, ControlAnswer, ControlCommand, ControlRequest
@@ -15,6 +15,15 @@ from lichessbot.control.counters import Counters
 from lichessbot.control.shutdown import Shutdown
 from lichessbot.control.status import Activity, ConnectionStatus, LobbyStatus, RecordsStatus, RunningGame, Status
 from lichessbot.log import EventLog, counted
+
+# Refused while the daemon is finishing.
+_ABOUT_NEW_GAMES: Final = {
+    ControlCommand.PAUSE,
+    ControlCommand.RESUME,
+    ControlCommand.FINISH,
+    ControlCommand.MATCHMAKING,
+    ControlCommand.RECHALLENGE,
+}
 
 
 class Connection(Protocol):
@@ -159,25 +168,12 @@ class ControlHandler:
             request.answers.put(answer)
 
     def _answer(self, request: ControlRequest, grace: timedelta) -> ControlAnswer:
-        command = request.command
+        command, argument, options = request.command, request.argument, request.options
+        if command in _ABOUT_NEW_GAMES and self._shutdown.leave_at is not None:
+            raise CannotDo("the daemon is finishing: it takes no new games, and ends after the running ones")
         match command:
             case ControlCommand.STATUS:
                 return ControlAnswer(ok=True, status=self.status())
-            case ControlCommand.QUIT:
-                self._shutdown.leave("the command quit")
-                return ControlAnswer(ok=True, text="the daemon ends now; games with time left go on at its next start")
-            case ControlCommand.BLOCK:
-                return ControlAnswer(ok=True, text=self._block(request.argument))
-            case ControlCommand.UNBLOCK:
-                return ControlAnswer(ok=True, text=self._unblock(request.argument))
-            case ControlCommand.JOIN_TOURNAMENT:
-                team, password = request.options.get("team"), request.options.get("password")
-                return ControlAnswer(ok=True, text=self._lobby.join_tournament(request.argument, team, password))
-            case ControlCommand.LEAVE_TOURNAMENT:
-                return ControlAnswer(ok=True, text=self._lobby.leave_tournament(request.argument))
-        if self._shutdown.leave_at is not None:
-            raise CannotDo("the daemon is finishing: it takes no new games, and ends after the running ones")
-        match command:  # these change how new games come about
             case ControlCommand.PAUSE:
                 self._lobby.pause()
                 text = "paused: no new games until `lichessbot resume` or a restart; running games go on"
@@ -189,10 +185,21 @@ class ControlHandler:
                 text = f"finishing: no new games; the daemon ends after the running ones ({games})"
                 if left := self._games.correspondence_games:
                     text += f"; {counted(left, 'correspondence game')} left for its next start"
+            case ControlCommand.QUIT:
+                self._shutdown.leave("the command quit")
+                text = "the daemon ends now; games with time left go on at its next start"
+            case ControlCommand.BLOCK:
+                text = self._block(argument)
+            case ControlCommand.UNBLOCK:
+                text = self._unblock(argument)
             case ControlCommand.MATCHMAKING:
-                text = self._lobby.switch_matchmaking(on=request.argument == "on")
+                text = self._lobby.switch_matchmaking(on=argument == "on")
             case ControlCommand.RECHALLENGE:
-                text = self._rechallenge(received=request.argument == "received")
+                text = self._rechallenge(received=argument == "received")
+            case ControlCommand.JOIN_TOURNAMENT:
+                text = self._lobby.join_tournament(argument, options.get("team"), options.get("password"))
+            case ControlCommand.LEAVE_TOURNAMENT:
+                text = self._lobby.leave_tournament(argument)
             case _:
                 assert_never(command)
         return ControlAnswer(ok=True, text=text)
