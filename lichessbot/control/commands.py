@@ -7,10 +7,10 @@ Some commands also take `"options": {"team": "coders"}`.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from queue import SimpleQueue
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -66,13 +66,18 @@ class ControlAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ControlRequest:
-    """The operator wants this; the main thread puts its answer into `answers`."""
+    """The operator wants this; the main thread replies."""
 
     command: ControlCommand
     argument: str = ""
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What else the command takes. It may be secret, so it is never logged."""
-    answers: SimpleQueue[ControlAnswer] = field(default_factory=SimpleQueue, compare=False, repr=False)
+    answer: Future[ControlAnswer] = field(default_factory=Future, compare=False, repr=False)
+
+    def reply(self, answer: ControlAnswer) -> None:
+        """Answer, unless nobody waits any more."""
+        if self.answer.set_running_or_notify_cancel():
+            self.answer.set_result(answer)
 
 
 def read_request(line: bytes) -> ControlRequest:

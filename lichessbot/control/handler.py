@@ -165,7 +165,7 @@ class ControlHandler:
             if request.command is not ControlCommand.STATUS:
                 argument = request.argument or None
                 self._log.info("control", command=request.command, argument=argument, answer=answer.text)
-            request.answers.put(answer)
+            request.reply(answer)
 
     def _answer(self, request: ControlRequest, grace: timedelta) -> ControlAnswer:
         command, argument, options = request.command, request.argument, request.options

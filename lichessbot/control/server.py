@@ -13,7 +13,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty
 from typing import Final
 
 from lichessbot.control.commands import ControlAnswer, ControlRequest, answer_line, read_request
@@ -173,7 +172,7 @@ class ControlServer:
         self._answering.add(threading.current_thread())
         self._emit(request)
         try:
-            return request.answers.get(timeout=self._patience.main_thread_s)
-        except Empty:
+            return request.answer.result(self._patience.main_thread_s)
+        except TimeoutError:
             text = f"the daemon did not answer within {self._patience.main_thread_s:g} s; it may still do this"
             return ControlAnswer(ok=False, text=text)

@@ -33,7 +33,7 @@ class FakeMainThread:
             self.seen.append(request)
             answer = self.answer(request)
             if answer is not None:
-                request.answers.put(answer)
+                request.reply(answer)
 
     def close(self) -> None:
         self.server.close()

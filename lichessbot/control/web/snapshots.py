@@ -6,13 +6,11 @@ For the thread `web`.
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from queue import SimpleQueue
 from typing import Final
 
-from lichessbot.control.commands import ControlAnswer, ControlCommand, ControlRequest, status_json
+from lichessbot.control.commands import ControlCommand, ControlRequest, status_json
 from lichessbot.control.status import PlayerStatus, RunningGame, Status, StreamStatus
 from lichessbot.errors import LichessBotError
 from lichessbot.log import EventLog
@@ -55,23 +53,6 @@ class _Follower:
     gone: bool = False
 
 
-class _Answers(SimpleQueue[ControlAnswer]):
-    """Where the main thread puts its answer, which then goes to a future of the event loop."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, answer: asyncio.Future[ControlAnswer]) -> None:
-        super().__init__()
-        self._loop = loop
-        self._answer = answer
-
-    def put(self, item: ControlAnswer, block: bool = True, timeout: float | None = None) -> None:
-        with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-            self._loop.call_soon_threadsafe(self._resolve, item)
-
-    def _resolve(self, item: ControlAnswer) -> None:
-        if not self._answer.done():
-            self._answer.set_result(item)
-
-
 class Snapshots:
     """The latest status. Nobody is asked for it while nobody looks."""
 
@@ -112,12 +93,11 @@ class Snapshots:
             self._compare(self._latest)
 
     async def _ask(self) -> Status:
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[ControlAnswer] = loop.create_future()
-        self._emit(ControlRequest(ControlCommand.STATUS, answers=_Answers(loop, answer)))
+        request = ControlRequest(ControlCommand.STATUS)
+        self._emit(request)
         try:
             async with asyncio.timeout(PATIENCE_S):
-                status = (await answer).status
+                status = (await asyncio.wrap_future(request.answer)).status
         except TimeoutError as error:
             raise NoStatus(f"the daemon is too busy: it did not answer within {PATIENCE_S:g} s") from error
         if status is None:

@@ -115,7 +115,7 @@ class Room:
     def ask(self, command: ControlCommand, argument: str = "", **options: str) -> ControlAnswer:
         request = ControlRequest(command, argument, options)
         self.handler.handle(request, GRACE)
-        return request.answers.get_nowait()
+        return request.answer.result(0)
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_a_bug_is_answered_too(room: Room) -> None:
     request = ControlRequest(ControlCommand.RECHALLENGE)
     with pytest.raises(ZeroDivisionError):
         room.handler.handle(request, GRACE)
-    assert request.answers.get_nowait() == ControlAnswer(ok=False, text="internal error: see the log")
+    assert request.answer.result(0) == ControlAnswer(ok=False, text="internal error: see the log")
 
 
 def test_a_stop_names_the_correspondence_games_that_it_leaves(room: Room, caplog: pytest.LogCaptureFixture) -> None:

@@ -59,7 +59,7 @@ class Daemon:
             self.asked += 1
             found = self.describe()
             if found is not None:
-                request.answers.put(ControlAnswer(ok=True, status=found))
+                request.reply(ControlAnswer(ok=True, status=found))
 
     def close(self) -> None:
         self.web.close()

@@ -85,7 +85,7 @@ class MainThread:
     def emit(self, request: ControlRequest) -> None:
         self.asked += 1
         if self.status is not None:
-            request.answers.put(ControlAnswer(ok=True, status=self.status))
+            request.reply(ControlAnswer(ok=True, status=self.status))
 
 
 @pytest.fixture
