@@ -63,29 +63,23 @@ class FaultSpec:
         return self.is_general or self.is_a_limit
 
 
-def _limit(shape: str, description: str, *, named: bool = False) -> FaultSpec:
-    """Return a 429 that names its pause, or means a minute."""
-
-    def lasts_s(timing: Timing) -> float:
-        return float(timing.named_pause_seconds) if named else timing.rate_limit_s
-
+def _error(
+    name: str, description: str, lasts_s: Callable[[Timing], float] = _a_moment, *, is_a_limit: bool = False
+) -> FaultSpec:
+    """Return an error that answers any request; nothing was done."""
     return FaultSpec(
-        f"429-{shape}",
-        f"429 {description}",
-        Layer.REQUESTS,
-        REQUESTS,
-        Remedy.REPEATED,
-        lasts_s=lasts_s,
-        is_a_limit=True,
+        name, description, Layer.REQUESTS, REQUESTS, Remedy.REPEATED, lasts_s=lasts_s, is_a_limit=is_a_limit
     )
 
 
-def _refusal(shape: str, description: str) -> FaultSpec:
-    return FaultSpec(f"400-{shape}", f"400 {description}", Layer.REQUESTS, REQUESTS, Remedy.REPEATED)
+def _limit(name: str, description: str) -> FaultSpec:
+    """Return a 429 that means a minute."""
+    return _error(name, description, lambda timing: timing.rate_limit_s, is_a_limit=True)
 
 
-def _breakdown(name: str, description: str) -> FaultSpec:
-    return FaultSpec(name, description, Layer.REQUESTS, REQUESTS, Remedy.REPEATED)
+def _named_limit(name: str, description: str) -> FaultSpec:
+    """Return a 429 that names its pause."""
+    return _error(name, description, lambda timing: float(timing.named_pause_seconds), is_a_limit=True)
 
 
 class Fault(Enum):
@@ -115,25 +109,25 @@ class Fault(Enum):
         "final-lost", "the last state of a game is lost, its stream just ends", Layer.LINES, (Place.FINAL_LINE,)
     )
 
-    LIMIT_JSON = _limit("json", "with a plain JSON error")
-    LIMIT_RATELIMIT = _limit("ratelimit", "with a JSON body that names the seconds", named=True)
-    LIMIT_RETRY_AFTER = _limit("retry-after", "with a Retry-After header", named=True)
-    LIMIT_HTML = _limit("html", "with an HTML page")
-    LIMIT_TEXT = _limit("text", "with plain text")
-    LIMIT_BARE = _limit("bare", "without any body")
-    REFUSED_JSON = _refusal("json", "with a JSON error; nothing was done")
-    REFUSED_FORM = _refusal("form", "with a JSON object as its error; nothing was done")
-    REFUSED_RATELIMIT = _refusal("ratelimit", "with seconds to wait, the opponent's quota; nothing was done")
-    REFUSED_TEXT = _refusal("text", "with plain text; nothing was done")
-    REFUSED_BARE = _refusal("bare", "without any body; nothing was done")
+    LIMIT_JSON = _limit("429-json", "429 with a plain JSON error")
+    LIMIT_RATELIMIT = _named_limit("429-ratelimit", "429 with a JSON body that names the seconds")
+    LIMIT_RETRY_AFTER = _named_limit("429-retry-after", "429 with a Retry-After header")
+    LIMIT_HTML = _limit("429-html", "429 with an HTML page")
+    LIMIT_TEXT = _limit("429-text", "429 with plain text")
+    LIMIT_BARE = _limit("429-bare", "429 without any body")
+    REFUSED_JSON = _error("400-json", "400 with a JSON error; nothing was done")
+    REFUSED_FORM = _error("400-form", "400 with a JSON object as its error; nothing was done")
+    REFUSED_RATELIMIT = _error("400-ratelimit", "400 with seconds to wait, the opponent's quota; nothing was done")
+    REFUSED_TEXT = _error("400-text", "400 with plain text; nothing was done")
+    REFUSED_BARE = _error("400-bare", "400 without any body; nothing was done")
     SCOPE_MISSING = FaultSpec(
         "403-scope", "403 for a missing scope that was not needed before; nothing was done", Layer.REQUESTS,
         (Place.PLAYING,),
     )
-    BROKEN_JSON = _breakdown("500-json", "500 with a JSON error; nothing was done")
-    GATEWAY_HTML = _breakdown("502-html", "502 with a page; nothing was done")
-    UNAVAILABLE_TEXT = _breakdown("503-text", "503 with plain text; nothing was done")
-    GATEWAY_BARE = _breakdown("504-bare", "504 without any body; nothing was done")
+    BROKEN_JSON = _error("500-json", "500 with a JSON error; nothing was done")
+    GATEWAY_HTML = _error("502-html", "502 with a page; nothing was done")
+    UNAVAILABLE_TEXT = _error("503-text", "503 with plain text; nothing was done")
+    GATEWAY_BARE = _error("504-bare", "504 without any body; nothing was done")
     DONE_BUT_502 = FaultSpec(
         "done-but-502", "a command is carried out, but answered with 502", Layer.REQUESTS, COMMANDS, Remedy.NOTHING
     )

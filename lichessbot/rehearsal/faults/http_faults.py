@@ -17,8 +17,18 @@ from lichessbot.rehearsal.faults.client_checks import Arrival, ClientChecks
 from lichessbot.rehearsal.faults.schedule import FaultSchedule
 from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, Place, Traffic, request_traffic
 from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.errors import NotFound, TooManyRequests
+from lichessbot.rehearsal.rules.errors import (
+    GLOBAL_FIELD,
+    ApiError,
+    InvalidForm,
+    NotFound,
+    OpponentCapped,
+    QuotaUsedUp,
+    Refused,
+    TooManyRequests,
+)
 from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES, is_legal_move
+from lichessbot.rehearsal.rules.quotas import BOT_GAMES_PER_DAY
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.site import Site
@@ -101,8 +111,7 @@ class HttpFaults:
         if fault.spec.is_a_limit and fault is not Fault.LIMIT_RATELIMIT:
             # A named quota forbids nothing else. Noted before the answer is sent, as the proxy may lose it.
             self.checks.was_limited(traffic, fault.spec.lasts_s(self._site.timing), monotonic_ms())
-        answer = refusal(fault, self._site.timing)
-        assert answer is not None, f"{fault} has no answer"
+        answer = _ANSWERS[fault](self._site.timing)
         await answer(scope, receive, send)
 
     def _take_back(self, traffic: Traffic) -> None:
@@ -153,16 +162,7 @@ async def _unheard(_message: Message) -> None:
     """Drop the application's answer, because another one is sent."""
 
 
-_TOO_MANY = "Too many requests. Try again later."
-_QUOTA = "You played 100 games against other bots today, please wait before challenging another bot."
-_THEIR_QUOTA = "Eve played 100 games against other bots today, please wait to challenge them."
 _REFUSED = "The rehearsal refuses this request once"
-
-
-def refusal(fault: Fault, timing: Timing) -> Response | None:
-    """Return the answer that replaces the true one; None for a fault of another kind."""
-    answer = _ANSWERS.get(fault)
-    return None if answer is None else answer(timing)
 
 
 def _page(status: int, title: str) -> Response:
@@ -171,25 +171,33 @@ def _page(status: int, title: str) -> Response:
     return HTMLResponse(text, status)
 
 
-def _quota(status: int, text: str, timing: Timing) -> Response:
-    seconds = timing.named_pause_seconds
-    return JSONResponse({"error": text, "ratelimit": {"key": "bot.vsBot.day", "seconds": seconds}}, status)
+def _error(error: ApiError) -> Response:
+    """Return an error as the site itself answers it."""
+    return JSONResponse(error.body(), error.status)
+
+
+def _quota(timing: Timing) -> Response:
+    return _error(QuotaUsedUp(BOT_GAMES_PER_DAY, timing.named_pause_seconds))
+
+
+def _their_quota(timing: Timing) -> Response:
+    return _error(OpponentCapped("Eve", BOT_GAMES_PER_DAY, timing.named_pause_seconds))
 
 
 def _retry_after(timing: Timing) -> Response:
-    return PlainTextResponse(_TOO_MANY, 429, {"Retry-After": str(timing.named_pause_seconds)})
+    return PlainTextResponse(TooManyRequests().text, 429, {"Retry-After": str(timing.named_pause_seconds)})
 
 
 _ANSWERS: dict[Fault, Callable[[Timing], Response]] = {
-    Fault.LIMIT_JSON: lambda timing: JSONResponse({"error": _TOO_MANY}, 429),
-    Fault.LIMIT_RATELIMIT: lambda timing: _quota(429, _QUOTA, timing),
+    Fault.LIMIT_JSON: lambda timing: _error(TooManyRequests()),
+    Fault.LIMIT_RATELIMIT: _quota,
     Fault.LIMIT_RETRY_AFTER: _retry_after,
     Fault.LIMIT_HTML: lambda timing: _page(429, "Too Many Requests"),
-    Fault.LIMIT_TEXT: lambda timing: PlainTextResponse(_TOO_MANY, 429),
+    Fault.LIMIT_TEXT: lambda timing: PlainTextResponse(TooManyRequests().text, 429),
     Fault.LIMIT_BARE: lambda timing: Response(status_code=429),
-    Fault.REFUSED_JSON: lambda timing: JSONResponse({"error": _REFUSED}, 400),
-    Fault.REFUSED_FORM: lambda timing: JSONResponse({"error": {"global": [_REFUSED]}, "global": [_REFUSED]}, 400),
-    Fault.REFUSED_RATELIMIT: lambda timing: _quota(400, _THEIR_QUOTA, timing),
+    Fault.REFUSED_JSON: lambda timing: _error(Refused(_REFUSED)),
+    Fault.REFUSED_FORM: lambda timing: _error(InvalidForm({GLOBAL_FIELD: _REFUSED})),
+    Fault.REFUSED_RATELIMIT: _their_quota,
     Fault.REFUSED_TEXT: lambda timing: PlainTextResponse(_REFUSED, 400),
     Fault.REFUSED_BARE: lambda timing: Response(status_code=400),
     Fault.SCOPE_MISSING: lambda timing: JSONResponse({"error": "Missing scope: preference:read"}, 403),
