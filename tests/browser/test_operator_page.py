@@ -13,7 +13,6 @@ import pytest
 from lichessbot.control.status import clock_time
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.params import ChatMessage
 from tests.browser import axe
 from tests.browser.chromium import LOOKS, NARROW, Visit, visit
 from tests.fakes.arena import PATIENCE_S, Arena, GreedyOpponent, Ponderer, SlowOpponent
@@ -95,7 +94,7 @@ def await_record(address: str, opponent: str) -> None:
 
 def say(arena: Arena, session: GameSession, text: str) -> None:
     seat = (session.game.setup.color_of(arena.bot) or Color.WHITE).other
-    arena.server.call(lambda: session.say(seat, ChatMessage(ChatRoom.PLAYER, text)))
+    arena.server.call(lambda: session.say(seat, ChatRoom.PLAYER, text))
 
 
 def press(page: Visit, *keys: str) -> None:

@@ -8,7 +8,6 @@ import pytest
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
-from lichessbot.rehearsal.server.params import ChatMessage
 from tests.browser import axe
 from tests.browser.chromium import DESKTOP, LOOKS, NARROW, visit
 from tests.browser.playing import (
@@ -80,7 +79,7 @@ def rehearsal(browser: "Browser") -> Iterator[str]:
 def say(scene: Scene, text: str) -> None:
     """Let the opponent, who has Black, write into the chat of the first game."""
     (session,) = scene.person.sessions
-    scene.server.call(lambda: session.say(Color.BLACK, ChatMessage(ChatRoom.PLAYER, text)))
+    scene.server.call(lambda: session.say(Color.BLACK, ChatRoom.PLAYER, text))
 
 
 def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: str) -> None:

@@ -7,7 +7,6 @@ import pytest
 from lichessbot.rehearsal.browser.person import FINISHED_SHOWN
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, DeclineReason
-from lichessbot.rehearsal.server.params import ChatMessage
 from tests.browser.chromium import NARROW, visit
 from tests.browser.playing import HOSTILE, OVER, PROMOTION, RUNNING, Patient, challenge, click, until_moves
 from tests.lichessbot.rehearsal.browser.scene import Scene
@@ -154,7 +153,7 @@ def test_the_list_of_moves_is_scrolled_only_to_another_move(browser: "Browser", 
         until_moves(page, r"7\.\s*g3\s*g6")
         assert page.page.evaluate(place) > 0
         page.page.evaluate("document.getElementById('moves').scrollLeft = 0")
-        scene.server.call(lambda: session.say(Color.BLACK, ChatMessage(ChatRoom.PLAYER, "hello")))
+        scene.server.call(lambda: session.say(Color.BLACK, ChatRoom.PLAYER, "hello"))
         page.until_text("#chat", "hello")
         assert page.page.evaluate(place) == 0
         scene.server.call(lambda: session.play(Color.WHITE, "h2h3"))

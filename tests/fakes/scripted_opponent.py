@@ -3,7 +3,6 @@
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, Variant
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.params import ChatMessage
 from tests.fakes.arena import Arena
 
 
@@ -64,7 +63,7 @@ class ScriptedOpponent:
         self._arena.server.call(lambda: self.session.answer_takeback(self.color, accept=True))
 
     def says(self, text: str, room: ChatRoom = ChatRoom.PLAYER) -> None:
-        self._arena.server.call(lambda: self.session.say(self.color, ChatMessage(room, text)))
+        self._arena.server.call(lambda: self.session.say(self.color, room, text))
 
     def waits_for_line(self, start: str, times: int = 1) -> None:
         self._arena.until(lambda: len(self.lines(start)) >= times)

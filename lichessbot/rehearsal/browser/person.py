@@ -21,7 +21,6 @@ from lichessbot.rehearsal.rules.errors import NotFound, Refused
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.rehearsal.server.site import (
     ChallengeMade,
     ChallengeSettled,
@@ -193,7 +192,7 @@ class Person:
             case "claim-victory" if accept:
                 session.claim_victory(color)
             case "chat":
-                session.say(color, ChatMessage(ChatRoom.PLAYER, str(form.get("text", "")).strip()))
+                session.say(color, ChatRoom.PLAYER, str(form.get("text", "")).strip())
             case "rematch":
                 await self.offer_rematch(game_id)
             case _:

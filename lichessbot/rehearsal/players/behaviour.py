@@ -14,7 +14,6 @@ from lichessbot.rehearsal.faults.schedule import FaultSchedule
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.rehearsal.server.site import GameChanged, GameEnded, GameStarted, Site, SiteEvent
 
 LINES: Final = ("!help", "!name", "!eval", "!wait", "!queue", "!", "hello", "{me} {0}", "x" * 140)
@@ -72,7 +71,7 @@ class Behaviour:
         color = self._color(session)
         match dice.choice(tuple(_Action)):
             case _Action.TALK:
-                session.say(color, ChatMessage(dice.choice(tuple(ChatRoom)), dice.choice(LINES)))
+                session.say(color, dice.choice(tuple(ChatRoom)), dice.choice(LINES))
             case _Action.DRAW:
                 session.answer_draw(color, accept=True)
             case _Action.NO_DRAW:

@@ -6,4 +6,4 @@ Must not know: faults and the bot under test.
 Offers: `server` and `site`, and what the faults and the players of a rehearsal need of running games and streams.
 """
 
-__all__ = ["export", "game_session", "params", "server", "site", "streams"]
+__all__ = ["export", "game_session", "server", "site", "streams"]

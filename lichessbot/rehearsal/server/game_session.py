@@ -8,12 +8,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from lichessbot.rehearsal.rules.enums import Color
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color
 from lichessbot.rehearsal.rules.game import ChatLine, Game, Line
 from lichessbot.rehearsal.rules.presence import OpponentGone, Presence
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server import payloads
-from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.rehearsal.server.streams import LineStream, StreamBook, Writing
 
 
@@ -119,8 +118,8 @@ class GameSession:
         gone = self._presence.is_claimable(color.other, self.game, now_ms)
         self._commit(self.game.claim_draw(color, now_ms, opponent_gone=gone))
 
-    def say(self, color: Color, message: ChatMessage) -> None:
-        self._publish(self.game.say(color, message.room, message.text))
+    def say(self, color: Color, room: ChatRoom, text: str) -> None:
+        self._publish(self.game.say(color, room, text))
 
     # Parts.
 

@@ -4,7 +4,6 @@ Both body encodings arrive as one flat mapping of texts, without nulls.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from lichessbot.rehearsal.rules.arenas import Application
@@ -22,14 +21,6 @@ SHORTEST_MESSAGE = 30
 LONGEST_MESSAGE = 2000
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
-
-
-@dataclass(frozen=True)
-class ChatMessage:
-    """The parameters of a chat line."""
-
-    room: ChatRoom
-    text: str
 
 
 def is_true(text: str | None) -> bool:
@@ -86,10 +77,11 @@ def message(form: Form) -> str | None:
     return text
 
 
-def chat_message(form: Form) -> ChatMessage:
+def chat_line(form: Form) -> tuple[ChatRoom, str]:
+    """Return the room and the text of a chat line."""
     if "text" not in form:
         raise InvalidForm({"text": "This field is required"})
-    return ChatMessage(_word(form, "room", ChatRoom), form["text"])
+    return _word(form, "room", ChatRoom), form["text"]
 
 
 def _word(form: Form, field: str, kind: type[Word], default: str | None = None) -> Word:

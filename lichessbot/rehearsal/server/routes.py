@@ -236,7 +236,7 @@ async def read_chat(site: Site, call: Call) -> Response:
 
 async def write_chat(site: Site, call: Call) -> Response:
     session, color = _seat(site, call)
-    session.say(color, forms.chat_message(await call.form()))
+    session.say(color, *forms.chat_line(await call.form()))
     return JSONResponse(payloads.OK)
 
 

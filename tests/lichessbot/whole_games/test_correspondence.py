@@ -12,7 +12,6 @@ from lichessbot.rehearsal.rules.clock import Correspondence, TimeControl, Unlimi
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, Status, Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import BOT, PATIENCE_S, Arena
 
@@ -176,7 +175,7 @@ def test_a_level_chosen_between_two_visits_plays(arena: Arena) -> None:
     assert arena.stop() == 0
 
     def choose_and_move() -> None:
-        session.say(Color.BLACK, ChatMessage(ChatRoom.PLAYER, "!level 900"))
+        session.say(Color.BLACK, ChatRoom.PLAYER, "!level 900")
         session.play(Color.BLACK, "e7e5")
 
     arena.server.call(choose_and_move)
@@ -193,7 +192,7 @@ def test_while_the_book_answers_the_chat_knows_the_engine_that_has_not_started(a
     arena.start()
     arena.until(lambda: our_plies(session) == 1 and session.game.chat)
     assert session.game.chat[0].text.startswith("I am lichessbot")
-    arena.server.call(lambda: session.say(Color.BLACK, ChatMessage(ChatRoom.PLAYER, "!level 900")))
+    arena.server.call(lambda: session.say(Color.BLACK, ChatRoom.PLAYER, "!level 900"))
     arena.until(lambda: len(session.game.chat) == 3)
     assert session.game.chat[-1].text == "From my next move on I play at level 900."
     assert arena.stop() == 0

@@ -3,7 +3,6 @@
 import unicodedata
 
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
-from lichessbot.rehearsal.server.params import ChatMessage
 from tests.fakes.arena import Arena
 
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m\r\x00\x7f"
@@ -32,7 +31,7 @@ def test_hostile_text_is_inert_in_log_records_and_games(arena: Arena) -> None:
     session = arena.started[0]
     seat = session.game.setup.color_of(eve) or Color.WHITE
     for room in ChatRoom:
-        arena.server.call(lambda room=room: session.say(seat, ChatMessage(room, f"!{HOSTILE}"[:140])))
+        arena.server.call(lambda room=room: session.say(seat, room, f"!{HOSTILE}"[:140]))
     arena.until_ended(1)
     arena.until(lambda: list(games.glob("*.pgn")))
     assert arena.stop() == 0

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.storage.database import read_only
 from tests.fakes.arena import Arena
 
@@ -63,7 +62,7 @@ def test_the_opponent_chooses_a_level_and_a_restart_keeps_it(arena: Arena) -> No
     arena.until(lambda: told(arena, session, 1600) == 1)
 
     def say(text: str) -> None:
-        arena.server.call(lambda: session.say(Color.BLACK, ChatMessage(ChatRoom.PLAYER, text)))
+        arena.server.call(lambda: session.say(Color.BLACK, ChatRoom.PLAYER, text))
 
     say("!level 1750")
     arena.until(lambda: told(arena, session, 1750) == 1)

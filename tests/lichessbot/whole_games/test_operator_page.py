@@ -16,7 +16,6 @@ from lichessbot.control.client import ask
 from lichessbot.control.commands import ControlCommand
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice
 from lichessbot.rehearsal.rules.timing import Timing
-from lichessbot.rehearsal.server.params import ChatMessage
 from tests.fakes.arena import PATIENCE_S, Arena, judge
 from tests.fakes.ports import free_port
 
@@ -104,8 +103,7 @@ def test_a_page_follows_a_game_over_a_restart_and_finds_it_in_the_history(arena:
         game_id = arena.challenge(opponent, color=ColorChoice.BLACK, base_s=600)
         arena.until(lambda: arena.started)
         play(arena, game_id, "e7e5", "b8c6")
-        said = ChatMessage(ChatRoom.PLAYER, HOSTILE)
-        arena.server.call(lambda: arena.session(game_id).say(Color.BLACK, said))
+        arena.server.call(lambda: arena.session(game_id).say(Color.BLACK, ChatRoom.PLAYER, HOSTILE))
         game = next(game for it in events for game in it["games"] if len(game["played"]) == 5 and game["chat"])
         assert [it["ply"] for it in game["played"]] == [1, 2, 3, 4, 5]
         assert {it["source"] for it in game["played"][::2]} == {"engine"}
