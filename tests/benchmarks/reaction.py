@@ -85,7 +85,7 @@ class Onlooker:
         if not isinstance(happening, GameChanged | GameEnded):
             return
         now, game = time.monotonic(), happening.session.game
-        mover = game.setup.player(game.first_to_move if game.ply % 2 else game.first_to_move.other).account
+        mover = game.setup.account(game.first_to_move if game.ply % 2 else game.first_to_move.other)
         moved_at = self._moved_at.pop(game.id, None)
         if mover is not self._bot:
             self._moved_at[game.id] = now

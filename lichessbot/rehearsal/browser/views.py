@@ -174,7 +174,7 @@ def _terms(game: Game) -> str:
 
 def _player(game: Game, color: Color) -> Json:
     """Return what the page shows of a player; behind the rating, the pocket or the checks given."""
-    account, beside = game.setup.player(color).account, holdings(game.board(), color)
+    account, beside = game.setup.account(color), holdings(game.board(), color)
     rating = f"{account.rating} · {beside}" if beside else account.rating
     return {"name": account.name, "title": account.title, "rating": rating}
 

@@ -45,7 +45,7 @@ class EventFaults:
             case GameChanged(session) if session.game.threefold_pending:
                 if self._is_late(session.game.id):
                     self._schedule.carry_out(LATE_THREEFOLD, session.game.id)
-            case GameChanged(session) if session.game.setup.player(session.game.turn).account is self._bot:
+            case GameChanged(session) if session.game.setup.account(session.game.turn) is self._bot:
                 self._strike_game(session, Place.TURN)
 
     def _strike_challenge(self, challenge: Challenge) -> None:

@@ -119,7 +119,7 @@ class HttpFaults:
         session = self._session(traffic)
         if session is None or session.game.is_over or session.game.ply < BOTH_MOVED_PLIES:
             return
-        if session.game.setup.player(session.game.turn).account is self._bot:
+        if session.game.setup.account(session.game.turn) is self._bot:
             fault = self._schedule.strike(Layer.EVENTS, traffic.place, traffic.game_id)
             if fault is Fault.TAKEBACK:
                 session.take_back_last()

@@ -107,7 +107,7 @@ class HouseBots:
         """Return the opponent of that side; None if no house bot plays it."""
         key = (game.id, color)
         if key not in self._opponents:
-            factory = self._factories.get(game.setup.player(color).account)
+            factory = self._factories.get(game.setup.account(color))
             if factory is None:
                 return None
             self._opponents[key] = factory(game.id)

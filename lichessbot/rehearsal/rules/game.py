@@ -278,7 +278,7 @@ class Game:
 
     def offer_takeback(self, color: Color, now_ms: int) -> list[Line]:
         """Ask for a takeback, or accept the opponent's request."""
-        both_allow = all(self.setup.player(side).account.allows_takebacks for side in Color)
+        both_allow = all(self.setup.account(side).allows_takebacks for side in Color)
         if self.is_over or not both_allow or self.ply < BOTH_MOVED_PLIES or self._takeback_offer is color:
             return []
         if self._takeback_offer is color.other:
@@ -303,10 +303,10 @@ class Game:
         """Post a chat line; lines of bots with links are dropped without an error."""
         if not 1 <= len(text) <= MAX_CHAT_LENGTH:
             raise InvalidForm({"text": f"Must be between 1 and {MAX_CHAT_LENGTH} characters"})
-        player = self.setup.player(color)
-        if player.is_bot and _LINK.search(text):
+        account = self.setup.account(color)
+        if account.is_bot and _LINK.search(text):
             return []
-        return [self._keep(ChatLine(room, player.name, text))]
+        return [self._keep(ChatLine(room, account.name, text))]
 
     # Parts.
 
@@ -338,7 +338,7 @@ class Game:
 
     def _is_automatic_threefold(self) -> bool:
         """Return whether this threefold repetition needs no claim: with a bot, or after a draw offer."""
-        bot_plays = any(self.setup.player(color).is_bot for color in Color)
+        bot_plays = any(self.setup.account(color).is_bot for color in Color)
         return (bot_plays or any(map(self._offered_lately, Color))) and self._board.repetition_count() >= 3
 
     def _may_offer_draw(self, color: Color) -> bool:

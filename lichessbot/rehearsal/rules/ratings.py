@@ -15,7 +15,7 @@ SCALE = 400                       # points that make a player ten times as stron
 
 def told_rating_change(game: Game, color: Color) -> int | None:
     """Return one player's change by a game that is over; None if it is not rated, and for half of the others."""
-    ours, theirs = (game.setup.player(side).account for side in (color, color.other))
+    ours, theirs = (game.setup.account(side) for side in (color, color.other))
     if not game.is_rated or game.status is Status.ABORTED or not _is_told(game):
         return None
     score = 0.5 if game.winner is None else float(game.winner is color)

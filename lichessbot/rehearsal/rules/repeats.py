@@ -22,7 +22,7 @@ class Repeats:
         white, black = game.setup.white.account, game.setup.black.account
         if not (white.is_bot or black.is_bot):
             return False
-        winner = None if game.winner is None else game.setup.player(game.winner).account
+        winner = None if game.winner is None else game.setup.account(game.winner)
         course = (winner, tuple(game.moves[:COMPARED_PLIES]))
         last = self._last.setdefault(frozenset((white, black)), deque(maxlen=COMPARED_GAMES))
         is_repeated = course in last

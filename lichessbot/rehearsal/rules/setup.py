@@ -15,10 +15,6 @@ class Player:
     secret: str
 
     @property
-    def is_bot(self) -> bool:
-        return self.account.is_bot
-
-    @property
     def name(self) -> str:
         return self.account.name
 
@@ -43,12 +39,15 @@ class GameSetup:
     def player(self, color: Color) -> Player:
         return self.white if color is Color.WHITE else self.black
 
+    def account(self, color: Color) -> Account:
+        return self.player(color).account
+
     def full_id(self, color: Color) -> str:
         """Return the game id and the player's secret: 12 characters."""
         return self.id + self.player(color).secret
 
     def color_of(self, account: Account) -> Color | None:
-        return next((color for color in Color if self.player(color).account is account), None)
+        return next((color for color in Color if self.account(color) is account), None)
 
     @property
     def is_bot_compatible(self) -> bool:

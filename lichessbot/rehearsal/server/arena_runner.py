@@ -62,10 +62,10 @@ class ArenaRunner:
         if session.game.is_over:
             del self._running[session]
             for color in Color:
-                arena.free(session.game.setup.player(color).account, monotonic_ms())
+                arena.free(session.game.setup.account(color), monotonic_ms())
             _book(arena, session)
             if session.game.status is Status.NO_START and session.game.winner is not None:
-                late = session.game.setup.player(session.game.winner.other).account
+                late = session.game.setup.account(session.game.winner.other)
                 arena.withdraw(late, monotonic_ms())
         else:
             self._limit_first_move(session)
@@ -91,10 +91,10 @@ class ArenaRunner:
 def _book(arena: Arena, session: GameSession) -> None:
     game = session.game
     if game.winner is not None:
-        arena.score(game.setup.player(game.winner).account, WIN_POINTS)
+        arena.score(game.setup.account(game.winner), WIN_POINTS)
         return
     for color in Color:
-        arena.score(game.setup.player(color).account, DRAW_POINTS)
+        arena.score(game.setup.account(color), DRAW_POINTS)
 
 
 def _shape(it: Arena, now_ms: int) -> Json:

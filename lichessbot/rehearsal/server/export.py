@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engine.facade import pgn_text
+from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime
 from lichessbot.rehearsal.rules.enums import Color, Status
 from lichessbot.rehearsal.rules.game import Game
-from lichessbot.rehearsal.rules.setup import Player
 from lichessbot.rehearsal.server.payloads import perf_key
 
 ONGOING_DELAY_PLIES = 3         # spectators see a running game so much later ...
@@ -76,7 +76,7 @@ def game_json(game: Game, site_url: str, arena_name: str | None, parts: Parts = 
         "lastMoveAt": game.last_change_at_ms,
         "status": game.status.wire_name,
         "source": setup.source.value,
-        "players": {color.value: _player(setup.player(color)) for color in Color},
+        "players": {color.value: _player(setup.account(color)) for color in Color},
     }
     if parts.moves:
         shape["moves"] = _moves_in_san(game, plies)
@@ -123,7 +123,7 @@ def _headers(game: Game, site_url: str, round_name: str) -> dict[str, str]:
         "UTCTime": created.strftime("%H:%M:%S"),
     }
     for color in Color:
-        account = setup.player(color).account
+        account = setup.account(color)
         headers[f"{color.capitalize()}Elo"] = str(account.rating)
         if account.title is not None:
             headers[f"{color.capitalize()}Title"] = account.title
@@ -133,8 +133,7 @@ def _headers(game: Game, site_url: str, round_name: str) -> dict[str, str]:
     return headers
 
 
-def _player(player: Player) -> dict[str, Any]:
-    account = player.account
+def _player(account: Account) -> dict[str, Any]:
     title = {} if account.title is None else {"title": account.title}
     return {
         "user": {"name": account.name, **title, "id": account.id},

@@ -154,7 +154,7 @@ class GameSession:
         if color is None:
             return
         delay_s = self.game.clock.remaining_ms(color, monotonic_ms()) / 1000
-        if all(self.game.setup.player(side).is_bot for side in Color):
+        if all(self.game.setup.account(side).is_bot for side in Color):
             delay_s = self._timing.tick_s * math.ceil(delay_s / self._timing.tick_s)
         self._flag_timer = self._loop.call_later(delay_s, self._check_flag)
 
@@ -173,8 +173,7 @@ class GameSession:
     def _seat_players(self) -> None:
         """Make players absent until they open a stream; house bots need none."""
         for color in Color:
-            account = self.game.setup.player(color).account
-            if not account.is_house:
+            if not self.game.setup.account(color).is_house:
                 self._presence.leave(color, monotonic_ms())
 
     def _look_later(self) -> None:

@@ -15,7 +15,6 @@ from lichessbot.rehearsal.rules.enums import ChallengeStatus, ChatRoom, Color, S
 from lichessbot.rehearsal.rules.game import ChatLine, Game, GameState
 from lichessbot.rehearsal.rules.presence import OpponentGone
 from lichessbot.rehearsal.rules.ratings import told_rating_change
-from lichessbot.rehearsal.rules.setup import Player
 
 Json = dict[str, Any]
 
@@ -216,10 +215,10 @@ def playing(game: Game, color: Color, now_ms: int) -> Json:
         "perf": perf_key(setup.variant, speed),
         "rated": setup.rated,
         "hasMoved": game.has_moved(color),
-        "opponent": _opponent(setup.player(color.other)),
+        "opponent": _opponent(setup.account(color.other)),
         "isMyTurn": not game.is_over and game.turn is color,
     }
-    shape["rating"] = setup.player(color).account.rating
+    shape["rating"] = setup.account(color).rating
     if setup.tournament_id is not None:
         shape["tournamentId"] = setup.tournament_id
     if not isinstance(setup.time_control, Unlimited):
@@ -244,8 +243,8 @@ def game_full(game: Game, now_ms: int) -> Json:
         "perf": {"name": perf_title(setup.variant, control.speed)},
         "rated": setup.rated,
         "createdAt": setup.created_at_ms,
-        "white": _game_player(setup.white),
-        "black": _game_player(setup.black),
+        "white": _game_player(setup.white.account),
+        "black": _game_player(setup.black.account),
         "initialFen": setup.initial_fen if setup.variant.has_own_start else ORDINARY_START,
         "state": game_state(game.state(now_ms)),
     }
@@ -313,15 +312,14 @@ def _challenge_user(account: Account) -> Json:
     return {"id": account.id, "name": account.name, **title, "rating": account.rating, "provisional": True}
 
 
-def _opponent(player: Player) -> Json:
+def _opponent(account: Account) -> Json:
     """Return the opponent in an event. The name may start with the title."""
-    title = f"{player.account.title} " if player.account.title else ""
-    return {"id": player.account.id, "username": f"{title}{player.name}", "rating": player.account.rating}
+    title = f"{account.title} " if account.title else ""
+    return {"id": account.id, "username": f"{title}{account.name}", "rating": account.rating}
 
 
-def _game_player(player: Player) -> Json:
+def _game_player(account: Account) -> Json:
     """Return a player of the game stream."""
-    account = player.account
     return {
         "id": account.id,
         "name": account.name,

@@ -249,7 +249,7 @@ class Site:
         setup, color = game.setup, game.setup.color_of(by)
         if color is None:
             raise NotFound("Not your game")
-        opponent = setup.player(color.other).account
+        opponent = setup.account(color.other)
         fen = setup.initial_fen if setup.variant is Variant.FROM_POSITION else None
         terms = Terms(setup.variant, setup.time_control, setup.rated, ColorChoice(color.other.value), fen)
         challenge = self._new_challenge(terms, by, opponent)
@@ -372,7 +372,7 @@ class Site:
             self._notify(GameChanged(session))
             return
         for color in Color:
-            account = game.setup.player(color).account
+            account = game.setup.account(color)
             if game.status is not Status.ABORTED:
                 account.count_game(color, game.winner)
         if game.status is not Status.ABORTED and self._repeats.note(game):
@@ -388,7 +388,7 @@ class Site:
 
     def _tell_players(self, session: GameSession, event: Callable[[Game, Color, int], Json]) -> None:
         for color in Color:
-            self._tell(session.game.setup.player(color).account, event(session.game, color, monotonic_ms()))
+            self._tell(session.game.setup.account(color), event(session.game, color, monotonic_ms()))
 
     def _tell_both(self, challenge: Challenge, event: Json) -> None:
         self._tell(challenge.challenger, event)
