@@ -95,6 +95,11 @@ class Variant(Enum):
         return self.value[2]
 
     @property
+    def has_own_rating(self) -> bool:
+        """Whether players have a rating for the variant, instead of one for each speed."""
+        return self not in (Variant.STANDARD, Variant.FROM_POSITION)
+
+    @property
     def has_own_start(self) -> bool:
         """Whether the start position differs from game to game, and so is sent."""
         return self in (Variant.CHESS960, Variant.FROM_POSITION)

@@ -27,14 +27,12 @@ _SHORT_LIMITS = {15: "¼", 30: "½", 45: "¾"}
 
 def perf_key(variant: Variant, speed: Speed) -> str:
     """Return the rating category: the speed in standard chess, else the variant."""
-    own_rating = variant not in (Variant.STANDARD, Variant.FROM_POSITION)
-    return variant.key if own_rating else speed.value
+    return variant.key if variant.has_own_rating else speed.value
 
 
 def perf_title(variant: Variant, speed: Speed) -> str:
     """Return the displayed name of the rating category."""
-    own_rating = variant not in (Variant.STANDARD, Variant.FROM_POSITION)
-    return variant.display_name if own_rating else speed.display_name
+    return variant.display_name if variant.has_own_rating else speed.display_name
 
 
 # Users and tokens.
@@ -42,7 +40,7 @@ def perf_title(variant: Variant, speed: Speed) -> str:
 
 def user(account: Account, site_url: str, playing_url: str | None = None) -> Json:
     """Return a user."""
-    perf_keys = [*Speed, *(v.key for v in Variant if v not in (Variant.STANDARD, Variant.FROM_POSITION))]
+    perf_keys = [*Speed, *(variant.key for variant in Variant if variant.has_own_rating)]
     perf = {"games": 0, "rating": account.rating, "rd": NEW_RATING_DEVIATION, "prog": 0, "prov": True}
     shape: Json = {
         "id": account.id,
