@@ -5,9 +5,9 @@ Reads views that were made on the event loop; never touches a game.
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Protocol
 
 from rich.columns import Columns
@@ -69,17 +69,8 @@ def view(match: Match) -> MatchView:
     return MatchView(tuple(map(_game_view, playing)), ended, match.plan.games)
 
 
-class Display(Protocol):
+class Display(AbstractContextManager["Display", None], Protocol):
     """Shows a rehearsal."""
-
-    def __enter__(self) -> "Display": ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
 
     def say(self, line: str) -> None:
         """Show an event; call it from any thread."""
@@ -101,12 +92,7 @@ class PlainDisplay:
     def __enter__(self) -> "PlainDisplay":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._write()
 
     def say(self, line: str) -> None:
@@ -134,12 +120,7 @@ class LiveDisplay:
         self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._live.stop()
 
     def say(self, line: str) -> None:

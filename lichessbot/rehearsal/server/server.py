@@ -8,7 +8,6 @@ import logging
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from types import TracebackType
 from typing import Any, TypeVar
 
 import uvicorn
@@ -88,12 +87,7 @@ class RehearsalServer:
             raise ServerDidNotStart(f"no event loop after {START_TIMEOUT_S:g} s")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """End every stream cleanly, then stop serving."""
         logger = logging.getLogger("uvicorn.error")
         logger.addFilter(_is_failure)
