@@ -63,12 +63,12 @@ class Daemon:
         self._config_path = folder / "config.yml"
         self._settings = _settings(url, terms)
         self._write({})
-        self._mark = f"{_MARK}={secrets.token_hex(8)}"
+        self._mark = secrets.token_hex(8)
         self._environment = {
             **{name: value for name, value in os.environ.items() if name not in _OF_THE_SERVICE},
             "LICHESS_BOT_TOKEN": token,
             _TIME_SCALE: str(terms.time_scale),
-            _MARK: self._mark.partition("=")[2],
+            _MARK: self._mark,
         }
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -93,13 +93,13 @@ class Daemon:
         process = self._process
         if process is None or process.poll() is not None:
             raise CannotSetStrength("the bot is not running")
-        lines_before = len(self.log_tail(None))
+        lines_before = len(self.log_lines())
         self._write(keys)
         process.send_signal(signal.SIGHUP)
         deadline = time.monotonic() + RELOAD_TIMEOUT_S
         while time.monotonic() < deadline and process.poll() is None:
             reloaded = False
-            for line in self.log_tail(None)[lines_before:]:
+            for line in self.log_lines()[lines_before:]:
                 if refused := _REFUSED.search(line):
                     raise CannotSetStrength(f"the bot refused its new configuration: {refused[1]}")
                 reloaded = reloaded or _RELOADED.search(line) is not None
@@ -146,32 +146,26 @@ class Daemon:
 
     def logged_errors(self) -> list[str]:
         """Return the lines of the log that report errors."""
-        return [line for line in self.log_tail(None) if _ERROR.match(line)]
+        return [line for line in self.log_lines() if _ERROR.match(line)]
 
     def tells_its_token(self) -> bool:
         """Return whether the log contains the token."""
-        return any(self._environment["LICHESS_BOT_TOKEN"] in line for line in self.log_tail(None))
+        return any(self._environment["LICHESS_BOT_TOKEN"] in line for line in self.log_lines())
 
-    def log_tail(self, lines: int | None) -> list[str]:
-        """Return the last `lines` lines of the log; all if None."""
-        if not self.log_path.exists():
-            return []
-        written = self.log_path.read_text(errors="replace").splitlines()
-        return written if lines is None else written[-lines:]
+    def log_lines(self) -> list[str]:
+        return self.log_path.read_text(errors="replace").splitlines() if self.log_path.exists() else []
 
     def _write(self, keys: Mapping[str, int]) -> None:
-        """Write the configuration, with keys for games against the person in a last profile, which wins."""
-        settings = dict(self._settings)
+        """Write the configuration, with these keys in games against the person."""
+        settings = self._settings
         if keys:
-            profiles = settings.get("profiles")
             when = {"opponent": "human", "rating": [RATING, RATING], "rated": False}
-            profile = {"when": when, "engine": dict(keys)}
-            settings["profiles"] = [*(profiles if isinstance(profiles, list) else ()), profile]
+            settings = _with_profile(settings, when, dict(keys))
         self._config_path.write_text(yaml.safe_dump(settings, sort_keys=False))
 
     def _marked_processes(self) -> list[int]:
         """Return the processes with the mark: children inherit the environment, whatever their session or parent."""
-        mark = self._mark.encode()
+        mark = f"{_MARK}={self._mark}".encode()
         return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if mark in _environment(entry)]
 
 
@@ -191,10 +185,17 @@ def _settings(url: str, terms: BotTerms) -> dict[str, object]:
     settings = {**{key: value for key, value in kept.items() if key not in _OURS}, "url": url, "state_dir": "state"}
     if terms.strength is not None:
         strength = int(terms.strength) if terms.strength.isdecimal() else terms.strength
-        profiles = settings.get("profiles")
-        profile = {"when": {"rated": False}, "engine": {"strength": strength}}
-        settings["profiles"] = [*(profiles if isinstance(profiles, list) else ()), profile]
+        settings = _with_profile(settings, {"rated": False}, {"strength": strength})
     return settings
+
+
+def _with_profile(
+    settings: Mapping[str, object], when: Mapping[str, object], engine: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the settings with one more profile at the end, which wins."""
+    profiles = settings.get("profiles")
+    profile = {"when": when, "engine": engine}
+    return {**settings, "profiles": [*(profiles if isinstance(profiles, list) else ()), profile]}
 
 
 def _open_rules(terms: BotTerms) -> dict[str, object]:

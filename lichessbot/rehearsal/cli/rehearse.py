@@ -360,7 +360,7 @@ class _Rehearsal:
 
     def _show_log(self, daemon: Daemon) -> None:
         say(self._console, f"the last lines of the daemon's log, {daemon.log_path}:")
-        for line in daemon.log_tail(LOG_LINES_SHOWN):
+        for line in daemon.log_lines()[-LOG_LINES_SHOWN:]:
             say(self._console, f"  {line}", style="dim")
 
 
