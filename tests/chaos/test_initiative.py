@@ -62,7 +62,7 @@ def test_a_challenge_is_made_in_spite_of_refusals(arena: Arena) -> None:
     places = (Place.ACCOUNT, Place.ONLINE, Place.STATUS, Place.CREATE, Place.CLOUD)
     shapes = (Fault.REFUSED_BARE, *LIMITS, *BREAKDOWNS, Fault.REFUSED_FORM)
     plan = FaultPlan(tuple(PlacedFault(shape, place) for shape in shapes for place in places))
-    injector = inject(arena.server, arena.bot, arena.token, plan)
+    injector = inject(arena.server, arena.token, plan)
     for number in range(3):
         arena.hire(arena.player(f"Rival{number}", title="BOT"))
     configure(arena, seeks=True)
@@ -75,7 +75,7 @@ def test_a_challenge_is_made_in_spite_of_refusals(arena: Arena) -> None:
 
 def test_a_tournament_is_played_in_spite_of_faults_at_joining(arena: Arena) -> None:
     plan = FaultPlan(tuple(PlacedFault(shape, Place.TOURNAMENT) for shape in (*LIMITS, *BREAKDOWNS)))
-    injector = inject(arena.server, arena.bot, arena.token, plan)
+    injector = inject(arena.server, arena.token, plan)
     arena_runner, terms = arena.site.arena_runner, ArenaTerms("Bots at Noon", RealTime(60, 0))
     arena_id = arena.server.call(lambda: arena_runner.open(terms, starts_in_s=0.0, lasts_s=PATIENCE_S)).id
     rival = arena.hire(arena.player("Rival", title="BOT"))

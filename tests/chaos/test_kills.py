@@ -81,7 +81,7 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
 
 @pytest.fixture
 def watch(arena: Arena) -> Watch:
-    watch = Watch(arena, inject(arena.server, arena.bot, arena.token, FaultPlan()))
+    watch = Watch(arena, inject(arena.server, arena.token, FaultPlan()))
     arena.server.guard_with(watch.serve)
     return watch
 

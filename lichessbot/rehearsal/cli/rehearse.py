@@ -130,9 +130,7 @@ class _Rehearsal:
         self._display: Display = LiveDisplay(console) if is_live else PlainDisplay(console)
         self._connected = threading.Event()
         self._problems: list[str] = []
-        self._injector, self._token, self._house_bots, self._match = server.call(
-            lambda: self._set_up(server.site, plan, faults)
-        )
+        server.call(lambda: self._set_up(server.site, plan, faults))
         server.guard_with(self._injector.http_faults.serve)
         self._proxy = self._open_proxy(port) if faults.needs_a_proxy else None
         self._person: Person | None = None
@@ -243,7 +241,8 @@ class _Rehearsal:
             raise ServerDidNotStart(f"cannot listen on {address.hostname}:{port}: {error}") from error
         return proxy
 
-    def _set_up(self, site: Site, plan: Plan, faults: FaultPlan) -> tuple[FaultInjector, str, HouseBots, Match]:
+    def _set_up(self, site: Site, plan: Plan, faults: FaultPlan) -> None:
+        """Make the bot's account, its opponents and their match."""
         self._bot = bot = Account(
             BOT_NAME,
             created_at_ms=wall_ms(),
@@ -252,14 +251,14 @@ class _Rehearsal:
             allows_takebacks=plan.opponent_actions > 0,
         )
         site.accounts.add(bot)
-        house_bots = HouseBots(site)
-        token = site.accounts.issue_token(bot)
-        grant = site.accounts.grant(token)
+        self._house_bots = HouseBots(site)
+        self._token = site.accounts.issue_token(bot)
+        grant = site.accounts.grant(self._token)
         assert grant is not None
-        injector = FaultInjector(site, bot, grant, faults)
-        match = Match(site, house_bots, bot, plan, injector, self._display.say)
+        self._injector = FaultInjector(site, grant, faults)
+        self._match = match = Match(site, self._house_bots, bot, plan, self._injector, self._display.say)
         if plan.opponent_actions:
-            Behaviour(site, bot, injector.schedule, plan.opponent_actions, plan.seed)
+            Behaviour(site, bot, self._injector.schedule, plan.opponent_actions, plan.seed)
 
         def on(happening: SiteEvent) -> None:
             if isinstance(happening, EventStreamOpened) and happening.account is bot:
@@ -268,7 +267,6 @@ class _Rehearsal:
                 match.fill()
 
         site.observe(on)
-        return injector, token, house_bots, match
 
     def _open_page(self, daemon: Daemon) -> Page:
         """Serve the page of a person who plays against the bot."""

@@ -21,11 +21,11 @@ STRANGERS = 100
 
 
 class EventFaults:
-    """Carries out these faults of `schedule` against `bot`, the owner of `grant`."""
+    """Carries out these faults of `schedule` against the bot with this grant."""
 
-    def __init__(self, site: Site, bot: Account, grant: Grant, schedule: FaultSchedule) -> None:
+    def __init__(self, site: Site, grant: Grant, schedule: FaultSchedule) -> None:
         self._site = site
-        self._bot = bot
+        self._bot = grant.account
         self._grant = grant
         self._schedule = schedule
         self._strangers: list[Account] = []

@@ -65,7 +65,7 @@ def match(lichess: RehearsalServer, bot: Client, plan: Plan) -> Iterator[tuple[M
         house_bots = HouseBots(lichess.site)
         grant = lichess.site.accounts.grant(bot.token or "")
         assert grant is not None
-        injector = FaultInjector(lichess.site, account, grant, FaultPlan())
+        injector = FaultInjector(lichess.site, grant, FaultPlan())
         it = Match(lichess.site, house_bots, account, plan, injector, said.append)
         it.fill()
         return house_bots, it

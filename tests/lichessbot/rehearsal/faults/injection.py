@@ -6,7 +6,7 @@ from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.faults import inject
-from tests.lichessbot.rehearsal.client import Client, account_of
+from tests.lichessbot.rehearsal.client import Client
 
 CERTAIN = 1.0
 E4_E5 = "e2e4 e7e5"
@@ -21,7 +21,7 @@ def inject_for(
     lichess: RehearsalServer, client: Client, *faults: PlacedFault, chance: float | None = CERTAIN, seed: int = 0
 ) -> FaultInjector:
     """Inject faults into what `client` asks for and hears, by default at every opportunity."""
-    return inject(lichess, account_of(lichess, client), client.token or "", FaultPlan(faults, chance, seed))
+    return inject(lichess, client.token or "", FaultPlan(faults, chance, seed))
 
 
 def start_numbered_game(lichess: RehearsalServer, it: FaultInjector, white: Client, black: Client) -> str:

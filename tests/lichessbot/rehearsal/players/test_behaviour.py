@@ -56,7 +56,7 @@ def play(lichess: RehearsalServer) -> Iterator[Play]:
             house_bots.add(account, lambda game_id: RandomOpponent("1"))
         grant = site.accounts.grant(site.accounts.issue_token(bot))
         assert grant is not None
-        schedule = FaultInjector(site, bot, grant, FaultPlan()).schedule
+        schedule = FaultInjector(site, grant, FaultPlan()).schedule
         Behaviour(site, bot, schedule, 1.0, seed)
         site.observe(note)
         terms = Terms(Variant.STANDARD, RealTime(CLOCK_S, 0), color=ColorChoice.WHITE)
