@@ -1,10 +1,13 @@
 """The record of a challenge: who sent it, its terms, what became of it, and which rule decided."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, Self
+
+from lichessbot.storage.database import Statement
+from lichessbot.storage.tables import replaced
 
 _MOST_REMEMBERED: Final = 5000
 
@@ -59,16 +62,14 @@ class ChallengeRecord:
         """The challenger's name as far as it is known, else the id; empty if anonymous."""
         return self.challenger_name or self.challenger
 
-    @property
-    def row(self) -> Sequence[Any]:
-        return astuple(self)
-
 
 COLUMNS: Final = tuple(column.name for column in fields(ChallengeRecord))
 SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM challenges"
-INSERT: Final = (
-    f"INSERT OR REPLACE INTO challenges ({', '.join(COLUMNS)}) VALUES ({', '.join('?' for _ in COLUMNS)})"
-)
+
+
+def recorded(challenge: ChallengeRecord) -> Statement:
+    """Return the statement that records a challenge, in place of its earlier record."""
+    return replaced("challenges", **asdict(challenge))
 
 
 class ChallengeRecords:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lichessbot.storage.database import Statement
+from lichessbot.storage.tables import deleted, replaced
 
 SELECT_REVIEW: Final = "SELECT game_id, reviewed_at, engine, nodes FROM reviews WHERE game_id = ?"
 SELECT_POSITIONS: Final = "SELECT ply, score_cp, line FROM reviewed_positions WHERE game_id = ? ORDER BY ply"
@@ -38,10 +39,10 @@ class ReviewRecord:
 
 def reviewed(review: ReviewRecord) -> Sequence[Statement]:
     """Return the statements that record a review, in place of an earlier one of the same game."""
-    head = review.game_id, review.reviewed_at, review.engine, review.nodes
+    head = {"game_id": review.game_id, "reviewed_at": review.reviewed_at, "engine": review.engine}
     rows = [(review.game_id, it.ply, it.score_cp, it.line) for it in review.positions]
     return (
-        ("INSERT OR REPLACE INTO reviews (game_id, reviewed_at, engine, nodes) VALUES (?, ?, ?, ?)", [head]),
-        ("DELETE FROM reviewed_positions WHERE game_id = ?", [(review.game_id,)]),
+        replaced("reviews", **head, nodes=review.nodes),
+        deleted("reviewed_positions", game_id=review.game_id),
         ("INSERT INTO reviewed_positions (game_id, ply, score_cp, line) VALUES (?, ?, ?, ?)", rows),
     )

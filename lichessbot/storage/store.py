@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from lichessbot.errors import StateError, StateFailed
 from lichessbot.log import EventLog, try_start
-from lichessbot.storage.challenge_records import COLUMNS, INSERT, ChallengeRecord, ChallengeRecords
+from lichessbot.storage.challenge_records import COLUMNS, ChallengeRecord, ChallengeRecords, recorded
 from lichessbot.storage.database import Database, Statement, read_only
 from lichessbot.storage.game_records import (
     SELECT_CHOSEN_LEVELS,
@@ -162,8 +162,7 @@ class Store:
         self._actions[game_id, action] += 1
         _forget_oldest(self._actions)
         settled = threading.Event()
-        sql = "INSERT INTO deeds (game_id, deed, done_at) VALUES (?, ?, ?)"
-        self._put(sql, game_id, action, time.time(), settled=settled)
+        self.record(added("deeds", game_id=game_id, deed=action, done_at=time.time()), settled=settled)
         return settled
 
     def note_rematch(self, game_id: str, of: str) -> None:
@@ -176,11 +175,11 @@ class Store:
         """Record a game that we play; also reopens one that we left."""
         insert = "INSERT INTO games (id, opponent, joined_at, has_clock) VALUES (?, ?, ?, ?)"
         sql = f"{insert} ON CONFLICT (id) DO UPDATE SET left_at = NULL"
-        self._put(sql, game_id, opponent, time.time(), has_clock)
+        self.record((sql, [(game_id, opponent, time.time(), has_clock)]))
 
     def note_left(self, game_id: str) -> None:
         """Record that the game is over or that we left it."""
-        self._put("UPDATE games SET left_at = ? WHERE id = ?", time.time(), game_id)
+        self.record(("UPDATE games SET left_at = ? WHERE id = ?", [(time.time(), game_id)]))
 
     def note_result(self, game: GameRecord, result: Result) -> None:
         """Count a game that has ended, in memory only: `record` writes it."""
@@ -196,7 +195,7 @@ class Store:
         """Record the opponent's choice, which holds to the end of the game."""
         self._chosen_levels[game_id] = level
         _forget_oldest(self._chosen_levels)
-        self._put("UPDATE games SET chosen_level = ? WHERE id = ?", level, game_id)
+        self.record(("UPDATE games SET chosen_level = ? WHERE id = ?", [(level, game_id)]))
 
     def moves_of(self, game_id: str) -> Sequence[MoveRecord]:
         """Return the moves of a game that are on disk, for any thread but the main one; none if the disk fails."""
@@ -217,7 +216,7 @@ class Store:
 
     def note_answered(self, challenge_id: str) -> None:
         """Record that Lichess has the answer."""
-        self._put("INSERT OR REPLACE INTO answers (challenge_id, answered_at) VALUES (?, ?)", challenge_id, time.time())
+        self.record(replaced("answers", challenge_id=challenge_id, answered_at=time.time()))
 
     def forget_answer(self, challenge_id: str) -> None:
         """Forget the answer, which may not have arrived, so that it can be sent again."""
@@ -226,13 +225,13 @@ class Store:
     def note_challenge(self, entry: ChallengeRecord) -> None:
         """Record a challenge in place of its earlier entry."""
         self.challenges.write(entry)
-        self._put(INSERT, *entry.row)
+        self.record(recorded(entry))
 
     def note_player_list(self, fetched: PlayerList) -> None:
         """Record a new version of a list."""
         self.player_lists[fetched.address] = fetched
-        sql = "INSERT OR REPLACE INTO player_lists (address, names, etag, fetched_at) VALUES (?, ?, ?, ?)"
-        self._put(sql, fetched.address, "\n".join(fetched.words), fetched.etag, time.time())
+        row = {"address": fetched.address, "names": "\n".join(fetched.words), "etag": fetched.etag}
+        self.record(replaced("player_lists", **row, fetched_at=time.time()))
 
     def times_played(self, position: int) -> Mapping[str, int]:
         """Return how often we played each move from the position with this key."""
@@ -242,8 +241,8 @@ class Store:
         """Record a move of ours."""
         times = self.times_played(position).get(move, 0) + 1
         self._remember_played(position, move, times)
-        sql = "INSERT OR REPLACE INTO played (position, move, times, played_at) VALUES (?, ?, ?, ?)"
-        self._put(sql, f"{position:016x}", move, times, time.time())
+        row = {"position": f"{position:016x}", "move": move, "times": times}
+        self.record(replaced("played", **row, played_at=time.time()))
 
     def _remember_played(self, position: int, move: str, times: int) -> None:
         """Make the position the newest."""
@@ -278,10 +277,10 @@ class Store:
         """Delete the rows of their owner with these values."""
         self.record(deleted(table, **key))
 
-    def record(self, *statements: Statement) -> None:
-        """Write what belongs together."""
+    def record(self, *statements: Statement, settled: threading.Event | None = None) -> None:
+        """Write what belongs together, and then set `settled`, also if the disk fails."""
         storable = [(sql, [[_storable(value) for value in row] for row in rows]) for sql, rows in statements]
-        self._notes.put(_Note(storable))
+        self._notes.put(_Note(storable, settled))
 
     def close(self) -> None:
         """Write what is left, if the disk works, and unlock the folder."""
@@ -291,13 +290,9 @@ class Store:
         if not self._writer.is_alive():
             self._file.close()
 
-    def _put(self, sql: str, *row: object, settled: threading.Event | None = None) -> None:
-        self._notes.put(_Note([(sql, [[_storable(value) for value in row]])], settled))
-
     def _put_round_trips(self) -> None:
-        rows = [(ms,) for ms in self._trips_unwritten]
+        self.record(("INSERT INTO round_trips (ms) VALUES (?)", [(ms,) for ms in self._trips_unwritten]))
         self._trips_unwritten.clear()
-        self._notes.put(_Note([("INSERT INTO round_trips (ms) VALUES (?)", rows)]))
 
     # The writer thread
 

@@ -1,4 +1,4 @@
-"""The tables that other packages own: which they are, and the statements that change a row of one.
+"""The tables that other packages own, and the statements that change a row of a table.
 
 The owner names the columns; what they mean only the owner knows.
 """
@@ -34,21 +34,21 @@ REMEMBERED: Final = {
 """The columns that the owner gets back after a restart, by table."""
 
 
-def added(table: Table, **row: object) -> Statement:
+def added(table: str, **row: object) -> Statement:
     """Return the statement that writes a row, unless there is one with its key."""
     return _inserted("IGNORE", table, row)
 
 
-def replaced(table: Table, **row: object) -> Statement:
+def replaced(table: str, **row: object) -> Statement:
     """Return the statement that writes a row, in place of the one with its key."""
     return _inserted("REPLACE", table, row)
 
 
-def deleted(table: Table, **key: object) -> Statement:
+def deleted(table: str, **key: object) -> Statement:
     """Return the statement that deletes the rows with these values."""
     return f"DELETE FROM {table} WHERE {' AND '.join(f'{name} = ?' for name in key)}", [tuple(key.values())]
 
 
-def _inserted(conflict: str, table: Table, row: dict[str, object]) -> Statement:
+def _inserted(conflict: str, table: str, row: dict[str, object]) -> Statement:
     marks = ", ".join("?" for _ in row)
     return f"INSERT OR {conflict} INTO {table} ({', '.join(row)}) VALUES ({marks})", [tuple(row.values())]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lichessbot.storage import game_records
-from lichessbot.storage.challenge_records import INSERT, ChallengeOutcome, ChallengeRecord
+from lichessbot.storage.challenge_records import ChallengeOutcome, ChallengeRecord, recorded
 from lichessbot.storage.database import FILE_NAME, Database, read_only
 from lichessbot.storage.game_records import (
     SELECT,
@@ -224,9 +224,9 @@ def be_challenged(folder: Path, times: int) -> float:
         "game0000", latest, "rival", True, 1900, None, "standard", "blitz", "3+0", True, ChallengeOutcome.ACCEPTED,
         "", "", "",
     )  # fmt: skip
-    rows = [replace(newest, id=f"game{age_s:04}", received_at=latest - age_s).row for age_s in range(times)]
+    entries = [replace(newest, id=f"game{age_s:04}", received_at=latest - age_s) for age_s in range(times)]
     with closing(Database(folder)) as file:
-        file.write([(INSERT, rows)])
+        file.write([recorded(entry) for entry in entries])
     return latest
 
 

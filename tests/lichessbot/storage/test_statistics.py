@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.storage import game_records
-from lichessbot.storage.challenge_records import INSERT, ChallengeOutcome, ChallengeRecord
+from lichessbot.storage.challenge_records import ChallengeOutcome, ChallengeRecord, recorded
 from lichessbot.storage.database import Database
 from lichessbot.storage.game_filter import GameFilter
 from lichessbot.storage.game_history import GameHistory
@@ -155,7 +155,7 @@ def test_declines_are_counted_for_all_games_only_and_each_has_a_reason(tmp_path:
         ChallengeRecord("wxyz0002", 2.0, *known, "", "", "by another program"),
     ]
     with closing(Database(tmp_path)) as file:
-        file.write([(INSERT, [entry.row for entry in declined])])
+        file.write([recorded(entry) for entry in declined])
         file.write([("INSERT INTO declines VALUES (?, ?, ?, ?)", [("other", "3+2 rated standard", "noBot", 1.0)])])
     history = GameHistory(tmp_path)
     found = history.statistics([], GameFilter.parse(()))
