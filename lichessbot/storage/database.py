@@ -45,8 +45,8 @@ class Database:
         """To the file as it is, if it cannot be written."""
         self._damage: sqlite3.DatabaseError | None = None
         """What was found in our file since it was opened."""
-        self._damaged: tuple[Path, sqlite3.Error] | None = None
-        """A file that was set aside, until its intact tables are in the new one."""
+        self._aside: tuple[Path, sqlite3.Error] | None = None
+        """A damaged file that was set aside, until its intact tables are in the new one."""
         self._lock = _locked(folder, self._log)
 
     def close(self) -> None:
@@ -188,14 +188,14 @@ class Database:
         with suppress(FileNotFoundError):  # while others have the file open, the newest rows are only there
             self.path.with_name(f"{FILE_NAME}-wal").replace(aside.with_name(f"{aside.name}-wal"))
         self._put_in_place(self.path, aside)
-        self._damage, self._damaged = None, (aside, error)
+        self._damage, self._aside = None, (aside, error)
 
     def _take_over(self) -> None:
-        """Copy the intact tables of a damaged file to the new one."""
-        if self._damaged is not None:
-            aside, error = self._damaged
+        """Copy the intact tables of the file that was set aside to the new one."""
+        if self._aside is not None:
+            aside, error = self._aside
             lost = " ".join(rescue.take_over(self.path, aside)) or None
-            self._damaged = None
+            self._aside = None
             meaning = "a new file is in use, with the tables that are not damaged"
             self._log.warning("store.damaged", file=self.path, error=error, kept_as=aside, lost=lost, meaning=meaning)
 
@@ -292,11 +292,10 @@ def write_beside(folder: Path, *statements: Statement) -> None:
     path = folder / FILE_NAME
     try:
         uri = f"{path.absolute().as_uri()}?mode=rw"  # only that daemon makes the file
-        with closing(sqlite3.connect(uri, uri=True)) as connection, connection:
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
             if _schema(connection) != len(MIGRATIONS):
                 raise StateNewer(f"{path} belongs to a daemon of another version; restart that daemon first")
-            for sql, rows in statements:
-                connection.executemany(sql, rows)
+            _execute(connection, statements)
     except (sqlite3.Error, OSError) as error:
         raise StateFailed(f"{path}: {error}") from error
 
