@@ -14,6 +14,7 @@ from lichessbot.storage.game_records import Result
 _ID: Final = re.compile(r"([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?")
 _AGO: Final = re.compile(r"(\d{1,5})([hdw])")
 _SECONDS: Final = {"h": 3600, "d": 86400, "w": 7 * 86400}
+BEGAN: Final = "coalesce(started_at, joined_at)"  # as GameRecord.began_at
 SPEEDS: Final = ("bullet", "blitz", "rapid", "classical", "correspondence")
 
 
@@ -26,8 +27,7 @@ class GameFilter:
 
     def before(self, moment: float, game_id: str | None = None) -> "GameFilter":
         """Return the filter for those of the games that began before this wall time, or then but with a later id."""
-        began = "coalesce(started_at, joined_at)"
-        condition = f"{self.condition} AND ({began} < ? OR {began} = ? AND id > ?)"
+        condition = f"{self.condition} AND ({BEGAN} < ? OR {BEGAN} = ? AND id > ?)"
         return GameFilter(condition, (*self.values, moment, moment, game_id))
 
     @classmethod
@@ -95,14 +95,12 @@ def _opening(key: str, value: str, now: float) -> GameFilter:
 
 def _since(key: str, value: str, now: float) -> GameFilter:
     ago = _AGO.fullmatch(value)
-    if ago is not None:
-        return GameFilter("coalesce(started_at, joined_at) >= ?", (now - int(ago[1]) * _SECONDS[ago[2]],))
     try:
-        since = datetime.fromisoformat(value).timestamp()
+        since = now - int(ago[1]) * _SECONDS[ago[2]] if ago else datetime.fromisoformat(value).timestamp()
     except (ValueError, OverflowError) as error:
         problem = f"{key}: expected a date such as 2026-11-24, or 12h, 7d or 4w for the last hours, days or weeks"
         raise ValueError(f"{problem}; found {value!r}") from error
-    return GameFilter("coalesce(started_at, joined_at) >= ?", (since,))
+    return GameFilter(f"{BEGAN} >= ?", (since,))
 
 
 _PARTS: Final[dict[str, Callable[[str, str, float], GameFilter]]] = {

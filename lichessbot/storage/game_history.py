@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lichessbot.storage import statistics
 from lichessbot.storage.database import read_only
-from lichessbot.storage.game_filter import GameFilter
+from lichessbot.storage.game_filter import BEGAN, GameFilter
 from lichessbot.storage.game_records import SELECT, SELECT_CHAT, SELECT_MOVES, ChatRecord, GameRecord, MoveRecord
 from lichessbot.storage.reviews import SELECT_POSITIONS, SELECT_REVIEW, ReviewedPosition, ReviewRecord
 from lichessbot.storage.statistics import Statistics, aggregate
@@ -30,7 +30,7 @@ class GameHistory:
 
     def games(self, wanted: GameFilter = _ALL, limit: int = -1) -> list[GameRecord]:
         """Return the games, oldest first; with a limit the newest ones."""
-        order = "ORDER BY coalesce(started_at, joined_at) DESC, id LIMIT ?"
+        order = f"ORDER BY {BEGAN} DESC, id LIMIT ?"
         rows = self._read(f"{SELECT} WHERE {wanted.condition} {order}", *wanted.values, limit)
         return [GameRecord.of_row(row) for row in rows][::-1]
 
