@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from lichessbot.storage.game_records import GameRecord, Result, Score
+from lichessbot.storage.game_records import GameRecord, Score
 
 # Beyond ten pawns a game is decided, and a further fall means nothing.
 _DECIDED_CP: Final = 1000
@@ -176,7 +176,7 @@ def aggregate(
     return Statistics(
         first_at=games[0].began_at if games else None,
         last_at=games[-1].began_at if games else None,
-        score=Score.of(_results(finished)),
+        score=_score(finished),
         without_result=len(games) - len(finished),
         groups={subject: _by(finished, name) for subject, name in _SUBJECTS.items()},
         endings=_by(finished, lambda game: game.status),
@@ -201,15 +201,14 @@ def _average(sums: Iterable[tuple[int | None, int]]) -> float | None:
 
 
 def _by(games: Iterable[GameRecord], name: Callable[[GameRecord], str]) -> Mapping[str, Score]:
-    results: dict[str, list[Result]] = {}
+    named: dict[str, list[GameRecord]] = {}
     for game in games:
-        if game.result is not None:
-            results.setdefault(name(game), []).append(game.result)
-    return {key: Score.of(results[key]) for key in sorted(results, key=lambda key: (-len(results[key]), key)) if key}
+        named.setdefault(name(game), []).append(game)
+    return {key: _score(named[key]) for key in sorted(named, key=lambda key: (-len(named[key]), key)) if key}
 
 
-def _results(games: Iterable[GameRecord]) -> list[Result]:
-    return [game.result for game in games if game.result is not None]
+def _score(games: Iterable[GameRecord]) -> Score:
+    return Score.of([game.result for game in games if game.result is not None])
 
 
 def _ratings(games: Iterable[GameRecord]) -> Mapping[str, Sequence[tuple[float, int]]]:
