@@ -56,7 +56,7 @@ export function updateGame(element, game) {
   showPlayer(parts, 'us', parts.ourClock, game, ours);
   showPlayer(parts, 'them', parts.theirClock, game, ours === 'white' ? 'black' : 'white');
   const trip = game.round_trip_s !== null && `round trip ${Math.round(game.round_trip_s * 1000)} ms`;
-  const kind = terms(game.time_control, game.speed, game);
+  const kind = terms(game);
   setText(parts.terms, joined(kind, game.level && `level ${game.level}`, trip, !game.stream?.is_open && 'stream lost'));
   showEvaluation(parts, game.evaluation, ours);
   once(parts, 'position', [game.fen, game.moves.at(-1), game.evaluation?.line], () => showBoard(parts, game, ours));

@@ -68,7 +68,7 @@ function nextGames({ slots, starting, tournaments, blocked, queue, matchmaking }
 function showWaiting(element, it) {
   const time = `waits for ${duration(it.waits_for_s)}, expires in ${duration(it.expires_in_s)}`;
   const challenger = player(it.challenger, it.title, it.rating);
-  element.replaceChildren(challenger, outside(terms(it.time_control, '', it)), make('span', { class: 'muted' }, time));
+  element.replaceChildren(challenger, outside(terms(it)), make('span', { class: 'muted' }, time));
 }
 
 function decision(it) {

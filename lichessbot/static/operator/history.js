@@ -108,9 +108,6 @@ async function showGames(shown = []) {
 /** Return how the game of a record ended for us. */
 export const resultOf = ({ result, status }) => result ?? (status ? 'no result' : 'running, or its end is unknown');
 
-/** Return what kind of game a record is about. */
-export const gameTerms = (game) => terms(game.time_control, game.speed, game);
-
 /** Return the opponent of a record. */
 export const opponentOf = (game) =>
   player(game.opponent.replace(RegExp(`^${game.opponent_title} `), ''), game.opponent_title, game.opponent_rating);
@@ -121,7 +118,7 @@ function gameRow(game) {
     make('td', {}, make('a', { href: `#/game/${game.id}` }, moment(game.began_at))),
     make('td', {}, opponentOf(game)),
     make('td', {}, make('b', { class: TONES[game.result] }, resultOf(game)), ` ${game.status}`),
-    make('td', {}, joined(game.colour, gameTerms(game), game.status && plural(game.plies, 'ply', 'plies'))),
+    make('td', {}, joined(game.colour, terms(game), game.status && plural(game.plies, 'ply', 'plies'))),
     make('td', {}, outside(`${game.eco} ${game.opening}`)),
     make('td', { class: 'number' }, game.our_rating && `${game.our_rating}${change}`));
 }

@@ -5,9 +5,9 @@ import { make, outside, setText } from '../common/dom.js';
 import { makeEvaluationGraph } from '../common/graph.js';
 import LichessPgnViewer from '../vendor/pgn-viewer/lichess-pgn-viewer.min.js';
 import { chatLine, showTimes } from './game.js';
-import { ask, gameTerms, opponentOf, resultOf } from './history.js';
+import { ask, opponentOf, resultOf } from './history.js';
 import { makeTimeGraph } from './plots.js';
-import { joined, moment, numbered } from './words.js';
+import { joined, moment, numbered, terms } from './words.js';
 
 const MARKS = { '??': '$4', '?': '$2', '?!': '$6' };    // as PGN writes them
 const graphs = [];
@@ -53,7 +53,7 @@ function showGame(element, record) {
   const graph = (name) => make('div', { class: 'graph', role: 'img', 'aria-label': `Graph of ${name}` });
   const parts = { board: make('div'), time: make('p'), scores: graph('evaluations'), times: graph('time by move') };
   const part = (title, ...content) => make('section', { class: 'card' }, make('h3', {}, title), content);
-  const facts = [resultOf(game), game.status, moment(game.began_at), gameTerms(game), game.opening];
+  const facts = [resultOf(game), game.status, moment(game.began_at), terms(game), game.opening];
   const serious = mistakes.filter((it) => it.judgement !== 'inaccuracy');
   const list = serious.map((it) => mistakeItem(it, moves[it.ply - 1], game, review, (ply) => goTo(ply)));
   element.replaceChildren(

@@ -31,8 +31,8 @@ export const plural = (number, one, many = `${one}s`) => `${number} ${number ===
 /** Return the parts that are not empty, with dots between. */
 export const joined = (...parts) => parts.filter((part) => part).join(' · ');
 
-/** Return the terms of a game or challenge. */
-export const terms = (clock, speed, { variant, rated }) =>
+/** Return the terms of a game or challenge; a challenge has no speed. */
+export const terms = ({ time_control: clock, speed, variant, rated }) =>
   joined(clock, speed, variant !== 'standard' && variant, rated ? 'rated' : 'casual');
 
 /** Return a move with its number as chess players write it: `12. e4` for White, `12… e5` for Black. */
