@@ -112,8 +112,8 @@ class ChallengeBook:
         """Return the active challenges of `account`, oldest first."""
         return [c for c in self._challenges.values() if c.is_active and c.challenger is account]
 
-    def accept(self, challenge_id: str, account: Account) -> Challenge:
-        """Accept the challenge to `account`."""
+    def acceptable(self, challenge_id: str, account: Account) -> Challenge:
+        """Return a challenge that `account` can accept. Raises NotFound or Refused."""
         challenge = self._challenges.get(challenge_id)
         if challenge is None or challenge.target is not account:
             raise NotFound
@@ -124,7 +124,6 @@ class ChallengeBook:
                 raise Refused(f"The challenge has been {status}.")
         if account.is_bot and challenge.terms.time_control.speed is Speed.ULTRA_BULLET:
             raise Refused("Game incompatible with a BOT account")
-        challenge.settled = ChallengeStatus.ACCEPTED
         return challenge
 
     def decline(self, challenge_id: str, account: Account, reason: DeclineReason) -> Challenge:
@@ -134,10 +133,6 @@ class ChallengeBook:
         challenge.settled = ChallengeStatus.DECLINED
         challenge.decline_reason = reason
         return challenge
-
-    def cancel(self, challenge: Challenge) -> None:
-        """Withdraw an active challenge."""
-        challenge.settled = ChallengeStatus.CANCELED
 
 
 def _with_start(terms: Terms) -> Terms:

@@ -5,7 +5,7 @@ it. Observers are called with everything that happens.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from engine.facade import STARTING_FEN, Board, chess960_fen
@@ -257,16 +257,12 @@ class Site:
         return self.announce(challenge)
 
     def accept(self, challenge_id: str, account: Account) -> None:
-        offered = self.challenges.get(challenge_id)
-        if offered is not None and offered.target is account and offered.is_active:
-            self.quotas.check_bot_game(account, offered.challenger, monotonic_ms())
-        challenge = self.challenges.accept(challenge_id, account)
-        seats = {
-            challenge.final_color: Player(challenge.challenger, new_id(SECRET_LENGTH)),
-            challenge.final_color.other: Player(challenge.target, new_id(SECRET_LENGTH)),
-        }
+        challenge = self.challenges.acceptable(challenge_id, account)
+        self.quotas.check_bot_game(account, challenge.challenger, monotonic_ms())
+        challenge.settled = ChallengeStatus.ACCEPTED
         self._settle(challenge, ChallengeStatus.ACCEPTED)
-        self._start_game(challenge.id, challenge.terms, seats, Source.FRIEND)
+        players = {challenge.final_color: challenge.challenger, challenge.final_color.other: challenge.target}
+        self._start_game(challenge.id, challenge.terms, players, Source.FRIEND)
 
     def decline(self, challenge_id: str, account: Account, reason: DeclineReason) -> None:
         challenge = self.challenges.decline(challenge_id, account, reason)
@@ -277,7 +273,7 @@ class Site:
         """Withdraw one's own challenge, decline another's, or abort the game that it became."""
         challenge = self.challenges.get(challenge_id)
         if challenge is not None and challenge.is_active and challenge.challenger is account:
-            self.challenges.cancel(challenge)
+            challenge.settled = ChallengeStatus.CANCELED
             self._tell_both(challenge, payloads.challenge_canceled(self.challenge_shape(challenge)))
             self._settle(challenge, ChallengeStatus.CANCELED)
         elif challenge is not None and challenge.is_active and challenge.target is account:
@@ -316,15 +312,15 @@ class Site:
         self,
         game_id: str,
         terms: Terms,
-        seats: dict[Color, Player],
+        players: Mapping[Color, Account],
         source: Source,
         tournament_id: str | None = None,
     ) -> GameSession:
         variant, initial_fen = self._start_position(terms)
         setup = GameSetup(
             id=game_id,
-            white=seats[Color.WHITE],
-            black=seats[Color.BLACK],
+            white=Player(players[Color.WHITE], new_id(SECRET_LENGTH)),
+            black=Player(players[Color.BLACK], new_id(SECRET_LENGTH)),
             variant=variant,
             time_control=self._in_our_days(terms.time_control),
             initial_fen=initial_fen,
@@ -344,11 +340,8 @@ class Site:
 
     def _start_arena_game(self, arena: Arena, white: Account, black: Account) -> GameSession:
         terms = Terms(arena.terms.variant, arena.terms.clock, arena.terms.rated)
-        seats = {
-            Color.WHITE: Player(white, new_id(SECRET_LENGTH)),
-            Color.BLACK: Player(black, new_id(SECRET_LENGTH)),
-        }
-        return self._start_game(new_id(), terms, seats, Source.ARENA, arena.id)
+        players = {Color.WHITE: white, Color.BLACK: black}
+        return self._start_game(new_id(), terms, players, Source.ARENA, arena.id)
 
     def _in_our_days(self, control: TimeControl) -> TimeControl:
         if isinstance(control, Correspondence):
@@ -371,12 +364,11 @@ class Site:
         if not game.is_over:
             self._notify(GameChanged(session))
             return
-        for color in Color:
-            account = game.setup.account(color)
-            if game.status is not Status.ABORTED:
-                account.count_game(color, game.winner)
-        if game.status is not Status.ABORTED and self._repeats.note(game):
-            game.is_rated = False
+        if game.status is not Status.ABORTED:
+            for color in Color:
+                game.setup.account(color).count_game(color, game.winner)
+            if self._repeats.note(game):
+                game.is_rated = False
         self._tell_players(session, payloads.game_finish)
         self._notify(GameEnded(session))
 
