@@ -38,7 +38,9 @@ _HEADERS: Final = {
     "Cache-Control": "no-cache",
 }
 
-Handler = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request], Awaitable[Response | None]]
+
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Forbidden(ApiError):
@@ -95,13 +97,16 @@ class Page:
         self.end_streams()
         self._person.close()
 
-    def _guarded(self, handler: Handler) -> Handler:
-        """Return `handler` with the checks of the sender, errors as JSON, and the headers of every answer."""
+    def _guarded(self, handler: Handler) -> Endpoint:
+        """Return `handler` with the checks of the sender, errors as JSON, and the headers of every answer.
+
+        A handler that returns nothing has done what the person wants.
+        """
 
         async def answer(request: Request) -> Response:
             try:
                 check_sender(request)
-                response = await handler(request)
+                response = await handler(request) or JSONResponse({"ok": True})
             except ApiError as error:
                 response = JSONResponse({"error": _sentence(error.text)}, error.status)
             response.headers.update(_HEADERS)
@@ -127,23 +132,19 @@ class Page:
         self._feeds = {it for it in self._feeds if it.is_open} | {feed}
         return EventStream(feed)
 
-    async def _challenge(self, request: Request) -> Response:
+    async def _challenge(self, request: Request) -> None:
         await self._person.challenge(await _form(request))
-        return _done()
 
-    async def _cancel(self, request: Request) -> Response:
+    async def _cancel(self, request: Request) -> None:
         self._person.cancel_challenge()
-        return _done()
 
-    async def _answer(self, request: Request) -> Response:
+    async def _answer(self, request: Request) -> None:
         form = await _form(request)
         await self._person.answer_challenge(accept=form.get("accept") is True)
-        return _done()
 
-    async def _command(self, request: Request) -> Response:
+    async def _command(self, request: Request) -> None:
         form = await _form(request)
         await self._person.command(request.path_params["game_id"], request.path_params["command"], form)
-        return _done()
 
     async def _pgn(self, request: Request) -> Response:
         game = self._person.session(request.path_params["game_id"]).game
@@ -212,10 +213,6 @@ async def _answer_unknown(_request: Request, error: Exception) -> Response:
 def _sentence(text: str) -> str:
     """Return an error as a sentence."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
-
-
-def _done() -> Response:
-    return JSONResponse({"ok": True})
 
 
 def _static_files() -> list[tuple[str, Traversable]]:

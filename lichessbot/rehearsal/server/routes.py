@@ -28,7 +28,7 @@ from lichessbot.rehearsal.server.payloads import Json
 from lichessbot.rehearsal.server.site import Site
 from lichessbot.rehearsal.server.streams import LineStream
 
-Handler = Callable[[Site, Call], Awaitable[Response]]
+Handler = Callable[[Site, Call], Awaitable[Response | None]]
 OpenHandler = Callable[[Site, Request], Awaitable[Response]]
 
 EVENT_SCOPES = (Right.BOT_PLAY, Right.CHALLENGE_READ, Right.BOARD_PLAY)
@@ -119,7 +119,9 @@ def _routes(site: Site) -> list[BaseRoute]:
 
 
 async def _authorised(site: Site, handler: Handler, accepted: tuple[Right, ...], request: Request) -> Response:
-    return await handler(site, Call(request, authorise(request, site.accounts, accepted)))
+    """Answer a request with a token; a handler that returns nothing has carried out a command."""
+    answer = await handler(site, Call(request, authorise(request, site.accounts, accepted)))
+    return JSONResponse(payloads.OK) if answer is None else answer
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:
@@ -151,11 +153,10 @@ async def now_playing(site: Site, call: Call) -> Response:
     return JSONResponse({"nowPlaying": games[:count], "nbMyTurn": on_turn})
 
 
-async def upgrade(site: Site, call: Call) -> Response:
+async def upgrade(site: Site, call: Call) -> None:
     if call.account.games_played:
         raise Refused("You already have games played. Make a new account.")
     call.account.upgrade_to_bot()
-    return JSONResponse(payloads.OK)
 
 
 async def test_tokens(site: Site, request: Request) -> Response:
@@ -222,11 +223,10 @@ async def game_stream(site: Site, call: Call) -> Response:
 # Game commands (3.3).
 
 
-async def move(site: Site, call: Call) -> Response:
+async def move(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
     offering_draw = forms.optional_bool(call.query("offeringDraw"))
     session.play(color, call.path("uci"), offering_draw=offering_draw)
-    return JSONResponse(payloads.OK)
 
 
 async def read_chat(site: Site, call: Call) -> Response:
@@ -234,47 +234,40 @@ async def read_chat(site: Site, call: Call) -> Response:
     return JSONResponse(payloads.chat_history(session.game.chat))
 
 
-async def write_chat(site: Site, call: Call) -> Response:
+async def write_chat(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
     session.say(color, *forms.chat_line(await call.form()))
-    return JSONResponse(payloads.OK)
 
 
-async def abort(site: Site, call: Call) -> Response:
+async def abort(site: Site, call: Call) -> None:
     session, _ = _seat(site, call)
     session.abort()
-    return JSONResponse(payloads.OK)
 
 
-async def resign(site: Site, call: Call) -> Response:
+async def resign(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
     session.resign(color)
-    return JSONResponse(payloads.OK)
 
 
-async def draw(site: Site, call: Call) -> Response:
+async def draw(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
     session.answer_draw(color, accept=forms.is_true(call.path("accept")))
-    return JSONResponse(payloads.OK)
 
 
-async def takeback(site: Site, call: Call) -> Response:
+async def takeback(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
     session.answer_takeback(color, accept=forms.is_true(call.path("accept")))
-    return JSONResponse(payloads.OK)
 
 
-async def claim_victory(site: Site, call: Call) -> Response:
+async def claim_victory(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
     await asyncio.sleep(site.timing.claim_s)
     session.claim_victory(color)
-    return JSONResponse(payloads.OK)
 
 
-async def claim_draw(site: Site, call: Call) -> Response:
+async def claim_draw(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
     session.claim_draw(color)
-    return JSONResponse(payloads.OK)
 
 
 async def unknown_command(site: Site, call: Call) -> Response:
@@ -311,20 +304,17 @@ async def show_challenge(site: Site, call: Call) -> Response:
     return JSONResponse(site.shown_challenge(call.path("challenge_id"), call.account))
 
 
-async def accept_challenge(site: Site, call: Call) -> Response:
+async def accept_challenge(site: Site, call: Call) -> None:
     site.accept(call.path("challenge_id"), call.account)
-    return JSONResponse(payloads.OK)
 
 
-async def decline_challenge(site: Site, call: Call) -> Response:
+async def decline_challenge(site: Site, call: Call) -> None:
     reason = DeclineReason.of_key((await call.form()).get("reason", ""))
     site.decline(call.path("challenge_id"), call.account, reason)
-    return JSONResponse(payloads.OK)
 
 
-async def cancel_challenge(site: Site, call: Call) -> Response:
+async def cancel_challenge(site: Site, call: Call) -> None:
     site.cancel(call.path("challenge_id"), call.account)
-    return JSONResponse(payloads.OK)
 
 
 # Arena tournaments.
@@ -334,23 +324,20 @@ async def show_arena(site: Site, request: Request) -> Response:
     return JSONResponse(site.arena_runner.shown(request.path_params["arena_id"]))
 
 
-async def join_arena(site: Site, call: Call) -> Response:
+async def join_arena(site: Site, call: Call) -> None:
     site.arena_runner.join(call.path("arena_id"), call.account, forms.application(await call.form()))
-    return JSONResponse(payloads.OK)
 
 
-async def leave_arena(site: Site, call: Call) -> Response:
+async def leave_arena(site: Site, call: Call) -> None:
     site.arena_runner.arena(call.path("arena_id")).withdraw(call.account, monotonic_ms())
-    return JSONResponse(payloads.OK)
 
 
-async def join_team(site: Site, call: Call) -> Response:
+async def join_team(site: Site, call: Call) -> None:
     team = site.teams.get(call.path("team_id"))
     if team is None:
         raise NotFound()
     form = await call.form()
     team.join(call.account, form.get("password"), forms.message(form))
-    return JSONResponse(payloads.OK)
 
 
 # Games (3.5).
