@@ -118,7 +118,7 @@ class Analysis:
                 if ply < len(self.moves):
                     board.push(self.moves[ply])
         except (OSError, ValueError) as error:
-            self._report_fault(str(error) or type(error).__name__)
+            self._report(str(error) or type(error).__name__)
         finally:
             self._engine.kill()
             self._engine.communicate()
@@ -150,23 +150,19 @@ class Analysis:
                 return lines
         raise OSError("the engine ended")
 
-    def _report(self, position: Position) -> None:
-        def take() -> None:
-            self.positions.append(position)
-            self._on_change()
-
-        self._call(take)
-
-    def _report_fault(self, text: str) -> None:
-        def take() -> None:
-            self.fault = text
-            self._on_change()
-
-        self._call(take)
-
-    def _call(self, take: Callable[[], None]) -> None:
+    def _report(self, found: Position | str) -> None:
+        """Tell the event loop a position, or a fault in words."""
         with suppress(RuntimeError):        # the event loop has ended: nobody looks
-            self._loop.call_soon_threadsafe(lambda: None if self._cancelled else take())
+            self._loop.call_soon_threadsafe(self._take, found)
+
+    def _take(self, found: Position | str) -> None:
+        if self._cancelled:
+            return
+        if isinstance(found, Position):
+            self.positions.append(found)
+        else:
+            self.fault = found
+        self._on_change()
 
 
 def _last_score(lines: list[str]) -> accuracy.Score | None:
