@@ -73,9 +73,9 @@ class ShufflingOpponent:
 
 
 class EngineOpponent:
-    """Our own engine at a fixed depth, within its clock."""
+    """Our own engine within its clock, at a fixed depth if one is given."""
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, depth: int | None) -> None:
         self._depth = depth
         self._engine = Engine(ENGINE_HASH_MB, ENGINE_OVERHEAD_MS)
 
@@ -86,18 +86,12 @@ class EngineOpponent:
         return best
 
 
-class LevelOpponent:
+class LevelOpponent(EngineOpponent):
     """Our own engine at a level."""
 
     def __init__(self, level: int, seed: str) -> None:
-        self._engine = Engine(ENGINE_HASH_MB, ENGINE_OVERHEAD_MS)
+        super().__init__(depth=None)
         self._engine.limit_strength(level, crc32(seed.encode()))
-
-    def choose(self, board: Board, clocks: Limits) -> str:
-        self._engine.set_position(board)
-        best = self._engine.go(clocks).best_move
-        assert best is not None, "asked for a move in a finished game"
-        return best
 
 
 def make_opponent(kind: OpponentKind, *, seed: str, depth: int, level: int = LEVELS[0]) -> Opponent:
