@@ -151,14 +151,10 @@ def _assign(plan: FaultPlan) -> list[_Assigned]:
     assigned: list[_Assigned] = []
     assigned_at: Counter[tuple[Layer, Place]] = Counter()
     for placed in plan.placed_faults:
-        spot = placed.fault.spec.layer, placed.place
-        rounds, turn = divmod(assigned_at[spot], 1 if _belongs_to_no_game(placed) else plan.games)
-        number = None if _belongs_to_no_game(placed) else 1 + (turn + plan.seed) % plan.games
+        spot, is_without_game = (placed.fault.spec.layer, placed.place), placed.place in WITHOUT_GAME
+        rounds, turn = divmod(assigned_at[spot], 1 if is_without_game else plan.games)
+        number = None if is_without_game else 1 + (turn + plan.seed) % plan.games
         late = random.Random(f"{plan.seed}/{placed}").randrange(SPACING) if spot in _FREQUENT else 0
         assigned.append(_Assigned(placed, number, 1 + late + SPACING * rounds))
         assigned_at[spot] += 1
     return sorted(assigned, key=lambda it: it.due)
-
-
-def _belongs_to_no_game(placed: PlacedFault) -> bool:
-    return placed.place in WITHOUT_GAME
