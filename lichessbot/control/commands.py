@@ -103,7 +103,9 @@ def _options_of(command: ControlCommand, options: object) -> dict[str, str]:
 
 def request_line(command: ControlCommand, argument: str = "", options: Mapping[str, str] | None = None) -> bytes:
     message: dict[str, object] = {"command": command.value, "argument": argument}
-    return _line({**message, "options": dict(options)} if options else message)
+    if options:
+        message["options"] = dict(options)
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
 def answer_line(answer: ControlAnswer) -> bytes:
@@ -148,10 +150,6 @@ def _object(line: bytes) -> dict[str, object]:
     if not isinstance(message, dict):
         raise UnreadableLine(f"expected a JSON object, found {_quoted(message)}")
     return message
-
-
-def _line(message: Mapping[str, object]) -> bytes:
-    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 def _quoted(value: object) -> str:
