@@ -59,10 +59,9 @@ class Snapshots:
     def __init__(self, emit: Callable[[ControlRequest], None]) -> None:
         self._emit = emit
         self._log = EventLog()
-        self._latest: Snapshot | None = None
+        self._latest: Snapshot | NoStatus = NoStatus("nothing is known yet")
         self._shown: Snapshot | None = None
         """What followers have seen: a later one that differs only by the time is no news."""
-        self._failure: NoStatus | None = None
         self._asked_at = self._shown_at = float("-inf")
         self._asking = asyncio.Lock()
         self._followers: set[_Follower] = set()
@@ -78,19 +77,19 @@ class Snapshots:
         async with self._asking:
             if time.monotonic() - self._asked_at >= EVERY_S:
                 await self._ask_again()
-            if self._latest is None:
-                raise self._failure or NoStatus("nothing is known yet")
+            if isinstance(self._latest, NoStatus):
+                raise self._latest
             return self._latest
 
     async def _ask_again(self) -> None:
         self._asked_at = time.monotonic()
         try:
-            self._latest, self._failure = Snapshot(await self._ask()), None
+            self._latest = found = Snapshot(await self._ask())
         except NoStatus as error:
-            self._latest, self._failure = None, error
+            self._latest = error
             self._asked_at = time.monotonic()  # those who have waited meanwhile need not wait again
         else:
-            self._compare(self._latest)
+            self._compare(found)
 
     async def _ask(self) -> Status:
         request = ControlRequest(ControlCommand.STATUS)
