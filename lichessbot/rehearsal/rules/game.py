@@ -248,12 +248,7 @@ class Game:
     @property
     def can_be_claimed(self) -> bool:
         """Whether the game of an absent player can be claimed."""
-        return (
-            not self.is_over
-            and isinstance(self.setup.time_control, RealTime)
-            and self.ply >= BOTH_MOVED_PLIES
-            and Rule.NO_CLAIM_WIN not in self.setup.rules
-        )
+        return self.is_timed and not self.is_over and Rule.NO_CLAIM_WIN not in self.setup.rules
 
     # Offers. No error: an offer that the rules do not allow is ignored.
 
