@@ -21,7 +21,7 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted
 from lichessbot.log import EventLog
-from lichessbot.storage.game_records import rated
+from lichessbot.storage.game_records import changed
 from lichessbot.timeouts import Timeouts, earliest, is_due
 from lichessbot.uci.restarting_engine import IdleEngines
 from lichessbot.uci.search import EngineDied
@@ -174,7 +174,7 @@ class GameManager:
             self._correspondence.revisit(info.game_id, time.monotonic())
         log_rating(info)
         if info.rating_diff is not None and self._context is not None:
-            self._context.store.record(rated(info.game_id, info.rating_diff))
+            self._context.store.record(changed(info.game_id, rating_diff=info.rating_diff))
 
     def tick(self) -> None:
         """Do what is due in any game."""

@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 
 from lichessbot.log import counted
 from lichessbot.storage.database import Statement
+from lichessbot.storage.tables import added
 
 _SUBJECT_TO_CHANGE: Final = (
     "eco", "opening", "rating_diff", "ended_at", "status", "result", "plies", "level", "chosen_level",
@@ -264,33 +265,24 @@ def taken_back(game_id: str, plies: int) -> Statement:
 
 
 def said(game_id: str, line: ChatRecord) -> Statement:
-    sql = "INSERT INTO chat (game_id, said_at, room, author, text) VALUES (?, ?, ?, ?, ?)"
-    return sql, [(game_id, line.said_at, line.room, line.author, line.text)]
+    return added("chat", game_id=game_id, said_at=line.said_at, room=line.room, author=line.author, text=line.text)
 
 
 def ended(record: GameRecord) -> Statement:
     """Return the statement that records the end of a game."""
-    return _changed(record, "ended_at", "status", "result", "plies")
+    end = {"ended_at": record.ended_at, "status": record.status, "result": record.result}
+    return changed(record.id, **end, plies=record.plies)
 
 
 def named(record: GameRecord) -> Statement:
     """Return the statement that records the opening of a game."""
-    return _changed(record, "eco", "opening", "plies")
+    return changed(record.id, eco=record.eco, opening=record.opening, plies=record.plies)
 
 
-def levelled(game_id: str, level: int | None) -> Statement:
-    """Return the statement that records the level at which we play."""
-    return "UPDATE games SET level = ? WHERE id = ?", [(level, game_id)]
-
-
-def rated(game_id: str, rating_diff: int) -> Statement:
-    """Return the statement that records how much our rating changed, which Lichess tells after the end."""
-    return "UPDATE games SET rating_diff = ? WHERE id = ?", [(rating_diff, game_id)]
-
-
-def _changed(record: GameRecord, *names: str) -> Statement:
-    sql = f"UPDATE games SET {', '.join(f'{name} = ?' for name in names)} WHERE id = ?"
-    return sql, [[*(getattr(record, name) for name in names), record.id]]
+def changed(game_id: str, **values: object) -> Statement:
+    """Return the statement that changes these columns of a game."""
+    sql = f"UPDATE games SET {', '.join(f'{name} = ?' for name in values)} WHERE id = ?"
+    return sql, [(*values.values(), game_id)]
 
 
 def _marks(names: Sequence[str]) -> str:

@@ -31,6 +31,7 @@ from lichessbot.storage.game_records import (
     Result,
     Retention,
     Scores,
+    changed,
 )
 from lichessbot.storage.old_rows import OLDEST, outdated
 from lichessbot.storage.player_list import PlayerList
@@ -179,7 +180,7 @@ class Store:
 
     def note_left(self, game_id: str) -> None:
         """Record that the game is over or that we left it."""
-        self.record(("UPDATE games SET left_at = ? WHERE id = ?", [(time.time(), game_id)]))
+        self.record(changed(game_id, left_at=time.time()))
 
     def note_result(self, game: GameRecord, result: Result) -> None:
         """Count a game that has ended, in memory only: `record` writes it."""
@@ -195,7 +196,7 @@ class Store:
         """Record the opponent's choice, which holds to the end of the game."""
         self._chosen_levels[game_id] = level
         _forget_oldest(self._chosen_levels)
-        self.record(("UPDATE games SET chosen_level = ? WHERE id = ?", [(level, game_id)]))
+        self.record(changed(game_id, chosen_level=level))
 
     def moves_of(self, game_id: str) -> Sequence[MoveRecord]:
         """Return the moves of a game that are on disk, for any thread but the main one; none if the disk fails."""

@@ -167,7 +167,7 @@ def test_statistics_are_counted_again_only_after_a_game_has_changed(
     changes = [
         game_records.begun(replace(game, id="game0006")),
         game_records.ended(replace(game, id="game0006", ended_at=1e10, result=Result.DRAWN)),
-        game_records.rated("game0006", -3),
+        game_records.changed("game0006", rating_diff=-3),
         game_records.named(replace(game, eco="")),
         ("DELETE FROM games WHERE id = 'game0006'", [()]),
     ]

@@ -65,7 +65,7 @@ class GameRecorder:
         record = self._record
         if record is not None and (record.level != level or not self._level_is_recorded):
             self._record, self._level_is_recorded = replace(record, level=level), True
-            self._store.record(game_records.levelled(record.id, level))
+            self._store.record(game_records.changed(record.id, level=level))
 
     def note_sent(self, chosen: ChosenMove, reaction_ms: float, now: float) -> None:
         """Note that our move is being sent, perhaps again, after that much time of our own."""

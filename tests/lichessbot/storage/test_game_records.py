@@ -67,7 +67,7 @@ def test_a_game_is_complete_after_its_parts_were_written(tmp_path: Path) -> None
         store.record(game_records.said(GAME.id, ChatRecord(1001.0, "player", "Ferdinand", "half a \ud83d character")))
         store.record(game_records.ended(OVER))
         store.record(game_records.named(OVER))
-        store.record(game_records.rated(GAME.id, -7))
+        store.record(game_records.changed(GAME.id, rating_diff=-7))
     found = game(tmp_path)
     assert found == replace(OVER, rating_diff=-7, joined_at=found.joined_at)
     assert moves(tmp_path) == [OURS, THEIRS]

@@ -10,8 +10,8 @@ from lichessbot.storage.game_records import (
     LevelResults,
     Result,
     begun,
+    changed,
     ended,
-    levelled,
 )
 from lichessbot.storage.store import Store
 
@@ -45,7 +45,7 @@ def test_the_latest_results_at_a_level_are_known_after_a_restart(tmp_path: Path)
     ]
     for number, (level, result, facts) in enumerate(played):
         record = replace(GAME, id=f"game000{number}", **facts)
-        store.record(begun(record), levelled(record.id, level))
+        store.record(begun(record), changed(record.id, level=level))
         store.record(ended(replace(record, ended_at=10.0 + number, status="mate", result=result)))
     store.close()
     store = Store(Database(tmp_path))

@@ -16,7 +16,7 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFinish, GameInfo
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.game_records import MoveRecord, Result, Score, rated, taken_back
+from lichessbot.storage.game_records import MoveRecord, Result, Score, changed, taken_back
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import FALLBACK, BestMove, SearchInfo
 from tests.lichessbot.games.recording.recorded import GAME, WON, Notes, Recording
@@ -177,7 +177,7 @@ def test_the_rating_change_is_recorded_when_the_event_stream_tells_it() -> None:
     for more in ({}, {"ratingDiff": -7}):
         game = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}, **more})
         manager.finished(game, StreamEvent(None, GameFinish(game=game), 0.0))
-    assert store.statements == [rated(GAME, -7)]
+    assert store.statements == [changed(GAME, rating_diff=-7)]
 
 
 def test_the_level_that_played_last_is_recorded_and_named_in_the_pgn() -> None:
