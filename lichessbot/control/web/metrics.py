@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -14,9 +14,7 @@ METRICS_TYPE: Final = CONTENT_TYPE_LATEST
 
 def metrics(status: Status, pages: int) -> bytes:
     """Return a status as text for Prometheus; `pages`: how many pages follow the events."""
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Status(status, pages))
-    return bytes(generate_latest(registry))
+    return bytes(generate_latest(_Status(status, pages)))
 
 
 class _Status(Collector):
@@ -26,7 +24,8 @@ class _Status(Collector):
 
     def collect(self) -> Iterable[Metric]:
         it = self._status
-        yield InfoMetricFamily("lichessbot", "The running daemon.", {"version": it.version, "account": _account(it)})
+        daemon = {"version": it.version, "account": it.connection.account or ""}
+        yield InfoMetricFamily("lichessbot", "The running daemon.", daemon)
         yield _gauge("start_time_seconds", "When the daemon started, since 1970.", it.began_epoch_s)
         text = "1 for what the daemon does about new games, 0 for the rest."
         yield _labelled("activity", text, "activity", {name: float(name is it.activity) for name in Activity})
@@ -41,10 +40,6 @@ class _Status(Collector):
         for name in type(it.faults).__slots__:
             faults.add_metric([name], getattr(it.faults, name))
         yield faults
-
-
-def _account(it: Status) -> str:
-    return it.connection.account or ""
 
 
 def _connection(it: Status) -> Iterator[Metric]:
