@@ -54,7 +54,7 @@ def _variant(form: Form) -> Variant:
 def _clock(form: Form) -> TimeControl:
     if form.get("unlimited") is True:
         return Unlimited()
-    limit_s, increment_s = _number(form, "limit", "seconds"), _number(form, "increment", "seconds")
+    limit_s, increment_s = _seconds(form, "limit"), _seconds(form, "increment")
     if limit_s not in OFFERED_LIMITS_S:
         nearest_s = min(OFFERED_LIMITS_S, key=lambda it: abs(it - limit_s))
         raise Refused(
@@ -95,11 +95,11 @@ def _choice(form: Form, field: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
-def _number(form: Form, field: str, unit: str) -> float:
+def _seconds(form: Form, field: str) -> float:
     value = form.get(field)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Refused(f"{field}: a number of {unit} is missing")
+        raise Refused(f"{field}: a number of seconds is missing")
     try:
         return float(value)
     except OverflowError as error:
-        raise Refused(f"{field}: the number of {unit} is too large") from error
+        raise Refused(f"{field}: the number of seconds is too large") from error
