@@ -50,12 +50,10 @@ def _anchor(engine: dict[str, object], folder: Path) -> None:
     match engine.get("command"):
         case [str(program), *arguments] if "/" in program:
             engine["command"] = [_absolute(program, folder), *arguments]
-    match engine.get("dir"):
-        case str(name):
-            engine["dir"] = _absolute(name, folder)
-    match engine.get("working_dir"):
-        case str(name) if name:
-            engine["working_dir"] = _absolute(name, folder)
+    if "dir" in engine:
+        engine["dir"] = _anchored(engine["dir"], folder)
+    if engine.get("working_dir"):
+        engine["working_dir"] = _anchored(engine["working_dir"], folder)
     books, tables = inside(engine, "polyglot", "book"), inside(engine, "lichess_bot_tbs", "syzygy")
     if isinstance(books, dict):
         books |= {variant: _anchored(files, folder) for variant, files in books.items()}
