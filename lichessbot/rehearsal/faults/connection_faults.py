@@ -27,10 +27,6 @@ _LAST_DATA_RECEIVED = struct.Struct("52x I")    # of Linux's `tcp_info`: millise
 _TICK = b"1\r\n\n\r\n"                  # an empty line as a chunk, which no fault strikes
 
 
-def _ignore(_traffic: Traffic) -> None:
-    """The default of `on_loss`."""
-
-
 @dataclass(eq=False)
 class _Connection:
     """The connection of a client, and the one to the server."""
@@ -74,7 +70,7 @@ class Proxy:
         port: int,
         schedule: FaultSchedule,
         timing: Timing,
-        on_loss: Callable[[Traffic], None] = _ignore,
+        on_loss: Callable[[Traffic], None] = lambda _traffic: None,
     ) -> None:
         """`on_loss` is called with each request whose answer reaches the client late or not at all."""
         self._host = host

@@ -63,7 +63,7 @@ class FaultSchedule:
 
     def __init__(self, plan: FaultPlan, on_strike: _Strike = lambda _placed, _game_id: None) -> None:
         self.plan = plan
-        self.on_strike = on_strike
+        self._on_strike = on_strike
         self._numbers: dict[str, int] = {}
         self._opportunities: Counter[tuple[Layer, Place, int | None]] = Counter()
         self._assigned = [] if plan.chance is not None else _assign(plan)
@@ -92,7 +92,7 @@ class FaultSchedule:
         placed = self._choose(candidates, number, opportunity)
         if placed is None:
             return None
-        self.on_strike(placed, game_id)
+        self._on_strike(placed, game_id)
         return placed.fault
 
     def carry_out(self, placed: PlacedFault, game_id: str) -> None:
@@ -100,7 +100,7 @@ class FaultSchedule:
         number = self.number(game_id)
         for assigned in self._assigned:
             assigned.struck = assigned.struck or (assigned.placed == placed and assigned.number == number)
-        self.on_strike(placed, game_id)
+        self._on_strike(placed, game_id)
 
     def never_struck(self) -> list[str]:
         """Return the assigned faults that have not struck, with their places if those were chosen."""
