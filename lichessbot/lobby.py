@@ -255,11 +255,10 @@ class Lobby:
         match event:
             case ChallengeReceived(challenge=challenge):
                 self._last.remember(challenge, self._our_id)
-                if challenge.challenger is not None and challenge.challenger.id == self._our_id:
+                if challenge.challenger.id == self._our_id:
                     self._matchmaker.challenge_echoed(challenge)
                 else:
-                    if challenge.challenger is not None:
-                        self._matchmaker.challenged_by(challenge.challenger.id)
+                    self._matchmaker.challenged_by(challenge.challenger.id)
                     self._challenges.answer(event, received_at)
             case ChallengeCanceled(challenge=challenge):
                 self._challenges.canceled(challenge)

@@ -75,7 +75,7 @@ class ChallengeHandler:
     def waiting(self, config: ChallengeConfig) -> Sequence[str]:
         """Return the names of the challengers who wait for a slot, the next one first."""
         challengers = (queued.challenge.challenger for queued in self._queue.in_order(config))
-        return [user.name or user.id for user in challengers if user is not None]
+        return [str(user) for user in challengers if user.id]
 
     def describe(self, config: ChallengeConfig) -> tuple[WaitingChallenge, ...]:
         """Return the challenges that wait for a slot, the next one first, for the operator."""
@@ -147,7 +147,7 @@ class ChallengeHandler:
             self._close(challenge.id, ChallengeOutcome.DECLINED, "by another program")
 
     def _history(self, challenge: Challenge, snapshot: Snapshot) -> ChallengerHistory:
-        config, user_id = snapshot.config.challenge, slot_holder_of(challenge).user_id
+        config, user_id = snapshot.config.challenge, challenge.challenger.id
         since = time.time() - (config.recent_bot_challenge_age or 0)
         return ChallengerHistory(
             recent=self._store.challenges.accepted_since(user_id, since),
@@ -182,7 +182,7 @@ class ChallengeHandler:
 
     def _decline_later(self, challenge: Challenge, rule: str, because: str) -> None:
         """Decline because no slot is free, and keep the next one for a while for a human who may come back."""
-        if not challenge.from_bot:
+        if not challenge.challenger.is_bot:
             self.human_expected_until = time.monotonic() + self._timeouts.human_waits.total_seconds()
         self._decline(challenge, Decline(DeclineReason.LATER, rule, because))
 
@@ -324,9 +324,9 @@ def _waiting(queued: QueuedChallenge, now: float) -> WaitingChallenge:
     user = challenge.challenger
     return WaitingChallenge(
         challenge_id=challenge.id,
-        challenger=(user.name or user.id) if user else "anonymous",
-        title=user.title if user else "",
-        rating=user.rating if user else None,
+        challenger=str(user),
+        title=user.title,
+        rating=user.rating,
         time_control=str(challenge.time_control),
         variant=challenge.variant.key,
         rated=challenge.rated,
@@ -350,14 +350,14 @@ def _decision(it: ChallengeRecord) -> ChallengeDecision:
 
 
 def _facts(challenge: Challenge) -> dict[str, object]:
-    user_id, user = slot_holder_of(challenge).user_id, challenge.challenger
+    user = challenge.challenger
     return {
         "challenge": challenge.id,
-        "challenger": user_id or "anonymous",
+        "challenger": user.id or "anonymous",
         "speed": challenge.speed,
         "rematch_of": challenge.rematch_of,
-        "title": user.title or None if user else None,
-        "rating": user.rating if user else None,
+        "title": user.title or None,
+        "rating": user.rating,
         "clock": challenge.time_control,
         "rated": challenge.rated,
         "variant": challenge.variant.key,
@@ -365,21 +365,21 @@ def _facts(challenge: Challenge) -> dict[str, object]:
 
 
 def _entry(challenge: Challenge) -> ChallengeRecord:
-    challenger, user, us = slot_holder_of(challenge), challenge.challenger, challenge.destination
+    user = challenge.challenger
     return ChallengeRecord(
         id=challenge.id,
         received_at=time.time(),
-        challenger=challenger.user_id,
-        is_bot=challenger.is_bot,
-        rating=user.rating if user else None,
-        our_rating=us.rating if us else None,
+        challenger=user.id,
+        is_bot=user.is_bot,
+        rating=user.rating,
+        our_rating=challenge.destination.rating,
         variant=challenge.variant.key,
         speed=challenge.speed,
         terms=f"{challenge.time_control} {(Mode.RATED if challenge.rated else Mode.CASUAL)}",
-        has_clock=challenger.has_clock,
+        has_clock=challenge.time_control.clock is not None,
         answer=ChallengeOutcome.WAITING,
         reason="",
         rule="",
         because="",
-        challenger_name=user.name.removeprefix(f"{user.title} ") if user else "",
+        challenger_name=user.name.removeprefix(f"{user.title} "),
     )

@@ -81,7 +81,7 @@ class _Case:
     bot_api: bool
 
     def decline(self, reason: DeclineReason, key: str, because: str) -> Decline:
-        return Decline(reason, self.config.cited(key, is_bot=self.challenge.from_bot), because)
+        return Decline(reason, self.config.cited(key, is_bot=self.challenge.challenger.is_bot), because)
 
 
 _Check = Callable[[_Case], Decline | None]
@@ -89,18 +89,18 @@ _Check = Callable[[_Case], Decline | None]
 
 def slot_holder_of(challenge: Challenge) -> SlotHolder:
     """Return who would take the slot."""
-    user = challenge.challenger
-    return SlotHolder(user.id if user else "", challenge.from_bot, has_clock=challenge.time_control.clock is not None)
+    has_clock = challenge.time_control.clock is not None
+    return SlotHolder(challenge.challenger.id, challenge.challenger.is_bot, has_clock)
 
 
 def decide(received: ChallengeReceived, snapshot: Snapshot, history: ChallengerHistory) -> Decision:
     """Return the answer to a challenge."""
     challenge, config = received.challenge, snapshot.config.challenge
-    if challenge.challenger is not None and challenge.challenger.id == snapshot.our_id:
+    if challenge.challenger.id == snapshot.our_id:
         return Ignore("our own challenge")
     if challenge.status != _OPEN_STATUS:
         return Ignore(f"its status is {challenge.status}")
-    rules = config.rules_for(is_bot=challenge.from_bot)
+    rules = config.rules_for(is_bot=challenge.challenger.is_bot)
     case = _Case(challenge, config, rules, snapshot, history, received.compat.bot)
     objections = (check(case) for check in _CHECKS)
     return next((objection for objection in objections if objection), None) or _accept_or_wait(case)
@@ -108,7 +108,7 @@ def decide(received: ChallengeReceived, snapshot: Snapshot, history: ChallengerH
 
 def _accept_or_wait(case: _Case) -> Accept | Wait:
     """Return the answer to a challenge that meets every rule: it depends on the free slots."""
-    config, occupancy, is_bot = case.config, case.snapshot.occupancy, case.challenge.from_bot
+    config, occupancy, is_bot = case.config, case.snapshot.occupancy, case.challenge.challenger.is_bot
     if case.challenge.time_control.clock is None:
         rule = config.cited("max_correspondence_games", is_bot=is_bot)
         return Accept(rule, f"it meets every rule; such games now: {occupancy.correspondence_games}")
@@ -126,7 +126,7 @@ def _accept_or_wait(case: _Case) -> Accept | Wait:
 
 
 def _challenger(case: _Case) -> Decline | None:
-    config, is_bot = case.config, case.challenge.from_bot
+    config, is_bot = case.config, case.challenge.challenger.is_bot
     if is_bot and not config.accept_bot:
         return case.decline(DeclineReason.NO_BOT, "accept_bot", "bots are not accepted")
     has_clock = case.challenge.time_control.clock is not None
@@ -261,16 +261,14 @@ def _bot_compatible(case: _Case) -> Decline | None:
 
 
 def _rating(case: _Case) -> Decline | None:
-    user, rules = case.challenge.challenger, case.rules
-    rating = user.rating if user else None
+    rating, rules = case.challenge.challenger.rating, case.rules
     if rating is None:
         return _unrated(case)
     if rating < rules.min_rating:
         return case.decline(DeclineReason.GENERIC, "min_rating", f"a rating of {rating} is too low")
     if rating > rules.max_rating:
         return case.decline(DeclineReason.GENERIC, "max_rating", f"a rating of {rating} is too high")
-    us, most = case.challenge.destination, rules.rating_difference
-    our_rating = us.rating if us else None
+    our_rating, most = case.challenge.destination.rating, rules.rating_difference
     if most is not None and our_rating is not None and abs(rating - our_rating) > most:
         because = f"a rating of {rating} is too far from ours, {our_rating}"
         return case.decline(DeclineReason.GENERIC, "rating_difference", because)
@@ -290,7 +288,7 @@ def _unrated(case: _Case) -> Decline | None:
 
 
 def _lists(case: _Case) -> Decline | None:
-    user_id = slot_holder_of(case.challenge).user_id
+    user_id = case.challenge.challenger.id
     if user_id in case.config.block_list:
         return Decline(DeclineReason.GENERIC, f"challenge.block_list has {user_id}", f"{user_id} is blocked")
     if case.history.is_blocked:
@@ -300,7 +298,7 @@ def _lists(case: _Case) -> Decline | None:
         return Decline(DeclineReason.GENERIC, rule, f"{user_id} is on that list")
     if case.rules.allow_list and user_id not in case.rules.allow_list:
         name = user_id or "an anonymous player"
-        key = case.config.key_for("allow_list", is_bot=case.challenge.from_bot)
+        key = case.config.key_for("allow_list", is_bot=case.challenge.challenger.is_bot)
         return Decline(DeclineReason.GENERIC, f"{key} lacks {name}", "only players on the list are accepted")
     return None
 
@@ -311,7 +309,7 @@ def block_list_key(source: str) -> str:
 
 
 def _rematch(case: _Case) -> Decline | None:
-    config, is_bot = case.snapshot.config.rematch, case.challenge.from_bot
+    config, is_bot = case.snapshot.config.rematch, case.challenge.challenger.is_bot
     if case.challenge.rematch_of is None:
         return None
     if not config.accept.covers(is_bot=is_bot):
@@ -334,26 +332,27 @@ def _stopping(case: _Case) -> Decline | None:
 
 def _humans_first(case: _Case) -> Decline | None:
     """Keep the next slot for a human; correspondence games take none."""
-    if case.snapshot.humans_first and case.challenge.from_bot and case.challenge.time_control.clock is not None:
+    has_clock = case.challenge.time_control.clock is not None
+    if case.snapshot.humans_first and case.challenge.challenger.is_bot and has_clock:
         because = "a human found no free slot and may come back for the next one"
         return Decline(DeclineReason.LATER, "humans first", because)
     return None
 
 
 def _objection_to_bots(case: _Case) -> Decline | None:
-    return case.snapshot.objection_to_bots if case.challenge.from_bot else None
+    return case.snapshot.objection_to_bots if case.challenge.challenger.is_bot else None
 
 
 def _recent(case: _Case) -> Decline | None:
     most, age_s = case.config.max_recent_bot_challenges, case.config.recent_bot_challenge_age
-    if not case.challenge.from_bot or most is None or case.history.recent < most:
+    if not case.challenge.challenger.is_bot or most is None or case.history.recent < most:
         return None
     because = f"{case.history.recent} challenges of this bot were accepted in the last {age_s} s"
     return case.decline(DeclineReason.LATER, "max_recent_bot_challenges", because)
 
 
 def _per_user(case: _Case) -> Decline | None:
-    games = case.snapshot.occupancy.games_with(slot_holder_of(case.challenge).user_id)
+    games = case.snapshot.occupancy.games_with(case.challenge.challenger.id)
     if games < case.rules.max_simultaneous_games_per_user:
         return None
     because = f"games with this player now: {games}"

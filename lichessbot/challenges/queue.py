@@ -49,7 +49,7 @@ class ChallengeQueue:
     @property
     def has_bots(self) -> bool:
         """Whether a bot waits."""
-        return any(queued.challenge.from_bot for queued in self._queued.values())
+        return any(queued.challenge.challenger.is_bot for queued in self._queued.values())
 
     def add(self, queued: QueuedChallenge) -> None:
         self._queued[queued.challenge.id] = queued
@@ -60,8 +60,9 @@ class ChallengeQueue:
 
     def drop_replaced(self, newer: Challenge) -> list[Challenge]:
         """Remove and return older challenges of the same player: Lichess keeps only one of each player to us."""
+        user_id = newer.challenger.id  # empty if anonymous, who may be several players
         queued = [it.challenge for it in self._queued.values()]
-        dead = [it for it in queued if it.challenger and newer.challenger and it.challenger.id == newer.challenger.id]
+        dead = [it for it in queued if user_id and it.challenger.id == user_id]
         for challenge in dead:
             self.drop(challenge.id)
         return dead
@@ -74,7 +75,7 @@ class ChallengeQueue:
         """Remove and return challenges without a chance even if every game ended now, the last in order first."""
         hopeless, places, bots = [], slots_for(config, is_bot=False), slots_for(config, is_bot=True)
         for queued in self.in_order(config):
-            is_bot = queued.challenge.from_bot
+            is_bot = queued.challenge.challenger.is_bot
             if places <= 0 or (is_bot and bots <= 0):
                 hopeless.append(queued)
                 continue
@@ -86,7 +87,7 @@ class ChallengeQueue:
         """Return the challenges, the next one first; equal ones in the order in which they came."""
 
         def rank(queued: QueuedChallenge) -> tuple[bool, int]:
-            kind = Preference.BOT if queued.challenge.from_bot else Preference.HUMAN
+            kind = Preference.BOT if queued.challenge.challenger.is_bot else Preference.HUMAN
             put_back = config.preference not in (Preference.NONE, kind)
             return put_back, -_merit(queued.challenge) if config.sort_by is SortBy.BEST else 0
 
@@ -101,5 +102,4 @@ class ChallengeQueue:
 def _merit(challenge: Challenge) -> int:
     """Return how good a challenge is, in rating points of the challenger."""
     user = challenge.challenger
-    rating = (user.rating if user else None) or 0
-    return rating + _BONUS * challenge.rated + _BONUS * bool(user and user.has_players_title)
+    return (user.rating or 0) + _BONUS * challenge.rated + _BONUS * user.has_players_title

@@ -172,7 +172,7 @@ class Game:
             case StreamEvent(event=GameState() as state, received_at=received_at) if self._full is not None:
                 yield from self._read_state(self._full, state, received_at, now, fresh=False)
             case StreamEvent(event=GameFinish(game=game)) if self._full is not None:
-                status = game.status.name if game.status else GameStatus.UNKNOWN_FINISH
+                status = game.status or GameStatus.UNKNOWN_FINISH
                 # The game's own stream may still have to show the last move.
                 yield self._end(status, game.winner, len(self._moves) + lacks_last_move(self._board, game))
             case StreamEvent(event=GameFinish()):

@@ -73,6 +73,12 @@ class User(Payload):
         """Whether the user has a title of a human player."""
         return bool(self.title) and not self.is_bot
 
+    def __str__(self) -> str:
+        return self.name or self.id or "anonymous"
+
+
+ANONYMOUS: Final = User(id="")
+
 
 class VariantRef(Payload):
     """The variant of a challenge or a game: `{key, name, ...}`; exports have a bare key instead."""
@@ -109,12 +115,12 @@ class Perf(Payload):
 
 
 class Challenge(Payload):
-    """A challenge, in the stream and as a reply. `challenger` is null if anonymous."""
+    """A challenge, in the stream and as a reply."""
 
     id: Id
     status: Shown = "created"
-    challenger: User | None = None
-    destination: User | None = Field(default=None, alias="destUser")
+    challenger: User = ANONYMOUS
+    destination: User = Field(default=ANONYMOUS, alias="destUser")
     variant: VariantRef
     rated: bool = False
     color: str = ""  # the challenger's choice
@@ -124,10 +130,6 @@ class Challenge(Payload):
     rematch_of: Id | None = Field(default=None, alias="rematchOf")
     rules: tuple[str, ...] = ()
     decline_reason_key: str = Field(default="", alias="declineReasonKey")
-
-    @property
-    def from_bot(self) -> bool:
-        return self.challenger is not None and self.challenger.is_bot
 
 
 class Compat(Payload):
@@ -150,12 +152,6 @@ class Opponent(Payload):
         return self.username.startswith(f"{BOT_TITLE} ")
 
 
-class StatusRef(Payload):
-    """`{id, name}`; in the game stream the status is a bare name instead."""
-
-    name: GameStatus
-
-
 class GameInfo(Payload):
     """A game in the event stream and in `/api/account/playing`, where `id` is missing."""
 
@@ -169,7 +165,7 @@ class GameInfo(Payload):
     fen: str = ""
     last_move: str = Field(default="", alias="lastMove")
     opponent: Opponent = Opponent()
-    status: StatusRef | None = None
+    status: GameStatus | None = Field(default=None, validation_alias=AliasPath("status", "name"))
     winner: Colour | None = None
     rating: Number | None = None
     """Ours before the game, if the server says it."""

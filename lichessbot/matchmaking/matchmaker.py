@@ -278,8 +278,7 @@ class Matchmaker:
 
     def challenge_echoed(self, challenge: Challenge) -> None:
         """Count a challenge of this account, by this daemon or not, and follow it if it is the open one."""
-        target = challenge.destination
-        self._quota.count_challenge(challenge.id, time.time(), is_bot=target is not None and target.is_bot)
+        self._quota.count_challenge(challenge.id, time.time(), is_bot=challenge.destination.is_bot)
         if self._open is not None:
             self._follow(self._open.echo(challenge, now := time.monotonic()), now)
 

@@ -131,8 +131,7 @@ class OpenChallenge:
 
     def echo(self, challenge: Challenge, now: float) -> MatchCommand | Outcome | None:
         """Recognise this challenge in one that the event stream shows."""
-        target = challenge.destination
-        if self.challenge_id is not None or target is None or target.id != self.proposal.opponent:
+        if self.challenge_id is not None or challenge.destination.id != self.proposal.opponent:
             return None
         return self._found(challenge.id, now)
 
@@ -221,8 +220,7 @@ class OpenChallenge:
         """Withdraw the challenge if it is among the open ones, as its age is unknown."""
         if self.challenge_id is not None:
             return None
-        matching = (it for it in challenges if it.destination and it.destination.id == self.proposal.opponent)
-        found = next(matching, None)
+        found = next((it for it in challenges if it.destination.id == self.proposal.opponent), None)
         if found is None:
             return Lost()
         self.challenge_id = found.id

@@ -21,13 +21,12 @@ class LastChallenges:
     @property
     def opponent(self) -> str | None:
         """Whom we challenged last, by whatever program."""
-        them = None if self._sent is None else self._sent.destination
-        return None if them is None else them.id
+        return None if self._sent is None else self._sent.destination.id or None
 
     def remember(self, challenge: Challenge, our_id: str) -> None:
         """Remember a challenge of which the event stream tells."""
         self._our_id = our_id
-        if _is_ours(challenge, our_id):
+        if challenge.challenger.id == our_id:
             self._sent = challenge
         else:
             self._received = challenge
@@ -49,17 +48,13 @@ def proposal_of(challenge: Challenge, our_id: str) -> Proposal | None:
 
     None if we never make such challenges.
     """
-    is_ours = _is_ours(challenge, our_id)
+    is_ours = challenge.challenger.id == our_id
     them, control = challenge.destination if is_ours else challenge.challenger, challenge.time_control
     days = None if control.days_per_turn is None else Days(control.days_per_turn)
     time_control = control.clock or days
     variant = next((it for it in PROPOSABLE_VARIANTS if it == challenge.variant.key), None)
-    if them is None or time_control is None or variant is None:
+    if not them.id or time_control is None or variant is None:
         return None
     theirs = next((it for it in Colour if it == challenge.color), None)
     colour = theirs.other if theirs is not None and not is_ours else theirs
     return Proposal(them.id, Terms(variant, time_control, challenge.rated, colour), is_bot=them.is_bot)
-
-
-def _is_ours(challenge: Challenge, our_id: str) -> bool:
-    return challenge.challenger is not None and challenge.challenger.id == our_id

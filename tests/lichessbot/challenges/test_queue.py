@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lichessbot.challenges.queue import ChallengeQueue, QueuedChallenge
-from lichessbot.lichess.models import ChallengeReceived
+from lichessbot.lichess.models import ANONYMOUS, ChallengeReceived
 from tests.lichessbot.challenges.challengers import STRONG, WEAK, config, received
 
 NOW = 1000.0
@@ -69,7 +69,7 @@ def test_a_newer_challenge_of_the_same_player_takes_the_place_of_the_older() -> 
     waiting = queue_of(WEAK, STRONG)
     newer = WEAK.challenge.model_copy(update={"id": "newer"})
     assert [it.id for it in waiting.drop_replaced(newer)] == ["weak"]
-    anonymous = newer.model_copy(update={"challenger": None})
+    anonymous = newer.model_copy(update={"challenger": ANONYMOUS})
     assert waiting.drop_replaced(anonymous) == []
     assert len(waiting) == 1
 
@@ -108,11 +108,11 @@ def test_every_queued_challenge_could_start_if_every_game_ended(
     before = ids(waiting.in_order(rules))
     gone = ids(waiting.drop_hopeless(rules))
     after = waiting.in_order(rules)
-    bots = sum(it.challenge.from_bot for it in after)
+    bots = sum(it.challenge.challenger.is_bot for it in after)
     assert len(after) <= slots
     assert bots <= slots - min(slots, reserved)
     assert ids(after) == [it for it in before if it not in gone]
-    humans = [it for it in challenges if not it.challenge.from_bot]
+    humans = [it for it in challenges if not it.challenge.challenger.is_bot]
     assert len(after) == min(slots, len(humans) + min(len(challenges) - len(humans), slots - min(slots, reserved)))
 
 
