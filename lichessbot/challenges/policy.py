@@ -16,7 +16,7 @@ from engine.facade import InvalidFen
 from lichessbot.challenges.slots import SlotHolder, slots_for
 from lichessbot.challenges.snapshot import Decline, Snapshot
 from lichessbot.config import ChallengeConfig, Rules
-from lichessbot.lichess.enums import HIGHEST_RATING, DeclineReason, Mode, Speed, Variant
+from lichessbot.lichess.enums import HIGHEST_RATING, DeclineReason, ExactClock, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
 from lichessbot.lichess.positions import start_board
@@ -71,7 +71,7 @@ Decision = Accept | Wait | Decline | Ignore
 
 @dataclass(frozen=True)
 class _Case:
-    """One challenge, and the rules that apply to its challenger."""
+    """One challenge, and what decides about it."""
 
     challenge: Challenge
     config: ChallengeConfig
@@ -80,8 +80,20 @@ class _Case:
     history: ChallengerHistory
     bot_api: bool
 
+    @property
+    def is_bot(self) -> bool:
+        return self.challenge.challenger.is_bot
+
+    @property
+    def clock(self) -> ExactClock | None:
+        return self.challenge.time_control.clock
+
+    def cited(self, key: str) -> str:
+        """Return `key = value` as it applies to this challenger."""
+        return self.config.cited(key, is_bot=self.is_bot)
+
     def decline(self, reason: DeclineReason, key: str, because: str) -> Decline:
-        return Decline(reason, self.config.cited(key, is_bot=self.challenge.challenger.is_bot), because)
+        return Decline(reason, self.cited(key), because)
 
 
 _Check = Callable[[_Case], Decline | None]
@@ -108,29 +120,27 @@ def decide(received: ChallengeReceived, snapshot: Snapshot, history: ChallengerH
 
 def _accept_or_wait(case: _Case) -> Accept | Wait:
     """Return the answer to a challenge that meets every rule: it depends on the free slots."""
-    config, occupancy, is_bot = case.config, case.snapshot.occupancy, case.challenge.challenger.is_bot
-    if case.challenge.time_control.clock is None:
-        rule = config.cited("max_correspondence_games", is_bot=is_bot)
+    config, occupancy, is_bot = case.config, case.snapshot.occupancy, case.is_bot
+    if case.clock is None:
+        rule = case.cited("max_correspondence_games")
         return Accept(rule, f"it meets every rule; such games now: {occupancy.correspondence_games}")
     free = occupancy.free_slots(config, is_bot=is_bot)
     if free > 0:
         of = slots_for(config, is_bot=is_bot)
-        return Accept(config.cited("concurrency", is_bot=is_bot), f"it meets every rule; free slots: {free} of {of}")
+        return Accept(case.cited("concurrency"), f"it meets every rule; free slots: {free} of {of}")
     if occupancy.free_slots(config, is_bot=False) > 0:
-        rule = config.cited("games_reserved_for_humans", is_bot=is_bot)
-        return Wait(rule, "every slot that bots may take is taken")
-    return Wait(config.cited("concurrency", is_bot=is_bot), "every slot is taken")
+        return Wait(case.cited("games_reserved_for_humans"), "every slot that bots may take is taken")
+    return Wait(case.cited("concurrency"), "every slot is taken")
 
 
 # The challenger
 
 
 def _challenger(case: _Case) -> Decline | None:
-    config, is_bot = case.config, case.challenge.challenger.is_bot
+    config, is_bot = case.config, case.is_bot
     if is_bot and not config.accept_bot:
         return case.decline(DeclineReason.NO_BOT, "accept_bot", "bots are not accepted")
-    has_clock = case.challenge.time_control.clock is not None
-    if is_bot and has_clock and slots_for(config, is_bot=True) == 0:
+    if is_bot and case.clock is not None and slots_for(config, is_bot=True) == 0:
         return case.decline(DeclineReason.NO_BOT, "games_reserved_for_humans", "every slot is reserved for humans")
     if not is_bot and config.only_bot:
         return case.decline(DeclineReason.ONLY_BOT, "only_bot", "only bots are accepted")
@@ -149,7 +159,7 @@ def _speed(case: _Case) -> Decline | None:
 
 
 def _clock(case: _Case) -> Decline | None:
-    clock, rules = case.challenge.time_control.clock, case.rules
+    clock, rules = case.clock, case.rules
     if clock is None:
         return None
     base, increment = f"its starting clock of {clock.base_s} s", f"its increment of {clock.increment_s} s"
@@ -167,7 +177,7 @@ def _clock(case: _Case) -> Decline | None:
 
 
 def _duration(case: _Case) -> Decline | None:
-    clock, longest = case.challenge.time_control.clock, case.rules.max_estimated_game_duration
+    clock, longest = case.clock, case.rules.max_estimated_game_duration
     if longest is None or clock is None:
         return None
     estimate = timedelta(seconds=clock.expected_s)
@@ -178,10 +188,9 @@ def _duration(case: _Case) -> Decline | None:
 
 
 def _days(case: _Case) -> Decline | None:
-    control, rules = case.challenge.time_control, case.rules
-    if control.clock is not None:
+    days, rules = case.challenge.time_control.days_per_turn, case.rules
+    if case.clock is not None:
         return None
-    days = control.days_per_turn
     if days is None:
         if rules.max_days == math.inf:
             return None
@@ -298,7 +307,7 @@ def _lists(case: _Case) -> Decline | None:
         return Decline(DeclineReason.GENERIC, rule, f"{user_id} is on that list")
     if case.rules.allow_list and user_id not in case.rules.allow_list:
         name = user_id or "an anonymous player"
-        key = case.config.key_for("allow_list", is_bot=case.challenge.challenger.is_bot)
+        key = case.config.key_for("allow_list", is_bot=case.is_bot)
         return Decline(DeclineReason.GENERIC, f"{key} lacks {name}", "only players on the list are accepted")
     return None
 
@@ -309,7 +318,7 @@ def block_list_key(source: str) -> str:
 
 
 def _rematch(case: _Case) -> Decline | None:
-    config, is_bot = case.snapshot.config.rematch, case.challenge.challenger.is_bot
+    config, is_bot = case.snapshot.config.rematch, case.is_bot
     if case.challenge.rematch_of is None:
         return None
     if not config.accept.covers(is_bot=is_bot):
@@ -332,20 +341,19 @@ def _stopping(case: _Case) -> Decline | None:
 
 def _humans_first(case: _Case) -> Decline | None:
     """Keep the next slot for a human; correspondence games take none."""
-    has_clock = case.challenge.time_control.clock is not None
-    if case.snapshot.humans_first and case.challenge.challenger.is_bot and has_clock:
+    if case.snapshot.humans_first and case.is_bot and case.clock is not None:
         because = "a human found no free slot and may come back for the next one"
         return Decline(DeclineReason.LATER, "humans first", because)
     return None
 
 
 def _objection_to_bots(case: _Case) -> Decline | None:
-    return case.snapshot.objection_to_bots if case.challenge.challenger.is_bot else None
+    return case.snapshot.objection_to_bots if case.is_bot else None
 
 
 def _recent(case: _Case) -> Decline | None:
     most, age_s = case.config.max_recent_bot_challenges, case.config.recent_bot_challenge_age
-    if not case.challenge.challenger.is_bot or most is None or case.history.recent < most:
+    if not case.is_bot or most is None or case.history.recent < most:
         return None
     because = f"{case.history.recent} challenges of this bot were accepted in the last {age_s} s"
     return case.decline(DeclineReason.LATER, "max_recent_bot_challenges", because)
@@ -360,7 +368,7 @@ def _per_user(case: _Case) -> Decline | None:
 
 
 def _correspondence(case: _Case) -> Decline | None:
-    if case.challenge.time_control.clock is not None or case.snapshot.has_room_for_correspondence:
+    if case.clock is not None or case.snapshot.has_room_for_correspondence:
         return None
     games = case.snapshot.occupancy.correspondence_games
     return case.decline(DeclineReason.LATER, "max_correspondence_games", f"{games} such games run already")
