@@ -9,47 +9,21 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from datetime import timedelta
-from enum import Enum, auto
-from typing import Final
+from enum import StrEnum
 
 from lichessbot.timeouts import Timeouts
 
 
-class Purpose(Enum):
-    """The kinds of requests that Lichess counts separately, or that we limit ourselves."""
+class Purpose(StrEnum):
+    """The kinds of requests that Lichess counts separately, or that we limit ourselves, in words for the operator."""
 
-    EVENT_STREAM = auto()
-    ACCOUNT = auto()
-    CHALLENGE = auto()
-    DECLINE = auto()
-    TOURNAMENT = auto()
-    CLOUD = auto()
-    OTHER = auto()
-
-
-# Requests allowed in each window. Lichess allows 30 of these two; the rest is for `check`, restarts and browsers.
-_EVENT_STREAMS: Final = 25
-# Our own limit for all streams together: a stream that ends as soon as it is open must not flood Lichess.
-_REOPENINGS: Final = 4
-_ACCOUNTS: Final = 20
-# Lichess allows 25, and counts a challenge to a human as five.
-_CHALLENGES: Final = 4
-# Our own limit: a flood of challenges must not use up what moves need, as Lichess counts all requests of an address.
-_DECLINES: Final = 20
-# Lichess allows 30: one a minute for each of two tournaments, and some after games.
-_TOURNAMENTS: Final = 25
-# Lichess allows 3000.
-_CLOUD: Final = 2500
-
-
-_WORDS: Final = {
-    Purpose.EVENT_STREAM: "event stream",
-    Purpose.ACCOUNT: "account",
-    Purpose.TOURNAMENT: "tournaments",
-    Purpose.CHALLENGE: "challenges",
-    Purpose.DECLINE: "declines",
-    Purpose.CLOUD: "cloud evaluations",
-}
+    EVENT_STREAM = "event stream"
+    ACCOUNT = "account"
+    TOURNAMENT = "tournaments"
+    CHALLENGE = "challenges"
+    DECLINE = "declines"
+    CLOUD = "cloud evaluations"
+    OTHER = "other requests"
 
 
 class RateLimiter:
@@ -59,15 +33,22 @@ class RateLimiter:
         self._timeouts = timeouts
         self._lock = threading.Lock()
         self._not_before = time.monotonic()
-        self._reopenings = _Budget(_REOPENINGS, timeouts.stream_window)
+        # Our own limit for all streams together: a stream that ends as soon as it is open must not flood Lichess.
+        self._reopenings = _Budget(4, timeouts.stream_window)
         self._waiting_streams: dict[object, float] = {}  # and when each should be open
         self._budgets = {
-            Purpose.EVENT_STREAM: _Budget(_EVENT_STREAMS, timeouts.event_stream_window),
-            Purpose.ACCOUNT: _Budget(_ACCOUNTS, timeouts.account_window),
-            Purpose.TOURNAMENT: _Budget(_TOURNAMENTS, timeouts.tournament_window),
-            Purpose.CHALLENGE: _Budget(_CHALLENGES, timeouts.challenge_window),
-            Purpose.DECLINE: _Budget(_DECLINES, timeouts.decline_window),
-            Purpose.CLOUD: _Budget(_CLOUD, timeouts.cloud_window),
+            # Lichess allows 30 of these two; the rest is for `check`, restarts and browsers.
+            Purpose.EVENT_STREAM: _Budget(25, timeouts.event_stream_window),
+            Purpose.ACCOUNT: _Budget(20, timeouts.account_window),
+            # Lichess allows 30: one a minute for each of two tournaments, and some after games.
+            Purpose.TOURNAMENT: _Budget(25, timeouts.tournament_window),
+            # Lichess allows 25, and counts a challenge to a human as five.
+            Purpose.CHALLENGE: _Budget(4, timeouts.challenge_window),
+            # Our own limit: a flood of challenges must not use up what moves need, as Lichess counts all requests of
+            # an address.
+            Purpose.DECLINE: _Budget(20, timeouts.decline_window),
+            # Lichess allows 3000.
+            Purpose.CLOUD: _Budget(2500, timeouts.cloud_window),
         }
 
     def hold_back(self, pause: timedelta, quota: str = "") -> None:
@@ -96,7 +77,7 @@ class RateLimiter:
         now = time.monotonic()
         with self._lock:
             waits_s = {"all but moves": self._not_before - now}
-            waits_s |= {_WORDS[purpose]: budget.wait_s(now) for purpose, budget in self._budgets.items()}
+            waits_s |= {purpose.value: budget.wait_s(now) for purpose, budget in self._budgets.items()}
             waits_s["streams of games"] = self._reopenings.wait_s(now)
         return {what: wait_s for what, wait_s in waits_s.items() if wait_s > 0.0}
 
