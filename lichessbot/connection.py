@@ -16,9 +16,8 @@ from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount
 from lichessbot.lichess.models import Account
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import PlayingWanted, StreamEndpoint, StreamLost, StreamReader, StreamReport
+from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamReader, StreamReport
 from lichessbot.log import EventLog, try_start
 from lichessbot.timeouts import Timeouts
 
@@ -140,8 +139,7 @@ class Connection:
         """Open the event stream, unless that is done already."""
         if self._stream is None:
             client = self.open_client(self._timeouts.liveness)
-            source = StreamEndpoint(None, client, client.event_stream, parse_account_event)
-            reader = StreamReader(source, self._emit, self._timeouts, self.rate_limiter)
+            reader = StreamReader(client, None, self._emit, self._timeouts, self.rate_limiter)
             if try_start(reader, self._log):
                 self._stream = reader
             else:  # the next list of games tries again

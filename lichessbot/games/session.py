@@ -44,10 +44,9 @@ from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.lichess.parsing import parse_game_event
 from lichessbot.lichess.positions import holdings
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import PlayingWanted, StreamEndpoint, StreamEvent, StreamLost, StreamReader
+from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamReader
 from lichessbot.log import EventLog, try_start
 from lichessbot.move_sources import Hosts, MoveResolver
 from lichessbot.move_sources.models import SourceAnswer
@@ -149,10 +148,8 @@ class GameSession:
         if self._reader is not None:
             self._reader.stop()
             tried_at = self._reader.tried_at
-        api = context.open_api(context.timeouts.liveness)
-        source = StreamEndpoint(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        limiter = context.rate_limiter
-        self._reader = reader = StreamReader(source, context.inbox.put, context.timeouts, limiter, tried_at)
+        api, emit, limiter = context.open_api(context.timeouts.liveness), context.inbox.put, context.rate_limiter
+        self._reader = reader = StreamReader(api, game_id, emit, context.timeouts, limiter, tried_at)
         reader.due_at = self._game.monitor.opening_due_at
         if not try_start(reader, self._log):  # the game reads again soon
             context.inbox.put(StreamLost(game_id, "no thread or memory is left", context.timeouts.game_backoff_ceiling))

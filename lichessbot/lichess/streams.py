@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Protocol
 
 from lichessbot.backoff import Backoff
 from lichessbot.errors import RateLimited, Refused, Unreachable, UnreadableLine
-from lichessbot.lichess.client import LineStream
+from lichessbot.lichess.client import LichessClient, LineStream
 from lichessbot.lichess.models import GameFull, GameState, StreamLine
+from lichessbot.lichess.parsing import parse_account_event, parse_game_event
 from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
 from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
@@ -75,41 +75,30 @@ Emit = Callable[[StreamReport], None]
 _EARLY_ENDS_OF_AN_EVICTION = 2
 
 
-class Closable(Protocol):
-    """The HTTP session that a reader closes at its end."""
-
-    def close(self) -> None: ...
-
-
-@dataclass(frozen=True)
-class StreamEndpoint:
-    """How to open and parse a stream; `game_id` is None for the event stream."""
-
-    game_id: str | None
-    client: Closable
-    open: Callable[[], LineStream]
-    parse: Callable[[bytes], StreamLine]
-
-
 class StreamReader(threading.Thread):
     """Reads one stream and reopens it whenever it ends, until stopped or refused."""
 
     def __init__(
         self,
-        source: StreamEndpoint,
+        client: LichessClient,
+        game_id: str | None,
         emit: Emit,
         timeouts: Timeouts,
         rate_limiter: RateLimiter,
         tried_at: float | None = None,
     ) -> None:
-        """`tried_at`: when an earlier reader last tried to open this stream."""
-        super().__init__(name=f"stream-{source.game_id or 'events'}", daemon=True)
-        self._source = source
+        """Read the stream of a game, or with `game_id` None that of events; `client` is for this reader alone.
+
+        `tried_at`: when an earlier reader last tried to open this stream.
+        """
+        super().__init__(name=f"stream-{game_id or 'events'}", daemon=True)
+        self._client = client
+        self._game_id = game_id
         self._emit = emit
         self._timeouts = timeouts
         self._rate_limiter = rate_limiter
-        self._log = EventLog(source.game_id)
-        ceiling = timeouts.backoff_ceiling if source.game_id is None else timeouts.game_backoff_ceiling
+        self._log = EventLog(game_id)
+        ceiling = timeouts.backoff_ceiling if game_id is None else timeouts.game_backoff_ceiling
         self._openings = Backoff(timeouts.backoff_first, ceiling)
         self._endings = Backoff(timeouts.backoff_first, ceiling)
         self._lock = threading.Lock()
@@ -124,7 +113,8 @@ class StreamReader(threading.Thread):
         self.is_queued = False
         """Whether our own limit delays the next opening: no fault of the connection."""
         self._opened_at: float | None = None
-        self._heard_at: float | None = None
+        self.heard_at: float | None = None
+        """When the last line came, keep-alive lines included."""
         self._progress_due_at: float | None = None
         self._early_ends = 0
         self._finished = False
@@ -140,11 +130,6 @@ class StreamReader(threading.Thread):
         """When the stream was opened, in monotonic seconds; None while it is not open."""
         with self._lock:
             return None if self._stream is None else self._opened_at
-
-    @property
-    def heard_at(self) -> float | None:
-        """When the last line came, keep-alive lines included."""
-        return self._heard_at
 
     def stop(self) -> None:
         """End the thread at once without further reports; from any thread, any number of times."""
@@ -177,7 +162,7 @@ class StreamReader(threading.Thread):
                     self._chose_wait = False
                     self._wakeup.clear()
         finally:
-            self._source.client.close()
+            self._client.close()
 
     def _read_until_lost(self) -> timedelta | None:
         """Open and read the stream once; return the pause before the next time, None to wait for `reopen`."""
@@ -189,10 +174,10 @@ class StreamReader(threading.Thread):
             self._read_lines()
             return self._lost_cleanly()
         except Refused as error:
-            if self._source.game_id is None and not error.denies_token:
+            if self._game_id is None and not error.denies_token:
                 # The daemon needs its events: only a denied token ends the attempts.
                 return self._lost(str(error), self._delay())
-            self._put(StreamRefused(self._source.game_id, error.status, error.text, error.certain))
+            self._put(StreamRefused(self._game_id, error.status, error.text, error.certain))
             return None
         except RateLimited as error:
             self._rate_limiter.hold_back(error.pause, error.quota)
@@ -216,7 +201,7 @@ class StreamReader(threading.Thread):
                 break
             self._wait_unshortened(wait_s)
         self._rate_limiter.withdraw(self)
-        while self._source.game_id is None and not self._stopping:
+        while self._game_id is None and not self._stopping:
             wait_s = self._rate_limiter.ask(Purpose.EVENT_STREAM)
             if wait_s == 0.0:
                 break
@@ -233,7 +218,7 @@ class StreamReader(threading.Thread):
     def _read_lines(self) -> None:
         """Report every line of one connection. Raises ApiError, or UnreadableLine in a game's stream."""
         self._expect_progress(self._timeouts.connect + self._timeouts.liveness)
-        stream = self._source.open()
+        stream = self._client.event_stream() if self._game_id is None else self._client.game_stream(self._game_id)
         try:
             with self._lock:
                 self._stream = stream
@@ -243,9 +228,9 @@ class StreamReader(threading.Thread):
                 self._wakeup.clear()
             if self._stopping:
                 return
-            self._put(StreamOpened(self._source.game_id))
+            self._put(StreamOpened(self._game_id))
             for line in stream:
-                self._heard_at = time.monotonic()
+                self.heard_at = time.monotonic()
                 self._expect_progress(self._timeouts.liveness)
                 if self._stopping or self._wakeup.is_set():
                     break
@@ -266,15 +251,15 @@ class StreamReader(threading.Thread):
     def _take(self, line: bytes) -> None:
         received_at = time.monotonic()
         try:
-            event = self._source.parse(line)
+            event = parse_account_event(line) if self._game_id is None else parse_game_event(line)
         except UnreadableLine as error:
             self._log.warning("stream.unreadable", line=error)
-            if self._source.game_id is not None:
+            if self._game_id is not None:
                 raise  # The line may have held a move: the whole state is read again.
             self._put(PlayingWanted("an unreadable event"))
             return
         self._finished = self._finished or _is_last(event)
-        self._put(StreamEvent(self._source.game_id, event, received_at))
+        self._put(StreamEvent(self._game_id, event, received_at))
 
     def _delay(self) -> timedelta:
         """Return the delay before the next attempt: zero after the first failure, then growing until a stream lasts."""
@@ -289,7 +274,7 @@ class StreamReader(threading.Thread):
         """Report a clean end; pause if it looks as if another client took the event stream."""
         reason = "ended by the server"
         self._early_ends = 0 if self._lasted() else self._early_ends + 1
-        evicted = self._source.game_id is None and self._early_ends >= _EARLY_ENDS_OF_AN_EVICTION
+        evicted = self._game_id is None and self._early_ends >= _EARLY_ENDS_OF_AN_EVICTION
         if not evicted or self._stopping:
             return self._lost(reason, self._delay())
         self._log.warning(
@@ -312,9 +297,9 @@ class StreamReader(threading.Thread):
             reason, retry_in = "reopened on request", timedelta()
         self._chose_wait = not as_asked
         told = retry_in
-        if self._source.game_id is None:  # whose next opening our own limit may hold back for longer
+        if self._game_id is None:  # whose next opening our own limit may hold back for longer
             told = max(told, timedelta(seconds=self._rate_limiter.wait_s(Purpose.EVENT_STREAM)))
-        self._put(StreamLost(self._source.game_id, reason, told, as_asked, on_request))
+        self._put(StreamLost(self._game_id, reason, told, as_asked, on_request))
         return retry_in
 
     def _put(self, report: StreamReport) -> None:

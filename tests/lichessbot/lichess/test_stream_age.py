@@ -12,9 +12,8 @@ from pydantic import SecretStr
 from lichessbot.errors import Unreachable
 from lichessbot.lichess import rate_limiter, streams
 from lichessbot.lichess.client import Access, LichessClient
-from lichessbot.lichess.parsing import parse_game_event
 from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
-from lichessbot.lichess.streams import StreamEndpoint, StreamLost, StreamReader
+from lichessbot.lichess.streams import StreamLost, StreamReader
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
@@ -26,8 +25,7 @@ def test_a_stream_knows_its_age_and_its_silence(lichess: ScriptedLichess) -> Non
     lichess.answer(f"/api/bot/game/stream/{GAME}", Reply(lines=[b"\n"], end=End.STALL))
     timeouts = Timeouts()
     api = LichessClient(Access(lichess.url, SecretStr("lip_x"), timeouts), timeouts.liveness)
-    source = StreamEndpoint(GAME, api, lambda: api.game_stream(GAME), parse_game_event)
-    reader = StreamReader(source, SimpleQueue().put, timeouts, RateLimiter(timeouts))
+    reader = StreamReader(api, GAME, SimpleQueue().put, timeouts, RateLimiter(timeouts))
     assert (reader.open_since, reader.heard_at) == (None, None)
     began = time.monotonic()
     reader.start()
@@ -66,6 +64,12 @@ class Streams:
         if self.is_cut:
             raise Unreachable("timed out")
 
+    def event_stream(self) -> "Streams":
+        return self
+
+    def game_stream(self, game_id: str) -> "Streams":
+        return self
+
     def close(self) -> None:
         pass
 
@@ -76,9 +80,8 @@ def test_a_long_stream_that_breaks_off_parts_two_early_ends(monkeypatch: pytest.
     monkeypatch.setattr(streams, "time", hand)
     scripted: Any = Streams(hand)
     timeouts = Timeouts()
-    source = StreamEndpoint(None, scripted, lambda: scripted, parse_game_event)
     inbox: SimpleQueue[Any] = SimpleQueue()
-    reader = StreamReader(source, inbox.put, timeouts, RateLimiter(timeouts))
+    reader = StreamReader(scripted, None, inbox.put, timeouts, RateLimiter(timeouts))
 
     def pause_after(lasts_s: float, *, is_cut: bool = False) -> float:
         hand.now += 60.0
@@ -105,8 +108,7 @@ def test_an_event_stream_that_our_own_limit_holds_back_tells_when_it_is_opened(m
         limiter.ask(Purpose.EVENT_STREAM)
     inbox: SimpleQueue[Any] = SimpleQueue()
     scripted.lasts_s = 2.0
-    source = StreamEndpoint(None, scripted, lambda: scripted, parse_game_event)
-    reader = StreamReader(source, inbox.put, timeouts, limiter)
+    reader = StreamReader(scripted, None, inbox.put, timeouts, limiter)
     reader._read_until_lost()
     inbox.get_nowait()
     lost = inbox.get_nowait()
@@ -117,9 +119,8 @@ def test_an_event_stream_that_our_own_limit_holds_back_tells_when_it_is_opened(m
 def test_a_reader_says_when_its_stream_is_due_and_withdraws_if_it_is_stopped() -> None:
     timeouts = Timeouts(stream_window=timedelta(hours=1))
     scripted: Any = Streams(Hand())
-    source = StreamEndpoint(GAME, scripted, lambda: scripted, parse_game_event)
     limiter = RateLimiter(timeouts)
-    reader = StreamReader(source, SimpleQueue().put, timeouts, limiter)
+    reader = StreamReader(scripted, GAME, SimpleQueue().put, timeouts, limiter)
     reader._read_until_lost()  # a game's stream is opened at once, the first time
     for _ in range(4):
         limiter.ask_to_reopen("other", time.monotonic())
@@ -148,9 +149,8 @@ def test_a_reader_that_replaces_another_waits_for_its_turn_and_says_so() -> None
     """Many games that lose their streams together would else open them all at once."""
     timeouts = Timeouts(stream_window=timedelta(hours=1))
     scripted: Any = Streams(Hand())
-    source = StreamEndpoint(GAME, scripted, lambda: scripted, parse_game_event)
     limiter = RateLimiter(timeouts)
-    reader = StreamReader(source, SimpleQueue().put, timeouts, limiter, time.monotonic())
+    reader = StreamReader(scripted, GAME, SimpleQueue().put, timeouts, limiter, time.monotonic())
     was_queued: list[bool] = []
 
     def ask(stream: object, due_at: float) -> float:

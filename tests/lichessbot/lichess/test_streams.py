@@ -14,11 +14,9 @@ from pydantic import SecretStr
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.models import ChatLine, GameFull, GameState, UnknownEvent
-from lichessbot.lichess.parsing import parse_account_event, parse_game_event
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import (
     PlayingWanted,
-    StreamEndpoint,
     StreamEvent,
     StreamLost,
     StreamOpened,
@@ -69,11 +67,7 @@ def read(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Read]:
 
     def begin(game_id: str | None = GAME, timeouts: Timeouts = TIMEOUTS) -> StreamReader:
         api = LichessClient(Access(lichess.url, SecretStr("lip_x"), timeouts), timeouts.liveness)
-        if game_id is None:
-            source = StreamEndpoint(None, api, api.event_stream, parse_account_event)
-        else:
-            source = StreamEndpoint(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        readers.append(StreamReader(source, inbox.put, timeouts, RateLimiter(timeouts)))
+        readers.append(StreamReader(api, game_id, inbox.put, timeouts, RateLimiter(timeouts)))
         readers[-1].start()
         return readers[-1]
 

@@ -27,9 +27,8 @@ from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed
 from lichessbot.lichess.models import ChallengeDeclined, ChallengeReceived, GameStart
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import StreamEndpoint, StreamEvent, StreamOpened, StreamReader
+from lichessbot.lichess.streams import StreamEvent, StreamOpened, StreamReader
 from lichessbot.matchmaking.matchmaker import Matchmaker
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
@@ -131,9 +130,7 @@ class Desk:
         self.matchmaker = Matchmaker(self.outbox, self.store, self.timeouts, lists, Kept(self.doubts), self.snapshot)
         api = LichessClient(self._access, TIMEOUTS.liveness)
         self.matchmaker.introduce(api.account())
-        self._events = StreamReader(
-            StreamEndpoint(None, api, api.event_stream, parse_account_event), self.inbox.put, TIMEOUTS, rate_limiter
-        )
+        self._events = StreamReader(api, None, self.inbox.put, TIMEOUTS, rate_limiter)
         self._events.start()
         assert isinstance(self.inbox.get(timeout=PATIENCE_S), StreamOpened)
 

@@ -9,14 +9,15 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from queue import SimpleQueue
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from lichessbot.errors import Refused, Unreachable
 from lichessbot.lichess.client import LineStream
-from lichessbot.lichess.parsing import parse_game_event
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import StreamEndpoint, StreamReader
+from lichessbot.lichess.streams import StreamReader
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence
 from lichessbot.rehearsal.rules.enums import Color, Variant
@@ -214,18 +215,13 @@ def test_running_as_root_gives_a_warning(arena: Arena) -> None:
     assert arena.logged("WARNING root note=")
 
 
-class Nothing:
-    def close(self) -> None:
-        """There is nothing to close."""
-
-
 def test_a_stream_that_hangs_is_overdue_and_one_that_is_refused_is_not() -> None:
     timeouts = Timeouts().scaled(0.0005)  # 60 ms beyond its schedule
     freed = threading.Event()
 
     def reader(open_stream: Callable[[], LineStream]) -> StreamReader:
-        source = StreamEndpoint("game1", Nothing(), open_stream, parse_game_event)
-        return StreamReader(source, SimpleQueue().put, timeouts, RateLimiter(timeouts))
+        client: Any = SimpleNamespace(game_stream=lambda game_id: open_stream(), close=lambda: None)
+        return StreamReader(client, "game1", SimpleQueue().put, timeouts, RateLimiter(timeouts))
 
     def hang() -> LineStream:
         freed.wait()
