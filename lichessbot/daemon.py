@@ -52,11 +52,10 @@ from lichessbot.games.time_budget import ROUND_TRIPS_USED, MoveOverhead
 from lichessbot.inbox import Inbox, ReloadRequested, Report, ReviewDone, StopRequested, ThreadDied, count_fault
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import (
-    AcceptChallenge,
+    ChallengeAnswer,
     Command,
     CommandDone,
     CommandFailed,
-    DeclineChallenge,
     GameCommand,
     MatchCommand,
     ReadAccount,
@@ -346,7 +345,7 @@ class Daemon:
                 self._reconciler.list_failed(error)
                 if self._shutdown.exit_code is None:
                     self._connection.listen()
-            case AcceptChallenge() | DeclineChallenge():
+            case ChallengeAnswer():
                 self._want_playing("an answer to a challenge may have taken effect all the same")
         is_needed = isinstance(command, ReadAccount) or error.missing_scope is None
         if isinstance(command, ReadAccount | ReadPlaying) and error.denies_token and is_needed:

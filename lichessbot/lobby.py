@@ -18,9 +18,9 @@ from lichessbot.control.status import LobbyStatus, MatchmakingStatus, clock_time
 from lichessbot.errors import RateLimited
 from lichessbot.lichess.commands import (
     AcceptChallenge,
+    ChallengeAnswer,
     CommandDone,
     CommandFailed,
-    DeclineChallenge,
     MatchCommand,
     TournamentCommand,
 )
@@ -295,12 +295,10 @@ class Lobby:
                 self._matchmaker.handle(report)
             case TournamentCommand():
                 self._tournaments.handle(report)
-            case AcceptChallenge() | DeclineChallenge() as command:
+            case ChallengeAnswer() as command:
                 self._challenge_answered(command, report)
 
-    def _challenge_answered(
-        self, command: AcceptChallenge | DeclineChallenge, report: CommandDone | CommandFailed
-    ) -> None:
+    def _challenge_answered(self, command: ChallengeAnswer, report: CommandDone | CommandFailed) -> None:
         if isinstance(report, CommandDone):
             self._challenges.answer_arrived(command)
             return

@@ -19,7 +19,7 @@ from lichessbot.challenges.snapshot import Decline, Snapshot
 from lichessbot.config import ChallengeConfig
 from lichessbot.control.status import ChallengeDecision, WaitingChallenge
 from lichessbot.errors import ApiError, RateLimited, Refused
-from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
+from lichessbot.lichess.commands import AcceptChallenge, ChallengeAnswer, CommandFailed, DeclineChallenge
 from lichessbot.lichess.enums import DeclineReason, Mode, Preference, Speed
 from lichessbot.lichess.models import BOT_TITLE, Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
 from lichessbot.lichess.outbox import Outbox
@@ -173,7 +173,7 @@ class ChallengeHandler:
         if challenge.rematch_of is not None:
             self._store.note_rematch(challenge.id, challenge.rematch_of)
         self._record(challenge.id, answer=ChallengeOutcome.ACCEPTED, rule=decision.rule, because=decision.because)
-        self._send(AcceptChallenge(challenge.id, self._until(challenge, since)))
+        self._send(AcceptChallenge(challenge.id, until=self._until(challenge, since)))
 
     def _until(self, challenge: Challenge, since: float) -> float:
         """Return when an answer comes too late; a challenge without a clock does not expire."""
@@ -190,7 +190,7 @@ class ChallengeHandler:
         reason, rule, because = decision.reason, decision.rule, decision.because
         self._log.info("challenge.decline", **_facts(challenge), reason=reason, rule=rule, because=because)
         self._record(challenge.id, answer=ChallengeOutcome.DECLINED, reason=reason, rule=rule, because=because)
-        self._send(DeclineChallenge(challenge.id, reason, self._until(challenge, time.monotonic())))
+        self._send(DeclineChallenge(challenge.id, reason, until=self._until(challenge, time.monotonic())))
 
     def _wait(self, received: ChallengeReceived, decision: Wait, since: float, config: ChallengeConfig) -> None:
         challenge = received.challenge
@@ -206,7 +206,7 @@ class ChallengeHandler:
         if challenge.id in self._queue:
             self._log.info("challenge.wait", **_facts(challenge), rule=decision.rule)
 
-    def _send(self, command: AcceptChallenge | DeclineChallenge) -> None:
+    def _send(self, command: ChallengeAnswer) -> None:
         self._store.note_answering(command.challenge_id)
         self._outbox.send(command)
 
@@ -222,7 +222,7 @@ class ChallengeHandler:
 
     # What became of our answers
 
-    def answer_arrived(self, command: AcceptChallenge | DeclineChallenge) -> None:
+    def answer_arrived(self, command: ChallengeAnswer) -> None:
         self._accepted_again.discard(command.challenge_id)
         self._store.note_answered(command.challenge_id)
         entry = self._store.challenges[command.challenge_id]
@@ -232,7 +232,7 @@ class ChallengeHandler:
             self._log.info("challenge.accept", challenge=command.challenge_id, challenger=who, speed=speed, rule=rule)
         self._slots.expect(command.challenge_id, time.monotonic())
 
-    def answer_failed(self, command: AcceptChallenge | DeclineChallenge, report: CommandFailed) -> None:
+    def answer_failed(self, command: ChallengeAnswer, report: CommandFailed) -> None:
         """Allow another answer if this one may not have arrived, and find out what an acceptance led to."""
         if not isinstance(report.error, Refused):
             self._store.forget_answer(command.challenge_id)
@@ -259,13 +259,13 @@ class ChallengeHandler:
                 self._slots.doubt(challenge_id, time.monotonic())
             case RateLimited(quota="", pause=pause) if not expires and self._may_accept_again(challenge_id, pause):
                 self._accepted_again.add(challenge_id)
-                self._send(AcceptChallenge(challenge_id, math.inf))     # the outbox waits for the end of the pause
+                self._send(AcceptChallenge(challenge_id, until=math.inf))  # the outbox waits for the end of the pause
             case Refused() | RateLimited():
                 self._slots.free(challenge_id)
                 self._accepted_again.discard(challenge_id)
                 later, outcome = DeclineReason.LATER, ChallengeOutcome.DECLINED
                 self._record(challenge_id, answer=outcome, reason=later, rule="Lichess", because=str(error))
-                self._send(DeclineChallenge(challenge_id, later, None if expires else math.inf))
+                self._send(DeclineChallenge(challenge_id, later, until=None if expires else math.inf))
             case _:
                 self._slots.free(challenge_id)
                 self._close(challenge_id, ChallengeOutcome.NO_GAME, str(error))      # it was never sent

@@ -184,36 +184,32 @@ class ReadChat(GameCommand):
 
 
 @dataclass(frozen=True, slots=True)
-class AcceptChallenge(Command):
-    """Accept a challenge before the monotonic second `until`, when it expires; None: `request_patience` from now."""
+class ChallengeAnswer(Command):
+    """An answer until the monotonic second `until`, when the challenge expires; None: `request_patience` from now."""
 
-    priority = Priority.ACCEPT
     expires = True
 
     challenge_id: str
-    until: float | None = field(default=None, compare=False)
+    until: float | None = field(default=None, compare=False, kw_only=True)
 
     def deadline(self, due_at: float, timeouts: Timeouts) -> float:
         return Command.deadline(self, due_at, timeouts) if self.until is None else self.until
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptChallenge(ChallengeAnswer):
+    priority = Priority.ACCEPT
 
     def request(self, client: LichessClient) -> None:
         client.accept_challenge(self.challenge_id)
 
 
 @dataclass(frozen=True, slots=True)
-class DeclineChallenge(Command):
-    """Decline a challenge; `until` as in AcceptChallenge."""
-
+class DeclineChallenge(ChallengeAnswer):
     priority = Priority.DECLINE
     purpose = Purpose.DECLINE
-    expires = True
 
-    challenge_id: str
     reason: DeclineReason
-    until: float | None = field(default=None, compare=False)
-
-    def deadline(self, due_at: float, timeouts: Timeouts) -> float:
-        return Command.deadline(self, due_at, timeouts) if self.until is None else self.until
 
     def request(self, client: LichessClient) -> None:
         client.decline_challenge(self.challenge_id, self.reason)

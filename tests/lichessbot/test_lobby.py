@@ -16,6 +16,7 @@ from lichessbot.lichess.commands import (
     AcceptChallenge,
     Bots,
     CancelChallenge,
+    ChallengeAnswer,
     Command,
     CommandDone,
     CommandFailed,
@@ -238,7 +239,7 @@ def test_a_human_who_found_no_slot_comes_before_bots_unless_bots_are_preferred(
     ("command", "is_quota"), [(AcceptChallenge("c1"), True), (DeclineChallenge("c1", DeclineReason.LATER), False)]
 )
 def test_a_429_to_an_acceptance_pauses_matchmaking_and_one_to_a_decline_does_not(
-    store: Store, caplog: pytest.LogCaptureFixture, command: AcceptChallenge | DeclineChallenge, is_quota: bool
+    store: Store, caplog: pytest.LogCaptureFixture, command: ChallengeAnswer, is_quota: bool
 ) -> None:
     lobby = lobby_of(store, Outbox(), [])
     lobby.command_answered(CommandFailed(command, RateLimited(timedelta(minutes=1), "Too many requests")))

@@ -18,7 +18,7 @@ from lichessbot.challenges.slots import Slots
 from lichessbot.challenges.snapshot import Snapshot
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Refused, Unreachable
-from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
+from lichessbot.lichess.commands import AcceptChallenge, ChallengeAnswer, CommandFailed, DeclineChallenge
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import ChallengeReceived, GameInfo
 from lichessbot.storage.database import Database
@@ -35,10 +35,10 @@ class Outbox:
     pause_s = 0.0
 
     def __init__(self) -> None:
-        self.sent: list[AcceptChallenge | DeclineChallenge] = []
+        self.sent: list[ChallengeAnswer] = []
         self.settled: list[AcceptChallenge] = []
 
-    def send(self, command: AcceptChallenge | DeclineChallenge) -> None:
+    def send(self, command: ChallengeAnswer) -> None:
         self.sent.append(command)
 
     def settle(self, command: AcceptChallenge) -> None:
