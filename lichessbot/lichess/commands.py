@@ -300,16 +300,16 @@ class ReadOutgoing(MatchCommand):
 
     priority = Priority.READ
 
-    def request(self, client: LichessClient) -> "Outgoing":
-        return Outgoing(client.outgoing_challenges())
+    def request(self, client: LichessClient) -> tuple[Challenge, ...]:
+        return client.outgoing_challenges()
 
 
 @dataclass(frozen=True, slots=True)
 class ReadBots(MatchCommand):
     """Read which bots are online."""
 
-    def request(self, client: LichessClient) -> "Bots":
-        return Bots(client.online_bots())
+    def request(self, client: LichessClient) -> tuple[BotUser, ...]:
+        return client.online_bots()
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,8 +328,8 @@ class ReadStatuses(MatchCommand):
 
     ids: tuple[str, ...]
 
-    def request(self, client: LichessClient) -> "Statuses":
-        return Statuses(client.user_statuses(self.ids))
+    def request(self, client: LichessClient) -> tuple[UserStatus, ...]:
+        return client.user_statuses(self.ids)
 
 
 class TournamentCommand(Command):
@@ -381,25 +381,8 @@ class ReadTournament(TournamentCommand):
         return client.tournament(self.tournament_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    challenges: tuple[Challenge, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bots:
-    users: tuple[BotUser, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Statuses:
-    users: tuple[UserStatus, ...]
-
-
-Chat = tuple[ChatLine, ...]
-CommandResult = (
-    Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | TokenInfo | Chat | None
-)
+_Listed = GameInfo | ChatLine | Challenge | BotUser | UserStatus
+CommandResult = Account | Challenge | ArenaInfo | TokenInfo | tuple[_Listed, ...] | None
 
 
 @dataclass(frozen=True, slots=True)

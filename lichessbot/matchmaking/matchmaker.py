@@ -20,7 +20,6 @@ from lichessbot.control.commands import CannotDo
 from lichessbot.control.status import Limit, MatchmakingStatus, clock_time
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import (
-    Bots,
     CancelChallenge,
     CommandDone,
     CommandFailed,
@@ -28,7 +27,6 @@ from lichessbot.lichess.commands import (
     ReadBots,
     ReadRatings,
     ReadStatuses,
-    Statuses,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason
 from lichessbot.lichess.finished_game import FinishedGame
@@ -164,9 +162,9 @@ class Matchmaker:
                 self._us = account
                 self._ratings_until = now + self._timeouts.ratings_age.total_seconds()
                 self._outbox.send(ReadBots())
-            case CommandDone(command=ReadBots(), answer=Bots(users)):
-                self._choose(users, now)
-            case CommandDone(command=ReadStatuses(), answer=Statuses(users)):
+            case CommandDone(command=ReadBots(), answer=tuple() as bots):
+                self._choose(bots, now)
+            case CommandDone(command=ReadStatuses(), answer=tuple() as users):
                 self._challenge([user.id for user in users if user.online and not user.playing], now)
             case CommandFailed(command=ReadRatings() | ReadBots() | ReadStatuses(), error=error):
                 self._give_up(error, now)

@@ -20,7 +20,6 @@ from lichessbot.lichess.commands import (
     CommandFailed,
     CreateChallenge,
     MatchCommand,
-    Outgoing,
     ReadChallenge,
     ReadOutgoing,
 )
@@ -155,7 +154,7 @@ class OpenChallenge:
                 return self._found(challenge.id, now) if self.challenge_id is None else None
             case CommandFailed(command=CreateChallenge()):
                 return self._creation_failed(report, now)
-            case CommandDone(command=ReadOutgoing(), answer=Outgoing(challenges)):
+            case CommandDone(command=ReadOutgoing(), answer=tuple() as challenges):
                 return self._look_among(challenges)
             case CommandFailed(command=ReadOutgoing(), error=error):
                 return self._search_failed(error, now)

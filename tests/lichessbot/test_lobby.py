@@ -14,12 +14,12 @@ from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import (
     AcceptChallenge,
-    Bots,
     CancelChallenge,
     ChallengeAnswer,
     Command,
     CommandDone,
     CommandFailed,
+    CommandResult,
     CreateChallenge,
     DeclineChallenge,
     JoinTournament,
@@ -29,7 +29,6 @@ from lichessbot.lichess.commands import (
     ReadRatings,
     ReadStatuses,
     ReadTournament,
-    Statuses,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason, GameStatus
 from lichessbot.lichess.finished_game import FinishedGame
@@ -263,14 +262,14 @@ class Hall:
             assert time.monotonic() < deadline, "no bot is looked for"
             self.lobby.tick()
 
-    def hear(self, command: MatchCommand, answer: Account | Bots | Statuses) -> None:
+    def hear(self, command: MatchCommand, answer: CommandResult) -> None:
         assert self.outbox.sent[-1] == command
         self.lobby.command_answered(CommandDone(command, answer))
 
     def find_a_rival(self) -> None:
         self.hear(ReadRatings(), US)
-        self.hear(ReadBots(), Bots((BotUser.model_validate({"id": "rival", "username": "Rival"}),)))
-        self.hear(ReadStatuses(("rival",)), Statuses((UserStatus(id="rival", online=True),)))
+        self.hear(ReadBots(), (BotUser.model_validate({"id": "rival", "username": "Rival"}),))
+        self.hear(ReadStatuses(("rival",)), (UserStatus(id="rival", online=True),))
 
     def goes_unanswered(self) -> None:
         command = self.outbox.sent[-1]

@@ -13,7 +13,6 @@ from lichessbot.control.commands import CannotDo
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.commands import (
     AcceptChallenge,
-    Bots,
     CancelChallenge,
     CommandDone,
     CreateChallenge,
@@ -24,7 +23,6 @@ from lichessbot.lichess.commands import (
     ReadRatings,
     ReadStatuses,
     ReadTournament,
-    Statuses,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
 from lichessbot.lichess.models import (
@@ -231,9 +229,9 @@ def test_a_blocked_bot_is_not_challenged_and_an_open_challenge_to_it_is_withdraw
 def test_a_bot_that_is_blocked_while_it_is_looked_at_is_not_challenged(store: Store) -> None:
     hall = Hall(store)
     hall.hear(ReadRatings(), US)
-    hall.hear(ReadBots(), Bots((BotUser.model_validate({"id": "rival", "username": "Rival"}),)))
+    hall.hear(ReadBots(), (BotUser.model_validate({"id": "rival", "username": "Rival"}),))
     hall.lobby.block("Rival")
-    hall.hear(ReadStatuses(("rival",)), Statuses((UserStatus(id="rival", online=True),)))
+    hall.hear(ReadStatuses(("rival",)), (UserStatus(id="rival", online=True),))
     assert not any(isinstance(command, CreateChallenge) for command in hall.outbox.sent)
 
 

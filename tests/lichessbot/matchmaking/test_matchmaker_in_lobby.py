@@ -11,13 +11,11 @@ import pytest
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited
 from lichessbot.lichess.commands import (
-    Bots,
     CommandFailed,
     CreateChallenge,
     ReadBots,
     ReadRatings,
     ReadStatuses,
-    Statuses,
 )
 from lichessbot.lichess.models import BotUser, UserStatus
 from lichessbot.storage.database import Database
@@ -54,9 +52,9 @@ def test_while_all_bots_of_the_first_kind_play_one_of_the_next_kind_is_challenge
     hall.hear(ReadRatings(), US)
     champion = {"id": "champion", "username": "Champion", "perfs": {"blitz": {"rating": 3100}}}
     rival = {"id": "rival", "username": "Rival"}
-    hall.hear(ReadBots(), Bots(tuple(map(BotUser.model_validate, (champion, rival)))))
+    hall.hear(ReadBots(), tuple(map(BotUser.model_validate, (champion, rival))))
     playing, free = UserStatus(id="rival", online=True, playing=True), UserStatus(id="champion", online=True)
-    hall.hear(ReadStatuses(("rival", "champion")), Statuses((playing, free)))
+    hall.hear(ReadStatuses(("rival", "champion")), (playing, free))
     created = hall.outbox.sent[-1]
     assert isinstance(created, CreateChallenge)
     assert created.opponent == "champion"

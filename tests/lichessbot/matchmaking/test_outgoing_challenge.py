@@ -12,7 +12,6 @@ from lichessbot.lichess.commands import (
     CommandDone,
     CommandFailed,
     MatchCommand,
-    Outgoing,
     ReadChallenge,
     ReadOutgoing,
 )
@@ -178,7 +177,7 @@ def test_a_challenge_without_a_reply_is_looked_for() -> None:
     assert it.handle(failed(it.creation, NO_ANSWER), 1.0) is None
     assert it.tick(1.0 + RETRY_S) == ReadOutgoing()
     theirs, ours = challenge(target="somebody"), challenge()
-    assert it.handle(CommandDone(ReadOutgoing(), Outgoing((theirs, ours))), 7.0) == CANCEL
+    assert it.handle(CommandDone(ReadOutgoing(), (theirs, ours)), 7.0) == CANCEL
 
 
 def test_a_challenge_that_is_not_found_is_over() -> None:
@@ -187,7 +186,7 @@ def test_a_challenge_that_is_not_found_is_over() -> None:
     it.tick(1.0 + RETRY_S)
     assert it.handle(failed(ReadOutgoing(), NO_ANSWER), 8.0) is None
     assert it.tick(8.0 + RETRY_S) == ReadOutgoing()
-    assert it.handle(CommandDone(ReadOutgoing(), Outgoing(())), 14.0) == Lost()
+    assert it.handle(CommandDone(ReadOutgoing(), ()), 14.0) == Lost()
 
 
 def test_its_echo_proves_that_it_arrived() -> None:
@@ -243,7 +242,7 @@ def test_a_human_may_take_days_to_answer_a_correspondence_challenge() -> None:
     lost = by_days(is_bot=False)
     lost.handle(failed(lost.creation, NO_ANSWER), 0.0)
     assert lost.tick(RETRY_S) == ReadOutgoing()
-    assert lost.handle(CommandDone(ReadOutgoing(), Outgoing((challenge(),))), RETRY_S) == LeftOpen()
+    assert lost.handle(CommandDone(ReadOutgoing(), (challenge(),)), RETRY_S) == LeftOpen()
 
 
 def test_a_correspondence_challenge_is_withdrawn_from_a_bot_and_where_it_is_unwanted() -> None:
