@@ -176,6 +176,7 @@ class Matchmaker:
             return
         snapshot = self._snapshot()
         known = Knowledge(
+            config=snapshot.config,
             us=self._us,
             bots=bots,
             declines=self._declines,
@@ -186,7 +187,7 @@ class Matchmaker:
             may_play_correspondence=snapshot.has_room_for_correspondence,
             half_pair=self._due_half_pair(snapshot.config),
         )
-        self._shortlist = proposals(snapshot.config, known, self._last_type_name, self._random)
+        self._shortlist = proposals(known, self._last_type_name, self._random)
         if self._shortlist:
             self._outbox.send(ReadStatuses(tuple(it.opponent for it in self._shortlist)))
         else:

@@ -5,6 +5,7 @@ and those not met lately are more likely. A pair of games against the same bot i
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
@@ -50,6 +51,7 @@ class Proposal:
 class Knowledge:
     """What the choice depends on at one moment."""
 
+    config: Config
     us: Account
     bots: Sequence[BotUser]
     declines: Declines
@@ -62,15 +64,15 @@ class Knowledge:
     """The game as White of a pair whose other game is due, if this process began it."""
 
 
-def proposals(config: Config, known: Knowledge, last_type_name: str | None, random: Random) -> Sequence[Proposal]:
+def proposals(known: Knowledge, last_type_name: str | None, random: Random) -> Sequence[Proposal]:
     """Return proposals, the best first; empty if no bot is suitable. `last_type_name`: the last match type.
 
     First comes the second game of a pair, then one match type after the other: all bots of the first may be playing.
     Each bot is proposed once.
     """
     by_bot: dict[str, Proposal] = {}
-    second = _second_of_pair(config, known)
-    for it in (*(() if second is None else (second,)), *_of_all_types(config, known, last_type_name, random)):
+    second = _second_of_pair(known)
+    for it in (*(() if second is None else (second,)), *_of_all_types(known, last_type_name, random)):
         by_bot.setdefault(it.opponent, it)
     return tuple(by_bot.values())[:MOST_PROPOSALS]
 
@@ -81,27 +83,27 @@ def match_type_of(proposal: Proposal, config: Config) -> MatchType | None:
     return None if name is None else types.get(name)
 
 
-def _second_of_pair(config: Config, known: Knowledge) -> Proposal | None:
+def _second_of_pair(known: Knowledge) -> Proposal | None:
     """Return the same game with Black, unless that bot is gone or no longer suits, or we play no more such games."""
     first = known.half_pair
-    match_type = None if first is None else match_type_of(first, config)
+    match_type = None if first is None else match_type_of(first, known.config)
     if first is None or match_type is None or match_type.challenge_color is not ColourChoice.PAIRS:
         return None
-    terms, controls = first.terms, _controls(match_type, with_days=known.may_play_correspondence)
+    config, terms = known.config, first.terms
     is_played = terms.variant in _variants(match_type, config) and terms.rated in _modes(match_type, config)
-    if not is_played or not any(terms.time_control in group for group in controls):
+    if not is_played or not any(terms.time_control in group for group in _controls(match_type, known)):
         return None
     bot = next((it for it in known.bots if it.id == first.opponent), None)
-    if bot is None or not _suits(bot, match_type, terms, config, known):
+    if bot is None or not _suits(bot, match_type, terms, known):
         return None
     return replace(first, terms=replace(terms, colour=Colour.BLACK))
 
 
-def _of_all_types(config: Config, known: Knowledge, last_type_name: str | None, random: Random) -> Iterator[Proposal]:
-    for name, match_type in _in_order(config, last_type_name, random):
-        terms = _drawn_terms(match_type, config, random, with_days=known.may_play_correspondence)
+def _of_all_types(known: Knowledge, last_type_name: str | None, random: Random) -> Iterator[Proposal]:
+    for name, match_type in _in_order(known.config, last_type_name, random):
+        terms = _drawn_terms(match_type, known, random)
         if terms is not None:
-            yield from _shortlist(name, match_type, terms, config, known, random)
+            yield from _shortlist(name, match_type, terms, known, random)
 
 
 def _in_order(config: Config, last_type_name: str | None, random: Random) -> Sequence[tuple[str, MatchType]]:
@@ -118,13 +120,13 @@ def _in_order(config: Config, last_type_name: str | None, random: Random) -> Seq
     return match_types
 
 
-def _drawn_terms(match_type: MatchType, config: Config, random: Random, *, with_days: bool) -> Terms | None:
+def _drawn_terms(match_type: MatchType, known: Knowledge, random: Random) -> Terms | None:
     """Return one of the games that a match type allows, without a colour; None if we play none of them."""
-    variants, controls = _variants(match_type, config), _controls(match_type, with_days=with_days)
+    variants, controls = _variants(match_type, known.config), _controls(match_type, known)
     if not variants or not controls:
         return None
     variant, control = random.choice(variants), random.choice(random.choice(controls))
-    modes = _modes(match_type, config)
+    modes = _modes(match_type, known.config)
     if not may_be_rated(variant, control):
         modes = [rated for rated in modes if not rated]
     return Terms(variant, control, random.choice(modes)) if modes else None
@@ -137,11 +139,11 @@ def _variants(match_type: MatchType, config: Config) -> Sequence[Variant]:
     return [it for it in config.challenge.rules_for(is_bot=True).variants or Variant if it.can_be_proposed]
 
 
-def _controls(match_type: MatchType, *, with_days: bool) -> Sequence[Sequence[ExactClock | Days]]:
+def _controls(match_type: MatchType, known: Knowledge) -> Sequence[Sequence[ExactClock | Days]]:
     """Return the clocks and the days of a match type, without empty groups."""
     bases_s, increments_s = match_type.challenge_initial_time, match_type.challenge_increment
     clocks = [ExactClock(base_s, increment_s) for base_s in bases_s for increment_s in increments_s]
-    days = [Days(number) for number in match_type.challenge_days if with_days]
+    days = [Days(number) for number in match_type.challenge_days if known.may_play_correspondence]
     return [group for group in (clocks, days) if group]
 
 
@@ -153,15 +155,17 @@ def _modes(match_type: MatchType, config: Config) -> Sequence[bool]:
 
 
 def _shortlist(
-    name: str, match_type: MatchType, terms: Terms, config: Config, known: Knowledge, random: Random
+    name: str, match_type: MatchType, terms: Terms, known: Knowledge, random: Random
 ) -> Sequence[Proposal]:
-    suiting = {bot.id: bot for bot in known.bots if _suits(bot, match_type, terms, config, known)}
+    suiting = {bot.id: bot for bot in known.bots if _suits(bot, match_type, terms, known)}
     category = terms.rating_category
     our_rating = _rating(known.us, category)
-    met = _met_lately(known)
+    met_lately = Counter(game.opponent for game in known.bot_games.since(known.now_epoch_s - _LATELY_S))
     ranks = _ranks(list(suiting.values()), category, match_type.rating_preference)
-    closeness = {it.id: _closeness(_rating(it, category) - our_rating, match_type) for it in suiting.values()}
-    weights = {bot_id: closeness[bot_id] * _novelty(met.get(bot_id, 0)) * ranks[bot_id] for bot_id in suiting}
+    weights = {
+        it.id: _closeness(_rating(it, category) - our_rating, match_type) * ranks[it.id] / (1 + met_lately[it.id])
+        for it in suiting.values()
+    }
     chosen = list(_weighted_order(weights, random))[:SHORTLIST]
     half = _unfinished_pair(match_type, terms, known)
     if half is not None and half.opponent in suiting:
@@ -169,7 +173,7 @@ def _shortlist(
     return [Proposal(it, replace(terms, colour=_colour(match_type, it, terms, known)), name) for it in chosen]
 
 
-def _suits(bot: BotUser, match_type: MatchType, terms: Terms, config: Config, known: Knowledge) -> bool:
+def _suits(bot: BotUser, match_type: MatchType, terms: Terms, known: Knowledge) -> bool:
     if bot.id == known.us.id or bot.disabled or bot.violates_terms or known.is_blocked(bot.id):
         return False
     rating, most = _rating(bot, terms.rating_category), match_type.opponent_rating_difference
@@ -179,11 +183,11 @@ def _suits(bot: BotUser, match_type: MatchType, terms: Terms, config: Config, kn
         (is_within if most is None else difference <= most)
         and difference >= match_type.opponent_min_rating_difference
         and known.declines.rests_until(bot.id, terms) <= known.now_epoch_s
-        and _rests_until(bot.id, match_type, terms, config, known) <= known.now_epoch_s
+        and _rests_until(bot.id, match_type, terms, known) <= known.now_epoch_s
     )
 
 
-def _rests_until(bot: str, match_type: MatchType, terms: Terms, config: Config, known: Knowledge) -> float:
+def _rests_until(bot: str, match_type: MatchType, terms: Terms, known: Knowledge) -> float:
     """Return until when a bot rests after our last game at this speed; 0 if it does not, or owes the return game."""
     latest = known.bot_games.latest(bot, terms.speed)
     owes = match_type.challenge_color is ColourChoice.PAIRS and latest is not None and latest.colour is Colour.WHITE
@@ -194,7 +198,7 @@ def _rests_until(bot: str, match_type: MatchType, terms: Terms, config: Config, 
             game_s = clock.expected_s
         case Days(days):
             game_s = days * 86400.0
-    idle_s = config.matchmaking.challenge_timeout * 60
+    idle_s = known.config.matchmaking.challenge_timeout * 60
     return latest.began_at + game_s + match_type.opponent_rest_multiplier * (game_s + idle_s)
 
 
@@ -208,17 +212,6 @@ def _rating(bot: Account, category: str) -> int:
 def _closeness(difference: int, match_type: MatchType) -> float:
     distance = abs(difference) - match_type.opponent_target_rating_difference
     return 1 / (1 + (distance / _NEAR) ** 2)
-
-
-def _novelty(games: int) -> float:
-    return 1 / (1 + games)
-
-
-def _met_lately(known: Knowledge) -> Mapping[str, int]:
-    met: dict[str, int] = {}
-    for game in known.bot_games.since(known.now_epoch_s - _LATELY_S):
-        met[game.opponent] = met.get(game.opponent, 0) + 1
-    return met
 
 
 def _ranks(bots: Sequence[BotUser], category: str, preference: RatingPreference) -> Mapping[str, float]:

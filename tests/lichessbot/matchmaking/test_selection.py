@@ -51,9 +51,9 @@ class Memory:
         blocked = {"blocked"}.__contains__
         room = self.has_room_for_days
         known = Knowledge(
-            self.us, bots, self.declines, self.bot_games, NOW, 3600.0, blocked, room, self.half_pair
+            settings, self.us, bots, self.declines, self.bot_games, NOW, 3600.0, blocked, room, self.half_pair
         )
-        return list(proposals(settings, known, last_type, Random(seed)))
+        return list(proposals(known, last_type, Random(seed)))
 
     def firsts(self, settings: Config, *bots: BotUser) -> Counter[str]:
         """Who comes first how often."""
