@@ -63,11 +63,6 @@ class Snapshot:
         """Whether no new games are taken."""
         return self.stopping or self.paused
 
-    @property
-    def slots_for_our_challenge(self) -> int:
-        """How many more games against bots we may begin ourselves."""
-        return self.slots_for_our_games(is_bot=True)
-
     def slots_for_our_games(self, *, is_bot: bool) -> int:
         """Return how many more games with a clock against bots, or against humans, we may begin ourselves."""
         return 0 if self.is_closed else self.occupancy.free_slots(self.config.challenge, is_bot=is_bot)

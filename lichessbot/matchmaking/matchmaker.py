@@ -325,14 +325,13 @@ class Matchmaker:
                     self._log.info("match.unanswered", **fields, rests_until=rests_until)
                 else:
                     self._log.info("match.withdrawn", **fields)
-                if not certain and not (out_of_reach and self._stopping):
-                    self._look_for_game(it, now)
+                if not certain:
+                    self._look_for_game(it, now, out_of_reach=out_of_reach)
             case LeftOpen():
                 self._log.info("match.left_open", **fields)
             case Lost(out_of_reach):
                 self._log.info("match.lost", **fields)
-                if not (out_of_reach and self._stopping):
-                    self._look_for_game(it, now)
+                self._look_for_game(it, now, out_of_reach=out_of_reach)
             case NotSent(error):
                 self._remember_refusal(it.proposal, error, **fields)
         if not it.proposal.rematch_of:
@@ -349,11 +348,10 @@ class Matchmaker:
         begins = is_pair and proposal.terms.colour is Colour.WHITE
         self._half_pair = (proposal, time.time()) if begins else None
 
-    def _look_for_game(self, challenge: OpenChallenge, now: float) -> None:
-        """Keep the slot until a list of games tells whether the challenge has become a game unnoticed.
-
-        Not called while the daemon stops and Lichess is unreachable: the next start finds the game.
-        """
+    def _look_for_game(self, challenge: OpenChallenge, now: float, *, out_of_reach: bool = False) -> None:
+        """Keep the slot until a list of games tells whether the challenge has become a game unnoticed."""
+        if out_of_reach and self._stopping:
+            return  # the next start finds the game
         self._accepted_ids.add(challenge.challenge_id or "")
         challenge_id = challenge.challenge_id or f"to {challenge.proposal.opponent}"
         self._slots.reserve(challenge_id, challenge.proposal.slot_holder, look_at=now)

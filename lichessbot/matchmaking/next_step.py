@@ -51,7 +51,7 @@ def obstacle(snapshot: Snapshot) -> str | None:
         return "no new games are taken"
     if not snapshot.our_id:
         return "our account is not known yet, or the engines are not checked"
-    if snapshot.slots_for_our_challenge <= 0:
+    if snapshot.slots_for_our_games(is_bot=True) <= 0:
         return "no slot is free"
     if snapshot.has_clocked_games and not config.allow_during_games:
         return "games are running (matchmaking.allow_during_games = false)"
