@@ -341,15 +341,16 @@ class Daemon:
                 self._manager.reached(Milestone.CONNECTION_TRIED)
                 self._reconciler.account_failed()
                 self._connection.account_failed(error)
+                if error.denies_token:
+                    self._denied(str(error))
             case ReadPlaying():
                 self._reconciler.list_failed(error)
                 if self._shutdown.exit_code is None:
                     self._connection.listen()
+                if error.denies_token and error.missing_scope is None:
+                    self._denied(str(error))
             case ChallengeAnswer():
                 self._want_playing("an answer to a challenge may have taken effect all the same")
-        is_needed = isinstance(command, ReadAccount) or error.missing_scope is None
-        if isinstance(command, ReadAccount | ReadPlaying) and error.denies_token and is_needed:
-            self._denied(str(error))
 
     def _begin_if_ready(self) -> None:
         """Listen for challenges and join games in progress, once the account is known and the engines are good."""
@@ -365,7 +366,7 @@ class Daemon:
         self._context = self._game_context(account.id)
         self._want_playing("games may be left over")
         self._lobby.open(account, self._config)
-        self._warn_of_unusable_files()
+        warn_of_unusable_files(engines_of(self._config), self._log)
         self._log.info("account", name=account.username, url=self._connection.access.url)
 
     def _game_context(self, our_id: str) -> GameContext:
@@ -386,10 +387,6 @@ class Daemon:
             waiting=lambda: self._lobby.waiting,
             counters=self._counters,
         )
-
-    def _warn_of_unusable_files(self) -> None:
-        """A file that is missing or damaged costs no game, but the operator learns of it before it is needed."""
-        warn_of_unusable_files(engines_of(self._config), self._log)
 
     def _denied(self, reason: str) -> None:
         """Leave if the token is dead: with a game in progress only once that is certain."""
@@ -432,7 +429,7 @@ class Daemon:
         if self._context is not None:
             self._context = replace(self._context, config=self._config)
             self._lobby.reload(self._config)
-            self._warn_of_unusable_files()
+            warn_of_unusable_files(engines_of(self._config), self._log)
 
     def _close(self) -> None:
         self._control.close()

@@ -55,7 +55,7 @@ class PolyglotBooks:
 
 
 def warn_of_unusable_files(engines: Sequence[EngineConfig], log: EventLog) -> None:
-    """Log which books and tablebases of the engines cannot be used and why.
+    """Log which books and tablebases of the engines cannot be used and why, before they are needed.
 
     From a thread: the disk may be slow or hang.
     """
