@@ -5,7 +5,7 @@ decided elsewhere.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -42,7 +42,9 @@ class Connection:
         self._log = EventLog()
         self._backoff = Backoff(timeouts.backoff_first, timeouts.backoff_ceiling)
         self._stream: StreamReader | None = None
-        self._was_open = self.is_open = False
+        self.is_open = False
+        self.was_open = False
+        """Whether the event stream has ever been open."""
         self._asking = False
         self._is_refused = False
         self._denied_since: float | None = None
@@ -110,21 +112,16 @@ class Connection:
 
     def describe(self) -> ConnectionStatus:
         """Return the connection as it is now, for the operator."""
-        stream, now = self._stream, time.monotonic()
+        stream, now, now_epoch_s = self._stream, time.monotonic(), time.time()
+        held_back = (HeldBack(what, now_epoch_s + wait_s) for what, wait_s in self.rate_limiter.held_back.items())
         return ConnectionStatus(
             server_url=self.access.url,
             account=None if self.account is None else self.account.username,
             summary=self.summary,
             events=None if stream is None else StreamStatus.of(stream.open_since, stream.heard_at, now),
             held_back_s=self.rate_limiter.pause_s,
-            requests=RequestQueue(dict(self.outbox.unanswered), tuple(self._held_back)),
+            requests=RequestQueue(dict(self.outbox.unanswered), tuple(held_back)),
         )
-
-    @property
-    def _held_back(self) -> Iterator[HeldBack]:
-        now = time.time()
-        for what, wait_s in self.rate_limiter.held_back.items():
-            yield HeldBack(what, now + wait_s)
 
     def tick(self) -> None:
         """Do what is due in the outbox, and listen with another reader if that of the event stream hangs."""
@@ -147,17 +144,12 @@ class Connection:
 
     def stream_opened(self) -> bool:
         """Take note that the event stream is open. Return whether it was open before, so that events may be lost."""
-        was_open, self._was_open, self.is_open = self._was_open, True, True
+        was_open, self.was_open, self.is_open = self.was_open, True, True
         self._is_refused = False
         self._backoff.reset()
         self.summary = _LISTENING
         self._log.info("events.open")
         return was_open
-
-    @property
-    def was_open(self) -> bool:
-        """Whether the event stream has ever been open."""
-        return self._was_open
 
     def stream_refused(self) -> None:
         """Take note that the event stream waits for `account_answered`."""
