@@ -251,8 +251,8 @@ class LichessClient:
         try:
             yield
         except berserk.exceptions.ResponseError as error:
-            body = _body(error.response)
-            raise answer_error(error.response, body, self._access.timeouts.rate_limit) from error
+            content: bytes = error.response.content  # which the adapter has read
+            raise answer_error(error.response, content, self._access.timeouts.rate_limit) from error
         except (berserk.exceptions.ApiError, requests.RequestException) as error:
             raise Unreachable(network_error(error)) from error
         except (KeyError, TypeError, ValueError, UnreadableLine) as error:
@@ -336,12 +336,10 @@ class _Adapter(AnyAddressAdapter):
 
 
 def _load_body(response: requests.Response, until: float | None = None) -> None:
-    """Read the body into `content`, unless it is there. Raises Unreachable if it breaks off, is too long or too late.
+    """Read the body into `content`. Raises Unreachable if it breaks off, is too long or too late.
 
     Of an error, whose status is an answer too, `content` is then empty.
     """
-    if isinstance(response._content, bytes):
-        return
     try:
         response._content = read_body(response, LONGEST_BODY_BYTES, until, decode=True)
     except Unreachable:
@@ -370,12 +368,6 @@ def answer_error(response: requests.Response, content: bytes, default_pause: tim
     if 400 <= response.status_code < 500:
         return Refused(response.status_code, text, certain=body is not None, pause=body.pause if body else None)
     return Unreachable(f"{response.status_code}: {text}")
-
-
-def _body(response: requests.Response) -> bytes:
-    """Return the body of an error response, or nothing if it breaks off."""
-    _load_body(response)
-    return response.content
 
 
 def _retry_after(response: requests.Response) -> timedelta | None:
