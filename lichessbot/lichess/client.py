@@ -106,11 +106,11 @@ class LichessClient:
         return self._ask(lambda: self._client.oauth.test_tokens(token), lambda body: parse_token_test(body, token))
 
     def upgrade_to_bot(self) -> None:
-        self._ask(self._client.account.upgrade_to_bot, _nothing)
+        self._tell(self._client.account.upgrade_to_bot)
 
     def join_team(self, team_id: str, password: str | None, message: str | None) -> None:
         """Join a team, or with `message` ask its leaders."""
-        self._ask(lambda: self._client.teams.join(team_id, message, password), _nothing)
+        self._tell(lambda: self._client.teams.join(team_id, message, password))
 
     def playing(self) -> tuple[GameInfo, ...]:
         """Return the games in progress, most urgent first.
@@ -126,10 +126,10 @@ class LichessClient:
         return self._read(lambda: export(game_id, as_pgn=False, moves=False, evals=False), ExportedGame)
 
     def accept_challenge(self, challenge_id: str) -> None:
-        self._ask(lambda: self._client.bots.accept_challenge(challenge_id), _nothing)
+        self._tell(lambda: self._client.bots.accept_challenge(challenge_id))
 
     def decline_challenge(self, challenge_id: str, reason: DeclineReason) -> None:
-        self._ask(lambda: self._client.bots.decline_challenge(challenge_id, reason.value), _nothing)
+        self._tell(lambda: self._client.bots.decline_challenge(challenge_id, reason.value))
 
     def create_challenge(self, opponent: str, terms: Terms) -> Challenge:
         """Create a challenge; it silently replaces an older one to the same player."""
@@ -147,7 +147,7 @@ class LichessClient:
 
     def cancel_challenge(self, challenge_id: str) -> None:
         """Cancel our challenge, or abort the game that it has become, while that is possible."""
-        self._ask(lambda: self._client.challenges.cancel(challenge_id), _nothing)
+        self._tell(lambda: self._client.challenges.cancel(challenge_id))
 
     def outgoing_challenges(self) -> tuple[Challenge, ...]:
         return self._ask(self._client.challenges.get_mine, parse_outgoing)
@@ -180,12 +180,12 @@ class LichessClient:
         # Gap: berserk sends the password in the address, which logs keep.
         form = {"team": team, "password": password, "pairMeAsap": "true" if pair else None}
         data = {key: value for key, value in form.items() if value is not None}
-        self._ask(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/join", data=data), _nothing)
+        self._tell(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/join", data=data))
 
     def leave_tournament(self, tournament_id: str) -> None:
         """Withdraw; the points are kept."""
         # Gap: berserk cannot withdraw.
-        self._ask(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/withdraw"), _nothing)
+        self._tell(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/withdraw"))
 
     def move(self, game_id: str, move: str, *, offering_draw: bool = False, answer_s: float = math.inf) -> None:
         """Play a move; it counts as unanswered after `answer_s`, if that is less than for other requests."""
@@ -193,18 +193,18 @@ class LichessClient:
         path = f"/api/bot/game/{game_id}/move/{move}"
         query = {"offeringDraw": "true"} if offering_draw else None
         timeout = self._adapter.within(answer_s)
-        self._ask(lambda: self._requestor.post(path, params=query, timeout=timeout), _nothing)
+        self._tell(lambda: self._requestor.post(path, params=query, timeout=timeout))
 
     def abort(self, game_id: str) -> None:
-        self._ask(lambda: self._client.bots.abort_game(game_id), _nothing)
+        self._tell(lambda: self._client.bots.abort_game(game_id))
 
     def resign(self, game_id: str) -> None:
-        self._ask(lambda: self._client.bots.resign_game(game_id), _nothing)
+        self._tell(lambda: self._client.bots.resign_game(game_id))
 
     def say(self, game_id: str, room: ChatRoom, text: str) -> None:
         """Post a chat line of up to 140 characters."""
         spectator = room is ChatRoom.SPECTATOR
-        self._ask(lambda: self._client.bots.post_message(game_id, text, spectator=spectator), _nothing)
+        self._tell(lambda: self._client.bots.post_message(game_id, text, spectator=spectator))
 
     def chat(self, game_id: str) -> tuple[ChatLine, ...]:
         """Return the lines of the players' room."""
@@ -223,7 +223,7 @@ class LichessClient:
 
     def _command(self, game_id: str, command: str) -> None:
         # Gap: berserk has these commands for the Board API only, which refuses bots.
-        self._ask(lambda: self._requestor.post(f"/api/bot/game/{game_id}/{command}"), _nothing)
+        self._tell(lambda: self._requestor.post(f"/api/bot/game/{game_id}/{command}"))
 
     def event_stream(self) -> "LineStream":
         return self._stream("/api/stream/event")
@@ -240,6 +240,11 @@ class LichessClient:
 
     def _read(self, request: Callable[[], Any], model: type[Model]) -> Model:
         return self._ask(request, lambda body: validated(model, body))
+
+    def _tell(self, request: Callable[[], Any]) -> None:
+        """Send a command, whose answer says no more than its status."""
+        with self._translated_errors():
+            request()
 
     def _ask(self, request: Callable[[], Any], parse: Callable[[Any], T]) -> T:
         with self._translated_errors():
@@ -374,7 +379,3 @@ def _retry_after(response: requests.Response) -> timedelta | None:
     """Return the header's seconds; its date form is ignored, as it needs two correct clocks."""
     value = response.headers.get("Retry-After", "").strip()
     return timedelta(seconds=int(value)) if value.isascii() and value.isdigit() and len(value) < 9 else None
-
-
-def _nothing(body: Any) -> None:
-    """Ignore the body of a command, which says no more than its status."""
