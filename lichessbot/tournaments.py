@@ -20,12 +20,12 @@ from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import Refused
 from lichessbot.lichess.commands import (
-    Command,
     CommandDone,
     CommandFailed,
     JoinTournament,
     LeaveTournament,
     ReadTournament,
+    TournamentCommand,
     pause_before_joining,
 )
 from lichessbot.lichess.enums import Variant
@@ -67,7 +67,7 @@ class _Entry:
     wish: Wish
     due_at: float | None
     stage: _Stage = _Stage.UNREAD
-    command: Command | None = None
+    command: TournamentCommand | None = None
     """What was sent for it and has no answer yet."""
     starts_at: float | None = None
     ends_at: float | None = None
@@ -264,7 +264,7 @@ class Tournaments:
     def handle(self, report: CommandDone | CommandFailed) -> None:
         """Go on with the answer to a command that was sent here."""
         command = report.command
-        assert isinstance(command, JoinTournament | LeaveTournament | ReadTournament)
+        assert isinstance(command, TournamentCommand)
         entry = self._entries.get(command.tournament_id)
         if entry is None or entry.command != command:
             return
@@ -293,7 +293,7 @@ class Tournaments:
     def _send_due_request(self, entry: _Entry, now: float, has_slot: Callable[[], bool]) -> None:
         entry.due_at, entry.waits_for_slot, entry.game_requested = None, False, False
         is_to_come = entry.starts_at is not None and now < entry.starts_at
-        is_over = entry.ends_at is not None and now >= entry.ends_at
+        is_over = is_due(entry.ends_at, now)
         match entry.stage:
             case _Stage.LEAVING:
                 self._send(entry, LeaveTournament(entry.wish.tournament_id))
@@ -371,9 +371,7 @@ class Tournaments:
             return min(again_at, entry.ends_at)
         return min(again_at, now + self._timeouts.tournament_end.total_seconds())
 
-    def _command_failed(
-        self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament, error: Exception, now: float
-    ) -> None:
+    def _command_failed(self, entry: _Entry, command: TournamentCommand, error: Exception, now: float) -> None:
         is_answer = isinstance(error, Refused) and error.certain and error.status != HTTPStatus.UNAUTHORIZED
         is_final = is_answer and _PAUSE_NOT_OVER not in str(error) and pause_before_joining(error) is None
         if isinstance(command, LeaveTournament) and is_final:
@@ -430,7 +428,7 @@ class Tournaments:
             self._log.info("tournament.over", tournament=entry.wish.tournament_id)
         self._delete_wish(entry.wish.tournament_id)
 
-    def _send(self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament) -> None:
+    def _send(self, entry: _Entry, command: TournamentCommand) -> None:
         entry.command = command
         self._outbox.send(command)
 

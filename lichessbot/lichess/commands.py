@@ -332,11 +332,13 @@ class ReadStatuses(MatchCommand):
         return client.user_statuses(self.ids)
 
 
+@dataclass(frozen=True, slots=True)
 class TournamentCommand(Command):
     """A command about an arena tournament."""
 
-    __slots__ = ()
     priority = Priority.MATCHMAKING
+
+    tournament_id: str
 
 
 def pause_before_joining(error: Exception) -> timedelta | None:
@@ -354,7 +356,6 @@ class JoinTournament(TournamentCommand):
 
     purpose = Purpose.TOURNAMENT
 
-    tournament_id: str
     team: str | None
     password: str | None = field(repr=False)
     pair: bool
@@ -367,16 +368,12 @@ class JoinTournament(TournamentCommand):
 class LeaveTournament(TournamentCommand):
     priority = Priority.DECLINE
 
-    tournament_id: str
-
     def request(self, client: LichessClient) -> None:
         client.leave_tournament(self.tournament_id)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTournament(TournamentCommand):
-    tournament_id: str
-
     def request(self, client: LichessClient) -> ArenaInfo:
         return client.tournament(self.tournament_id)
 
