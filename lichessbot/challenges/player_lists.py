@@ -144,9 +144,9 @@ class _Source(Protocol):
 class _ListReader(threading.Thread):
     """The thread that reads one list periodically."""
 
-    def __init__(self, fetcher: _Source, emit: Emit, timeouts: Timeouts) -> None:
-        super().__init__(name=f"list-{fetcher.address}", daemon=True)
-        self._fetcher = fetcher
+    def __init__(self, source: _Source, emit: Emit, timeouts: Timeouts) -> None:
+        super().__init__(name=f"list-{source.address}", daemon=True)
+        self._source = source
         self._emit = emit
         self._timeouts = timeouts
         self._over = threading.Event()
@@ -156,13 +156,13 @@ class _ListReader(threading.Thread):
         self._over.set()
 
     def run(self) -> None:
-        refresh = self._fetcher.refresh
+        refresh = self._source.refresh
         backoff = Backoff(self._timeouts.backoff_first, refresh)
         failing = False
         while not self._over.is_set():
             pause = refresh
             try:
-                fetched = self._fetcher.fetch()
+                fetched = self._source.fetch()
                 failing = False
                 backoff.reset()
                 if fetched is not None and not self._over.is_set():
@@ -170,10 +170,10 @@ class _ListReader(threading.Thread):
             except Exception as error:
                 pause = max(backoff.next_delay(), min(refresh, self._timeouts.list_retry))
                 if not isinstance(error, ListUnusable):
-                    EventLog().crash("list.crashed", error, address=self._fetcher.address)
+                    EventLog().crash("list.crashed", error, address=self._source.address)
                 elif not failing:
                     meaning = "the last good one stays in force"
-                    EventLog().warning("list.failed", address=self._fetcher.address, error=error, meaning=meaning)
+                    EventLog().warning("list.failed", address=self._source.address, error=error, meaning=meaning)
                 failing = True
             self._over.wait(pause.total_seconds())
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from lichessbot.config import ChallengeConfig
-from lichessbot.timeouts import earliest
+from lichessbot.timeouts import earliest, is_due
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Slots:
 
     def take_overdue(self, now: float) -> bool:
         """Return whether a game is overdue, so that the list of games should be read; begin to wait anew for it."""
-        overdue = [slot for slot in self._slots.values() if slot.due_at is not None and now >= slot.due_at]
+        overdue = [slot for slot in self._slots.values() if is_due(slot.due_at, now)]
         for slot in overdue:
             slot.due_at = now + self._game_start_s
             slot.questioned_at = slot.questioned_at or now

@@ -26,7 +26,7 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import Challenge
 from lichessbot.matchmaking.selection import Proposal
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, is_due
 
 _MOST_ATTEMPTS: Final = 3
 
@@ -135,7 +135,7 @@ class OpenChallenge:
         return self._found(challenge.id, now)
 
     def tick(self, now: float) -> MatchCommand | None:
-        if self._due_at is None or now < self._due_at:
+        if not is_due(self._due_at, now):
             return None
         self._due_at = None
         if self._stage is _Stage.LOST:
