@@ -92,13 +92,16 @@ class Outbox:
     def unanswered(self) -> Counter[str]:
         """How many commands of each kind are due, and wait or are in flight, by the words of its name."""
         moves = sum(sender.unanswered for sender in self._move_senders.values())
-        kinds = Counter(kind for sender in self._shared.values() for kind in sender.unanswered)
+        in_hand = (pending for sender in self._shared.values() for pending in sender.in_hand)
+        now = time.monotonic()
+        kinds = Counter(pending.command.kind() for pending in in_hand if pending.due_at <= now)
         return Counter({**kinds, SendMove.kind(): moves}) if moves else kinds
 
     @property
     def is_talking(self) -> bool:
         """Whether a chat line is waiting or in flight."""
-        return any(sender.is_talking for sender in self._shared.values())
+        chat = self._shared.get(_CHAT)
+        return chat is not None and bool(chat.in_hand)
 
     def renew(self, game_id: str) -> None:
         """Send the next move of this game on a new connection: the kept one may be as dead as the game's stream."""
@@ -324,17 +327,10 @@ class _SharedSender(threading.Thread):
             self._changed.notify()
 
     @property
-    def is_talking(self) -> bool:
-        """Whether a chat line is waiting or in flight."""
+    def in_hand(self) -> list[_Pending]:
+        """The commands that wait or are in flight."""
         with self._changed:
-            return any(isinstance(it.command, Say) for it in (*self._pending, self._in_flight) if it)
-
-    @property
-    def unanswered(self) -> list[str]:
-        """The kinds of the commands that are due, and wait or are in flight."""
-        with self._changed:
-            now = time.monotonic()
-            return [it.command.kind() for it in (*self._pending, self._in_flight) if it and it.due_at <= now]
+            return [it for it in (*self._pending, self._in_flight) if it is not None]
 
     def _drop_old_chat_lines(self) -> None:
         """Keep only the newest chat lines if too many wait."""
