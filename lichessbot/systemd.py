@@ -34,14 +34,11 @@ class ServiceManager:
         address = environment.get("NOTIFY_SOCKET", "")
         self._address = f"\0{address[1:]}" if address.startswith("@") else address
         self._heartbeat_file = environment.get(HEARTBEAT_VARIABLE, "")
-        self._feed_every = (_watchdog(environment) or self._heartbeat_interval) / _FEEDS_PER_INTERVAL
+        heartbeat = _HEARTBEAT if self._heartbeat_file else timedelta()
+        self._feed_every = (_watchdog(environment) or heartbeat) / _FEEDS_PER_INTERVAL
         self._ahead = set(Milestone)
         self._fed_at = time.monotonic()
         self._status = ""
-
-    @property
-    def _heartbeat_interval(self) -> timedelta:
-        return _HEARTBEAT if self._heartbeat_file else timedelta()
 
     @property
     def feed_due_at(self) -> float | None:
@@ -54,7 +51,9 @@ class ServiceManager:
             self._fed_at = time.monotonic()
             if well:
                 self._tell("WATCHDOG=1")
-                self._beat()
+                if self._heartbeat_file:
+                    with suppress(OSError):  # then the health check fails, as it should
+                        Path(self._heartbeat_file).touch()
 
     def reached(self, milestone: Milestone) -> None:
         """Note a milestone; after the last one the daemon is ready."""
@@ -80,11 +79,6 @@ class ServiceManager:
         if text != self._status:
             self._status = text
             self._tell(f"STATUS={text}")
-
-    def _beat(self) -> None:
-        if self._heartbeat_file:
-            with suppress(OSError):  # Then the health check fails, as it should.
-                Path(self._heartbeat_file).touch()
 
     def _tell(self, *lines: str) -> None:
         if not self._address:
