@@ -102,14 +102,14 @@ class Names:
 _NAMES: Final = Names()
 
 
-def connect(host: str, port: int, timeout_s: float | None, options: Options = ()) -> socket.socket:
+def connect(host: str, port: int, timeout_s: float, options: Options = ()) -> socket.socket:
     """Return a socket connected to the first address of the host that answers.
 
     The next address is asked as well if the one before is silent for a moment, and at once if it refuses. `options`
     are set on each socket. Raises OSError, TimeoutError if none answers within `timeout_s` seconds after the lookup.
     """
     left = deque(_NAMES.addresses(host.strip("[]"), port))
-    end_at = None if timeout_s is None else time.monotonic() + timeout_s
+    end_at = time.monotonic() + timeout_s
     error = OSError("the name has no address")
     with selectors.DefaultSelector() as attempts:
         try:
@@ -120,12 +120,10 @@ def connect(host: str, port: int, timeout_s: float | None, options: Options = ()
                     except OSError as refusal:
                         error = refusal
                         continue
-                wait_s = None if end_at is None else end_at - time.monotonic()
-                if wait_s is not None and wait_s <= 0:
+                wait_s = end_at - time.monotonic()
+                if wait_s <= 0:
                     raise TimeoutError("timed out")
-                if left:
-                    wait_s = _HEAD_START_S if wait_s is None else min(wait_s, _HEAD_START_S)
-                for key, _ in attempts.select(wait_s):
+                for key, _ in attempts.select(min(wait_s, _HEAD_START_S) if left else wait_s):
                     attempt = cast("socket.socket", key.fileobj)
                     attempts.unregister(attempt)
                     if not (number := attempt.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)):
@@ -160,6 +158,7 @@ class _AnyAddress(HTTPConnection):
     """Opens its socket with `connect`; urllib3 calls `_new_conn` for that, as it does for its SOCKS connections."""
 
     def _new_conn(self) -> socket.socket:
+        assert self.timeout is not None, "every request has a time limit"
         try:
             opened = connect(self.host, self.port, self.timeout, self.socket_options or ())
         except socket.gaierror as error:
