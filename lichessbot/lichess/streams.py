@@ -245,8 +245,8 @@ class StreamReader(threading.Thread):
 
     def _expect_progress(self, within: timedelta | None) -> None:
         """Expect the next call of this method `within` this time; None: no limit."""
-        patience = None if within is None else within + self._timeouts.stream_stuck
-        self._progress_due_at = None if patience is None else time.monotonic() + patience.total_seconds()
+        stuck = self._timeouts.stream_stuck
+        self._progress_due_at = None if within is None else time.monotonic() + (within + stuck).total_seconds()
 
     def _take(self, line: bytes) -> None:
         received_at = time.monotonic()
@@ -258,7 +258,7 @@ class StreamReader(threading.Thread):
                 raise  # The line may have held a move: the whole state is read again.
             self._put(PlayingWanted("an unreadable event"))
             return
-        self._finished = self._finished or _is_last(event)
+        self._finished |= _is_last(event)
         self._put(StreamEvent(self._game_id, event, received_at))
 
     def _delay(self) -> timedelta:
