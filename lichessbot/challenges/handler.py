@@ -227,8 +227,7 @@ class ChallengeHandler:
         self._store.note_answered(command.challenge_id)
         entry = self._store.challenges[command.challenge_id]
         if isinstance(command, AcceptChallenge):
-            facts = (entry.challenger, entry.speed, entry.rule) if entry else (None, None, None)
-            who, speed, rule = facts
+            who, speed, rule = (entry.challenger, entry.speed, entry.rule) if entry else (None, None, None)
             self._log.info("challenge.accept", challenge=command.challenge_id, challenger=who, speed=speed, rule=rule)
         self._slots.expect(command.challenge_id, time.monotonic())
 
@@ -236,10 +235,12 @@ class ChallengeHandler:
         """Allow another answer if this one may not have arrived, and find out what an acceptance led to."""
         if not isinstance(report.error, Refused):
             self._store.forget_answer(command.challenge_id)
+        entry = self._store.challenges[command.challenge_id]
         if isinstance(command, AcceptChallenge):
             self._acceptance_failed(command.challenge_id, report.error, report.perhaps_done)
-        elif not report.perhaps_done:
-            self._record_undelivered(command.challenge_id, report.error)
+        elif not report.perhaps_done and entry is not None:
+            because = f"{entry.because}; but the challenger was not told: {report.error}"
+            self._record(command.challenge_id, because=because)
 
     def _acceptance_failed(self, challenge_id: str, error: ApiError, perhaps_done: bool) -> None:
         """Free the slot if there is no game, and decline a challenge that is still open.
@@ -273,11 +274,6 @@ class ChallengeHandler:
     def _may_accept_again(self, challenge_id: str, pause: timedelta) -> bool:
         """Return whether it is the first time; a longer pause is a quota, which would be used up for long."""
         return pause <= self._timeouts.longest_pause and challenge_id not in self._accepted_again
-
-    def _record_undelivered(self, challenge_id: str, error: ApiError) -> None:
-        entry = self._store.challenges[challenge_id]
-        if entry is not None:
-            self._record(challenge_id, because=f"{entry.because}; but the challenger was not told: {error}")
 
     # Games
 

@@ -50,9 +50,9 @@ class Quota:
         self._longest_pause_s = timeouts.challenge_pause_ceiling.total_seconds()
         self._refusals = 0
         self._reported = {name: _ReportedLimit(most, until) for name, most, until in store.remembered(Table.LIMITS)}
-        sent = sorted((float(at), int(cost)) for _, at, cost in store.remembered(Table.SENT_CHALLENGES))
-        self._sent = deque(sent)
-        self._known = {str(challenge_id) for challenge_id, _, _ in store.remembered(Table.SENT_CHALLENGES)}
+        sent = store.remembered(Table.SENT_CHALLENGES)
+        self._sent = deque(sorted((float(at), int(cost)) for _, at, cost in sent))
+        self._known = {str(challenge_id) for challenge_id, _, _ in sent}
 
     # What happened
 
