@@ -2,22 +2,20 @@
 
 Knows JSON, HTTP, rate limits and retries. Must not know: games in progress, engines, and the configuration.
 Offers `client` (one method per endpoint), `outbox` (sends `commands` from other threads), `streams` (reads
-streams into `models`), `finished_game`, `positions`, `parsing`, `rate_limiter`, `http` and `connecting`, the API's
-words in `enums` and `challenge_terms`, and what an odds game gives (`odds`).
+streams into `models`), `finished_game`, `positions`, `rate_limiter` and `http`, the API's words in `enums` and
+`challenge_terms`, and what an odds game gives (`odds`).
 """
 
 __all__ = [
     "challenge_terms",
     "client",
     "commands",
-    "connecting",
     "enums",
     "finished_game",
     "http",
     "models",
     "odds",
     "outbox",
-    "parsing",
     "positions",
     "rate_limiter",
     "streams",
