@@ -40,7 +40,6 @@ from lichessbot.lichess.enums import (
     DeclineReason,
     ExactClock,
     GameStatus,
-    Speed,
     Variant,
     is_offered_base,
 )
@@ -61,7 +60,7 @@ def _clock(text: str) -> ExactClock:
         raise ValueError(f"expected an increment of 0 to {LONGEST_INCREMENT_S} seconds, found {clock.increment_s}")
     if not is_offered_base(clock.base_s):
         raise ValueError(f"{text}: expected a base of {OFFERED_BASES}, found {clock.base_s} s")
-    if Speed.of_clock(clock.base_s, clock.increment_s) is None:
+    if clock.speed is None:
         expected = f"expected {SHORTEST_ESTIMATE_S} s or more for base + 40 increments"
         raise ValueError(f"{text}: {expected}, found {clock.base_s} + 40 * {clock.increment_s}")
     return clock

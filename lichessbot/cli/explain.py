@@ -34,7 +34,16 @@ from lichessbot.control.client import BRIEFLY_S, NoAnswer, NoDaemon, ask
 from lichessbot.control.commands import ControlCommand
 from lichessbot.control.status import Activity
 from lichessbot.errors import ExitCode
-from lichessbot.lichess.enums import INITIAL_RATING, Colour, ExactClock, Mode, OpponentKind, Speed, Variant
+from lichessbot.lichess.enums import (
+    INITIAL_RATING,
+    ULTRA_BULLET,
+    Colour,
+    ExactClock,
+    Mode,
+    OpponentKind,
+    Speed,
+    Variant,
+)
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.lichess.odds import handicap_of
 from lichessbot.log import counted, inert, silenced
@@ -54,7 +63,6 @@ _VARIANTS: Final = [variant.value for variant in Variant]
 # No player's name holds brackets.
 _US: Final = "(us)"
 _SOMEBODY: Final = "(somebody)"
-_ULTRA_BULLET: Final = "ultraBullet"
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ class Inquiry:
     def speed(self) -> str:
         if self.clock is None:
             return Speed.CORRESPONDENCE
-        return Speed.of_clock(self.clock.base_s, self.clock.increment_s) or _ULTRA_BULLET
+        return self.clock.speed or ULTRA_BULLET
 
     def received(self, our_rating: int | None) -> ChallengeReceived:
         """Return the challenge as Lichess would send it."""
@@ -107,7 +115,7 @@ class Inquiry:
             "timeControl": control,
             "initialFen": self.fen,
         }
-        compat = {"bot": self.speed != _ULTRA_BULLET}
+        compat = {"bot": self.speed != ULTRA_BULLET}
         return ChallengeReceived.model_validate({"challenge": challenge, "compat": compat})
 
     def __str__(self) -> str:

@@ -395,12 +395,12 @@ class Conditions(Section):
         yield from super().notes()
         for clock in self.clock:
             if not self._is_possible(clock):
-                speed = Speed.of_clock(clock.base_s, clock.increment_s)
+                speed = clock.speed
                 why = "it is too fast for bots" if speed is None else f"its speed is {speed}, which is not in speed"
                 yield "clock", f"no game with {clock} meets the conditions, as {why}"
 
     def _is_possible(self, clock: ExactClock) -> bool:
-        return Speed.of_clock(clock.base_s, clock.increment_s) in (self.speed or tuple(Speed))
+        return clock.speed in (self.speed or tuple(Speed))
 
 
 class Profile(Section):

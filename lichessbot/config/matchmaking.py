@@ -15,7 +15,7 @@ from lichessbot.lichess.enums import (
     OFFERED_BASES,
     OFFERED_DAYS,
     SHORTEST_ESTIMATE_S,
-    Speed,
+    ExactClock,
     Variant,
     is_offered_base,
 )
@@ -153,7 +153,7 @@ class MatchType(Section):
             reason = f"as Lichess rates no {self.challenge_variant} without a clock"
             yield "challenge_mode", f"expected casual, {reason}, found rated"
         for base, increment in product(self.challenge_initial_time, self.challenge_increment):
-            if Speed.of_clock(base, increment) is None:
+            if ExactClock(base, increment).speed is None:
                 expected = f"expected {SHORTEST_ESTIMATE_S} s or more for base + 40 increments"
                 yield "challenge_initial_time", f"{expected}, found {base} + 40 * {increment}"
 

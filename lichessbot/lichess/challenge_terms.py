@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from lichessbot.lichess.enums import SHORTEST_ESTIMATE_S, Colour, ExactClock, Mode, Speed, Variant
+from lichessbot.lichess.enums import ULTRA_BULLET, Colour, ExactClock, Mode, Speed, Variant
 
-_TOO_FAST_FOR_BOTS: Final = "ultraBullet"
 _WITHOUT_OWN_RATING: Final = (Variant.STANDARD, Variant.FROM_POSITION)
 
 
@@ -25,8 +24,7 @@ def may_be_rated(variant: Variant, time_control: ExactClock | Days) -> bool:
         return True
     if variant is Variant.FROM_POSITION or isinstance(time_control, Days):
         return False
-    base_s, increment_s = time_control.base_s, time_control.increment_s
-    return base_s + 40 * increment_s >= SHORTEST_ESTIMATE_S and (base_s > 0 or increment_s > 1)
+    return time_control.speed is not None and (time_control.base_s > 0 or time_control.increment_s > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +47,8 @@ class Terms:
     @property
     def speed(self) -> str:
         match self.time_control:
-            case ExactClock(base_s, increment_s):
-                return Speed.of_clock(base_s, increment_s) or _TOO_FAST_FOR_BOTS
+            case ExactClock() as clock:
+                return clock.speed or ULTRA_BULLET
             case Days():
                 return Speed.CORRESPONDENCE
 

@@ -56,6 +56,7 @@ OFFERED_BASES: Final = f"{', '.join(map(str, _SHORT_BASES_S))} or whole minutes 
 LONGEST_INCREMENT_S: Final = 180
 SHORTEST_ESTIMATE_S: Final = 30
 """Of base + 40 increments; shorter games are ultraBullet, which is closed to bots."""
+ULTRA_BULLET: Final = "ultraBullet"
 OFFERED_DAYS: Final = (1, 2, 3, 5, 7, 10, 14)
 INITIAL_RATING: Final = 1500
 """The rating of an account that has not played such games; of a bot, only in variants other than Chess960."""
@@ -95,7 +96,7 @@ class Odds(StrEnum):
 
 
 class Speed(StrEnum):
-    """The speeds open to bots; Lichess derives those with a clock from base + 40 increments."""
+    """The speeds open to bots."""
 
     BULLET = "bullet"
     BLITZ = "blitz"
@@ -103,13 +104,6 @@ class Speed(StrEnum):
     CLASSICAL = "classical"
     CORRESPONDENCE = "correspondence"
     """Days for each move, or no clock at all."""
-
-    @classmethod
-    def of_clock(cls, base_s: float, increment_s: int) -> Self | None:
-        """Return the speed of a clock; None for ultraBullet, which is closed to bots."""
-        estimate_s = base_s + 40 * increment_s
-        bounds = ((1500, "classical"), (480, "rapid"), (180, "blitz"), (SHORTEST_ESTIMATE_S, "bullet"))
-        return next((cls(name) for at_least_s, name in bounds if estimate_s >= at_least_s), None)
 
 
 REAL_TIME_SPEEDS: Final = (Speed.BULLET, Speed.BLITZ, Speed.RAPID, Speed.CLASSICAL)
@@ -127,6 +121,13 @@ class ExactClock:
         """Parse a clock such as `5+3` or `0.5+0`; None if `text` is not one."""
         found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,2})?)\+(\d{1,3})", text.strip(), re.ASCII)
         return None if found is None else cls(round(float(found[1]) * 60), int(found[2]))
+
+    @property
+    def speed(self) -> Speed | None:
+        """The speed, which Lichess derives from base + 40 increments; None for ultraBullet."""
+        estimate_s = self.base_s + 40 * self.increment_s
+        bounds = ((1500, Speed.CLASSICAL), (480, Speed.RAPID), (180, Speed.BLITZ), (SHORTEST_ESTIMATE_S, Speed.BULLET))
+        return next((speed for at_least_s, speed in bounds if estimate_s >= at_least_s), None)
 
     @property
     def expected_s(self) -> float:

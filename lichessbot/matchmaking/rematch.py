@@ -16,7 +16,6 @@ from lichessbot.lichess.enums import (
     Colour,
     ExactClock,
     GameStatus,
-    Speed,
     is_offered_base,
 )
 from lichessbot.lichess.finished_game import FinishedGame
@@ -49,8 +48,7 @@ def rematch_after(game: FinishedGame, config: RematchConfig, played: int) -> Pro
 
 def _offered_clock(clock: ExactClock) -> ExactClock | None:
     """Return the clock if Lichess offers it in challenges of bots."""
-    is_too_fast = Speed.of_clock(clock.base_s, clock.increment_s) is None
-    is_offered = is_offered_base(clock.base_s) and clock.increment_s <= LONGEST_INCREMENT_S and not is_too_fast
+    is_offered = is_offered_base(clock.base_s) and clock.increment_s <= LONGEST_INCREMENT_S and clock.speed is not None
     return clock if is_offered else None
 
 

@@ -235,10 +235,9 @@ def key_of_botli(keys: list[str], facts: GameFacts) -> str | None:
 
 def games(chance: Random) -> GameFacts:
     clock = chance.choice(CLOCKS)
-    speed = Speed.of_clock(clock.base_s, clock.increment_s)
-    assert speed is not None
+    assert clock.speed is not None
     return GameFacts(
-        speed, chance.choice(("standard", "chess960", "fromPosition")), chance.choice(tuple(OpponentKind)), 1500,
+        clock.speed, chance.choice(("standard", "chess960", "fromPosition")), chance.choice(tuple(OpponentKind)), 1500,
         chance.random() < 0.5, chance.random() < 0.3, chance.choice(tuple(Colour)), clock,
     )  # fmt: skip
 
