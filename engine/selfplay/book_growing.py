@@ -138,10 +138,17 @@ def _centipawns(report: SearchReport) -> int:
 # --- Shards ----------------------------------------------------------------------------------------------------------
 
 
-def make_shard(grower: BookGrower, plan: GrowingPlan, number: int, games: int) -> bytes:
-    """Play one shard of this many games and return its content."""
+@cache
+def _grower(plan: GrowingPlan) -> BookGrower:
+    """Return this process's only grower: the positions it has searched serve all its shards."""
+    return BookGrower(plan)
+
+
+def make_shard(plan: GrowingPlan, shard: tuple[int, int]) -> bytes:
+    """Play the shard with this number and this many games, and return its content."""
+    number, games = shard
     rng = random.Random(f"book {plan.seed} {number}")
-    played = (grower.play(rng, (WHITE, BLACK)[game % 2]) for game in range(games))
+    played = (_grower(plan).play(rng, (WHITE, BLACK)[game % 2]) for game in range(games))
     return "".join(map(_line, played)).encode()
 
 
@@ -159,22 +166,12 @@ def read(path: Path) -> Iterator[PlayedGame]:
                 raise InvalidRecord(f"{path}:{number}: expected a side, a result and moves, found {line[:40]!r}")
 
 
-@cache
-def _grower(plan: GrowingPlan) -> BookGrower:
-    """Return this process's only grower: the positions it has searched serve all its shards."""
-    return BookGrower(plan)
-
-
-def _make_shard(plan: GrowingPlan, shard: tuple[int, int]) -> tuple[int, int, bytes]:
-    return *shard, make_shard(_grower(plan), plan, *shard)
-
-
 def run(plan: GrowingPlan, games: int, workers: Workers) -> Iterator[str]:
     """Make the shards that are missing to this many games; yield a line of progress after each."""
     plan.folder.mkdir(parents=True, exist_ok=True)
     missing = plan.missing(games)
     started = time.monotonic()
-    for done, made in enumerate(run_parallel(partial(_make_shard, plan), missing, workers), 1):
-        plan.write(*made)
+    for done, (shard, content) in enumerate(run_parallel(partial(make_shard, plan), missing, workers), 1):
+        plan.write(*shard, content)
         left_s = (time.monotonic() - started) / done * (len(missing) - done)
         yield f"shard {done}/{len(missing)}, {left_s / 60:.0f} minutes left"

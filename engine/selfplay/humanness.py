@@ -82,8 +82,9 @@ def _score(report: SearchReport | None) -> int:
     return max(-LIMIT_CP, min(report.score_cp or 0, LIMIT_CP))
 
 
-def observe_game(text: str, number: int, nodes: int = JUDGE_NODES) -> Tally:
-    """Play a game and return the tally of both sides."""
+def observe_game(nodes: int, game: tuple[str, int]) -> Tally:
+    """Play a player's game with this number and return the tally of both sides."""
+    text, number = game
     first, second, again = _players(text)
     for seed, player in enumerate((first, second, again)):
         player.new_game(3 * number + seed + 1)
@@ -163,12 +164,9 @@ def _observe_shuffle(board: Board, move: str, tally: Tally) -> None:
 
 def observe_games(texts: Iterable[str], games: int, jobs: int, nodes: int) -> Iterator[tuple[str, Tally]]:
     """Play this many games of each player, several at a time; yield the tally of each game."""
-    return run_parallel(_observe, ((text, number, nodes) for number in range(games) for text in texts), jobs)
-
-
-def _observe(work: tuple[str, int, int]) -> tuple[str, Tally]:
-    text, number, nodes = work
-    return text, observe_game(text, number, nodes)
+    numbered = ((text, number) for number in range(games) for text in texts)
+    for (text, _), tally in run_parallel(partial(observe_game, nodes), numbered, jobs):
+        yield text, tally
 
 
 # --- The table -------------------------------------------------------------------------------------------------------

@@ -349,6 +349,6 @@ class Results:
 
 def play(pairs: Iterable[Pair], results: Results, jobs: int) -> Iterator[Pair]:
     """Play these pairs, several at a time, keep the results, and yield each pair. Raises EngineFailed."""
-    for played in run_parallel(play_pair, pairs, jobs):
+    for pair, played in run_parallel(play_pair, pairs, jobs):
         results.add(played)
-        yield played.pair
+        yield pair

@@ -90,11 +90,7 @@ def balanced_opening(
 def play(match: Match, numbers: Iterable[int], workers: Workers) -> Iterator[tuple[int, int]]:
     """Play these pairs, several at a time; yield the number of each and the half points of the first player."""
     packed = replace(match, first=eval_file.read(match.first), second=eval_file.read(match.second))
-    return run_parallel(partial(_play_pair, packed), numbers, workers)
-
-
-def _play_pair(match: Match, number: int) -> tuple[int, int]:
-    return number, play_pair(match, number)
+    return run_parallel(partial(play_pair, packed), numbers, workers)
 
 
 def read_openings(path: Path, variant: str = STANDARD) -> tuple[str, ...]:

@@ -70,8 +70,9 @@ def record_game(position: Position, player: FixedNodesPlayer, number: int, tree:
     return [records.encode(replace(sample, result=result)) for sample in kept if sample.fits()] + searched
 
 
-def make_shard(plan: SelfplayPlan, number: int, games: int) -> bytes:
-    """Play one shard of this many games and return its content."""
+def make_shard(plan: SelfplayPlan, shard: tuple[int, int]) -> bytes:
+    """Play the shard with this number and this many games, and return its content."""
+    number, games = shard
     rng = random.Random(f"self-play {plan.prefix}{plan.seed} {number}")
     player = FixedNodesPlayer(plan.evaluation, plan.nodes, variant=plan.variant)
     tree = plan.tree if plan.variant == STANDARD else 0
@@ -79,10 +80,6 @@ def make_shard(plan: SelfplayPlan, number: int, games: int) -> bytes:
     for game in range(games):
         lines += record_game(random_opening(rng, plan.variant), player, game, tree)
     return b"".join(lines)
-
-
-def _make_shard(plan: SelfplayPlan, shard: tuple[int, int]) -> tuple[int, int, bytes]:
-    return *shard, make_shard(plan, *shard)
 
 
 @dataclass(frozen=True)
@@ -135,8 +132,7 @@ def _make(plan: SelfplayPlan, shards: Iterable[tuple[int, int]], workers: Worker
     _refuse_other_rules(plan)
     started, positions = time.monotonic(), 0
     packed = replace(plan, evaluation=eval_file.read(plan.evaluation))
-    made = run_parallel(partial(_make_shard, packed), shards, workers)
-    for done, (number, games, content) in enumerate(made, 1):
-        plan.write(number, games, content)
+    for done, (shard, content) in enumerate(run_parallel(partial(make_shard, packed), shards, workers), 1):
+        plan.write(*shard, content)
         positions += len(content) // RECORD.size
         yield SelfplayProgress(done, positions, time.monotonic() - started)

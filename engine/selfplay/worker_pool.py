@@ -18,8 +18,10 @@ Answer = TypeVar("Answer")
 Workers: TypeAlias = int | Cluster     # so many processes of this machine, or a cluster
 
 
-def run_parallel(function: Callable[[Task], Answer], tasks: Iterable[Task], workers: Workers) -> Iterator[Answer]:
-    """Yield the answers in the order they arrive; a task is taken only when a worker is free.
+def run_parallel(
+    function: Callable[[Task], Answer], tasks: Iterable[Task], workers: Workers
+) -> Iterator[tuple[Task, Answer]]:
+    """Yield each task with its answer, in the order the answers arrive; a task is taken only when a worker is free.
 
     The function must be importable; what all tasks share belongs to it, as with `functools.partial`. Closing the
     iterator ends what runs. Raises what `function` raises, WorkerKilled if a process of this machine is killed, and
@@ -34,19 +36,20 @@ def run_parallel(function: Callable[[Task], Answer], tasks: Iterable[Task], work
     return run_on_cluster(function, tasks, workers)
 
 
-def _run_here(function: Callable[[Task], Answer], tasks: Iterable[Task], processes: int) -> Iterator[Answer]:
+def _run_here(
+    function: Callable[[Task], Answer], tasks: Iterable[Task], processes: int
+) -> Iterator[tuple[Task, Answer]]:
     left = iter(tasks)
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(processes, context, initializer=_end_with_parent)
-    running: set[Future[Answer]] = set()
+    running: dict[Future[Answer], Task] = {}
     try:
         while True:
-            running |= {pool.submit(function, task) for task in islice(left, processes - len(running))}
+            running |= {pool.submit(function, task): task for task in islice(left, processes - len(running))}
             if not running:
                 break
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
     except BrokenProcessPool:
         raise WorkerKilled(
             "a worker process was killed, perhaps for lack of memory; fewer processes need less"

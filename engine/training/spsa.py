@@ -169,13 +169,9 @@ class Tuning:
 def run(plan: SpsaPlan, tuning: Tuning, workers: Workers) -> Iterator[int]:
     """Play the pairs that are missing, several at a time; yield the half points of each after learning from it."""
     trials = (tuning.trial(plan, number) for number in range(tuning.pairs, plan.pairs))
-    for trial, half_points in run_parallel(play_trial, trials, workers):
+    for trial, half_points in run_parallel(Trial.play, trials, workers):
         tuning.learn(plan, trial, half_points)
         yield half_points
-
-
-def play_trial(trial: Trial) -> tuple[Trial, int]:
-    return trial, trial.play()
 
 
 def verify(plan: SpsaPlan, tuning: Tuning, pairs: int, workers: Workers) -> Iterator[int]:
@@ -186,5 +182,5 @@ def verify(plan: SpsaPlan, tuning: Tuning, pairs: int, workers: Workers) -> Iter
     played = max(plan.pairs, tuning.pairs)
     numbers = range(played, played + pairs)
     trials = (Trial(number, (), tuning.rounded(), {}, plan.nodes, plan.seed) for number in numbers)
-    for _, half_points in run_parallel(play_trial, trials, workers):
+    for _, half_points in run_parallel(Trial.play, trials, workers):
         yield half_points

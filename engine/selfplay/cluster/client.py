@@ -39,7 +39,7 @@ LOGGERS = ("distributed.client", "distributed.core", "distributed.comm", "distri
 
 def run_on_cluster(
     function: Callable[[Task], Answer], tasks: Iterable[Task], cluster: Cluster
-) -> Iterator[Answer]:
+) -> Iterator[tuple[Task, Answer]]:
     """Do what `run_parallel` promises, on the workers of a cluster. Raises ClusterFailed."""
     left = iter(tasks)
     for first in left:                 # without a task there is no need to connect
@@ -93,8 +93,8 @@ class _Run:
         self._looked_at = NEVER
         self._is_waiting = self._is_lost = False
 
-    def answers(self, tasks: Iterator[Any]) -> Iterator[Any]:
-        """Yield the answers in the order they arrive."""
+    def answers(self, tasks: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield each task with its answer, in the order the answers arrive."""
         running: dict[Future[Any], Any] = {}
         all_taken = False
         try:
@@ -112,8 +112,7 @@ class _Run:
                 for future in self._done(running):
                     with suppress(_NotThere):
                         answer = self._answer(future)
-                        del running[future]
-                        yield answer
+                        yield running.pop(future), answer
         finally:
             self._end(running)
 

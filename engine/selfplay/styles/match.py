@@ -64,11 +64,12 @@ class FullPlayer:
         return board.spell(self._player.search(board.position).move)
 
 
-def play_opening(match: StyleMatch, fen: str, number: int) -> list[WatchedGame]:
-    """Play an opening with both colours and return the games as the style's side saw them.
+def play_opening(match: StyleMatch, opening: tuple[int, str]) -> list[WatchedGame]:
+    """Play an opening, its number and FEN, with both colours; return the games as the style's side saw them.
 
     The default against itself would play the same game twice, so it plays one, with colours in turn.
     """
+    number, fen = opening
     judge, opponent = FixedNodesPlayer(match.evaluation, match.nodes), None
     styled: ladder.Player = FullPlayer(match)
     if match.level is not None:
@@ -116,9 +117,5 @@ def play(match: StyleMatch, games: int, workers: Workers) -> Iterator[list[Watch
     """Play at least this many games, several at a time, and yield those of each opening."""
     openings = match.openings(games if match.style is None else -(-games // 2))
     packed = replace(match, evaluation=eval_file.read(match.evaluation))
-    return run_parallel(partial(_play_opening, packed), enumerate(openings), workers)
-
-
-def _play_opening(match: StyleMatch, opening: tuple[int, str]) -> list[WatchedGame]:
-    number, fen = opening
-    return play_opening(match, fen, number)
+    for _, played in run_parallel(partial(play_opening, packed), enumerate(openings), workers):
+        yield played

@@ -7,7 +7,7 @@ import chess
 import pytest
 
 from engine.cli.main import run
-from engine.selfplay.book_growing import BookGrower, Candidate, GrowingPlan, deepest, make_shard, pick, read
+from engine.selfplay.book_growing import Candidate, GrowingPlan, deepest, make_shard, pick, read
 from engine.selfplay.records import InvalidRecord
 
 
@@ -21,7 +21,7 @@ def test_the_same_shard_holds_the_same_games(tmp_path: Path) -> None:
         plan = small(tmp_path / name)
         plan.folder.mkdir()
         assert plan.missing(2) == [(0, 2)]
-        plan.write(0, 2, make_shard(BookGrower(plan), plan, 0, 2))
+        plan.write(0, 2, make_shard(plan, (0, 2)))
         assert plan.missing(2) == []
         texts.append(plan.path(0).read_text())
     assert texts[0] == texts[1]
@@ -29,7 +29,7 @@ def test_the_same_shard_holds_the_same_games(tmp_path: Path) -> None:
 
 def test_the_book_side_alternates_and_every_move_is_legal(tmp_path: Path) -> None:
     plan = small(tmp_path)
-    plan.write(0, 2, make_shard(BookGrower(plan), plan, 0, 2))
+    plan.write(0, 2, make_shard(plan, (0, 2)))
     games = list(read(plan.path(0)))
     assert [set(game.sides) for game in games] == [{"white"}, {"black"}]
     for game in games:

@@ -76,7 +76,7 @@ def cluster(dask: LocalCluster) -> Cluster:
 
 
 def test_every_task_is_answered_once(cluster: Cluster) -> None:
-    assert sorted(run_parallel(square, range(20), cluster)) == [number * number for number in range(20)]
+    assert sorted(run_parallel(square, range(20), cluster)) == [(number, number * number) for number in range(20)]
 
 
 def test_tasks_are_taken_only_when_a_worker_is_free_for_them_or_soon_will_be(cluster: Cluster) -> None:
@@ -147,7 +147,7 @@ def test_a_match_has_the_same_pairs_as_here(cluster: Cluster, tmp_path: Path) ->
 def test_a_worker_killed_in_the_middle_loses_and_doubles_nothing(cluster: Cluster, tmp_path: Path) -> None:
     found = []
     killed = ""
-    for number in run_parallel(partial(note, tmp_path), range(8), cluster):
+    for number, _ in run_parallel(partial(note, tmp_path), range(8), cluster):
         found.append(number)
         started = [path.name.split() for path in tmp_path.iterdir()]
         pids = {pid for begun, pid in started if int(begun) not in found}
@@ -163,10 +163,10 @@ def test_a_worker_killed_in_the_middle_loses_and_doubles_nothing(cluster: Cluste
 
 def test_closing_the_iterator_frees_the_workers(cluster: Cluster) -> None:
     answers = run_parallel(sleep, [0, 600, 600, 600], cluster)
-    assert next(answers) == 0
+    assert next(answers) == (0, 0)
     started = time.monotonic()
     answers.close()
-    assert list(run_parallel(square, [7], cluster)) == [49]
+    assert list(run_parallel(square, [7], cluster)) == [(7, 49)]
     assert time.monotonic() - started < 300
 
 
@@ -204,7 +204,7 @@ def test_a_task_that_kills_its_workers_ends_the_run(
 def test_only_what_dask_itself_forgets_is_kept_out_of_the_log(
     cluster: Cluster, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert list(run_parallel(square, [7], cluster)) == [49]
+    assert list(run_parallel(square, [7], cluster)) == [(7, 49)]
     log = logging.getLogger("asyncio")
     log.warning("Task exception was never retrieved: coro=<Client._gather.<locals>.wait() done>")
     log.error("Future exception was never retrieved\nfuture: <Future finished exception=TimeoutError('Timeout')>")
@@ -274,9 +274,9 @@ def doomed(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Cluster]]:
 def test_a_worker_that_nobody_restarts_finishes_its_task(doomed: tuple[subprocess.Popen[bytes], Cluster]) -> None:
     _, cluster = doomed
     answers = run_parallel(sleep, [0, 1, 1], cluster)
-    assert next(answers) == 0
+    assert next(answers) == (0, 0)
     answers.close()
-    assert list(run_parallel(square, [7], cluster)) == [49]
+    assert list(run_parallel(square, [7], cluster)) == [(7, 49)]
 
 
 def test_a_scheduler_that_is_lost_ends_the_run_which_can_be_continued(

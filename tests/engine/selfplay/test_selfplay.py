@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_same_shard_holds_the_same_games(folder: Path, tmp_path: Path) -> None:
-    assert make_shard(plan(tmp_path), 1, 2) == plan(folder).path(1).read_bytes()
+    assert make_shard(plan(tmp_path), (1, 2)) == plan(folder).path(1).read_bytes()
     assert plan(folder).path(0).read_bytes() != plan(folder).path(1).read_bytes()
 
 
@@ -129,14 +129,14 @@ def test_all_positions_of_a_game_share_its_result(folder: Path) -> None:
 def test_positions_of_the_trees_follow_those_of_each_game(tmp_path: Path) -> None:
     """They are not part of the game, so without them the shard is the same."""
     games = replace(plan(tmp_path), nodes=600)
-    content = make_shard(games, 0, 3)
+    content = make_shard(games, (0, 3))
     records = [content[offset : offset + RECORD.size] for offset in range(0, len(content), RECORD.size)]
     played = [record for record in records if decode(record).result != Result.UNKNOWN]
-    assert b"".join(played) == make_shard(replace(games, tree=0), 0, 3)
+    assert b"".join(played) == make_shard(replace(games, tree=0), (0, 3))
     order = [(decode(record).game, decode(record).result == Result.UNKNOWN) for record in records]
     assert order == sorted(order)
     assert len(records) > 2 * len(played)
-    few = make_shard(replace(games, tree=1), 0, 3)
+    few = make_shard(replace(games, tree=1), (0, 3))
     assert len(played) < len(few) // RECORD.size < len(records)
 
 
@@ -146,7 +146,7 @@ def test_a_network_plays_other_games(tmp_path: Path) -> None:
     shards = []
     for number, evaluation in enumerate(("none", str(net))):
         other = SelfplayPlan(tmp_path / str(number), nodes=20, seed=3, evaluation=evaluation, games_per_shard=12)
-        shards.append(make_shard(other, 0, 12))
+        shards.append(make_shard(other, (0, 12)))
     assert all(shards)                                         # a random net thinks few openings balanced
     assert shards[0] != shards[1]
 

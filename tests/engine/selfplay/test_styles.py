@@ -136,7 +136,7 @@ def test_every_style_has_its_measure() -> None:
 def test_an_opening_is_played_with_both_colours_and_the_same_games_again() -> None:
     match = StyleMatch(StyleName.ENDGAME, NODES, evaluation="none")
     (opening,) = match.openings(1)
-    first, second = play_opening(match, opening, 0), play_opening(match, opening, 0)
+    first, second = play_opening(match, (0, opening)), play_opening(match, (0, opening))
     assert [game.us for game in first] == [0, 1]
     assert first == second
     assert all(len(game.ours) > 10 and game.scores for game in first)
@@ -145,8 +145,8 @@ def test_an_opening_is_played_with_both_colours_and_the_same_games_again() -> No
 def test_a_level_plays_its_style_against_another_player_of_its_strength() -> None:
     match = StyleMatch(StyleName.ENDGAME, NODES, evaluation="none", level=1500)
     (opening,) = match.openings(1)
-    styled, plain = play_opening(match, opening, 0), play_opening(replace(match, style=None), opening, 0)
-    assert styled == play_opening(match, opening, 0)
+    styled, plain = play_opening(match, (0, opening)), play_opening(replace(match, style=None), (0, opening))
+    assert styled == play_opening(match, (0, opening))
     assert styled[0] != plain[0]
     assert styled[0].ours[0] == plain[0].ours[0]
 

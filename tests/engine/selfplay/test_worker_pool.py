@@ -36,7 +36,7 @@ def sleep(seconds: int) -> int:
 
 
 def test_every_task_is_answered_once() -> None:
-    assert sorted(run_parallel(square, range(20), 2)) == [number * number for number in range(20)]
+    assert sorted(run_parallel(square, range(20), 2)) == [(number, number * number) for number in range(20)]
 
 
 def test_tasks_are_taken_only_when_a_process_is_free_for_them() -> None:
@@ -78,7 +78,7 @@ def test_the_processes_end_with_a_parent_that_is_killed() -> None:
 def test_closing_the_iterator_ends_the_processes() -> None:
     others = multiprocessing.active_children()
     answers = run_parallel(sleep, [0, 600, 600], 2)
-    assert next(answers) == 0
+    assert next(answers) == (0, 0)
     started = time.monotonic()
     answers.close()
     assert time.monotonic() - started < 300
