@@ -104,9 +104,7 @@ class BookGrower:
             score_cp = _centipawns(found.report) if found.report is not None else 0
             white_score = score_cp if board.turn == WHITE else -score_cp
             board.push(found.best_move)
-            result = game_result(board.position)
-            if result is None:
-                result = adjudicator.adjudicate(len(board.moves), white_score)
+            result = adjudicator.result(board.position, len(board.moves), white_score)
         return result
 
 

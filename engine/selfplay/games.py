@@ -36,10 +36,10 @@ DRAW_CP, DRAW_PLIES, DRAW_FROM_PLY = 12, 16, 80
 
 @dataclass(frozen=True)
 class SearchedMove:
-    """A move and its score for the side to move."""
+    """A move and its score from White's view."""
 
     move: int
-    score: int
+    white_score: int
 
 
 class FixedNodesPlayer:
@@ -80,7 +80,7 @@ class FixedNodesPlayer:
                 best = expected
             if search.was_stopped() or mate_distance(best.score) is not None:
                 break
-        return SearchedMove(best.variation[0], best.score)
+        return SearchedMove(best.variation[0], -best.score if position.black_to_move() else best.score)
 
     def sample(self, position: Position, white_score: int, game: int) -> Sample:
         """Return the position as a sample of a game that goes on, whose result is not known."""
@@ -121,6 +121,11 @@ class Adjudicator:
         if abs(self._lead) >= WIN_PLIES or mate_distance(white_score) is not None:
             return Result.WHITE_WON if white_score > 0 else Result.BLACK_WON
         return Result.DRAWN if self._even >= DRAW_PLIES or ply >= MAX_PLIES else None
+
+    def result(self, position: Position, ply: int, white_score: int) -> Result | None:
+        """Return the result by the rules, else as `adjudicate` does."""
+        result = game_result(position)
+        return self.adjudicate(ply, white_score) if result is None else result
 
 
 def game_result(position: Position, occurrences: int = 2) -> Result | None:

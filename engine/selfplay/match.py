@@ -42,13 +42,10 @@ def play_game(position: Position, white: FixedNodesPlayer, black: FixedNodesPlay
     result = game_result(position)
     ply = 0
     while result is None:
-        black_to_move = position.black_to_move()
-        found = (black if black_to_move else white).search(position)
+        found = (black if position.black_to_move() else white).search(position)
         position.commit(found.move)
         ply += 1
-        result = game_result(position)
-        if result is None:
-            result = adjudicator.adjudicate(ply, -found.score if black_to_move else found.score)
+        result = adjudicator.result(position, ply, found.white_score)
     return result
 
 
@@ -83,7 +80,7 @@ def balanced_opening(
         if game_result(position) is None:
             first.new_game()
             second.new_game()
-            if abs(first.search(position).score + second.search(position).score) <= 2 * MATCH_OPENING_CP:
+            if abs(first.search(position).white_score + second.search(position).white_score) <= 2 * MATCH_OPENING_CP:
                 return fen_of(position, variant)
 
 

@@ -39,7 +39,7 @@ class SelfplayPlan(ShardPlan):
 
 def is_quiet(found: SearchedMove) -> bool:
     """Return whether a position with this best move is worth keeping."""
-    return not captures_or_promotes(found.move) and abs(found.score) <= QUIET_CP
+    return not captures_or_promotes(found.move) and abs(found.white_score) <= QUIET_CP
 
 
 def record_game(position: Position, player: FixedNodesPlayer, number: int, tree: int = 0) -> list[bytes]:
@@ -55,18 +55,15 @@ def record_game(position: Position, player: FixedNodesPlayer, number: int, tree:
     ply = 0
     while result is None:
         found = player.search(position)
-        white_score = -found.score if position.black_to_move() else found.score
-        if ply == 0 and abs(white_score) > SELFPLAY_OPENING_CP:
+        if ply == 0 and abs(found.white_score) > SELFPLAY_OPENING_CP:
             return []
         if is_quiet(found) and not position.is_check():
-            kept.append(player.sample(position, white_score, number))
-        if tree and abs(found.score) <= QUIET_CP:
+            kept.append(player.sample(position, found.white_score, number))
+        if tree and abs(found.white_score) <= QUIET_CP:
             searched += player.tree_records(position, number, tree)
         position.commit(found.move)
         ply += 1
-        result = game_result(position)
-        if result is None:
-            result = adjudicator.adjudicate(ply, white_score)
+        result = adjudicator.result(position, ply, found.white_score)
     return [records.encode(replace(sample, result=result)) for sample in kept if sample.fits()] + searched
 
 

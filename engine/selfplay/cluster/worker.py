@@ -75,7 +75,7 @@ def _search_checksum() -> str:
         for fen in SEARCHED:
             player.new_game()
             best = player.search(parse_fen(fen)[0])
-            found.append((best.move, best.score))
+            found.append((best.move, best.white_score))
     return sha256(str(found).encode()).hexdigest()[:12]
 
 

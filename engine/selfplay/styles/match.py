@@ -44,7 +44,7 @@ class StyleMatch:
         found: list[str] = []
         for board in boards:
             judge.new_game()
-            if len(found) < count and abs(judge.search(board.position).score) <= STYLE_OPENING_CP:
+            if len(found) < count and abs(judge.search(board.position).white_score) <= STYLE_OPENING_CP:
                 found.append(board.fen())
         return found
 
@@ -96,19 +96,18 @@ def play_styled_game(
     adjudicator = Adjudicator()
     result = game_result(position, THREEFOLD)
     while result is None:
-        side = int(position.black_to_move())
-        if side == us:
+        is_ours = position.black_to_move() == us
+        if is_ours:
             board.push(styled.move(board, Limits()))
         else:
             found = judge.search(position)
-            white_score = -found.score if side else found.score
-            game.judge(white_score)
+            game.judge(found.white_score)
             board.push(board.spell(found.move) if opponent is None else opponent.move(board, Limits()))
         ply += 1
         game.watch(position)
         result = game_result(position, THREEFOLD)
-        if result is None and side != us:
-            result = adjudicator.adjudicate(ply, white_score)
+        if result is None and not is_ours:
+            result = adjudicator.adjudicate(ply, found.white_score)
     game.end(result)
     return game
 

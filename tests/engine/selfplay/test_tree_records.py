@@ -78,9 +78,8 @@ def test_the_scores_say_more_than_the_evaluation(samples: list[Sample]) -> None:
     for sample in samples[::32]:
         board = board_of(sample)
         judge, position = FixedNodesPlayer("none", 60_000), position_of(board.fen(), "standard")
-        sign = -1 if sample.black_to_move else 1
-        truth = sign * judge.search(position).score
-        shallow = sign * FixedNodesPlayer("none", 1).search(position).score
+        truth = judge.search(position).white_score
+        shallow = FixedNodesPlayer("none", 1).search(position).white_score
         label_errors += abs(sample.score_cp - truth)
         evaluation_errors += abs(shallow - truth)
     assert label_errors < 0.8 * evaluation_errors
