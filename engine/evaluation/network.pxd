@@ -28,6 +28,8 @@ cdef enum:
     FLIP_RANKS = 56
     SLOTS = MAX_PLY + 4
 
+cdef int bucket_of(int pieces, int buckets) noexcept nogil
+
 cdef class Network:
     cdef readonly str name
     cdef readonly int hidden
@@ -40,7 +42,7 @@ cdef class Network:
     cdef int output_bias[8]
     cdef object memory
     cdef int row_of(self, int place, int threat) noexcept nogil
-    cdef int scaled(self, long long total, int bucket) noexcept nogil
+    cdef int score(self, short *sums, Py_ssize_t first, Position position) noexcept nogil
 
 cdef class Accumulators:
     cdef Network network

@@ -114,15 +114,11 @@ def seen_by_black(place: cython.int, flip: cython.int) -> cython.int:
     return (place + SWAP_SIDES if place < SWAP_SIDES else place - SWAP_SIDES) ^ flip
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def bucket_of(position: Position, buckets: cython.int) -> cython.int:
+def bucket_of(pieces: cython.int, buckets: cython.int) -> cython.int:
     """Return the output bucket for this number of pieces, see `net_file.py`."""
     if buckets == 1:
         return 0
-    bucket: cython.int = (popcount(position.occupied) - 2) >> 2
+    bucket: cython.int = (pieces - 2) >> 2
     if bucket < 0:                 # one piece is left, as in antichess
         return 0
     return bucket if bucket < buckets else buckets - 1
@@ -191,8 +187,17 @@ class Network:
         """Return where the weights of the feature begin, see `net_file.py`; those of NO_PLACE are zeros."""
         return (place * self.threats + threat) * self.hidden
 
-    def scaled(self, total: cython.longlong, bucket: cython.int) -> cython.int:
-        """Return the score in centipawns, within +-NETWORK_LIMIT, of the weighed sums of both views."""
+    def score(self, sums: cython.p_short, first: cython.Py_ssize_t, position: Position) -> cython.int:
+        """Return the score in centipawns for the side to move, within +-NETWORK_LIMIT.
+
+        `sums` has those of White's view from `first` on, and then those of Black's.
+        """
+        count: cython.Py_ssize_t = self.hidden
+        us: cython.int = position.side_to_move
+        bucket: cython.int = bucket_of(popcount(position.occupied), self.buckets)
+        weights: cython.Py_ssize_t = 2 * count * bucket
+        total: cython.longlong = weigh(sums, first + us * count, self.output_weights, weights, count)
+        total += weigh(sums, first + (us ^ 1) * count, self.output_weights, weights + count, count)
         total = (total // CLAMP + self.output_bias[bucket]) * self.scale // (CLAMP * OUTPUT_UNIT)
         if total > NETWORK_LIMIT:
             return NETWORK_LIMIT
@@ -339,15 +344,7 @@ class Accumulators:
             self.compute(position, slot)
         if not cython.compiled:
             assert self.is_exact(position, ply)
-        count: cython.Py_ssize_t = self.network.hidden
-        us: cython.int = position.side_to_move
-        bucket: cython.int = bucket_of(position, self.network.buckets)
-        ours: cython.Py_ssize_t = (2 * slot + us) * count
-        theirs: cython.Py_ssize_t = (2 * slot + (us ^ 1)) * count
-        first: cython.Py_ssize_t = 2 * count * bucket
-        total: cython.longlong = weigh(self.values, ours, self.network.output_weights, first, count)
-        total += weigh(self.values, theirs, self.network.output_weights, first + count, count)
-        return self.network.scaled(total, bucket)
+        return self.network.score(self.values, 2 * slot * self.network.hidden, position)
 
     # --- For Python callers ------------------------------------------------------------------------------------------
 
@@ -428,13 +425,7 @@ class AccumulatorCache:
             while self.off_board[piece] > off_board[piece]:
                 self.change(NO_PLACE, place)
                 self.off_board[piece] -= 1
-        size: cython.Py_ssize_t = self.network.hidden
-        bucket: cython.int = bucket_of(position, self.network.buckets)
-        us: cython.int = position.side_to_move
-        first: cython.Py_ssize_t = 2 * size * bucket
-        total: cython.longlong = weigh(self.values, us * size, self.network.output_weights, first, size)
-        total += weigh(self.values, (us ^ 1) * size, self.network.output_weights, first + size, size)
-        return self.network.scaled(total, bucket)
+        return self.network.score(self.values, 0, position)
 
     def change(self, added: cython.int, removed: cython.int) -> cython.void:
         """Replace a piece by another in both views; NO_PLACE is none."""

@@ -10,7 +10,6 @@ cdef enum:
 
 cdef int WORDS
 
-cdef int bucket_of(u64[::1] words, int record, int buckets) noexcept nogil
 cdef int read_pieces(u64[::1] words, int record, bint mirrored, bint with_threats, int* pieces) noexcept nogil
 cdef bint black_to_move(u64 last_word) noexcept nogil
 cdef double expected(double logits) noexcept nogil

@@ -189,14 +189,6 @@ def rules_number(last_word: u64) -> cython.int:
     return cython.cast(cython.int, last_word >> 26 & 0x3F)
 
 
-def bucket_of(words: u64[::1], record: cython.int, buckets: cython.int) -> cython.int:
-    """Return the number of the output for so many pieces on the board, see `net_file.py`."""
-    if buckets == 1:
-        return 0
-    bucket: cython.int = (popcount(words[cython.cast(cython.longlong, record) * WORDS]) - 2) >> 2
-    return bucket if bucket < buckets else buckets - 1
-
-
 def black_to_move(last_word: u64) -> cython.bint:
     """Return whether Black is to move."""
     return (last_word >> 24) & 1 != 0

@@ -18,13 +18,13 @@ from array import array
 from itertools import pairwise
 
 import cython
-from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.bitboard import popcount, u64
+from cython.cimports.engine.evaluation.network import bucket_of
 from cython.cimports.engine.training.features import (
     BOTH_VIEWS,
     MAX_PIECES,
     WORDS,
     black_to_move,
-    bucket_of,
     expected,
     read_pieces,
     target,
@@ -213,9 +213,10 @@ class FloatNet:
         if not cython.compiled:
             pieces = [0] * BOTH_VIEWS
         record: cython.int = entry >> 1
-        last: u64 = words[cython.cast(cython.longlong, record) * WORDS + 3]
+        first: cython.longlong = cython.cast(cython.longlong, record) * WORDS
+        last: u64 = words[first + 3]
         count: cython.int = read_pieces(words, record, entry & 1, self.threats > 1, pieces)
-        bucket: cython.int = bucket_of(words, record, self.buckets)
+        bucket: cython.int = bucket_of(popcount(words[first]), self.buckets)
         view: cython.int = black_to_move(last)
         prediction: cython.double = expected(self.steepness * self.forward(pieces, count, lane, view, bucket))
         error: cython.double = prediction - target(last, self.trust, self.unit)
@@ -332,5 +333,5 @@ class FloatNet:
         if not cython.compiled:
             pieces = [0] * BOTH_VIEWS
         count: cython.int = read_pieces(words, record, False, self.threats > 1, pieces)
-        bucket: cython.int = bucket_of(words, record, self.buckets)
+        bucket: cython.int = bucket_of(popcount(words[WORDS * record]), self.buckets)
         return self.forward(pieces, count, 0, black_to_move(words[WORDS * record + 3]), bucket)

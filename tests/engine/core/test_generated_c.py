@@ -25,7 +25,7 @@ HARMLESS = {
     "engine.search.search_stack.faded": "divides by FIFTY_MOVES_FADING, which is not 0",
     "engine.evaluation.style_bonus.StyleBonus.bonus": "divides by FULLY_BEHIND, which is not 0",
     "engine.evaluation.style_bonus.StyleBonus.added_to": "divides by STYLE_FAR_BEHIND - STYLE_BEHIND, which is not 0",
-    "engine.evaluation.network.Network.scaled": "divides by CLAMP and by OUTPUT_UNIT, which are not 0",
+    "engine.evaluation.network.Network.score": "divides by CLAMP and by OUTPUT_UNIT, which are not 0",
     "engine.search.move_picker.MovePicker.next_good_tactical": "divides by GOOD_CAPTURE_HISTORY, which is not 0",
     "engine.search.levels.vision.chance_by_victim": "divides by 300 and the value of a piece, which is not 0",
     "engine.search.pruning.fail_high_score": "divides by the depth and one, which is not 0",
