@@ -91,11 +91,7 @@ def newest_shards(paths: Sequence[Path], newest: int) -> list[Path]:
 
 def read_words(path: Path) -> array[int]:
     """Return all records of a shard, packed. Raises InvalidRecord."""
-    return pack_shard(path.read_bytes(), path)
-
-
-def pack_shard(content: bytes, path: Path) -> array[int]:
-    """Return the records in the content of the shard `path`, packed. Raises InvalidRecord."""
+    content = path.read_bytes()
     if len(content) % RECORD.size:
         raise InvalidRecord(f"{path}: ends within a record")
     words = pack(content)

@@ -199,20 +199,12 @@ def expected(logits: cython.double) -> cython.double:
     return 1 / (1 + exp(-logits))
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def white_score(last_word: u64) -> cython.int:
     """Return the search score from White's view."""
     score: cython.int = cython.cast(cython.int, last_word & 0xFFFF)
     return score - 0x10000 if score >= 0x8000 else score
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def result_of(last_word: u64) -> cython.int:
     """Return White's result in half points, or UNKNOWN."""
     return cython.cast(cython.int, (last_word >> 16) & 0xFF)
@@ -351,22 +343,27 @@ def shuffled(count: cython.int, seed: cython.int, epoch: cython.int) -> array[in
     return order
 
 
+def position_of(words: u64[::1], record: cython.int) -> Position:
+    """Return the position of a record of standard chess, without castling rights and en passant."""
+    board = [NO_PIECE] * 64
+    pieces: u64 = words[WORDS * record]
+    index: cython.int = 0
+    while pieces:
+        board[lsb(pieces)] = piece_at(words, WORDS * record, index)
+        pieces &= pieces - 1
+        index += 1
+    position = Position()
+    position.set_up(board, black_to_move(words[WORDS * record + 3]), [NO_SQUARE] * 4, NO_SQUARE, 0)
+    return position
+
+
 def hand_written_scores(words: u64[::1]) -> array[float]:
     """Return the hand-written evaluation of each record, in centipawns for the side to move."""
     record: cython.int
     count: cython.int = len(words) // WORDS
     scores = array("d", bytes(8 * count))
     for record in range(count):
-        board = [NO_PIECE] * 64
-        pieces: u64 = words[WORDS * record]
-        index: cython.int = 0
-        while pieces:
-            board[lsb(pieces)] = piece_at(words, WORDS * record, index)
-            pieces &= pieces - 1
-            index += 1
-        position = Position()
-        position.set_up(board, black_to_move(words[WORDS * record + 3]), [NO_SQUARE] * 4, NO_SQUARE, 0)
-        scores[record] = evaluate(position)
+        scores[record] = evaluate(position_of(words, record))
     return scores
 
 

@@ -9,7 +9,6 @@ cdef class Samples(LinearSamples):
     cdef u64 serial
     cdef Position position
 
-    cdef void place(self, u64 occupied, bytes packed, int side)
     cdef void count_squares(self) noexcept nogil
     cdef void probe(self) noexcept nogil
     cdef void read_digits(self, int value, int first) noexcept nogil

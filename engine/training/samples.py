@@ -6,6 +6,8 @@ are 0, the balance is that weight's coefficient. No coefficient is beyond +-15, 
 32 and 1024 in the midgame and the endgame half, and their coefficients are read as digits of the balance.
 """
 
+from __future__ import annotations
+
 from array import array
 
 import cython
@@ -17,11 +19,11 @@ from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
 from cython.cimports.engine.evaluation.endings import endgame_scale, known_result
 from cython.cimports.engine.evaluation.evaluate import balance
 from cython.cimports.engine.evaluation.weights import MATERIAL, WEIGHTS, weight_of_square
+from cython.cimports.engine.training.features import WORDS, position_of, result_of, white_score
 from cython.cimports.engine.training.linear_samples import LinearSamples
 
 from engine.evaluation import weights
 from engine.evaluation.evaluate import use_values
-from engine.selfplay.records import RECORD
 
 # Material and squares, the first weights, are counted on the board; the others are probed.
 FIRST_PROBED = cython.declare(cython.int, weights.first_weight("knight_mobility"))
@@ -51,32 +53,20 @@ class Samples(LinearSamples):
 
     # --- Filling -------------------------------------------------------------------------------------------------
 
-    def add(self, record: bytes) -> bool:
-        """Add a record; return False if there is no room, or if the evaluation of the position uses no weights."""
+    def add(self, words: u64[::1], record: cython.int) -> bool:
+        """Add a record of `words`; return False if there is no room, or if its evaluation uses no weights."""
         if not self.has_room():
             return False
-        occupied, packed, score, result, side, _ = RECORD.unpack(record)
-        self.place(occupied, packed, side & 1)
+        self.position = position_of(words, record)
         if known_result(self.position) != NO_SCORE:
             return False
-        self.scores[self.count] = score
-        self.results[self.count] = result
+        last: u64 = words[WORDS * record + 3]
+        self.scores[self.count] = white_score(last)
+        self.results[self.count] = result_of(last)
         self.count_squares()
         self.probe()
         self.keep()
         return True
-
-    @cython.cfunc
-    def place(self, occupied: u64, packed: bytes, side: cython.int) -> cython.void:
-        """Set up the position of a record."""
-        index: cython.int = 0
-        self.position = Position()
-        self.position.side_to_move = side
-        while occupied:
-            byte: cython.int = packed[index >> 1]
-            self.position.put(byte >> 4 if index & 1 else byte & 15, lsb(occupied))
-            occupied &= occupied - 1
-            index += 1
 
     def count_squares(self) -> cython.void:
         """Count the coefficients of material and squares."""

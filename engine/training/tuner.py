@@ -16,7 +16,7 @@ from pathlib import Path
 from engine.evaluation import weights
 from engine.evaluation.eval_file import STANDARD
 from engine.selfplay import records
-from engine.training.data import HELD_OUT_PERCENT, pack_shard, rules_in
+from engine.training.data import HELD_OUT_PERCENT, WORDS, read_words, rules_in
 from engine.training.linear_samples import LinearSamples
 from engine.training.samples import Samples
 from engine.training.statistics import UNITS_CP
@@ -114,24 +114,22 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
     taken = 0
     try:
         for path in reversed(paths):
-            content = path.read_bytes()
-            words = pack_shard(content, path)      # checks the records, which `Samples` does not
+            words = read_words(path)               # checks the records, which `Samples` does not
             if rules := rules_in(words) - {STANDARD}:
                 raise records.InvalidRecord(
                     f"{path}: games of {' and '.join(sorted(rules))}, expected standard chess; variants are fitted by "
                     "`python -m engine.training.variant_tuner`"
                 )
             games: dict[int, Samples] = {}
-            for offset in range(0, len(content), records.RECORD.size):
+            for record, last in enumerate(words[WORDS - 1 :: WORDS]):
                 if taken >= limit:
                     return training, held_out
-                record = content[offset : offset + records.RECORD.size]
-                *_, result, _, game = records.RECORD.unpack(record)
-                if result == records.Result.UNKNOWN:
+                if records.result_of(last) == records.Result.UNKNOWN:
                     continue
+                game = records.game_of(last)
                 if game not in games:
                     games[game] = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else training
-                games[game].add(record)
+                games[game].add(words, record)
                 taken += 1
     finally:
         training.restore()

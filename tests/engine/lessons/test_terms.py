@@ -10,6 +10,7 @@ from engine.core.fen import parse_fen
 from engine.evaluation.evaluate import is_known
 from engine.evaluation.weights import TERMS
 from engine.selfplay.records import Result, Sample, encode, snapshot
+from engine.training.features import pack
 from engine.training.samples import Samples
 from tests.engine.positions import Start, random_games
 
@@ -133,7 +134,8 @@ def counted() -> list[tuple[chess.Board, dict[int, int]]]:
     boards = []
     for board in random_games(count=8, plies=120, start=Start.STANDARD, seed=17):
         position, _ = parse_fen(board.fen())
-        if not is_known(position) and samples.add(encode(Sample(*snapshot(position), 0, Result.DRAWN, 0))):
+        words = pack(encode(Sample(*snapshot(position), 0, Result.DRAWN, 0)))
+        if not is_known(position) and samples.add(words, 0):
             boards.append(board.copy(stack=False))
     samples.restore()
     return [(board, samples.coefficients(number)) for number, board in enumerate(boards)]

@@ -11,6 +11,7 @@ from engine.evaluation import tuned
 from engine.evaluation.evaluate import evaluate, is_known
 from engine.evaluation.weights import COUNT, TERMS
 from engine.selfplay.records import InvalidRecord, Result, Sample, encode, snapshot
+from engine.training.features import pack
 from engine.training.samples import Samples
 from engine.training.tuner import Fit, FitProgress, TunerSettings, load, module_text, named
 from tests.engine.positions import Start, random_games
@@ -43,7 +44,7 @@ def records(count: int) -> tuple[list[bytes], list[int]]:
 def samples() -> Samples:
     filled = Samples(2000)
     for record in records(12)[0]:
-        assert filled.add(record)
+        assert filled.add(pack(record), 0)
     filled.restore()
     return filled
 
@@ -57,7 +58,7 @@ def test_the_weights_times_their_coefficients_are_the_evaluation(samples: Sample
 def test_the_starting_position_has_only_the_tempo_coefficient() -> None:
     start = Samples(1)
     position, _ = parse_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
-    assert start.add(encode(Sample(*snapshot(position), 0, Result.DRAWN, 0)))
+    assert start.add(pack(encode(Sample(*snapshot(position), 0, Result.DRAWN, 0))), 0)
     start.restore()
     assert start.coefficients(0) == {TERMS["tempo"].first: 1}
 
@@ -65,7 +66,7 @@ def test_the_starting_position_has_only_the_tempo_coefficient() -> None:
 def test_a_known_ending_is_skipped() -> None:
     ending = Samples(1)
     position, _ = parse_fen("4k3/8/8/8/8/8/8/R3K3 w - - 0 1")
-    assert not ending.add(encode(Sample(*snapshot(position), 500, Result.WHITE_WON, 0)))
+    assert not ending.add(pack(encode(Sample(*snapshot(position), 500, Result.WHITE_WON, 0))), 0)
     ending.restore()
     assert len(ending) == 0
 
