@@ -72,16 +72,10 @@ class VariantEvaluation:
     """The evaluation of one variant. `goes_up`: both sides see the board from White's side."""
 
     def __init__(self, values: Values, goes_up: bool = False) -> None:
+        """`values` are in centipawns; a term that is not named counts nothing. Raises ValueError for too many."""
         if not cython.compiled:
             self.weights = [0] * MAX_WEIGHTS
         self.goes_up = goes_up
-        self.set_values(values)
-
-    def set_values(self, values: Values) -> None:
-        """Use these midgame and endgame values; a term that is not named counts nothing."""
-        index: cython.int
-        for index in range(COUNT):
-            self.weights[index] = 0
         for name, pairs in values.items():
             start = first_weight(name)
             if len(pairs) > SIZES[name]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.evaluation.variant_evaluation import SIZES
-from engine.evaluation.variant_terms import CLASSES, evaluation_of
+from engine.evaluation.variant_evaluation import SIZES, VariantEvaluation
+from engine.evaluation.variant_terms import CLASSES
 from engine.evaluation.variant_weights import VALUES
 from engine.facade import Board, evaluation
 from tests.engine.variants.games import VARIANTS, random_games
@@ -62,5 +62,4 @@ def test_every_variant_has_weights_that_fit() -> None:
 
 def test_too_many_weights_are_refused() -> None:
     with pytest.raises(ValueError, match="tempo: 2 weights, expected at most 1"):
-        evaluation_of("atomic").set_values({"tempo": ((1, 1), (2, 2))})
-    assert evaluation_of("atomic").set_values(VALUES["atomic"]) is None
+        VariantEvaluation({"tempo": ((1, 1), (2, 2))})
