@@ -12,7 +12,6 @@ import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from engine.evaluation import net_file
 from engine.evaluation.net_file import Net
@@ -51,10 +50,6 @@ class Card:
     steps: int
     losses: Losses
     training_hours: float
-
-    def content(self) -> dict[str, Any]:
-        """Return the card as JSON's types."""
-        return asdict(self)
 
 
 def card_path(net: Path) -> Path:
@@ -106,7 +101,7 @@ def train_network(
         display.log(f"held out, as written: {losses.as_written:.6f}")
     card = _card(training, losses, output.stem)
     net_file.write(net, output)
-    write_whole(card_path(output), [json.dumps(card.content(), indent=2).encode(), b"\n"])
+    write_whole(card_path(output), [json.dumps(asdict(card), indent=2).encode(), b"\n"])
     write_whole(curve_path(output), [_loss_curve(training, card).encode()])
     checkpoint.unlink()
     return card

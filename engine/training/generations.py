@@ -147,14 +147,19 @@ class TrainingLoop:
 
     def _play(self, generation: Generation) -> None:
         plan = self._plan
-        teacher = self.evaluation(generation.teacher)
-        place, number = plan.folder / "shards", generation.number
-        games = SelfplayPlan(
-            place, number, plan.games_per_shard, PREFIX, plan.nodes, teacher, plan.variant, plan.tree
-        )
         wanted_s = 60 * plan.minutes
         if generation.card is not None or generation.play_s >= wanted_s:
             return
+        games = SelfplayPlan(
+            plan.folder / "shards",
+            seed=generation.number,
+            games_per_shard=plan.games_per_shard,
+            prefix=PREFIX,
+            nodes=plan.nodes,
+            evaluation=self.evaluation(generation.teacher),
+            variant=plan.variant,
+            tree=plan.tree,
+        )
         before_s, positions = generation.play_s, generation.positions
         deadline = time.monotonic() + wanted_s - before_s
         with ProgressDisplay(f"generation {generation.number}: self-play", round(wanted_s), "seconds") as display:
@@ -167,23 +172,24 @@ class TrainingLoop:
             display.log(f"{progress}")
 
     def _train(self, generation: Generation) -> None:
-        if generation.card is None:
-            plan = self._plan
-            paths = records.shards(plan.folder / "shards")
-            positions = data.load(paths, plan.newest, plan.settings.hindsight, plan.settings.unit_cp)
-            path = self.net_path(generation.number)
-            generation.card = train_network(positions, plan.settings, path, replace=True).content()
-            self._save()
+        if generation.card is not None:
+            return
+        plan = self._plan
+        paths = records.shards(plan.folder / "shards")
+        positions = data.load(paths, plan.newest, plan.settings.hindsight, plan.settings.unit_cp)
+        path = self.net_path(generation.number)
+        generation.card = asdict(train_network(positions, plan.settings, path, replace=True))
+        self._save()
 
     def _compare(self, generation: Generation) -> None:
         """Play a match against the teacher."""
         plan = self._plan
         generation.match_nodes = generation.match_nodes or plan.match_nodes
+        missing = [number for number in range(-(-plan.games // 2)) if str(number) not in generation.pairs]
+        if not missing:
+            return
         net, teacher = str(self.net_path(generation.number)), self.evaluation(generation.teacher)
         pairing = Match(net, teacher, generation.match_nodes, seed=generation.number, variant=plan.variant)
-        missing = [number for number in range(-(-plan.games // 2)) if str(number) not in generation.pairs]
-        if generation.verdict is not None or not missing:
-            return
         before_s, started = generation.match_s, time.monotonic()
         pairs = len(generation.pairs) + len(missing)
         with ProgressDisplay(f"generation {generation.number}: match", pairs, "pairs") as display:

@@ -310,7 +310,7 @@ def test_a_network_comes_with_card_and_curve(
     output = tmp_path / "small.net"
     card = train_network(data, replace(SETTINGS, epochs=2), output)
     assert net_file.read(output).name == "small"
-    assert card.content()["losses"]["as_written"] == pytest.approx(card.losses.held_out, rel=0.02)
+    assert card.losses.as_written == pytest.approx(card.losses.held_out, rel=0.02)
     assert '"positions"' in card_path(output).read_text()
     assert "<polyline" in output.with_suffix(".svg").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.json", "small.net", "small.svg"]
