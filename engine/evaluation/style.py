@@ -8,7 +8,6 @@ negative value reverses it: at material -100 the engine wants to lose material. 
 the whole process, and replace the network.
 """
 
-from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 
@@ -88,10 +87,7 @@ class Style:
         """Set the percentage of a group. Positions set up before keep their old piece-square sum."""
         if self._percents[group] != percent:
             self._percents[group] = percent
-            use_values(weighed(self._times()))
-
-    def _times(self) -> Mapping[Group, float]:
-        return {group: percent / NEUTRAL for group, percent in self._percents.items()}
+            use_values(weighed({it: percent / NEUTRAL for it, percent in self._percents.items()}))
 
     def __str__(self) -> str:
         changed = [f"{in_words(it)} {percent} %" for it, percent in self._percents.items() if percent != NEUTRAL]
