@@ -61,7 +61,7 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
         if hindsight > 0:
             add_hindsight(words, hindsight, unit_cp)
         begin = 0
-        for game, same in groupby(map(records.game_of, words[WORDS - 1 :: WORDS])):
+        for game, same in groupby(map(records.game_of, last_words(words))):
             end = begin + WORDS * sum(1 for _ in same)
             target = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else training
             target.extend(words[begin:end])
@@ -72,9 +72,14 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
     return Data(training, held_out, games, _origin(chosen))
 
 
+def last_words(words: array[int]) -> array[int]:
+    """Return the fourth word of each record, which `records.py` reads."""
+    return words[WORDS - 1 :: WORDS]
+
+
 def rules_in(words: array[int]) -> set[str]:
     """Return the variants of these records."""
-    return set(map(records.rules_of, words[WORDS - 1 :: WORDS]))
+    return set(map(records.rules_of, last_words(words)))
 
 
 def newest_shards(paths: Sequence[Path], newest: int) -> list[Path]:

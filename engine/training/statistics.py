@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.selfplay.records import Result, cannot_castle, game_of, is_black_to_move, result_of
-from engine.training.data import WORDS, read_words
+from engine.training.data import WORDS, last_words, read_words
 from engine.training.features import loss_of_scores, played, recorded_scores
 
 UNITS_CP = range(120, 601, 20)     # tried as the centipawns of a search score that make one logistic unit
@@ -34,7 +34,7 @@ class RecordStatistics:
     def add(self, words: array[int]) -> None:
         """Count the records of a shard."""
         scores = recorded_scores(words)
-        last = words[WORDS - 1 :: WORDS]
+        last = last_words(words)
         self.positions += len(last)
         self.games += len(set(map(game_of, last)))
         self.black_to_move += sum(map(is_black_to_move, last))

@@ -16,7 +16,7 @@ from pathlib import Path
 from engine.evaluation import weights
 from engine.evaluation.eval_file import STANDARD
 from engine.selfplay import records
-from engine.training.data import HELD_OUT_PERCENT, WORDS, read_words, rules_in
+from engine.training.data import HELD_OUT_PERCENT, last_words, read_words, rules_in
 from engine.training.linear_samples import LinearSamples
 from engine.training.samples import Samples
 from engine.training.statistics import UNITS_CP
@@ -121,7 +121,7 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
                     "`python -m engine.training.variant_tuner`"
                 )
             games: dict[int, Samples] = {}
-            for record, last in enumerate(words[WORDS - 1 :: WORDS]):
+            for record, last in enumerate(last_words(words)):
                 if taken >= limit:
                     return training, held_out
                 if records.result_of(last) == records.Result.UNKNOWN:

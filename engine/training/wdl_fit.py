@@ -15,7 +15,7 @@ from math import inf, log
 
 from engine.search.wdl import WdlModel
 from engine.selfplay.records import Result, is_black_to_move, result_of
-from engine.training.data import WORDS, Data
+from engine.training.data import WORDS, Data, last_words
 from engine.training.features import recorded_scores
 from engine.training.plot import Axes, Curve, svg
 
@@ -43,7 +43,7 @@ class WdlFit:
 def count(words: array[int]) -> Counts:
     """Count packed records by score and number of pieces, up to MAX_SCORE_CP."""
     found: defaultdict[Cell, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for score, occupied, last in zip(recorded_scores(words), words[::WORDS], words[WORDS - 1 :: WORDS], strict=True):
+    for score, occupied, last in zip(recorded_scores(words), words[::WORDS], last_words(words), strict=True):
         result = result_of(last)
         if abs(score) > MAX_SCORE_CP or result == Result.UNKNOWN:
             continue
