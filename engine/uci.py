@@ -8,12 +8,12 @@ Stefan Meyer-Kahlen: UCI protocol, 2006)
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import TextIO
+from typing import Any, TextIO
 
 from engine import __version__
 from engine.facade import (
@@ -39,7 +39,18 @@ from engine.facade import (
     evaluation,
     usable_cores,
 )
-from engine.uci_words import UciError, parse_limits, parse_number, parse_switch, words_of
+from engine.uci_words import (
+    BUTTON,
+    Option,
+    UciError,
+    check,
+    combo,
+    parse_limits,
+    parse_number,
+    spin,
+    string,
+    words_of,
+)
 
 NAME = f"lichessbot-engine {__version__}"
 AUTHOR = "the lichessbot authors"
@@ -48,9 +59,29 @@ MAX_OVERHEAD_MS = 10000
 MAX_THREADS = 256
 MAX_LINES = 218                    # the most moves of a position that a game of standard chess can reach
 MAX_PERFT_DEPTH = 20
-EMPTY = "<empty>"                  # an empty string in UCI
 NO_STYLE = "none"
 GROUP_OPTIONS = {f"Style {group.replace('_', ' ').title()}": group for group in GROUP_PERCENTS}
+OPTIONS: dict[str, Option] = {
+    "Hash": spin(DEFAULT_HASH_MB, 1, MAX_HASH_MB),
+    "Clear Hash": BUTTON,
+    "Threads": spin(1, 1, MAX_THREADS),
+    "MultiPV": spin(1, 1, MAX_LINES),
+    "Ponder": check(default=False),
+    "Move Overhead": spin(DEFAULT_OVERHEAD_MS, 0, MAX_OVERHEAD_MS),
+    "UCI_Chess960": check(default=False),
+    "UCI_Variant": combo("chess", *UCI_VARIANTS),
+    "UCI_AnalyseMode": check(default=False),
+    "UCI_ShowWDL": check(default=False),
+    "UCI_LimitStrength": check(default=False),
+    "UCI_Elo": spin(RATINGS[-1], RATINGS[0], RATINGS[-1]),
+    "OwnBook": check(default=True),    # for limited strength only: at full strength the engine uses no book
+    "SyzygyPath": string(""),
+    "SyzygyProbeLimit": spin(MAX_TABLEBASE_PIECES, 0, MAX_TABLEBASE_PIECES),
+    "EvalFile": string(default_choice()),
+    "Style": combo(NO_STYLE, NO_STYLE, *NAMED_STYLES),
+} | {
+    option: spin(100, GROUP_PERCENTS[group][0], GROUP_PERCENTS[group][-1]) for option, group in GROUP_OPTIONS.items()
+}
 REFUSED = "nothing to search, as the last position was refused"
 DURING_PERFT = ("isready", "stop") # all other commands wait for the end of a perft
 
@@ -128,8 +159,8 @@ class Uci:
 
     def _uci(self, words: list[str]) -> None:
         self._say(f"id name {NAME}\nid author {AUTHOR}")
-        for name, kind in _options():
-            self._say(f"option name {name} type {kind}")
+        for name, option in OPTIONS.items():
+            self._say(f"option name {name} type {option.kind}")
         self._say(f"info string engine runs {describe_build()}; evaluation: {self._engine.describe_evaluation()}")
         self._say("uciok")
 
@@ -161,57 +192,60 @@ class Uci:
     def _set_option(self, words: list[str]) -> None:
         """Handle `name NAME value VALUE`; names ignore case and may contain spaces."""
         split = words.index("value") if "value" in words else len(words)
-        name, value = " ".join(words[1:split]), " ".join(words[split + 1 :])
-        if value == EMPTY:
-            value = ""
         if words[:1] != ["name"]:
             raise UciError("expected setoption name NAME value VALUE")
+        name = " ".join(words[1:split])
         self._stop()
-        match name.lower():
-            case "hash":
-                self._engine.resize_hash(parse_number(name, value, 1, MAX_HASH_MB))
-            case "clear hash":
+        option = next((known for known in OPTIONS if known.lower() == name.lower()), None)
+        if option is None:
+            close = get_close_matches(name, OPTIONS, 1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise UciError(f"unknown option {name[:40]!r}; {hint}`uci` lists the known ones")
+        value: Any = OPTIONS[option].parse(option, " ".join(words[split + 1 :]))
+        match option:
+            case "Hash":
+                self._engine.resize_hash(value)
+            case "Clear Hash":
                 self._engine.clear_hash()
-            case "threads":
-                self._set_threads(parse_number(name, value, 1, MAX_THREADS))
-            case "multipv":
-                self._engine.lines = parse_number(name, value, 1, MAX_LINES)
-            case "ponder":
-                parse_switch(name, value)       # announces `go ponder`, which always works
-            case "move overhead":
-                self._engine.move_overhead_ms = parse_number(name, value, 0, MAX_OVERHEAD_MS)
-            case "uci_chess960":
-                self._chess960 = parse_switch(name, value)
-            case "uci_variant":
-                self._set_variant(value)
-            case "uci_analysemode":
-                self._engine.analyse_mode = parse_switch(name, value)
-            case "uci_limitstrength":
-                self._limit_strength = parse_switch(name, value)
+            case "Threads":
+                self._set_threads(value)
+            case "MultiPV":
+                self._engine.lines = value
+            case "Ponder":
+                pass               # announces `go ponder`, which always works
+            case "Move Overhead":
+                self._engine.move_overhead_ms = value
+            case "UCI_Chess960":
+                self._chess960 = value
+            case "UCI_Variant":
+                self._set_variant(UCI_VARIANTS[value])
+            case "UCI_AnalyseMode":
+                self._engine.analyse_mode = value
+            case "UCI_ShowWDL":
+                self._show_wdl = value
+            case "UCI_LimitStrength":
+                self._limit_strength = value
                 self._limit()
-            case "uci_elo":
-                self._rating = parse_number(name, value, RATINGS[0], RATINGS[-1])
+            case "UCI_Elo":
+                self._rating = value
                 self._limit()
-            case "ownbook":
-                self._engine.use_own_book(parse_switch(name, value))
-            case "uci_showwdl":
-                self._show_wdl = parse_switch(name, value)
-            case "syzygypath":
+            case "OwnBook":
+                self._engine.use_own_book(value)
+            case "SyzygyPath":
                 self._open_tablebase(value)
-            case "syzygyprobelimit":
-                self._engine.tablebase.probe_limit = parse_number(name, value, 0, MAX_TABLEBASE_PIECES)
+            case "SyzygyProbeLimit":
+                self._engine.tablebase.probe_limit = value
                 self._engine.new_game()
-            case "evalfile":
+            case "EvalFile":
                 self._engine.set_evaluation(value)
                 self._report_evaluation()
-            case "style":
-                self._set_named_style(value)
-            case option if option.title() in GROUP_OPTIONS:
-                self._weigh_group(option.title(), value)
+            case "Style":
+                self._engine.set_named_style(None if value == NO_STYLE else value)
+                self._report_evaluation()
             case _:
-                close = get_close_matches(name, [known for known, _ in _options()], 1)
-                hint = f"did you mean {close[0]}? " if close else ""
-                raise UciError(f"unknown option {name[:40]!r}; {hint}`uci` lists the known ones")
+                self._engine.weigh_group(GROUP_OPTIONS[option], value)
+                self._board = self._board.replayed()
+                self._report_evaluation()
 
     def _report_evaluation(self) -> None:
         self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
@@ -226,31 +260,12 @@ class Uci:
         if threads > (cores := usable_cores()):
             self._say(f"info string {threads} threads on {cores} core{'s' * (cores > 1)}: moves may come late")
 
-    def _set_variant(self, name: str) -> None:
+    def _set_variant(self, variant: str) -> None:
         """Play this variant from now on, beginning with its starting position."""
-        if name.lower() not in UCI_VARIANTS:
-            close = get_close_matches(name.lower(), UCI_VARIANTS, 1, 0.5)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise UciError(f"expected one of {' '.join(UCI_VARIANTS)} for UCI_Variant, found {name[:40]!r}{hint}")
-        self._variant = UCI_VARIANTS[name.lower()]
-        self._board = Board(chess960=self._chess960, variant=self._variant)
+        self._variant = variant
+        self._board = Board(chess960=self._chess960, variant=variant)
         self._setup, self._moves, self._refused = ("startpos", self._chess960), [], False
         self._engine.set_position(self._board)
-        self._report_evaluation()
-
-    def _weigh_group(self, option: str, value: str) -> None:
-        group = GROUP_OPTIONS[option]
-        percents = GROUP_PERCENTS[group]
-        self._engine.weigh_group(group, parse_number(option, value, percents[0], percents[-1]))
-        self._board = self._board.replayed()
-        self._report_evaluation()
-
-    def _set_named_style(self, value: str) -> None:
-        if value.lower() not in (NO_STYLE, *NAMED_STYLES):
-            close = get_close_matches(value.lower(), NAMED_STYLES, 1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise UciError(f"expected {', '.join((NO_STYLE, *NAMED_STYLES))} for Style, found {value[:40]!r}{hint}")
-        self._engine.set_named_style(None if value.lower() == NO_STYLE else value.lower())
         self._report_evaluation()
 
     def _open_tablebase(self, path: str) -> None:
@@ -413,29 +428,6 @@ class Uci:
             self._say(f"{move}: {count}")
             total += count
         self._say(f"\nNodes searched: {total}")
-
-
-def _options() -> Iterator[tuple[str, str]]:
-    """Yield the name and the type of each option."""
-    yield "Hash", f"spin default {DEFAULT_HASH_MB} min 1 max {MAX_HASH_MB}"
-    yield "Clear Hash", "button"
-    yield "Threads", f"spin default 1 min 1 max {MAX_THREADS}"
-    yield "MultiPV", f"spin default 1 min 1 max {MAX_LINES}"
-    yield "Ponder", "check default false"
-    yield "Move Overhead", f"spin default {DEFAULT_OVERHEAD_MS} min 0 max {MAX_OVERHEAD_MS}"
-    yield "UCI_Chess960", "check default false"
-    yield "UCI_Variant", f"combo default chess {' '.join(f'var {name}' for name in UCI_VARIANTS)}"
-    yield "UCI_AnalyseMode", "check default false"
-    yield "UCI_ShowWDL", "check default false"
-    yield "UCI_LimitStrength", "check default false"
-    yield "UCI_Elo", f"spin default {RATINGS[-1]} min {RATINGS[0]} max {RATINGS[-1]}"
-    yield "OwnBook", "check default true"      # for limited strength only: at full strength the engine uses no book
-    yield "SyzygyPath", f"string default {EMPTY}"
-    yield "SyzygyProbeLimit", f"spin default {MAX_TABLEBASE_PIECES} min 0 max {MAX_TABLEBASE_PIECES}"
-    yield "EvalFile", f"string default {default_choice()}"
-    yield "Style", f"combo default {NO_STYLE} {' '.join(f'var {name}' for name in (NO_STYLE, *NAMED_STYLES))}"
-    for option, group in GROUP_OPTIONS.items():
-        yield option, f"spin default 100 min {GROUP_PERCENTS[group][0]} max {GROUP_PERCENTS[group][-1]}"
 
 
 def _info(report: SearchReport, show_wdl: bool) -> str:

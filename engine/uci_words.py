@@ -1,11 +1,15 @@
 """The words of UCI commands: options, numbers, and the limits after `go`. (UCI protocol, 2006)"""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import takewhile
 from typing import Any
 
 from engine.search.time_manager import Limits
 
+EMPTY = "<empty>"                  # an empty string in UCI
 MAX_NODES = 10**12
 MAX_LIMIT = 10**9                  # milliseconds or moves; larger limits are cut to this, or to MAX_NODES
 GO_NUMBERS = {
@@ -50,6 +54,44 @@ def parse_number(name: str, text: str, least: int, most: int) -> int:
     if not least <= number <= most:
         raise UciError(f"expected a whole number from {least} to {most} for {name}, found {text[:40]!r}")
     return number
+
+
+def parse_choice(name: str, text: str, choices: tuple[str, ...]) -> str:
+    """Return the choice, which is in lower case. Raises UciError."""
+    if text.lower() not in choices:
+        close = get_close_matches(text.lower(), choices, 1, 0.5)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise UciError(f"expected one of {' '.join(choices)} for {name}, found {text[:40]!r}{hint}")
+    return text.lower()
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option: its type as UCI describes it, and a function of its name and a text that returns a valid value."""
+
+    kind: str
+    parse: Callable[[str, str], Any]
+
+
+def spin(default: int, least: int, most: int) -> Option:
+    kind = f"spin default {default} min {least} max {most}"
+    return Option(kind, lambda name, text: parse_number(name, text, least, most))
+
+
+def check(*, default: bool) -> Option:
+    return Option(f"check default {str(default).lower()}", parse_switch)
+
+
+def combo(default: str, *choices: str) -> Option:
+    kind = f"combo default {default} {' '.join(f'var {choice}' for choice in choices)}"
+    return Option(kind, lambda name, text: parse_choice(name, text, choices))
+
+
+def string(default: str) -> Option:
+    return Option(f"string default {default or EMPTY}", lambda name, text: "" if text == EMPTY else text)
+
+
+BUTTON = Option("button", lambda name, text: None)
 
 
 def parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:

@@ -113,8 +113,8 @@ def test_a_named_style_and_weights_are_combined() -> None:
     assert [answer.partition("style ")[2] for answer in answers] == ["attacker", "attacker, tempo 50 %", "tempo 50 %"]
     assert answers[1].startswith("info string evaluation: hand-written")
     (unknown,) = converse("setoption name Style value gamblr")
-    known = "none, attacker, solid, gambler, endgame, swindler, classical"
-    assert unknown == f"info string error: expected {known} for Style, found 'gamblr'; did you mean gambler?"
+    known = "none attacker solid gambler endgame swindler classical"
+    assert unknown == f"info string error: expected one of {known} for Style, found 'gamblr'; did you mean gambler?"
 
 
 def test_a_style_out_of_range_is_refused() -> None:
