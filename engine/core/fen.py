@@ -46,23 +46,24 @@ def parse_fen(text: str) -> tuple[Position, int]:
 
 
 def _parse(fields: list[str]) -> tuple[Position, int]:
-    if not 4 <= len(fields) <= 6:
-        raise Problem(f"expected 4 to 6 fields (board, side, castling, en passant, clocks), found {len(fields)}")
+    check_field_count(fields)
     board = parse_board(fields[0])
     _check_piece_counts(board)
-    if fields[1] not in ("w", "b"):
-        raise Problem(f"expected w or b as the side to move, found {quoted(fields[1])}")
-    us = SIDES.index(fields[1])
+    us = parse_side(fields[1])
     rooks = parse_castling(fields[2], board)
     en_passant = parse_en_passant(fields[3], board, us)
     if en_passant != NO_SQUARE and _was_in_check_before(board, us, en_passant):
         en_passant = NO_SQUARE
-    halfmove_clock = parse_count(fields[4], "halfmove clock", 0) if len(fields) > 4 else 0
-    fullmove_number = parse_count(fields[5], "fullmove number", 0) if len(fields) > 5 else 1
+    halfmove_clock, fullmove_number = parse_clocks(fields)
     position = Position()
     position.set_up(board, us, rooks, en_passant, halfmove_clock)
     _check_kings(position, board, us)
-    return position, max(1, fullmove_number)
+    return position, fullmove_number
+
+
+def check_field_count(fields: list[str]) -> None:
+    if not 4 <= len(fields) <= 6:
+        raise Problem(f"expected 4 to 6 fields (board, side, castling, en passant, clocks), found {len(fields)}")
 
 
 def parse_board(text: str) -> list[int]:
@@ -100,6 +101,13 @@ def _check_piece_counts(board: list[int]) -> None:
             raise Problem(f"{name} has {sum(count)} pieces and pawns, more than 16")
         if any(board[square] == colour * KINDS + PAWN for square in (*range(8), *range(56, 64))):
             raise Problem(f"{name} has a pawn on the first or last rank")
+
+
+def parse_side(text: str) -> int:
+    """Return the side to move."""
+    if text not in ("w", "b"):
+        raise Problem(f"expected w or b as the side to move, found {quoted(text)}")
+    return SIDES.index(text)
 
 
 def parse_castling(text: str, board: list[int]) -> list[int]:
@@ -154,10 +162,16 @@ def _double_step(us: int, passed: int) -> tuple[int, int]:
     return passed ^ 8, passed + (8 if us == WHITE else -8)
 
 
-def parse_count(text: str, name: str, least: int) -> int:
-    readable = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_COUNTED))
-    if not readable or not least <= int(text) <= MOST_COUNTED:
-        raise Problem(f"expected a number from {least} to {MOST_COUNTED} as the {name}, found {quoted(text)}")
+def parse_clocks(fields: list[str]) -> tuple[int, int]:
+    """Return the halfmove clock, 0 if it is missing, and the fullmove number, 1 or more."""
+    halfmove_clock = _parse_count(fields[4], "halfmove clock") if len(fields) > 4 else 0
+    fullmove_number = _parse_count(fields[5], "fullmove number") if len(fields) > 5 else 1
+    return halfmove_clock, max(1, fullmove_number)
+
+
+def _parse_count(text: str, name: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MOST_COUNTED))):
+        raise Problem(f"expected a number from 0 to {MOST_COUNTED} as the {name}, found {quoted(text)}")
     return int(text)
 
 

@@ -6,15 +6,15 @@ clocks (`1+3 0 1`).
 """
 
 from engine.core.fen import (
-    SIDES,
     InvalidFen,
     Problem,
+    check_field_count,
     format_fen,
     parse_board,
     parse_castling,
-    parse_count,
+    parse_clocks,
     parse_en_passant,
-    quoted,
+    parse_side,
 )
 from engine.core.pieces import BLACK, KINDS, KING, NO_PIECE, NO_SQUARE, PAWN, PIECE_LETTERS, WHITE
 from engine.variants.three_check import CHECKS_TO_WIN
@@ -52,20 +52,16 @@ def _parse(variant: Variant, fields: list[str]) -> tuple[VariantPosition, int]:
     extra = promoted = 0
     if variant.key == "threeCheck":
         extra = _take_checks(fields)
-    if not 4 <= len(fields) <= 6:
-        raise Problem(f"expected 4 to 6 fields (board, side, castling, en passant, clocks), found {len(fields)}")
+    check_field_count(fields)
     if variant.key == "crazyhouse":
         fields[0], extra = _take_pockets(fields[0])
         fields[0], promoted = _take_promoted(fields[0])
     board = parse_board(fields[0])
     _check_piece_counts(variant, board)
-    if fields[1] not in ("w", "b"):
-        raise Problem(f"expected w or b as the side to move, found {quoted(fields[1])}")
-    us = SIDES.index(fields[1])
+    us = parse_side(fields[1])
     rooks = parse_castling(fields[2], board) if variant.has_castling else [NO_SQUARE] * 4
     en_passant = parse_en_passant(fields[3], board, us)
-    halfmove_clock = parse_count(fields[4], "halfmove clock", 0) if len(fields) > 4 else 0
-    fullmove_number = parse_count(fields[5], "fullmove number", 0) if len(fields) > 5 else 1
+    halfmove_clock, fullmove_number = parse_clocks(fields)
     if extra and variant.key == "crazyhouse" and _pocketed(extra) + 64 - board.count(NO_PIECE) > MOST_PIECES:
         raise Problem(f"more than {MOST_PIECES} pieces on the board and in the pockets")
     position = variant.position()
@@ -76,7 +72,7 @@ def _parse(variant: Variant, fields: list[str]) -> tuple[VariantPosition, int]:
         raise Problem("the side not to move is in check")
     if variant.key == "racingKings" and position.is_check():
         raise Problem("the side to move is in check")
-    return position, max(1, fullmove_number)
+    return position, fullmove_number
 
 
 def _check_piece_counts(variant: Variant, board: list[int]) -> None:
