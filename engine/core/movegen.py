@@ -25,6 +25,7 @@ from cython.cimports.engine.core.bitboard import (
     FILE_H,
     RANK_3,
     RANK_6,
+    advance,
     bit,
     lsb,
     u64,
@@ -146,29 +147,19 @@ def add_all_pawn_moves(
     pawns: u64 = position.pieces[us * KINDS + PAWN]
     enemies: u64 = position.colours[us ^ 1] & allowed
     empty: u64 = ~position.occupied & ALL_SQUARES
-    single: u64
-    double: u64
-    if us == WHITE:
-        single = (pawns << 8) & empty
-        double = ((single & RANK_3) << 8) & empty & allowed
-        single &= allowed
-        if tactical_only:
-            single &= END_RANKS
-            double = 0
-        end = add_pawn_moves(moves, end, ((pawns & ~FILE_A) << 7) & enemies, 7, CAPTURE, king, pinned)
-        end = add_pawn_moves(moves, end, ((pawns & ~FILE_H) << 9) & enemies, 9, CAPTURE, king, pinned)
-        end = add_pawn_moves(moves, end, single, 8, QUIET, king, pinned)
-        return add_pawn_moves(moves, end, double, 16, DOUBLE_PUSH, king, pinned)
-    single = (pawns >> 8) & empty
-    double = ((single & RANK_6) >> 8) & empty & allowed
+    sign: cython.int = 1 if us == WHITE else -1
+    left: u64 = (pawns & ~FILE_A) << 7 if us == WHITE else (pawns & ~FILE_H) >> 7      # as the side to move sees it
+    right: u64 = (pawns & ~FILE_H) << 9 if us == WHITE else (pawns & ~FILE_A) >> 9
+    single: u64 = advance(pawns, us) & empty
+    double: u64 = advance(single & (RANK_3 if us == WHITE else RANK_6), us) & empty & allowed
     single &= allowed
     if tactical_only:
         single &= END_RANKS
         double = 0
-    end = add_pawn_moves(moves, end, ((pawns & ~FILE_H) >> 7) & enemies, -7, CAPTURE, king, pinned)
-    end = add_pawn_moves(moves, end, ((pawns & ~FILE_A) >> 9) & enemies, -9, CAPTURE, king, pinned)
-    end = add_pawn_moves(moves, end, single, -8, QUIET, king, pinned)
-    return add_pawn_moves(moves, end, double, -16, DOUBLE_PUSH, king, pinned)
+    end = add_pawn_moves(moves, end, left & enemies, 7 * sign, CAPTURE, king, pinned)
+    end = add_pawn_moves(moves, end, right & enemies, 9 * sign, CAPTURE, king, pinned)
+    end = add_pawn_moves(moves, end, single, 8 * sign, QUIET, king, pinned)
+    return add_pawn_moves(moves, end, double, 16 * sign, DOUBLE_PUSH, king, pinned)
 
 
 @cython.cfunc
