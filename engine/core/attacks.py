@@ -178,16 +178,15 @@ def _fill_leapers() -> None:
 def _fill_lines() -> None:
     a: cython.int
     b: cython.int
+    kind: cython.int
     ends: u64
     for a in range(64):
         for b in range(64):
             ends = bit(a) | bit(b)
-            if a != b and rook_attacks(a, 0) & bit(b):
-                LINE[a * 64 + b] = (rook_attacks(a, 0) & rook_attacks(b, 0)) | ends
-                BETWEEN[a * 64 + b] = rook_attacks(a, ends) & rook_attacks(b, ends)
-            elif a != b and bishop_attacks(a, 0) & bit(b):
-                LINE[a * 64 + b] = (bishop_attacks(a, 0) & bishop_attacks(b, 0)) | ends
-                BETWEEN[a * 64 + b] = bishop_attacks(a, ends) & bishop_attacks(b, ends)
+            for kind in (BISHOP, ROOK):
+                if piece_attacks(kind, a, 0) & bit(b):
+                    LINE[a * 64 + b] = (piece_attacks(kind, a, 0) & piece_attacks(kind, b, 0)) | ends
+                    BETWEEN[a * 64 + b] = piece_attacks(kind, a, ends) & piece_attacks(kind, b, ends)
 
 
 _fill_leapers()

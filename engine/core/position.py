@@ -9,7 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import cython
-from cython.cimports.engine.core.attacks import KING_ATTACKS, KNIGHT_ATTACKS, PAWN_ATTACKS, bishop_attacks, rook_attacks
+from cython.cimports.engine.core.attacks import (
+    BETWEEN,
+    KING_ATTACKS,
+    KNIGHT_ATTACKS,
+    PAWN_ATTACKS,
+    bishop_attacks,
+    rook_attacks,
+)
 from cython.cimports.engine.core.bitboard import bit, lsb, u64
 from cython.cimports.engine.core.move import (
     CASTLING,
@@ -103,17 +110,10 @@ class Position:
         king: cython.int = self.king_square(right >> 1)
         king_target: cython.int = castled_king(king, rook)
         rook_target: cython.int = castled_rook(king, rook)
-        path: u64 = bit(king_target) | bit(rook_target)
-        for square in range(min(king, rook, king_target, rook_target), max(king, rook, king_target, rook_target)):
-            if min(king, king_target) < square < max(king, king_target) or min(rook, rook_target) < square < max(
-                rook, rook_target
-            ):
-                path |= bit(square)
-        self.castling_empty[right] = path & ~(bit(king) | bit(rook))
-        safe: u64 = bit(king_target)
-        for square in range(min(king, king_target), max(king, king_target)):
-            safe |= bit(square)
-        self.castling_safe[right] = safe
+        king_path: u64 = BETWEEN[king * 64 + king_target] | bit(king_target)
+        rook_path: u64 = BETWEEN[rook * 64 + rook_target] | bit(rook_target)
+        self.castling_empty[right] = (king_path | rook_path) & ~(bit(king) | bit(rook))
+        self.castling_safe[right] = king_path
         self.castling_rook[right] = rook
         self.castling_rights |= 1 << right
         self.rights_kept[rook] &= 15 ^ (1 << right)

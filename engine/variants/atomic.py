@@ -84,7 +84,7 @@ class AtomicPosition(VariantPosition):
         return not self.attackers(king, us ^ 1, occupied) & ~exploded
 
     def is_blocked_by_attack(self, king: cython.int, rook: cython.int, occupied: u64) -> cython.bint:
-        """Return whether a square that the castling king leaves or passes is attacked, and does not touch a king."""
+        """Return whether a square that the castling king passes is attacked, and does not touch a king."""
         us: cython.int = self.side_to_move
         way: u64 = self.castling_safe[2 * us + (0 if rook > king else 1)]
         way &= ~bit(castled_king(king, rook))      # there the rook may shield it
