@@ -18,6 +18,7 @@ from cython.cimports.engine.core.move import (
     EN_PASSANT,
     flag_of,
     from_square,
+    is_capture,
     is_promotion,
     promoted_kind,
     to_square,
@@ -29,7 +30,6 @@ from cython.cimports.engine.core.pieces import (
     KINDS,
     KING,
     KNIGHT,
-    NO_PIECE,
     PAWN,
     QUEEN,
     ROOK,
@@ -44,9 +44,7 @@ from cython.cimports.engine.core.position import Position
 def first_gain(position: Position, move: cython.int) -> cython.int:
     """Return what the move itself captures and promotes to, in centipawns."""
     gain: cython.int = 0
-    if flag_of(move) == EN_PASSANT:
-        return EXCHANGE_VALUE[PAWN]
-    if position.board[to_square(move)] != NO_PIECE:
+    if is_capture(move):           # en passant too: its empty target counts as a pawn
         gain = EXCHANGE_VALUE[KIND_OF[position.board[to_square(move)]]]
     if is_promotion(move):
         gain += EXCHANGE_VALUE[promoted_kind(move)] - EXCHANGE_VALUE[PAWN]
