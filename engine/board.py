@@ -11,10 +11,10 @@ from enum import StrEnum
 from engine.core.bitboard import parse_square, square_name
 from engine.core.draws import FIFTY_MOVES_PLIES, cannot_win, is_insufficient_material, repetition_count
 from engine.core.fen import STARTING_FEN, format_fen, parse_fen
-from engine.core.move import CAPTURE, CASTLING, looks_like_uci, uci_text
+from engine.core.move import CASTLING, flag_of, from_square, is_capture, is_drop, looks_like_uci, to_square, uci_text
 from engine.core.movegen import legal_moves
 from engine.core.perft import portions
-from engine.core.pieces import KINDS, PIECE_LETTERS
+from engine.core.pieces import KINDS, NO_PIECE, PAWN, PIECE_LETTERS
 from engine.core.position import Position
 from engine.evaluation.evaluate import evaluate
 from engine.evaluation.variant_terms import evaluation_of
@@ -149,14 +149,13 @@ class Board:
 
     def piece_at(self, square: str) -> str | None:
         """Return the piece on a square such as 'e4': 'P' to 'K' for White, 'p' to 'k' for Black, None if empty."""
-        from_a1 = "abcdefgh".index(square[0]) + 8 * "12345678".index(square[1])
-        piece = self._position.state()["board"][from_a1]
-        return None if piece == len(PIECE_LETTERS) else PIECE_LETTERS[piece]
+        piece = self._position.state()["board"][parse_square(square)]
+        return None if piece == NO_PIECE else PIECE_LETTERS[piece]
 
     @property
     def piece_count(self) -> int:
         """Return the number of pieces on the board, kings and pawns included."""
-        return sum(piece != len(PIECE_LETTERS) for piece in self._position.state()["board"])
+        return int(self._position.state()["occupied"].bit_count())
 
     def pocket(self, side: str) -> str:
         """Return the pieces that this side may drop, from queen to pawn: 'QNPP', or 'qnpp' for Black."""
@@ -173,7 +172,7 @@ class Board:
     def diagram(self) -> str:
         """Return the board as eight lines of text, rank 8 on top, '.' for an empty square."""
         board = self._position.state()["board"]
-        squares = ["." if piece == len(PIECE_LETTERS) else PIECE_LETTERS[piece] for piece in board]
+        squares = ["." if piece == NO_PIECE else PIECE_LETTERS[piece] for piece in board]
         return "\n".join(" ".join(squares[rank : rank + 8]) for rank in range(56, -1, -8))
 
     def evaluate(self) -> int:
@@ -239,7 +238,7 @@ class Board:
     def spell(self, move: int) -> str:
         """Return the text of a packed move, which need not be legal here."""
         text = uci_text(move)
-        if move >> 12 == CASTLING and not self.chess960 and text[0] == "e" and text[2] in "ah":
+        if flag_of(move) == CASTLING and not self.chess960 and text[0] == "e" and text[2] in "ah":
             return text[:2] + ("g" if text[2] == "h" else "c") + text[3]
         return text
 
@@ -251,7 +250,7 @@ class Board:
             if (ends is None or move & ENDS_MASK == ends) and uci_text(move) == text:
                 return move
         for move in moves:
-            if move >> 12 == CASTLING and _as_king_moves(move) == text:
+            if flag_of(move) == CASTLING and _as_king_moves(move) == text:
                 return move
         return None
 
@@ -316,7 +315,7 @@ class Board:
     def san(self, text: str) -> str:
         """Return the standard algebraic notation of a legal move, such as 'Nbxd7+'. Raises InvalidMove."""
         move = self.parse(text)
-        body = self._san_body(move, text)
+        body = self._san_body(move)
         self._position.push(move)
         try:
             if self._somebody_has_won():
@@ -346,14 +345,20 @@ class Board:
     def _find_san(self, text: str) -> int:
         """Return the legal move as the engine packs it. Raises InvalidMove."""
         wanted = text.translate(FIGURINES).rstrip("+#!?")
-        moves = self.packed_moves()
+        found: list[int] = []
         if wanted in CASTLING_WORDS:
             short = CASTLING_WORDS[wanted]
-            found = [m for m in moves if m >> 12 == CASTLING and (m >> 6 & 63 > m & 63) == short]
+            found = [move for move in self.packed_moves() if flag_of(move) == CASTLING and _is_short(move) == short]
         elif drop := DROP.fullmatch(wanted):
-            found = [m for m in moves if uci_text(m) == f"{drop[1] or 'P'}@{drop[2]}"]
-        else:
-            found = self._matching(moves, SAN.fullmatch(wanted))
+            found = [move for move in self.packed_moves() if uci_text(move) == f"{drop[1] or 'P'}@{drop[2]}"]
+        elif words := SAN.fullmatch(wanted):
+            piece, file, rank, target, promoted = words.groups()
+            kind = PIECE_LETTERS.index(piece or "P")
+            for move in self._moves_of(kind + KINDS * self._position.black_to_move(), parse_square(target)):
+                origin = square_name(from_square(move))
+                is_origin = file in (None, origin[0]) and rank in (None, origin[1])
+                if is_origin and uci_text(move)[4:] == (promoted or "").lower():
+                    found.append(move)
         if len(found) == 1:
             return found[0]
         if found:
@@ -361,55 +366,36 @@ class Board:
             raise InvalidMove(f"{text[:20]!r} could be {choices}: {self.fen()}")
         raise InvalidMove(f"{text[:20]!r} is not a legal move here: {self.fen()}")
 
-    def _matching(self, moves: list[int], words: re.Match[str] | None) -> list[int]:
-        """Return the moves that match the notation's piece, origin, target and promotion."""
-        if words is None:
-            return []
-        piece, file, rank, target, promoted = words.groups()
-        kind = PIECE_LETTERS.index(piece or "P")
-        square = parse_square(target)
+    def _moves_of(self, piece: int, target: int) -> list[int]:
+        """Return the legal moves of such a piece to the target square, without drops and castling."""
         board = self._position.state()["board"]
         return [
             move
-            for move in moves
-            if move >> 6 & 63 == square
-            and not _is_drop(move)
-            and board[move & 63] % KINDS == kind
-            and move >> 12 != CASTLING
-            and (file is None or "abcdefgh"[move & 7] == file)
-            and (rank is None or "12345678"[move >> 3 & 7] == rank)
-            and uci_text(move)[4:] == (promoted or "").lower()
+            for move in self.packed_moves()
+            if to_square(move) == target
+            and not is_drop(move)
+            and flag_of(move) != CASTLING
+            and board[from_square(move)] == piece
         ]
 
-    def _san_body(self, move: int, text: str) -> str:
+    def _san_body(self, move: int) -> str:
         """Return the notation without the mark for check or mate."""
-        if move >> 12 == CASTLING:
-            return "O-O" if move >> 6 & 63 > move & 63 else "O-O-O"
-        if _is_drop(move):
+        if flag_of(move) == CASTLING:
+            return "O-O" if _is_short(move) else "O-O-O"
+        if is_drop(move):
             return uci_text(move)
-        board = self._position.state()["board"]
-        kind = PIECE_LETTERS[board[move & 63] % KINDS]
-        target = uci_text(move)[2:4]
-        takes = "x" if move >> 12 & CAPTURE else ""
-        if kind == "P":
+        piece = self._position.state()["board"][from_square(move)]
+        origin = square_name(from_square(move))
+        target = ("x" if is_capture(move) else "") + square_name(to_square(move))
+        if piece % KINDS == PAWN:
             promoted = uci_text(move)[4:].upper()
-            return (text[0] if takes else "") + takes + target + (f"={promoted}" if promoted else "")
-        if kind == "K" and self._rules is None:
-            return kind + takes + target
-        rivals = [
-            uci_text(other)[:2]
-            for other in self.packed_moves()
-            if other >> 6 & 63 == move >> 6 & 63
-            and not _is_drop(other)
-            and other & 63 != move & 63
-            and other >> 12 != CASTLING
-            and board[other & 63] == board[move & 63]
-        ]
-        return kind + _distinguish(uci_text(move)[:2], rivals) + takes + target
+            return (origin[0] if is_capture(move) else "") + target + (f"={promoted}" if promoted else "")
+        rivals = {square_name(from_square(other)) for other in self._moves_of(piece, to_square(move))} - {origin}
+        return PIECE_LETTERS[piece % KINDS] + _distinguish(origin, rivals) + target
 
 
-def _is_drop(move: int) -> bool:
-    return uci_text(move)[1] == "@"
+def _is_short(castling: int) -> bool:
+    return to_square(castling) > from_square(castling)
 
 
 def _as_king_moves(castling: int) -> str | None:
@@ -419,7 +405,7 @@ def _as_king_moves(castling: int) -> str | None:
     return text[:2] + target + text[3] if abs(ord(target) - ord(text[0])) >= 2 else None
 
 
-def _distinguish(origin: str, rivals: list[str]) -> str:
+def _distinguish(origin: str, rivals: set[str]) -> str:
     """Return as much of the origin's name as distinguishes it: nothing, file, rank, or both."""
     if not rivals:
         return ""

@@ -7,7 +7,7 @@ rights. The keys of variants do not tell pockets and checks. The engine's own ke
 
 from engine.board import WHITE, Board
 from engine.core.bitboard import parse_square
-from engine.core.move import DOUBLE_PUSH
+from engine.core.move import DOUBLE_PUSH, flag_of, to_square
 from engine.core.pieces import KINDS, NO_PIECE, PAWN
 
 CASTLING, EN_PASSANT, WHITE_TO_MOVE = 768, 772, 780        # index of the first number of each
@@ -49,7 +49,7 @@ def _double_step(board: Board) -> int | None:
     if board.last_move == 0:
         passed = board.initial_fen.split()[3]
         return None if passed == "-" else parse_square(passed) ^ 8
-    return board.last_move >> 6 & 63 if board.last_move >> 12 == DOUBLE_PUSH else None
+    return to_square(board.last_move) if flag_of(board.last_move) == DOUBLE_PUSH else None
 
 
 def _stands_beside_an_enemy_pawn(pawn: int, pieces: list[int], turn: str) -> bool:

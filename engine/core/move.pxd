@@ -1,4 +1,4 @@
-# `cpdef` shows these numbers also to plain Python files.
+# `cpdef` shows numbers and functions also to plain Python files.
 cpdef enum:
     NO_MOVE = 0
     QUIET = 0
@@ -24,14 +24,14 @@ cdef extern from *:
     static inline int engine_castled_king(int king, int rook) { return (king & 56) + (rook > king ? 6 : 2); }
     static inline int engine_castled_rook(int king, int rook) { return (king & 56) + (rook > king ? 5 : 3); }
     """
-    int from_square "engine_from_square"(int move) noexcept nogil
-    int to_square "engine_to_square"(int move) noexcept nogil
-    int flag_of "engine_flag"(int move) noexcept nogil
-    bint is_capture "engine_is_capture"(int move) noexcept nogil
+    cpdef int from_square "engine_from_square"(int move) noexcept nogil
+    cpdef int to_square "engine_to_square"(int move) noexcept nogil
+    cpdef int flag_of "engine_flag"(int move) noexcept nogil
+    cpdef bint is_capture "engine_is_capture"(int move) noexcept nogil
     bint is_promotion "engine_is_promotion"(int move) noexcept nogil
-    bint is_tactical "engine_is_tactical"(int move) noexcept nogil
+    cpdef bint is_tactical "engine_is_tactical"(int move) noexcept nogil
     int promoted_kind "engine_promoted_kind"(int move) noexcept nogil
-    bint is_drop "engine_is_drop"(int move) noexcept nogil
+    cpdef bint is_drop "engine_is_drop"(int move) noexcept nogil
     bint is_king_promotion "engine_is_king_promotion"(int move) noexcept nogil
     int castled_king "engine_castled_king"(int king, int rook) noexcept nogil
     int castled_rook "engine_castled_rook"(int king, int rook) noexcept nogil

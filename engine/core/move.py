@@ -72,19 +72,13 @@ if not cython.compiled:
         return (king & 56) + (5 if rook > king else 3)
 
 
-def captures_or_promotes(move: int) -> bool:
-    """Return `is_tactical` to Python callers."""
-    return is_tactical(move)
-
-
 def uci_text(move: int) -> str:
     """Return the UCI text: 'e2e4', 'e7e8q', 'e1h1' for castling with the rook on h1, 'N@f3' for a drop."""
-    text = square_name(move & 63) + square_name(move >> 6 & 63)
-    if move & 0x8000:
-        text += "nbrq"[move >> 12 & 3]
-    elif move >> 12 & 3 == 3:      # no pawn promotes from the first rank, where a drop has its kind
-        return f"{'PNBRQ'[move & 7]}@{text[2:]}" if move & 63 < 8 else text + "k"
-    return text
+    target = square_name(to_square(move))
+    if is_drop(move):
+        return f"{'PNBRQ'[from_square(move)]}@{target}"
+    promoted = "nbrq"[promoted_kind(move) - 1] if is_promotion(move) else "k" if is_king_promotion(move) else ""
+    return square_name(from_square(move)) + target + promoted
 
 
 def looks_like_uci(text: str) -> bool:

@@ -9,7 +9,7 @@ cdef extern from *:
         return number ^ (number >> 31);
     }
     """
-    u64 mix64 "engine_mix64"(u64 number) noexcept nogil
+    cpdef u64 mix64 "engine_mix64"(u64 number) noexcept nogil
 
 cdef u64 PIECE_KEY[(NO_PIECE + 1) * 64]
 cdef u64 CASTLING_KEY[16]

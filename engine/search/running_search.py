@@ -111,7 +111,7 @@ class RunningSearch:
         self._stopped_by_caller = False
         self._helpers = [search(history, TimeManager(), 0) for history in histories[1:]]
         self._last: SearchReport | None = None
-        self._piece_count = board.position.state()["occupied"].bit_count()
+        self._piece_count = board.piece_count
 
     def stop(self) -> None:
         """End the search as soon as possible, even before `run`; callable from any thread."""

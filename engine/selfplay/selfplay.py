@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 
-from engine.core.move import captures_or_promotes
+from engine.core.move import is_tactical
 from engine.core.position import Position
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import HAND_WRITTEN, STANDARD, EvalChoice
@@ -39,7 +39,7 @@ class SelfplayPlan(ShardPlan):
 
 def is_quiet(found: SearchedMove) -> bool:
     """Return whether a position with this best move is worth keeping."""
-    return not captures_or_promotes(found.move) and abs(found.white_score) <= QUIET_CP
+    return not is_tactical(found.move) and abs(found.white_score) <= QUIET_CP
 
 
 def record_game(position: Position, player: FixedNodesPlayer, number: int, tree: int = 0) -> list[bytes]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.board import Board
 from engine.core.draws import FIFTY_MOVES_PLIES, has_repeated, repetition_count
-from engine.core.move import CAPTURE, EN_PASSANT
+from engine.core.move import EN_PASSANT, flag_of, from_square, is_capture
 from engine.core.movegen import legal_moves
 from engine.core.pieces import KINDS, PAWN
 from engine.core.position import Position
@@ -260,7 +260,7 @@ class _DtzProber:
         """
         dtz = self._dtz_without_en_passant(may_try_moves)
         moves = legal_moves(self._position)
-        captures = [move for move in moves if move >> 12 == EN_PASSANT]
+        captures = [move for move in moves if flag_of(move) == EN_PASSANT]
         if not captures:
             return dtz
         wdl = max(-self._after(move, self._wdl) for move in captures)
@@ -288,7 +288,7 @@ class _DtzProber:
         pawn_moves = [
             move
             for move in legal_moves(self._position)
-            if board[move & 63] % KINDS == PAWN and not move >> 12 & CAPTURE
+            if board[from_square(move)] % KINDS == PAWN and not is_capture(move)
         ]
         return any(-self._after(move, self._wdl) == wdl for move in pawn_moves)
 
@@ -309,7 +309,7 @@ class _DtzProber:
         distances = []
         board = self._position.state()["board"]
         for move in legal_moves(self._position):
-            if not move >> 12 & CAPTURE and board[move & 63] % KINDS != PAWN:
+            if not is_capture(move) and board[from_square(move)] % KINDS != PAWN:
                 dtz = self._after(move, self._dtz_of_winning_move)
                 if dtz > 0:
                     distances.append(dtz)

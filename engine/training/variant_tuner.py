@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from engine.board import Board
-from engine.core.move import captures_or_promotes
+from engine.core.move import is_tactical
 from engine.evaluation.evaluate import phase_of
 from engine.evaluation.variant_evaluation import SIZES, VariantEvaluation, first_weight
 from engine.evaluation.variant_terms import evaluation_of
@@ -51,7 +51,7 @@ def add_game(
     """Add the quiet positions of a game."""
     for ply, move in enumerate(moves):
         packed = board.parse(move)
-        if ply >= SKIPPED_PLIES and not board.is_check() and not captures_or_promotes(packed):
+        if ply >= SKIPPED_PLIES and not board.is_check() and not is_tactical(packed):
             position, extra = board.position, board.position.state()["extra"]
             phase, full = phase_of(position)
             score = evaluation.python_evaluate(position, extra)

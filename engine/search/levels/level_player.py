@@ -13,6 +13,7 @@ from engine.board import Board
 from engine.book.opening_book import Book, InvalidBook
 from engine.book.opening_names import named_moves
 from engine.core.score import mate_distance
+from engine.core.zobrist import mix64
 from engine.evaluation.endings import has_bare_king
 from engine.evaluation.evaluate import evaluate
 from engine.evaluation.network import Network
@@ -22,7 +23,7 @@ from engine.search.iterative_deepening import Bound, Task
 from engine.search.levels.judgement import Judge
 from engine.search.levels.level import PRACTISED_FROM, Level, nodes_in_variants
 from engine.search.levels.level_search import LevelSearch
-from engine.search.levels.vision import Vision, hashed, tension
+from engine.search.levels.vision import Vision, tension
 from engine.search.running_search import CurrentMove, RunningSearch, SearchReport, SearchResult
 from engine.search.time_manager import Limits, TimeManager, deadlines_us
 from engine.search.transposition import TranspositionTable
@@ -48,7 +49,7 @@ class LevelPlayer:
         """`seed` is the game's: another one gives other blind spots, tastes and openings."""
         self._level = level
         self._seed = seed
-        self._game = hashed(seed)
+        self._game = mix64(seed)
         self._book = book
         self._table: TranspositionTable | None = None      # of the full search, as is the history
         self._history = History()
@@ -74,7 +75,7 @@ class LevelPlayer:
             return self._begin_variant(board, task, deadlines[0], overhead_ms, tablebase)
         level = self._present_level(board, deadlines[0])
         knows_theory = task.complete and _plies(board) < round(level.book_plies)
-        thought = hashed(self._game ^ board.key())
+        thought = mix64(self._game ^ board.key())
         vision = Vision(thought, round(level.blindness), round(level.capture_blindness), board.last_move)
         seen = vision.seen(board.position, task.moves, board.last_move)
         if level.nodes:
@@ -106,7 +107,7 @@ class LevelPlayer:
         However low the level, it looks one ply ahead: else it would play the first move that comes along.
         """
         level = self._level.hurried(_hurry(time_us))
-        thought = hashed(self._game ^ board.key())
+        thought = mix64(self._game ^ board.key())
         vision = Vision(thought, round(level.blindness), round(level.capture_blindness), board.last_move)
         seen = vision.seen_in_variant(board.position, task.moves)
         lines = OPENING_LINES if _plies(board) < level.book_plies else 1
@@ -246,7 +247,7 @@ class OwnSearch:
         self._moves = list(moves)
         self._depth = min(depth, limits.depth or depth)
         self._time_manager = TimeManager(*deadlines, limits.ponder)
-        self._pieces = board.position.state()["occupied"].bit_count()
+        self._pieces = board.piece_count
 
         def search(time_manager: TimeManager, nodes: int) -> LevelSearch:
             previous = self._board.last_move

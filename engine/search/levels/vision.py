@@ -34,11 +34,6 @@ CANDIDATE_PERCENT = cython.declare(cython.int, 60)        # own candidates are o
 LATER_PERCENT = cython.declare(cython.int, 130)           # what follows more
 
 
-def hashed(number: int) -> int:
-    """Return `mix64` to Python callers."""
-    return mix64(number)
-
-
 def tension(position: Position) -> int:
     """Return how many pieces and pawns of both sides the other side attacks."""
     by_white: u64 = attacked_squares(position, WHITE, position.occupied)

@@ -10,11 +10,12 @@ import pytest
 
 from engine import facade
 from engine.book.opening_names import named_moves
+from engine.core.zobrist import mix64
 from engine.facade import OWN_BOOK, RATINGS, Board, Book, Engine, Limits, build_mode
 from engine.search.levels import level_player
 from engine.search.levels.level import USUAL_TENSION, level_at, level_of, nodes_in_variants
 from engine.search.levels.level_search import LevelSearch
-from engine.search.levels.vision import Vision, hashed, tension
+from engine.search.levels.vision import Vision, tension
 from engine.variants.variant import VARIANTS
 from tests.engine.uci_session import Session
 
@@ -328,7 +329,7 @@ def test_without_a_last_move_no_corner_is_seen_more_often_than_another() -> None
     for fen, text in corners.items():
         board = Board(fen)
         capture, quiet = board.parse(text), board.parse("e8e7")
-        visions = [Vision(hashed(seed), 0, 1000, 0) for seed in range(2000)]
+        visions = [Vision(mix64(seed), 0, 1000, 0) for seed in range(2000)]
         overlooked.append(sum(vision.seen(board.position, [capture, quiet], 0) == [quiet] for vision in visions))
     assert max(overlooked) < 1.3 * min(overlooked), overlooked
 
