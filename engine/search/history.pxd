@@ -40,9 +40,9 @@ cdef class History:
     cdef short corrections[2 * PARTS << CORRECTION_BITS]
     cdef void begin_node(self, Position position, int ply, int step_1, int step_2, int step_4) noexcept nogil
     cdef int butterfly_index(self, int side, int move, int ply) noexcept nogil
-    cdef int quiet_score(self, int side, int move, int step, int ply) noexcept nogil
+    cdef int quiet_score(self, Position position, int move, int ply) noexcept nogil
     cdef void rank_quiets(self, Position position, int* moves, int start, int end, int ply) noexcept nogil
-    cdef void update_quiet(self, int side, int move, int step, int ply, int change) noexcept nogil
+    cdef void update_quiet(self, Position position, int move, int ply, int change) noexcept nogil
     cdef void update_butterfly(self, int side, int move, int ply, int change) noexcept nogil
     cdef void update_continuation(self, int earlier, int step, int change) noexcept nogil
     cdef int capture_score(self, Position position, int move) noexcept nogil

@@ -168,10 +168,11 @@ class History:
         to_attacked: cython.int = cython.cast(cython.int, attacked >> to_square(move)) & 1
         return ((side * 2 + from_attacked) * 2 + to_attacked) * 4096 + (move & 4095)
 
-    def quiet_score(self, side: cython.int, move: cython.int, step: cython.int, ply: cython.int) -> cython.int:
-        """Return the history score of a quiet move with this step: a quarter of it is less than KILLER."""
+    def quiet_score(self, position: Position, move: cython.int, ply: cython.int) -> cython.int:
+        """Return the history score of a quiet move: a quarter of it is less than KILLER."""
+        step: cython.int = step_of(position, move)
         weighted: cython.int = (
-            BUTTERFLY_WEIGHT * self.butterfly[self.butterfly_index(side, move, ply)]
+            BUTTERFLY_WEIGHT * self.butterfly[self.butterfly_index(position.side_to_move, move, ply)]
             + CONTINUATION_1_WEIGHT * self.continuations[self.one_ply_ago[ply] + step]
             + CONTINUATION_2_WEIGHT * self.continuations[self.two_plies_ago[ply] + step]
             + CONTINUATION_4_WEIGHT * self.continuations[self.four_plies_ago[ply] + step]
@@ -183,7 +184,6 @@ class History:
         self, position: Position, moves: cython.p_int, start: cython.int, end: cython.int, ply: cython.int
     ) -> cython.void:
         """Add ranks, times 65536, to moves[start:end]: killers first, then a quarter of the history score."""
-        side: cython.int = position.side_to_move
         killer: cython.int = self.killers[2 * ply]
         second: cython.int = self.killers[2 * ply + 1]
         index: cython.int
@@ -195,14 +195,15 @@ class History:
             elif move == second:
                 rank = KILLER
             else:
-                rank = self.quiet_score(side, move, step_of(position, move), ply) >> 2
+                rank = self.quiet_score(position, move, ply) >> 2
             moves[index] = rank * 65536 + move
 
     def update_quiet(
-        self, side: cython.int, move: cython.int, step: cython.int, ply: cython.int, change: cython.int
+        self, position: Position, move: cython.int, ply: cython.int, change: cython.int
     ) -> cython.void:
         """Change the scores of a quiet move: raise them after a cutoff, else lower them."""
-        self.update_butterfly(side, move, ply, change)
+        step: cython.int = step_of(position, move)
+        self.update_butterfly(position.side_to_move, move, ply, change)
         index: cython.int = self.pawn_offset[ply] + step
         self.pawn_history[index] = gravity(self.pawn_history[index], change)
         self.update_continuation(self.one_ply_ago[ply], step, change)

@@ -61,6 +61,5 @@ cdef class SearchStack:
     cdef void begin_moves(self, int ply) noexcept nogil
     cdef void add_tried(self, int move, int ply) noexcept nogil
     cdef void update_on_cutoff(self, int move, int depth, int ply) noexcept nogil
-    cdef void update_quiet(self, int move, int ply, int change) noexcept nogil
     cdef void update_by_evaluation(self, int ply) noexcept nogil
     cdef void update_correction(self, int best, int best_move, int bound, int depth, int ply) noexcept nogil

@@ -239,7 +239,7 @@ class SearchStack:
 
     def quiet_score(self, move: cython.int, ply: cython.int) -> cython.int:
         """Return the history score of a quiet move that has not been made yet."""
-        return self.history.quiet_score(self.position.side_to_move, move, step_of(self.position, move), ply)
+        return self.history.quiet_score(self.position, move, ply)
 
     # --- Statistics ---------------------------------------------------------------------------------------------------
 
@@ -269,14 +269,11 @@ class SearchStack:
             self.history.update_capture(self.position, move, weight)
         else:
             self.history.add_killer(move, ply)
-            self.update_quiet(move, ply, weight)
+            self.history.update_quiet(self.position, move, ply, weight)
             for index in range(self.tried_quiet_count[ply]):
-                self.update_quiet(self.tried_quiets[ply * MAX_TRIED + index], ply, -loss)
+                self.history.update_quiet(self.position, self.tried_quiets[ply * MAX_TRIED + index], ply, -loss)
         for index in range(self.tried_capture_count[ply]):
             self.history.update_capture(self.position, self.tried_captures[ply * MAX_TRIED + index], -loss)
-
-    def update_quiet(self, move: cython.int, ply: cython.int, change: cython.int) -> cython.void:
-        self.history.update_quiet(self.position.side_to_move, move, step_of(self.position, move), ply, change)
 
     def update_by_evaluation(self, ply: cython.int) -> cython.void:
         """Change the history of the last quiet move by how much it raised its side's static evaluation."""
