@@ -29,3 +29,4 @@ cdef class NodeCounter:
     cdef volatile bint stopped
     cdef void count(self, int ply) noexcept nogil
     cdef void check_limits(self) noexcept nogil
+    cdef void plan_check(self) noexcept nogil

@@ -160,11 +160,9 @@ class NodeCounter:
     def reset(self) -> None:
         """Count from zero."""
         self.nodes = 0
-        self.next_check = CLOCK_PERIOD        # nearly always enough for the first depth, however short the time
-        if self.next_check > self.node_limit:
-            self.next_check = self.node_limit + 1
         self.stopped = False
         self.deepest = 0
+        self.plan_check()          # not now: one period is nearly always enough for the first depth, however late it is
 
     def count(self, ply: cython.int) -> cython.void:
         """Count a node; check the limits every CLOCK_PERIOD nodes."""
@@ -175,9 +173,13 @@ class NodeCounter:
             self.deepest = ply
 
     def check_limits(self) -> cython.void:
-        """Stop if the nodes or the time are used up, and set when to check again."""
+        """Stop if the nodes or the time are used up."""
         if self.nodes > self.node_limit or self.time_manager.expired():
             self.stopped = True
+        self.plan_check()
+
+    def plan_check(self) -> cython.void:
+        """Set when to check the limits again: in CLOCK_PERIOD nodes, or sooner at the node limit."""
         self.next_check = self.nodes + CLOCK_PERIOD
         if self.next_check > self.node_limit + 1:
             self.next_check = self.node_limit + 1
