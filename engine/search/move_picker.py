@@ -101,14 +101,13 @@ class MovePicker:
         else:
             self.begin(0, tt_move)
         moves = []
-        move: cython.int = self.next(0)
-        while move != NO_MOVE:
+        move: cython.int
+        while (move := self.next(0)) != NO_MOVE:
             moves.append(move)
             if self.stage[0] == QUIET:
                 quiets -= 1
                 if quiets <= 0:
                     self.skip_to_quiet_checks(0)
-            move = self.next(0)
         return moves
 
     def begin(self, ply: cython.int, tt_move: cython.int) -> cython.void:

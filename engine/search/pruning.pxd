@@ -21,7 +21,7 @@ cdef class Pruning:
     cdef SearchStack stack
     cdef MovePicker picker
     cdef int to_skip(self, int move, int number, int alpha, int depth, int ply) noexcept nogil
-    cdef bint is_futile_or_losing(self, int number, int alpha, int depth, int ply, int move) noexcept nogil
+    cdef bint is_futile_or_losing(self, int move, int number, int alpha, int depth, int ply) noexcept nogil
     cdef int reduction(self, int move, int number, int depth, int ply, bint on_pv) noexcept nogil
     cdef int hindsight_reduction(self, int depth, int ply) noexcept nogil
     cdef bint is_reverse_futile(self, int refined, int beta, int depth, int ply) noexcept nogil

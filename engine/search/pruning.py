@@ -138,14 +138,14 @@ class Pruning:
                 return SKIP_NOTHING
             return SKIP_NOTHING if self.rules.exchange_wins(move, -CAPTURE_EXCHANGE_MARGIN * depth) else SKIP_MOVE
         is_late: cython.bint = depth <= MOVE_COUNT_DEPTH and number > move_count_limit(depth, self.stack.improving[ply])
-        if not is_late and not self.is_futile_or_losing(number, alpha, depth, ply, move):
+        if not is_late and not self.is_futile_or_losing(move, number, alpha, depth, ply):
             return SKIP_NOTHING
         if self.rules.is_forcing(move):
             return SKIP_NOTHING
         return SKIP_QUIETS if is_late else SKIP_MOVE       # the quiet moves after a late one are late too
 
     def is_futile_or_losing(
-        self, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int, move: cython.int
+        self, move: cython.int, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int
     ) -> cython.bint:
         """Return whether a quiet move is futile by the static evaluation, or loses material."""
         new_depth: cython.int = depth - (late_move_reduction(depth, number, self.stack.history_score[ply]) >> 10)

@@ -88,15 +88,16 @@ class Quiescence:
                 delta_base = self.stack.static_eval(ply) + DELTA_MARGIN
             self.picker.begin_tactical(ply, tactical_move(entry), 0)
         best_move: cython.int = NO_MOVE
-        move: cython.int = self.picker.next(ply)
-        while move != NO_MOVE:
+        move: cython.int
+        while (move := self.picker.next(ply)) != NO_MOVE:
             # Delta pruning: even with the captured piece and a margin the score stays below alpha.
             # (chessprogramming wiki: Delta Pruning)
-            if delta_base > -INFINITE and not is_promotion(move) and delta_base + self.rules.gain(move) <= alpha:
-                if delta_base + self.rules.gain(move) > best:
-                    best = delta_base + self.rules.gain(move)
-                move = self.picker.next(ply)
-                continue
+            if delta_base > -INFINITE and not is_promotion(move):
+                optimistic: cython.int = delta_base + self.rules.gain(move)
+                if optimistic <= alpha:
+                    if optimistic > best:
+                        best = optimistic
+                    continue
             self.stack.prefetch(move)
             self.stack.make(move, ply)
             score = -self.search_captures(-beta, -alpha, ply + 1)
@@ -110,7 +111,6 @@ class Quiescence:
                     best_move = move
                     if score >= beta:
                         break
-            move = self.picker.next(ply)
         bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best_move != NO_MOVE else UPPER_BOUND
         self.stack.tt_pv[ply] = entry != 0 and entry_pv(entry)
         self.stack.store(best_move, best, 0, bound, ply)

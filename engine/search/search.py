@@ -295,8 +295,8 @@ class Search:
             return NO_SCORE
         score: cython.int
         self.picker.begin_tactical(ply, tactical_move(entry), probcut_beta - self.stack.static_eval(ply))
-        move: cython.int = self.picker.next(ply)
-        while move != NO_MOVE:
+        move: cython.int
+        while (move := self.picker.next(ply)) != NO_MOVE:
             self.stack.prefetch(move)
             self.stack.make(move, ply)
             score = -self.quiescence.search(-probcut_beta, 1 - probcut_beta, ply + 1)
@@ -308,7 +308,6 @@ class Search:
             if score >= probcut_beta:
                 self.stack.store(move, score, reduced + 1, LOWER_BOUND, ply)
                 return score
-            move = self.picker.next(ply)
         return NO_SCORE
 
     # --- The moves -------------------------------------------------------------------------------------------------
@@ -334,22 +333,19 @@ class Search:
         self.stack.tt_tactical[ply] = tt_move != NO_MOVE and is_tactical(tt_move)
         self.stack.begin_moves(ply)
         self.picker.begin(ply, tt_move)
-        move: cython.int = self.picker.next(ply)
-        while move != NO_MOVE:
+        move: cython.int
+        while (move := self.picker.next(ply)) != NO_MOVE:
             if move == excluded:
-                move = self.picker.next(ply)
                 continue
             number += 1
             self.stack.prefetch(move)
             self.stack.history_score[ply] = 0 if is_tactical(move) else self.stack.quiet_score(move, ply)
-            skip: cython.int = SKIP_NOTHING
             if may_prune and best > -LONGEST_WIN:
-                skip = self.pruning.to_skip(move, number, alpha, depth, ply)
-            if skip != SKIP_NOTHING:
+                skip: cython.int = self.pruning.to_skip(move, number, alpha, depth, ply)
                 if skip == SKIP_QUIETS:
                     self.picker.skip_to_quiet_checks(ply)
-                move = self.picker.next(ply)
-                continue
+                if skip != SKIP_NOTHING:
+                    continue
             if ply == 0:
                 self.begin_root_move(move, number)
             move_depth: cython.int = depth + extension if move == tt_move else depth
@@ -371,7 +367,6 @@ class Search:
                         self.stack.update_on_cutoff(move, depth, ply)
                         break
             self.stack.add_tried(move, ply)
-            move = self.picker.next(ply)
         if number == 0:
             return alpha if excluded else self.rules.score_without_moves(ply)
         if best >= beta and beta - original_alpha == 1:
