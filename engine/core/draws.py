@@ -31,20 +31,19 @@ def is_repetition(position: Position, root_height: cython.int) -> cython.bint:
 
 def repetition_count(position: Position) -> int:
     """Return how often the position has occurred in the game, including now."""
-    count = 1
-    height: cython.int = position.height - 4
-    while height >= 0 and height >= position.height - position.halfmove_clock:
-        if position.undo_key[height] == position.key:
-            count += 1
-        height -= 2
-    return count
+    return _reversible_keys(position).count(position.key)
 
 
 def has_repeated(position: Position) -> bool:
     """Return whether a position has occurred twice since the last capture or pawn move."""
-    oldest = max(0, position.height - position.halfmove_clock)
-    keys = [position.key, *(position.undo_key[height] for height in range(oldest, position.height))]
+    keys = _reversible_keys(position)
     return len(set(keys)) < len(keys)
+
+
+def _reversible_keys(position: Position) -> list[int]:
+    """Return the keys of the positions since the last capture or pawn move, the present one first."""
+    oldest = max(0, position.height - position.halfmove_clock)
+    return [position.key, *(position.undo_key[height] for height in range(oldest, position.height))]
 
 
 def is_insufficient_material(position: Position) -> cython.bint:
