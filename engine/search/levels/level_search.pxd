@@ -28,7 +28,6 @@ cdef class LevelSearch:
     cdef int quiescence(self, int alpha, int beta, int ply, int plies) noexcept nogil
     cdef int instinct(self, int move) noexcept nogil
     cdef int previous(self, int ply) noexcept nogil
-    cdef int keep_seen(self, int ply, int end) noexcept nogil
-    cdef int keep_captures(self, int ply, int end, bint recaptures_only) noexcept nogil
+    cdef int keep_seen(self, int ply, int end, bint recaptures_only) noexcept nogil
     cdef int pick(self, int index, int end) noexcept nogil
     cdef void order(self, int ply, int end) noexcept nogil

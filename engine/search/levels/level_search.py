@@ -132,7 +132,7 @@ class LevelSearch:
         best: cython.int = -INFINITE
         if ply > 0 and not in_check:
             legal: cython.int = end
-            end = self.keep_seen(ply, end)
+            end = self.keep_seen(ply, end, False)
             if end < legal:
                 best = self.judge.score(self.position)
                 if best >= beta:
@@ -174,7 +174,7 @@ class LevelSearch:
         if best > alpha:
             alpha = best
         end: cython.int = generate(self.position, self.moves, ply * MAX_MOVES, True)
-        end = self.keep_captures(ply, end, plies >= self.exchange_plies)
+        end = self.keep_seen(ply, end, plies >= self.exchange_plies)
         self.order(ply, end)
         index: cython.int
         score: cython.int
@@ -209,26 +209,16 @@ class LevelSearch:
 
     # --- The moves of a node -----------------------------------------------------------------------------------------
 
-    def keep_seen(self, ply: cython.int, end: cython.int) -> cython.int:
-        """Keep the moves that the player sees; return the new end."""
-        kept: cython.int = ply * MAX_MOVES
-        previous: cython.int = self.previous(ply)
-        index: cython.int
-        for index in range(ply * MAX_MOVES, end):
-            if self.vision.sees(self.position, self.moves[index], previous, ply):
-                self.moves[kept] = self.moves[index]
-                kept += 1
-        return kept
-
-    def keep_captures(self, ply: cython.int, end: cython.int, recaptures_only: cython.bint) -> cython.int:
-        """Keep the captures that the player sees, perhaps only recaptures; return the new end."""
+    def keep_seen(self, ply: cython.int, end: cython.int, recaptures_only: cython.bint) -> cython.int:
+        """Keep the moves that the player sees, perhaps only recaptures; return the new end."""
         kept: cython.int = ply * MAX_MOVES
         previous: cython.int = self.previous(ply)
         index: cython.int
         for index in range(ply * MAX_MOVES, end):
             move: cython.int = self.moves[index]
-            recaptures: cython.bint = is_capture(previous) and to_square(move) == to_square(previous)
-            if recaptures or (not recaptures_only and self.vision.sees(self.position, move, previous, ply)):
+            if recaptures_only and not (is_capture(previous) and to_square(move) == to_square(previous)):
+                continue
+            if self.vision.sees(self.position, move, previous, ply):
                 self.moves[kept] = move
                 kept += 1
         return kept
