@@ -360,12 +360,11 @@ class Uci:
         """End a running search or perft, and wait until it has answered."""
         self._perft_stopped.set()
         self._wait_for_perft()
-        if self._search_thread is not None and self._search is not None:
+        if self._search is not None:
             self._stop_search(self._search)
-            if self._search_thread.is_alive():
+            if self._search_thread is not None and self._search_thread.is_alive():
                 self._search_thread.join()
-            self._search_thread = None
-        self._search = None
+        self._search = self._search_thread = None
 
     def _stop_search(self, search: AnySearch) -> None:
         search.stop()
@@ -373,7 +372,7 @@ class Uci:
 
     def _ponder_hit(self) -> None:
         """Start the clocks of `go ponder`: the expected move was played."""
-        if self._search_thread is not None and self._search is not None and self._search.limits.ponder:
+        if self._search is not None and self._search.limits.ponder:
             self._search.ponder_hit()
             self._may_answer.set()
 
