@@ -26,12 +26,11 @@ from engine.cli.parameters import (
     parsed,
 )
 from engine.core.fen import STARTING_FEN, chess960_fen
-from engine.facade import NAMED_STYLES
+from engine.facade import NAMED_STYLES, Limits
 from engine.lessons.styles import Style, parse_style
 from engine.pgn.game import Game
 from engine.pgn.pgn import game_text, read_games
 from engine.pgn.time_control import TimeControl, parse_minutes
-from engine.search.time_manager import Limits
 from engine.terminal.chess_clock import SIDES
 from engine.terminal.play_session import PlaySession
 from engine.terminal.players import Player

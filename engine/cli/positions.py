@@ -17,8 +17,8 @@ from engine.cli.parameters import (
     board_variant_option,
     open_console,
 )
+from engine.facade import Limits
 from engine.lessons.styles import Style
-from engine.search.time_manager import Limits
 from engine.terminal import articles, reports
 from engine.terminal.analysis import AnalysisRequest
 from engine.terminal.analysis import analyse as run_analysis

@@ -14,9 +14,9 @@ from queue import Queue
 from rich.console import Console
 
 from engine.board import Board, InvalidMove
+from engine.facade import Limits
 from engine.lessons.cce_notation import score_text
 from engine.pgn.pgn import game_text
-from engine.search.time_manager import Limits
 from engine.terminal.board_view import BoardView, Theme, captured, draw
 from engine.terminal.chess_clock import clock_text
 from engine.terminal.keyboard import InputEnded, LineTyped, next_event, read_lines
