@@ -16,11 +16,10 @@ DRAWS = {
 
 @dataclass(frozen=True)
 class WhiteScore:
-    """An evaluation from White's view: centipawns or moves to mate, the other being None, and perhaps the depth."""
+    """An evaluation from White's view: centipawns or moves to mate, the other being None."""
 
     score_cp: int | None
     mate_in: int | None
-    depth: int | None = None
 
 
 def score_text(score: WhiteScore) -> str:

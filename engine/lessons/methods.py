@@ -1,6 +1,6 @@
 """The textbook searches side by side, and one of them as a player with a style."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from threading import Thread
@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from engine.board import Board
 from engine.core.score import mate_distance
-from engine.facade import Bound, Engine
+from engine.facade import Bound, Engine, Limits, SearchReport
 from engine.lessons.cce_notation import WhiteScore
 from engine.lessons.plain import PlainSearch
 from engine.lessons.styles import Style
-from engine.search.time_manager import FOREVER_US, Limits, TimeManager, deadlines_us
+from engine.search.time_manager import TimeManager, deadlines_us
 
 T = TypeVar("T")
 LONGEST_WAIT_S = 0.2               # a Ctrl-C just before a wait is noticed after it
@@ -32,6 +32,10 @@ class Method(StrEnum):
     ENGINE = "the engine"
 
 
+DEEPENED = (Method.DEEPENED, Method.QUIESCENT)
+ORDERED = (Method.ORDERED, *DEEPENED)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The result of a search. `white_score` is None if the time ran out before a value was known.
@@ -47,26 +51,32 @@ class Outcome:
     seconds: float
 
 
-def white_score_of(score: int, white: bool, depth: int | None = None, style: Style | None = None) -> WhiteScore:
+def white_view(report: SearchReport, white: bool) -> WhiteScore:
+    """Return a report's evaluation from White's view; `white`: White is to move."""
+    sign = 1 if white else -1
+    if report.mate_in is not None:
+        return WhiteScore(None, sign * report.mate_in)
+    return WhiteScore(sign * (report.score_cp or 0), None)
+
+
+def _white_score(score: int, white: bool, style: Style | None) -> WhiteScore:
     """Return a score of the side to move from White's view. For a style that seeks to be mated, being mated is good."""
     sign = 1 if white else -1
     mate = mate_distance(score)
     if mate is not None and style is not None and style.mate < 0:
         mate = -mate
-    return WhiteScore(sign * score, None, depth) if mate is None else WhiteScore(None, sign * mate, depth)
+    return WhiteScore(sign * score, None) if mate is None else WhiteScore(None, sign * mate)
 
 
-def compare(board: Board, depth: int, style: Style | None, seconds: float) -> Iterator[Outcome]:
-    """Yield the outcome of every method at the same depth and time limit; the engine only without a style."""
-    for method in Method:
-        if method is not Method.ENGINE:
-            yield search(board, method, depth, style, seconds)
-        elif style is None:
-            yield _engine(board, depth, seconds)
+def methods_for(style: Style | None) -> list[Method]:
+    """Return the methods that can search with this style: the engine has only its own evaluation."""
+    return [method for method in Method if style is None or method is not Method.ENGINE]
 
 
 def search(board: Board, method: Method, depth: int, style: Style | None = None, seconds: float = 1e6) -> Outcome:
-    """Run one of the plain searches."""
+    """Search a position to this depth, within a time limit."""
+    if method is Method.ENGINE:
+        return _search_by_engine(board, depth, seconds)
     plain = _plain(board, method, style, TimeManager(hard_us=int(seconds * 1e6)))
     white = board.turn == "white"
 
@@ -75,25 +85,26 @@ def search(board: Board, method: Method, depth: int, style: Style | None = None,
             return int(plain.run_minimax(depth)) * (1 if white else -1)
         if method is Method.NEGAMAX:
             return int(plain.run_negamax(depth))
-        first = 1 if method in (Method.DEEPENED, Method.QUIESCENT) else depth
-        return int([plain.run_alpha_beta(plies) for plies in range(first, depth + 1)][-1])
+        if method in DEEPENED:
+            for plies in range(1, depth):
+                plain.run_alpha_beta(plies)
+        return int(plain.run_alpha_beta(depth))
 
     started = process_time()
     score = interruptible(run, plain.stop)
     elapsed = process_time() - started
     stopped = plain.was_stopped()
     line = () if stopped else tuple(map(board.spell, plain.variation()))
-    white_score = None if stopped else white_score_of(score, white, depth, style)
+    white_score = None if stopped else _white_score(score, white, style)
     return Outcome(method, depth, white_score, line, plain.node_count(), elapsed)
 
 
 def _plain(board: Board, method: Method, style: Style | None, clock: TimeManager) -> PlainSearch:
-    ordered = method in (Method.ORDERED, Method.DEEPENED, Method.QUIESCENT)
     terms = None if style is None else style.terms()
-    return PlainSearch(board.position, terms, clock, ordered, method is Method.QUIESCENT)
+    return PlainSearch(board.position, terms, clock, method in ORDERED, method is Method.QUIESCENT)
 
 
-def _engine(board: Board, depth: int, seconds: float) -> Outcome:
+def _search_by_engine(board: Board, depth: int, seconds: float) -> Outcome:
     engine = Engine()
     engine.set_position(board)
     started = process_time()
@@ -102,9 +113,7 @@ def _engine(board: Board, depth: int, seconds: float) -> Outcome:
     elapsed = process_time() - started
     if report is None or report.depth < depth or report.bound is not Bound.EXACT:
         return Outcome(Method.ENGINE, depth, None, (), report.nodes if report else 0, elapsed)
-    sign = 1 if board.turn == "white" else -1
-    score, mate = (None if value is None else sign * value for value in (report.score_cp, report.mate_in))
-    return Outcome(Method.ENGINE, depth, WhiteScore(score, mate, depth), report.pv, report.nodes, elapsed)
+    return Outcome(Method.ENGINE, depth, white_view(report, board.turn == "white"), report.pv, report.nodes, elapsed)
 
 
 def interruptible(work: Callable[[], T], stop: Callable[[], None]) -> T:
@@ -129,8 +138,7 @@ class StyledThinking:
         self._board = board.copy()
         self._style = style
         self._limits = limits
-        soft_us, hard_us = deadlines_us(limits, board.turn == "white", 0)
-        self._clock = TimeManager(soft_us, min(hard_us, FOREVER_US))
+        self._clock = TimeManager(*deadlines_us(limits, board.turn == "white", 0))
         self._search = _plain(self._board, Method.QUIESCENT, style, self._clock)
 
     def stop(self) -> None:
@@ -142,12 +150,14 @@ class StyledThinking:
         started = process_time()
         legal = self._board.legal_moves()
         best = Outcome(Method.QUIESCENT, 0, None, tuple(legal[:1]), 0, 0.0)
-        for depth in range(1, min(self._limits.depth or MAX_DEPTH, MAX_DEPTH) + 1 if legal else 1):
+        if not legal:
+            return best
+        for depth in range(1, min(self._limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
             score = self._search.run_alpha_beta(depth)
             if self._search.was_stopped():
                 break
             line = tuple(map(self._board.spell, self._search.variation()))
-            white_score = white_score_of(score, self._board.turn == "white", depth, self._style)
+            white_score = _white_score(score, self._board.turn == "white", self._style)
             nodes = self._search.node_count()
             best = Outcome(Method.QUIESCENT, depth, white_score, line, nodes, process_time() - started)
             if report is not None:

@@ -12,12 +12,11 @@ from rich.live import Live
 from rich.table import Table
 
 from engine.board import Board
-from engine.facade import AnySearch, Engine, Limits, SearchReport, SearchResult
+from engine.facade import AnySearch, Bound, Engine, Limits, SearchReport, SearchResult
 from engine.lessons.cce_notation import final_text, san_line, score_text
-from engine.search.iterative_deepening import Bound
+from engine.lessons.methods import white_view
 from engine.terminal.board_view import BoardView, Theme, draw
 from engine.terminal.keyboard import next_event, read_lines
-from engine.terminal.players import white_view
 
 MAX_PLIES = 12                     # shown of each line
 

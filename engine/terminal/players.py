@@ -6,11 +6,10 @@ from queue import Queue
 from threading import Thread
 
 from engine.board import Board
-from engine.facade import AnySearch, Engine, SearchReport, SearchResult
+from engine.facade import AnySearch, Engine, Limits, SearchResult
 from engine.lessons.cce_notation import WhiteScore
-from engine.lessons.methods import StyledThinking
+from engine.lessons.methods import StyledThinking, white_view
 from engine.lessons.styles import Style
-from engine.search.time_manager import Limits
 
 BAR_NODES = 10_000               # for the evaluation bar
 QUICK_HASH_MB = 1
@@ -92,14 +91,6 @@ class BackgroundSearch:
             self._thread.join()
             self._thread = None
         self._number += 1
-
-
-def white_view(report: SearchReport, white: bool) -> WhiteScore:
-    """Return a report's evaluation from White's view; `white`: White is to move."""
-    sign = 1 if white else -1
-    if report.mate_in is not None:
-        return WhiteScore(None, sign * report.mate_in, report.depth)
-    return WhiteScore(sign * (report.score_cp or 0), None, report.depth)
 
 
 def quick_evaluation(board: Board) -> WhiteScore | None:

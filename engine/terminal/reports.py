@@ -1,16 +1,16 @@
 """Reports on a position: evaluation terms, perft, searches side by side, time per depth."""
 
 from collections.abc import Iterable
-from time import perf_counter, process_time
+from time import perf_counter
 
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from engine.bench import POSITIONS
 from engine.board import Board
-from engine.facade import Bound, Engine, Limits, evaluation
+from engine.facade import Engine, evaluation
 from engine.lessons.cce_notation import final_text, pawns_text, san_line, score_text
-from engine.lessons.methods import Method, Outcome, compare, interruptible, search
+from engine.lessons.methods import Method, Outcome, methods_for, search
 from engine.lessons.styles import Style
 from engine.progress import ProgressDisplay
 from engine.terminal.board_view import BoardView, Theme, draw
@@ -97,10 +97,10 @@ def show_comparison(board: Board, depth: int, style: Style | None, seconds: floa
         console.print(f"the game is over: {final}")
         return
     rows = table(("search", "value", "nodes", "time", "line"))
-    methods = len(Method) - (style is not None)
-    with ProgressDisplay("searching", methods, "searches", transient=True) as display:
-        for done, outcome in enumerate(compare(board, depth, style, seconds), 1):
-            rows.add_row(*outcome_row(board, outcome))
+    methods = methods_for(style)
+    with ProgressDisplay("searching", len(methods), "searches", transient=True) as display:
+        for done, method in enumerate(methods, 1):
+            rows.add_row(*outcome_row(board, search(board, method, depth, style, seconds)))
             display.advance_to(done)
     console.print(f"depth {depth}, White's view: {board.fen()}", soft_wrap=True)
     console.print(rows)
@@ -109,14 +109,12 @@ def show_comparison(board: Board, depth: int, style: Style | None, seconds: floa
 def show_depth_table(depth: int, seconds: float, console: Console) -> None:
     """Show the mean time per move at each depth: plain search, engine, and the README of chess-engine."""
     rows = table(("depth", "alpha-beta, ordered", "the engine", "chess-engine"), "right")
-    plain_wanted = ours_wanted = True
+    means: dict[Method, float | None] = {Method.ORDERED: 0.0, Method.ENGINE: 0.0}
     with ProgressDisplay("timing", depth, "depths", transient=True) as display:
         for plies in range(1, depth + 1):
-            plain = _mean_plain(plies, seconds) if plain_wanted else None
-            plain_wanted = plain is not None
-            ours = _mean_engine(plies, seconds) if ours_wanted else None
-            ours_wanted = ours is not None
-            rows.add_row(str(plies), _seconds(plain), _seconds(ours), _seconds(CHESS_ENGINE_S.get(plies)))
+            for method, last in means.items():
+                means[method] = None if last is None else _mean_s(method, plies, seconds)
+            rows.add_row(str(plies), *map(_seconds, [*means.values(), CHESS_ENGINE_S.get(plies)]))
             display.advance_to(plies)
     console.print(f"seconds of processor time per move, mean of {len(TABLE_POSITIONS)} positions")
     console.print(rows)
@@ -126,27 +124,12 @@ def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}" if value < 1 else f"{value:.1f}"
 
 
-def _mean_plain(depth: int, seconds: float) -> float | None:
-    """Return None if a move took too long."""
+def _mean_s(method: Method, depth: int, seconds: float) -> float | None:
+    """Return the mean time per move, None if a move took too long."""
     total = 0.0
     for fen in TABLE_POSITIONS:
-        outcome = search(Board(fen), Method.ORDERED, depth, seconds=seconds)
+        outcome = search(Board(fen), method, depth, seconds=seconds)
         if outcome.white_score is None:
             return None
         total += outcome.seconds
-    return total / len(TABLE_POSITIONS)
-
-
-def _mean_engine(depth: int, seconds: float) -> float | None:
-    """Return None if a move took too long."""
-    engine, total = Engine(), 0.0
-    for fen in TABLE_POSITIONS:
-        engine.new_game()
-        engine.set_position(Board(fen))
-        started = process_time()
-        thinking = engine.begin(Limits(depth=depth, move_time_ms=round(seconds * 1000)))
-        report = interruptible(thinking.run, thinking.stop).report
-        total += process_time() - started
-        if report is None or report.depth < depth or report.bound is not Bound.EXACT:
-            return None
     return total / len(TABLE_POSITIONS)

@@ -11,7 +11,7 @@ from rich.console import Console
 from engine.facade import Board, Limits, build_mode, perft
 from engine.lessons.cce_notation import WhiteScore, drawn_by, final_text, pawns_text, san_line, score_text
 from engine.lessons.copying import perft_copying, perft_taking_back
-from engine.lessons.methods import Method, StyledThinking, compare, search
+from engine.lessons.methods import Method, StyledThinking, methods_for, search
 from engine.lessons.styles import STYLES, InvalidStyle, Style, parse_style
 from engine.lessons.terms import TERM_NAMES
 from engine.terminal.articles import (
@@ -142,7 +142,7 @@ def test_cce_attackers_have_diminishing_returns() -> None:
 def test_cce_legals_trap_is_a_mate_in_two() -> None:
     board = after(LEGALS_TRAP)
     found = search(board, Method.ORDERED, 3, CCE)
-    assert found.white_score == WhiteScore(None, 2, 3)
+    assert found.white_score == WhiteScore(None, 2)
     assert san_line(board, found.line) == "6. Bxf7+ Ke7 7. Nd5#"
 
 
@@ -203,7 +203,8 @@ def test_rudim_the_horizon_effect_needs_quiescence() -> None:
 
 
 def test_rudim_variations_are_legal_and_as_long_as_the_depth() -> None:
-    for outcome in compare(Board(MIDDLE_GAME), 3, None, 60.0):
+    for method in methods_for(None):
+        outcome = search(Board(MIDDLE_GAME), method, 3)
         board = chess.Board(MIDDLE_GAME)
         for move in outcome.line:
             board.push_uci(move)
@@ -307,7 +308,7 @@ def test_chessbin_a_repetition_is_known_inside_the_search() -> None:
 
 @pytest.mark.parametrize("method", list(PLAIN_SEARCHES))
 def test_chessbin_nearer_mates_are_preferred(method: Method) -> None:
-    assert value(TWO_MATES, 3, method) == WhiteScore(None, 1, 3)
+    assert value(TWO_MATES, 3, method) == WhiteScore(None, 1)
 
 
 def test_chessbin_castling_is_encouraged() -> None:
