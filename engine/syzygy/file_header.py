@@ -18,10 +18,9 @@ from itertools import groupby
 from math import comb, prod
 from pathlib import Path
 
-from engine.core.pieces import KINDS
+from engine.core.pieces import KINDS, KING, PAWN, PIECE_LETTERS
 
 MAX_PIECES = 7                     # of the largest endgame, kings included
-LETTERS = "PNBRQK"                 # [kind]
 NAME = re.compile(r"(K[QRBNP]{0,5})v(K[QRBNP]{0,5})")
 
 MAX_HEADER = 1 << 18               # bytes; headers of seven pieces need less than half of that
@@ -32,7 +31,6 @@ CHECKSUM_BYTES = 16                # at the end of each file; the rest is a mult
 
 SPLIT, WITH_PAWNS = 1, 2           # bits of the byte after the magic number
 SIDE, MAPPED, WIN_PLIES, LOSS_PLIES, WIDE, CONSTANT = 1, 2, 4, 8, 16, 128      # flags of a section
-NO_ORDER = 15
 
 LEADING_PLACEMENTS = {3: 31332, 2: 462}    # by size of the leading group, up to symmetry
 
@@ -65,12 +63,16 @@ class Endgame:
         match = NAME.fullmatch(name)
         if match is None or not 3 <= len(name) - 1 <= MAX_PIECES:
             return None
-        white, black = ([LETTERS.index(letter) for letter in side] for side in match.groups())
+        white, black = ([PIECE_LETTERS.index(letter) for letter in side] for side in match.groups())
         return cls(name, (*white, *(KINDS + kind for kind in black)))
 
     @property
     def has_pawns(self) -> bool:
-        return any(piece % KINDS == 0 for piece in self.pieces)
+        return any(piece % KINDS == PAWN for piece in self.pieces)
+
+    @property
+    def both_have_pawns(self) -> bool:
+        return PAWN in self.pieces and KINDS + PAWN in self.pieces
 
     @property
     def is_symmetric(self) -> bool:
@@ -79,15 +81,14 @@ class Endgame:
 
     @property
     def leading(self) -> int:
-        """Size of the leading group without pawns: three pieces unique in colour and kind, or the two kings."""
-        unique = sum(count == 1 for count in Counter(self.pieces).values())
-        return 3 if unique >= 3 else 2
+        """Size of the leading group: the pawns of the side with fewer, but at least one pawn.
 
-    @property
-    def leading_pawns(self) -> int:
-        """Size of the leading group with pawns: those of the side with fewer pawns."""
-        counts = (self.pieces.count(0), self.pieces.count(KINDS))
-        return min(filter(None, counts), default=0)
+        Without pawns, three pieces unique in colour and kind, or the two kings.
+        """
+        counts = Counter(self.pieces)
+        if self.has_pawns:
+            return min(counts[pawn] for pawn in (PAWN, KINDS + PAWN) if counts[pawn])
+        return 3 if list(counts.values()).count(1) >= 3 else 2
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class Header:
 
 def material_key(pieces: Sequence[int]) -> int:
     """Return the material as a number: the count of each piece except the kings, four bits each."""
-    return sum(1 << 4 * piece for piece in pieces if piece % KINDS != KINDS - 1)
+    return sum(1 << 4 * piece for piece in pieces if piece % KINDS != KING)
 
 
 def other_colour(pieces: Sequence[int]) -> tuple[int, ...]:
@@ -210,10 +211,13 @@ class _Reader:
         return 4 if endgame.has_pawns else 1, sides
 
     def _read_pieces(self, file: int, sides: int) -> list[Section]:
-        """Read the order of the pieces for each side: the low and the high halves of the same bytes."""
-        endgame = self._endgame
-        two_orders = endgame.has_pawns and endgame.pieces.count(0) > 0 and endgame.pieces.count(KINDS) > 0
-        count = len(endgame.pieces) + 1 + two_orders
+        """Read the order of the pieces for each side: the low and the high halves of the same bytes.
+
+        Before the pieces stand the places of the groups whose place varies: the leading one, and the pawns of the
+        other side.
+        """
+        places = 1 + self._endgame.both_have_pawns
+        count = places + len(self._endgame.pieces)
         row = self._header[self._at : self._at + count]
         self._at += count
         if len(row) < count:
@@ -221,12 +225,10 @@ class _Reader:
         sections = []
         for shift in (0, 4)[:sides]:
             half = [byte >> shift & 15 for byte in row]
-            orders = (half[0], half[1] if two_orders else NO_ORDER)
-            pieces = tuple(_piece(code) for code in half[1 + two_orders :])
-            sections.append(self._numbered(pieces, orders, file))
+            sections.append(self._numbered(tuple(map(_piece, half[places:])), half[:places], file))
         return sections
 
-    def _numbered(self, pieces: tuple[int, ...], orders: tuple[int, int], file: int) -> Section:
+    def _numbered(self, pieces: tuple[int, ...], places: list[int], file: int) -> Section:
         """Return a section with the numbering of positions whose pieces come in this order."""
         endgame = self._endgame
         if Counter(pieces) not in (Counter(endgame.pieces), Counter(other_colour(endgame.pieces))):
@@ -236,24 +238,21 @@ class _Reader:
             raise InvalidTable("equal pieces are not numbered together")
         if endgame.has_pawns:
             sizes = runs
-            self._check_pawns(pieces, sizes, orders[1] != NO_ORDER)
+            self._check_pawns(pieces, sizes)
         else:
             sizes = [endgame.leading, *(len(list(run)) for _, run in groupby(pieces[endgame.leading :]))]
-        return self._with_factors(pieces, sizes, orders, file)
+        return self._with_factors(pieces, sizes, places, file)
 
-    def _check_pawns(self, pieces: tuple[int, ...], sizes: list[int], on_both_sides: bool) -> None:
-        leads = pieces[0] % KINDS == 0 and sizes[0] == self._endgame.leading_pawns
-        if not leads or (on_both_sides and pieces[sizes[0]] % KINDS != 0):
+    def _check_pawns(self, pieces: tuple[int, ...], sizes: list[int]) -> None:
+        leads = pieces[0] % KINDS == PAWN and sizes[0] == self._endgame.leading
+        if not leads or (self._endgame.both_have_pawns and pieces[sizes[0]] % KINDS != PAWN):
             raise InvalidTable("its pawns are not numbered first")
 
-    def _with_factors(
-        self, pieces: tuple[int, ...], sizes: list[int], orders: tuple[int, int], file: int
-    ) -> Section:
+    def _with_factors(self, pieces: tuple[int, ...], sizes: list[int], places: list[int], file: int) -> Section:
         """Multiply the number of each group by the placements of the groups that the file takes before it."""
-        pawn_groups = orders[1] != NO_ORDER
-        placements = self._placements(pieces, sizes, pawn_groups, file)
-        fixed = {orders[0]: 0} | ({orders[1]: 1} if pawn_groups else {})
-        if len(fixed) != 1 + pawn_groups or max(fixed) >= len(sizes):
+        placements = self._placements(pieces, sizes, file)
+        fixed = {place: group for group, place in enumerate(places)}
+        if len(fixed) != len(places) or max(fixed) >= len(sizes):
             raise InvalidTable("its groups of pieces have an impossible order")
         rest = iter(range(len(fixed), len(sizes)))
         sequence = [fixed[place] if place in fixed else next(rest) for place in range(len(sizes))]
@@ -261,18 +260,18 @@ class _Reader:
         groups = tuple(zip(sizes, factors, strict=True))
         return Section(pieces, groups, prod(placements))
 
-    def _placements(self, pieces: tuple[int, ...], sizes: list[int], pawn_groups: bool, file: int) -> list[int]:
+    def _placements(self, pieces: tuple[int, ...], sizes: list[int], file: int) -> list[int]:
         """Return the number of placements of each group, given the earlier groups."""
         first = sizes[0]
         if self._endgame.has_pawns:
             placements = [sum(pawn_placements(first - 1, file, rank) for rank in range(6))]
         else:
-            if first == 2 and {pieces[0], pieces[1]} != {KINDS - 1, 2 * KINDS - 1}:
+            if first == 2 and set(pieces[:2]) != {KING, KINDS + KING}:
                 raise InvalidTable("its kings are not numbered first")
             if len(set(pieces[:first])) != first:
                 raise InvalidTable("its leading pieces are not unique")
             placements = [LEADING_PLACEMENTS[first]]
-        if pawn_groups:
+        if self._endgame.both_have_pawns:
             placements.append(comb(48 - first, sizes[1]))
         free = 64 - sum(sizes[: len(placements)])
         for size in sizes[len(placements) :]:

@@ -253,8 +253,8 @@ class Table:
         self.piece_count = len(endgame.pieces)
         self.has_pawns = endgame.has_pawns
         self.symmetric = endgame.is_symmetric
-        self.leading = endgame.leading_pawns if self.has_pawns else endgame.leading
-        self.both_have_pawns = self.has_pawns and 0 in endgame.pieces and KINDS in endgame.pieces
+        self.leading = endgame.leading
+        self.both_have_pawns = endgame.both_have_pawns
         self.key = material_key(self.sections[0].pieces)
         for number, section in enumerate(self.sections):
             if self._is_of_another_endgame(section):
