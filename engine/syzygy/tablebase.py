@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from engine.board import Board
 from engine.core.draws import FIFTY_MOVES_PLIES, has_repeated, repetition_count
@@ -32,6 +33,7 @@ from engine.syzygy.file_header import (
 from engine.syzygy.prober import Prober
 from engine.syzygy.table import Table, TableTree, build_tree
 
+T = TypeVar("T")
 WIN, CURSED_WIN, DRAW, BLESSED_LOSS, LOSS = 2, 1, 0, -1, -2
 NEXT_PLY = {WIN: 1, CURSED_WIN: 101, DRAW: 0, BLESSED_LOSS: -101, LOSS: -1}    # DTZ if the next ply decides
 MAP_OF = {WIN: 0, LOSS: 1, CURSED_WIN: 2, BLESSED_LOSS: 3}                     # index of a section's map by WDL
@@ -99,7 +101,7 @@ class Tablebase:
         """Positions with more than `probe_limit` pieces, kings included, are not probed."""
         self.probe_limit = probe_limit
         self._folders = tuple(folders)
-        self._tables: dict[Kind, dict[str, Table]] = {kind: {} for kind in Kind}
+        self._tables: dict[Kind, dict[Endgame, Table]] = {kind: {} for kind in Kind}
         self._problems: list[str] = []
         self._reported: set[str] = set()
         for folder in self._folders:
@@ -119,8 +121,8 @@ class Tablebase:
             return
         for kind in Kind:
             for file in files:
-                if file.suffix == kind.value and Endgame.of_name(file.stem) is not None:
-                    self._tables[kind].setdefault(file.stem, Table(file))
+                if file.suffix == kind.value and (endgame := Endgame.of_name(file.stem)) is not None:
+                    self._tables[kind].setdefault(endgame, Table(file))
 
     def renewed(self) -> "Tablebase":
         """Return one that looks for files anew if none were found or some are unusable, else this one."""
@@ -139,7 +141,7 @@ class Tablebase:
     @property
     def max_pieces(self) -> int:
         """Pieces of the largest endgame, kings included; 0 if there is none."""
-        return max((len(name) - 1 for name in self._tables[Kind.WDL]), default=0)
+        return max((len(endgame.pieces) for endgame in self._tables[Kind.WDL]), default=0)
 
     @property
     def is_complete(self) -> bool:
@@ -195,9 +197,9 @@ class Tablebase:
 
         None also once `is_late()`, which is asked between two probes: a slow disk may take long for each.
         """
-        prober = self._dtz_prober(board, is_late)
-        if not prober.is_known():
+        if self.wdl(board) is None:
             return None
+        prober = self._dtz_prober(board, is_late)
         for has_distances in (True, False):
             try:
                 found = list(prober.moves(board, has_distances))
@@ -224,22 +226,12 @@ class _DtzProber:
         self._tree = tree
         self._is_late = is_late
 
-    def is_known(self) -> bool:
-        """Return whether the WDL of the position is known."""
-        return self._prober.wdl() is not None
-
     def moves(self, board: Board, has_distances: bool) -> Iterator[TableMove]:
         """Yield the legal moves with their results. Raises MissingTable."""
-        clock = board.halfmove_clock
         for move in legal_moves(self._position):
-            self._go_on()
-            self._position.push(move)
-            try:
-                dtz = self._dtz_of_last_move(has_distances)
-                decides = self._clock() == 0 or dtz == 1
-            finally:
-                self._position.pop(move)
-            yield TableMove(board.spell(move), _wdl_of(dtz, 0 if decides else clock), dtz)
+            dtz, clock = self._after(move, lambda: (self._dtz_of_last_move(has_distances), self._clock()))
+            decides = clock == 0 or dtz == 1
+            yield TableMove(board.spell(move), _wdl_of(dtz, 0 if decides else board.halfmove_clock), dtz)
 
     def _dtz_of_last_move(self, has_distances: bool) -> int:
         """Return the DTZ for the side that has just moved, this move included. Raises MissingTable."""
@@ -285,20 +277,20 @@ class _DtzProber:
 
     def _pawn_move_keeps(self, wdl: int) -> bool:
         board = self._position.state()["board"]
-        pawn_moves = [
-            move
+        return any(
+            -self._after(move, self._wdl) == wdl
             for move in legal_moves(self._position)
             if board[from_square(move)] % KINDS == PAWN and not is_capture(move)
-        ]
-        return any(-self._after(move, self._wdl) == wdl for move in pawn_moves)
+        )
 
     def _stored_plies(self, wdl: int) -> int | None:
         """Return the stored plies after the next one; None if the file stores only the other side to move.
 
         Raises MissingTable.
         """
-        table = None if self._tree is None else self._tree.find(self._prober.material_key())
-        found = None if table is None else table.probe_dtz(self._position, self._prober.material_key())
+        key = self._prober.material_key()
+        table = None if self._tree is None else self._tree.find(key)
+        found = None if table is None else table.probe_dtz(self._position, key)
         if found is None:
             raise MissingTable
         section, value = found
@@ -341,18 +333,15 @@ class _DtzProber:
             raise MissingTable
         return wdl
 
-    def _after(self, move: int, probe: Callable[[], int]) -> int:
+    def _after(self, move: int, probe: Callable[[], T]) -> T:
         """Return what `probe` returns once the move is made. Raises MissingTable if it is late."""
-        self._go_on()
+        if self._is_late():
+            raise MissingTable
         self._position.push(move)
         try:
             return probe()
         finally:
             self._position.pop(move)
-
-    def _go_on(self) -> None:
-        if self._is_late():
-            raise MissingTable
 
     def _clock(self) -> int:
         return int(self._position.state()["halfmove_clock"])
@@ -388,11 +377,9 @@ def _allow_open_files(count: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _tree_of(tables: dict[str, Table]) -> TableTree | None:
+def _tree_of(tables: dict[Endgame, Table]) -> TableTree | None:
     """Return the tables by material key, each with both assignments of colours."""
     by_key: dict[int, Table] = {}
-    for name, table in tables.items():
-        endgame = Endgame.of_name(name)
-        if endgame is not None:
-            by_key[material_key(endgame.pieces)] = by_key[material_key(other_colour(endgame.pieces))] = table
+    for endgame, table in tables.items():
+        by_key[material_key(endgame.pieces)] = by_key[material_key(other_colour(endgame.pieces))] = table
     return build_tree(sorted(by_key.items(), key=lambda item: item[0]))
