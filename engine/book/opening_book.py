@@ -18,6 +18,7 @@ import os
 import stat
 import struct
 import weakref
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from engine.book.polyglot import polyglot_key
 from engine.whole_file import write_whole
 
 ENTRY = struct.Struct(">QHHI")
-KEY = struct.Struct(">Q")
+KEY_BYTES = 8
 FILES, RANKS = "abcdefgh", "12345678"
 PROMOTIONS = ("", "n", "b", "r", "q", "k")      # a king in antichess only
 MAX_ENTRIES = 256                  # of a position, one for each move; no chess position has more moves
@@ -73,7 +74,11 @@ class Book:
         status = os.fstat(self._file)
         if not stat.S_ISREG(status.st_mode):
             raise InvalidBook(f"{path}: is not a regular file")
-        self._size = self._entries(status.st_size)
+        if status.st_size == 0:
+            raise InvalidBook(f"{path}: is empty")
+        if status.st_size % ENTRY.size:
+            raise InvalidBook(f"{path}: {status.st_size} bytes are not whole entries of {ENTRY.size}")
+        self._size = status.st_size // ENTRY.size
         self._sample()
 
     def __len__(self) -> int:
@@ -98,13 +103,6 @@ class Book:
             for fields in ENTRY.iter_unpack(self._read(first, count)):
                 yield Entry(*fields)
 
-    def _entries(self, size: int) -> int:
-        if size == 0:
-            raise InvalidBook(f"{self.path}: is empty")
-        if size % ENTRY.size:
-            raise InvalidBook(f"{self.path}: {size} bytes are not whole entries of {ENTRY.size}")
-        return size // ENTRY.size
-
     def _sample(self) -> None:
         """Raise InvalidBook if samples are not sorted: other files hardly are."""
         last = 0
@@ -120,22 +118,16 @@ class Book:
 
     def entries_of(self, key: int) -> Iterator[Entry]:
         """Yield the entries of a position as in the file. Raises InvalidBook or OSError."""
-        low, high = 0, self._size
-        while low < high:
-            middle = (low + high) // 2
-            if self._key(middle) < key:
-                low = middle + 1
-            else:
-                high = middle
-        block = self._read(low, min(MAX_ENTRIES, self._size - low))
+        first = bisect_left(range(self._size), key, key=self._key)
+        block = self._read(first, min(MAX_ENTRIES, self._size - first))
         for fields in ENTRY.iter_unpack(block):
             if fields[0] != key:
                 return
             yield Entry(*fields)
 
     def _key(self, number: int) -> int:
-        key: int = KEY.unpack_from(self._read(number, 1))[0]
-        return key
+        """Return the key of an entry."""
+        return int.from_bytes(self._read(number, 1)[:KEY_BYTES], "big")
 
     def _read(self, first: int, count: int) -> bytes:
         data = os.pread(self._file, count * ENTRY.size, first * ENTRY.size)
