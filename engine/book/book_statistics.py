@@ -39,8 +39,7 @@ class BookStatistics:
         """`max_plies` is how much of each game counts."""
         self.games = 0
         self._max_plies = max_plies
-        self._positions: defaultdict[int, defaultdict[int, _MoveCount]]
-        self._positions = defaultdict(lambda: defaultdict(_MoveCount))
+        self._positions: defaultdict[int, defaultdict[int, _MoveCount]] = defaultdict(lambda: defaultdict(_MoveCount))
 
     def add(self, game: PlayedGame) -> None:
         """Count a game, and each of its moves once. One without a result is ignored; an illegal move ends one.

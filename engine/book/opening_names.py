@@ -43,17 +43,19 @@ def opening_of(moves: Sequence[str]) -> Opening | None:
     Raises InvalidMove. The file is read each time, which takes some milliseconds and keeps no memory. If it cannot be
     read, nothing has a name: no game may be lost for that.
     """
-    board, plies = Board(), {}
+    board = Board()
+    plies: dict[str, int] = {}
     for ply, move in enumerate(moves[:LONGEST_LINE], 1):
         board.push(move)
-        plies[_text_of(board)] = ply
+        plies[_key_of(board)] = ply
     try:
-        _, line = max(
-            ((plies[line[:KEY_DIGITS]], line) for line in _lines() if line[:KEY_DIGITS] in plies), default=(0, "")
-        )
+        named = [line for line in _lines() if line[:KEY_DIGITS] in plies]
     except UNREADABLE:
         return None
-    return Opening(*line[KEY_DIGITS + 1 :].rstrip("\n").split("\t")) if line else None
+    if not named:
+        return None
+    last = max(named, key=lambda line: plies[line[:KEY_DIGITS]])
+    return Opening(*last[KEY_DIGITS + 1 :].rstrip("\n").split("\t"))
 
 
 def named_positions(plies: int) -> list[Board]:
@@ -63,7 +65,7 @@ def named_positions(plies: int) -> list[Board]:
         found: dict[str, Board] = {}
         for board in boards:
             for after in _named_after(board):
-                found.setdefault(_text_of(after), after)
+                found.setdefault(_key_of(after), after)
         boards = list(found.values())
     return boards
 
@@ -81,7 +83,7 @@ def _named_after(board: Board) -> Iterator[Board]:
     for move in board.legal_moves():
         after = board.copy()
         after.push(move)
-        if _text_of(after) in keys:
+        if _key_of(after) in keys:
             yield after
 
 
@@ -104,10 +106,10 @@ def compiled(rows: Iterable[str]) -> Iterator[str]:
         board = Board()
         for move in MOVE_NUMBER.sub(" ", pgn).split():
             board.push_san(move)
-        yield f"{_text_of(board)}\t{eco}\t{name}\n"
+        yield f"{_key_of(board)}\t{eco}\t{name}\n"
 
 
-def _text_of(board: Board) -> str:
+def _key_of(board: Board) -> str:
     return f"{polyglot_key(board):016x}"[:KEY_DIGITS]
 
 
