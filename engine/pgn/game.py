@@ -14,7 +14,7 @@ from engine.variants.variant import InvalidVariant, find_variant
 
 UNFINISHED = "*"
 RESULTS = ("1-0", "0-1", "1/2-1/2", UNFINISHED)
-STANDARD = ("", "?", "-", "standard", "chess", "normal", "orthodox", "fromposition")
+STANDARD = ("", "?", "standard", "chess", "normal", "orthodox", "fromposition")
 CHESS960 = ("chess960", "fischerandom", "fischerrandom", "960")
 COMMAND = re.compile(r"\[%(\w+)\s([^][]*)\]")
 CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{1,6})?)")
@@ -121,7 +121,7 @@ class Game:
 
     @property
     def variant(self) -> str:
-        """The variant in the headers, in lower case without spaces."""
+        """The variant in the headers, in lower case without spaces, hyphens and underscores."""
         return re.sub(r"[\s_-]", "", self.headers.get("Variant", "").lower())
 
     @property

@@ -5,7 +5,7 @@ Reading accepts the many forms that files have and needs constant memory. What c
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -58,21 +58,20 @@ class _Line:
 class _GameBuilder:
     """A game, while it is read."""
 
-    def __init__(self, words: Tokenizer, variations: bool) -> None:
-        self._tokens = words
+    def __init__(self, tokens: Tokenizer, variations: bool) -> None:
+        self._tokens = tokens
         self._variations = variations
         self.game = Game()
-        self._lines: list[_Line] = []
+        self._lines: list[_Line] = []  # the main line and the open variations; none before the movetext
         self._skipped = 0              # open variations that are skipped
         self._nodes = 0
-        self._in_movetext = False            # after the first token of the movetext
         self._ended = False            # after the result
         self._after_blank = False
 
     def belongs_to_next(self, kind: TokenKind, text: str) -> bool:
         """Return whether this token belongs to the next game."""
         if kind is TokenKind.TAG:
-            return self._in_movetext or (self._after_blank and text.partition("\n")[0] in self.game.headers)
+            return bool(self._lines) or (self._after_blank and text.partition("\n")[0] in self.game.headers)
         if kind is TokenKind.NUMBER and FIRST_MOVE.fullmatch(text) and len(self._lines) == 1 and not self._skipped:
             return self._lines[0].previous is not None and (self._ended or self._after_blank)
         return kind in (TokenKind.NUMBER, TokenKind.MOVE) and self._ended and self._after_blank
@@ -88,30 +87,28 @@ class _GameBuilder:
         elif kind is TokenKind.BROKEN:
             self._add_error(text)
         else:
-            self._begin()
+            if not self._lines:
+                self._lines = [self._first_line()]
             self._movetext(kind, text)
 
     def finish(self) -> Game | None:
         """Return the game, None if it is empty."""
         if self._skipped or len(self._lines) > 1:
             self._add_error("a variation is not closed")
-        something = self._in_movetext or self.game.headers or self.game.errors
+        something = self._lines or self.game.headers or self.game.errors
         return self.game if something else None
 
     def _header(self, name: str, value: str) -> None:
         if len(self.game.headers) < MAX_HEADERS:
             self.game.headers[name] = value
 
-    def _begin(self) -> None:
-        """Set up the initial position, which the headers give, at the first token of the movetext."""
-        if self._in_movetext:
-            return
-        self._in_movetext = True
+    def _first_line(self) -> _Line:
+        """Return the main line, in the initial position that the headers give."""
         try:
-            self._lines = [_Line(self.game.root, self.game.board())]
+            return _Line(self.game.root, self.game.board())
         except (InvalidFen, UnknownVariant) as error:
             self._add_error(str(error))
-            self._lines = [_Line(self.game.root, Board(), dead=True)]
+            return _Line(self.game.root, Board(), dead=True)
 
     def _movetext(self, kind: TokenKind, text: str) -> None:
         line = self._lines[-1]
@@ -181,17 +178,13 @@ class _GameBuilder:
 
 def read_games(stream: BinaryIO, *, variations: bool = True) -> Iterator[Game]:
     """Yield the games of a binary file. Without `variations` only main lines are kept, which is faster."""
-    return _games(decoded(stream), variations)
-
-
-def _games(lines: Iterable[str], variations: bool) -> Iterator[Game]:
-    words = Tokenizer(lines)
-    builder = _GameBuilder(words, variations)
-    for kind, text in words:
+    tokens = Tokenizer(decoded(stream))
+    builder = _GameBuilder(tokens, variations)
+    for kind, text in tokens:
         if builder.belongs_to_next(kind, text):
             if (game := builder.finish()) is not None:
                 yield game
-            builder = _GameBuilder(words, variations)
+            builder = _GameBuilder(tokens, variations)
         builder.take(kind, text)
     if (game := builder.finish()) is not None:
         yield game

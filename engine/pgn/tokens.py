@@ -128,7 +128,7 @@ class Tokenizer:
         rest = line[start:]
         if start and not rest.lstrip().startswith("["):
             yield from self._movetext(rest)
-        elif found := LOOSE_TAG.match(line[:MAX_HEADER]) if start == 0 else None:
+        elif start == 0 and (found := LOOSE_TAG.match(line[:MAX_HEADER])):
             value = found[2].rstrip().removesuffix("]").rstrip()
             yield TokenKind.TAG, found[1] + "\n" + value.removeprefix('"').removesuffix('"')
         elif rest.strip():

@@ -5,7 +5,6 @@ import random
 import re
 import time
 import tracemalloc
-from collections.abc import Iterator
 
 import chess
 import chess.engine
@@ -13,7 +12,7 @@ import chess.pgn
 import pytest
 
 from engine.board import Board
-from engine.pgn.pgn import MAX_ERRORS, MAX_NESTED, _games, game_text, pgn_text, read_games
+from engine.pgn.pgn import MAX_ERRORS, MAX_NESTED, game_text, pgn_text, read_games
 from engine.pgn.tokens import MAX_COMMENT, MAX_HEADER, MAX_LINE
 from tests.engine.pgn.games import only, parse_games, random_game
 
@@ -343,12 +342,7 @@ def test_damaged_files_never_raise(seed: int) -> None:
 def test_a_stream_of_any_length_needs_little_memory() -> None:
     one = str(random_game(1, 40)) + "\n\n"
     games = 200
-
-    def stream() -> Iterator[str]:
-        for _ in range(games):
-            yield from one.splitlines(keepends=True)
-
-    reader = _games(stream(), variations=False)
+    reader = read_games(io.BytesIO(one.encode() * games), variations=False)
     next(reader)
     tracemalloc.start()
     try:
