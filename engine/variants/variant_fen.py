@@ -22,7 +22,8 @@ from engine.variants.variant import Variant
 from engine.variants.variant_position import UNDECIDED, VariantPosition
 
 POCKET_BITS = 5                    # of each count in `extra`
-MOST_PIECES = 32                      # in crazyhouse, with the pockets
+MOST_PIECES = 32                   # in crazyhouse, with the pockets
+A8 = 56                            # the square with which a FEN begins
 DROPPED = "PNBRQpnbrq"             # in the order of the pockets in `extra`
 
 
@@ -39,12 +40,13 @@ def parse_variant_fen(variant: Variant, text: str) -> tuple[VariantPosition, int
 
 def format_variant_fen(variant: Variant, position: VariantPosition, fullmove_number: int) -> str:
     """Return the FEN as Lichess writes it."""
-    text, state = format_fen(position, fullmove_number), position.state()
+    text = format_fen(position, fullmove_number)
     if variant.key == "crazyhouse":
         board, rest = text.split(" ", 1)
+        state = position.state()
         return f"{_mark_promoted(board, state['promoted'])}/{_format_pockets(state['extra'])} {rest}"
     if variant.key == "threeCheck":
-        return f"{text} +{state['extra'] & 15}+{state['extra'] >> 4}"
+        return f"{text} +{checks_of(position, WHITE)}+{checks_of(position, BLACK)}"
     return text
 
 
@@ -62,7 +64,8 @@ def _parse(variant: Variant, fields: list[str]) -> tuple[VariantPosition, int]:
     rooks = parse_castling(fields[2], board) if variant.has_castling else [NO_SQUARE] * 4
     en_passant = parse_en_passant(fields[3], board, us)
     halfmove_clock, fullmove_number = parse_clocks(fields)
-    if extra and variant.key == "crazyhouse" and _pocketed(extra) + 64 - board.count(NO_PIECE) > MOST_PIECES:
+    in_pockets = len(_format_pockets(extra)) if variant.key == "crazyhouse" else 0
+    if in_pockets and in_pockets + 64 - board.count(NO_PIECE) > MOST_PIECES:
         raise Problem(f"more than {MOST_PIECES} pieces on the board and in the pockets")
     position = variant.position()
     position.set_up(board, us, rooks, en_passant, halfmove_clock)
@@ -96,13 +99,16 @@ def _check_piece_counts(variant: Variant, board: list[int]) -> None:
 def _take_checks(fields: list[str]) -> int:
     """Remove the field that counts checks; return the checks given as `extra` has them."""
     for index in range(4, len(fields)):
-        plus, left = fields[index].startswith("+"), "+" in fields[index]
-        if left:
-            counts = fields.pop(index).removeprefix("+").split("+")
-            if len(counts) != 2 or not all(count in tuple("0123") for count in counts):
-                raise Problem("expected the checks given as +0+0 or left as 3+3")
-            white, black = (int(count) if plus else CHECKS_TO_WIN - int(count) for count in counts)
-            return white | black << 4
+        if "+" not in fields[index]:
+            continue
+        field = fields.pop(index)
+        counts = field.removeprefix("+").split("+")
+        if len(counts) != 2 or not all(count in tuple("0123") for count in counts):
+            raise Problem("expected the checks given as +0+0 or left as 3+3")
+        white, black = map(int, counts)
+        if not field.startswith("+"):
+            white, black = CHECKS_TO_WIN - white, CHECKS_TO_WIN - black
+        return white | black << 4
     return 0
 
 
@@ -125,11 +131,6 @@ def _take_pockets(board: str) -> tuple[str, int]:
     return board, extra
 
 
-def _pocketed(extra: int) -> int:
-    """Return the number of pieces in the pockets."""
-    return sum(extra >> POCKET_BITS * place & 31 for place in range(len(DROPPED)))
-
-
 def _format_pockets(extra: int) -> str:
     return "".join(letter * (extra >> POCKET_BITS * place & 31) for place, letter in enumerate(DROPPED))
 
@@ -147,29 +148,28 @@ def checks_of(position: VariantPosition, side: int) -> int:
 
 def _take_promoted(board: str) -> tuple[str, int]:
     """Return the board without the marks of promoted pieces, and their squares."""
-    promoted, rank, file = 0, 7, 0
+    promoted, square = 0, A8
     for letter, before in zip(board, "/" + board, strict=False):
         if letter == "~":
-            if before not in PIECE_LETTERS or not 0 <= rank * 8 + file - 1 < 64:
+            if before not in PIECE_LETTERS or not 0 < square <= 64:
                 raise Problem("~ does not follow a piece")
-            promoted |= 1 << rank * 8 + file - 1
-        elif letter == "/":
-            rank, file = rank - 1, 0
+            promoted |= 1 << square - 1
         else:
-            file += int(letter) if letter in "12345678" else 1
+            square = _next_square(square, letter)
     return board.replace("~", ""), promoted
 
 
 def _mark_promoted(board: str, promoted: int) -> str:
     """Return the board with a ~ behind each promoted piece."""
-    text, rank, file = "", 7, 0
+    text, square = "", A8
     for letter in board:
-        text += letter
-        if letter == "/":
-            rank, file = rank - 1, 0
-        elif letter in "12345678":
-            file += int(letter)
-        else:
-            text += "~" if promoted >> rank * 8 + file & 1 else ""
-            file += 1
+        text += f"{letter}~" if letter in PIECE_LETTERS and promoted >> square & 1 else letter
+        square = _next_square(square, letter)
     return text
+
+
+def _next_square(square: int, letter: str) -> int:
+    """Return the square after this one in the board of a FEN, given the letter read there."""
+    if letter == "/":
+        return square - 16             # from behind the end of a rank to the start of the one below
+    return square + (int(letter) if letter in "12345678" else 1)

@@ -242,8 +242,7 @@ class VariantPosition(Position):
 
     def is_checkmate(self) -> bool:
         """Return whether the side to move is checkmated, also if the game is over by the variant's own rules."""
-        moves = cython.declare(cython.int[MAX_VARIANT_MOVES])
-        return self.in_check() and self.generate(moves, 0, False) == 0
+        return self.in_check() and not self.can_move()
 
     def opponent_is_in_check(self) -> bool:
         """Return whether the side that is not to move is in check, which no legal position allows."""
