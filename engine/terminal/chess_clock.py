@@ -8,6 +8,10 @@ from engine.pgn.time_control import TimeControl
 SIDES = ("white", "black")
 
 
+def opponent_of(side: str) -> str:
+    return SIDES[1 - SIDES.index(side)]
+
+
 class ChessClock:
     """The clocks of both sides, at most one of them running."""
 
@@ -35,7 +39,7 @@ class ChessClock:
         self.stop()
         if mover is not None:
             self._left_s[mover] += self.control.increment_s
-            self.start(SIDES[1 - SIDES.index(mover)])
+            self.start(opponent_of(mover))
 
     def left_s(self, side: str) -> float:
         """Return the seconds left, negative after the flag fell."""

@@ -18,10 +18,10 @@ from engine.facade import Limits
 from engine.lessons.cce_notation import score_text
 from engine.pgn.pgn import game_text
 from engine.terminal.board_view import BoardView, Theme, captured, draw
-from engine.terminal.chess_clock import clock_text
+from engine.terminal.chess_clock import clock_text, opponent_of
 from engine.terminal.keyboard import InputEnded, LineTyped, next_event, read_lines
 from engine.terminal.players import BackgroundSearch, Player, SearchDone, quick_evaluation
-from engine.terminal.terminal_game import TerminalGame, opponent_of
+from engine.terminal.terminal_game import TerminalGame
 
 HINT_LIMITS = Limits(move_time_ms=1000)
 SQUARE = re.compile(r"[a-h][1-8]")

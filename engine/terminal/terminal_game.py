@@ -10,14 +10,10 @@ from engine.core.move import looks_like_uci
 from engine.lessons.cce_notation import drawn_by, winner_of
 from engine.pgn.game import UNFINISHED, Game
 from engine.pgn.time_control import TimeControl, parse_header
-from engine.terminal.chess_clock import SIDES, ChessClock
+from engine.terminal.chess_clock import ChessClock, opponent_of
 
 WINS = {"white": "1-0", "black": "0-1"}
 DRAW = "1/2-1/2"
-
-
-def opponent_of(side: str) -> str:
-    return SIDES[1 - SIDES.index(side)]
 
 
 def time_control_of(game: Game) -> TimeControl | None:
@@ -47,8 +43,8 @@ class TerminalGame:
     clock: ChessClock | None = None
     end: End | None = None
     headers: dict[str, str] = field(default_factory=dict)
-    clocks_s: list[dict[str, float]] = field(default_factory=list)     # at the start of each ply
-    earlier_s: list[float | None] = field(default_factory=list)        # after each ply of a game that was resumed
+    clocks_s: list[dict[str, float]] = field(default_factory=list)     # at the start of each ply, for takebacks
+    written_s: list[float | None] = field(default_factory=list)        # the mover's after each ply, as PGN has them
 
     def __post_init__(self) -> None:
         self._note_clocks()
@@ -67,7 +63,7 @@ class TerminalGame:
             if resumed.clock is not None and control is None and node.clock_s is not None:
                 resumed.clock.set_both({**resumed.clock.both_s(), mover: node.clock_s})
             resumed._note_clocks()
-            resumed.earlier_s.append(node.clock_s)
+            resumed.written_s.append(node.clock_s)
         resumed.headers = {name: value for name, value in game.headers.items() if not _is_outdated(name)}
         resumed._check_end()
         return resumed
@@ -99,11 +95,12 @@ class TerminalGame:
 
     def play(self, move: str) -> str:
         """Play a legal move, press the clock and return the move in SAN."""
-        san = self.board.san(move)
+        san, mover = self.board.san(move), self.board.turn
         if self.clock is not None:
-            self.clock.start(self.board.turn)
+            self.clock.start(mover)
             self.clock.press()
         self.board.push(move)
+        self.written_s.append(self.clock.left_s(mover) if self.clock is not None else None)
         self._note_clocks()
         self._check_end()
         return san
@@ -115,7 +112,7 @@ class TerminalGame:
         for move in kept:
             board.push(move)
         self.board, self.end = board, None
-        del self.earlier_s[len(kept) :]
+        del self.written_s[len(kept) :]
         if self.clock is not None:
             self.clock.set_both(self.clocks_s[len(kept)])
             del self.clocks_s[len(kept) + 1 :]
@@ -168,13 +165,8 @@ class TerminalGame:
         if self.clock is not None:
             headers["TimeControl"] = str(self.clock.control)
         game = Game.of(self.board, headers)
-        mover = self.board.at_start().turn
-        for ply, node in enumerate(game.root.mainline()):
-            if ply < len(self.earlier_s):
-                left_s = self.earlier_s[ply]
-            else:
-                left_s = self.clocks_s[ply + 1][mover] if self.clock is not None else None
+        # Not strict: Ctrl-C may have come between a move and its clock.
+        for node, left_s in zip(game.root.mainline(), self.written_s, strict=False):
             if left_s is not None:
                 node.set_clock(left_s)
-            mover = opponent_of(mover)
         return game
