@@ -67,7 +67,10 @@ def calibrate(
         refuse_output(write, False)
     if games is not None:
         refuse_given(LADDER_ONLY, "with --games, which plays none")
-        _compare_with_people(games, every, write)
+        if write is None:
+            _compare_with_people(games, every)
+        else:
+            _fit_to_people(games, every, write)
         return
     refuse_given(["every"], "without --games")
     if results is None:
@@ -111,10 +114,32 @@ def calibrate(
         print(f"wrote {write}")
 
 
-def _compare_with_people(games: Path, every: int, write: Path | None) -> None:
-    """Print how people's moves compare with the levels', and write the skills that fit them if asked to."""
+def _compare_with_people(games: Path, every: int) -> None:
+    """Print how often each level chooses what people of its rating played."""
+    matcher = MoveMatcher()
+    _add_moves(matcher, games, every)
+    for line in matcher.lines():
+        print(line)
+
+
+def _fit_to_people(games: Path, every: int, write: Path) -> None:
+    """Write the skills whose moves lose as much as people's."""
     fit = LossFit(humans.Judge(humans.JUDGE_NODES))
-    comparison: MoveMatcher | LossFit = MoveMatcher() if write is None else fit
+    _add_moves(fit, games, every)
+    points = [(it.skill, it.rating) for it in fit.fitted().values()]
+    if len(points) >= LEAST_BANDS:
+        moves = sum(len(band.ratings) for band in fit.bands.values())
+        text = calibration_text(points, f"# From {moves:,} moves of people in {games.name}.\n")
+        write_whole(write, [text.encode()])
+    for line in fit.lines():
+        print(line)
+    if len(points) < LEAST_BANDS:
+        raise click.ClickException(f"expected {LEAST_BANDS} bands of ratings with a skill, found {len(points)}")
+    print(f"wrote {write}")
+
+
+def _add_moves(comparison: MoveMatcher | LossFit, games: Path, every: int) -> None:
+    """Compare the moves of a file of games, until its end or Ctrl-C."""
     try:
         with opened(games) as stream:
             told = 0
@@ -132,17 +157,6 @@ def _compare_with_people(games: Path, every: int, write: Path | None) -> None:
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:
         print("interrupted: these are the games read so far", file=sys.stderr)
-    points = [] if write is None else [(it.skill, it.rating) for it in fit.fitted().values()]
-    if write is not None and len(points) >= LEAST_BANDS:
-        moves = sum(len(band.ratings) for band in fit.bands.values())
-        text = calibration_text(points, f"# From {moves:,} moves of people in {games.name}.\n")
-        write_whole(write, [text.encode()])
-    for line in comparison.lines():
-        print(line)
-    if write is not None and len(points) < LEAST_BANDS:
-        raise click.ClickException(f"expected {LEAST_BANDS} bands of ratings with a skill, found {len(points)}")
-    if write is not None:
-        print(f"wrote {write}")
 
 
 @click.command(short_help="Judge how human the errors of players are.")
