@@ -24,6 +24,7 @@ from engine.cli.parameters import (
     fen_option,
     open_console,
     parsed,
+    refuse_output,
 )
 from engine.core.fen import STARTING_FEN, chess960_fen
 from engine.facade import NAMED_STYLES, Limits
@@ -102,7 +103,7 @@ def play(
         _refuse_computer_options({"--style": style, "--level": level, "--depth": depth, "--seconds": seconds})
     terminal_game = TerminalGame.resume(game, {side: player.name for side, player in players.items()}, clock)
     if save is not None:
-        _refuse_unwritable(save)
+        refuse_output(save, False)     # before the game: after it, the game would be lost
     console, theme = open_console(ascii_only)
     try:
         PlaySession(terminal_game, players, console, theme).run(sys.stdin.fileno())
@@ -187,11 +188,3 @@ def _refuse_computer_options(options: dict[str, object]) -> None:
     for name, value in options.items():
         if value is not None:
             raise click.ClickException(f"{name} is for a computer, but none plays")
-
-
-def _refuse_unwritable(path: Path) -> None:
-    """Refuse before the game: after it, the game would be lost."""
-    if path.exists():
-        raise click.ClickException(f"{path} exists already: choose another name")
-    if not path.parent.is_dir():
-        raise click.ClickException(f"cannot write {path}: there is no folder {path.parent}")

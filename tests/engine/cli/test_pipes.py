@@ -338,6 +338,7 @@ def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
         (("articles", "CCE"), "no article 'CCE'; did you mean cce?"),
         (("play", "--black", "human", "--seconds", "3"), "--seconds is for a computer, but none plays"),
         (("play", "--save", "/nowhere/game.pgn"), "cannot write /nowhere/game.pgn: there is no folder /nowhere"),
+        (("play", "--save", "/"), "cannot write /: it is a folder"),
         (("play", "--colour", "blue"), "No such option"),
     ],
 )
