@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from engine.board import Board, Ending
 
 DRAWN_REPETITIONS = 3
+REPETITION = "threefold repetition"
 DRAWS = {
     Ending.STALEMATE: "stalemate",
     Ending.INSUFFICIENT_MATERIAL: "neither side can mate",
     Ending.FIFTY_MOVES: "fifty moves without capture or pawn move",
+    Ending.FIVEFOLD_REPETITION: REPETITION,
     Ending.VARIANT_DRAW: "both kings have arrived",
 }
 
@@ -52,11 +54,9 @@ def winner_of(board: Board) -> str | None:
 def drawn_by(board: Board) -> str | None:
     """Return the rule that makes the game a draw, or None."""
     outcome = board.outcome()
-    if outcome is not None and outcome.winner is not None:
-        return None
-    if outcome is not None and outcome.ending in DRAWS:
-        return DRAWS[outcome.ending]
-    return "threefold repetition" if board.repetition_count() >= DRAWN_REPETITIONS else None
+    if outcome is not None:
+        return DRAWS.get(outcome.ending)
+    return REPETITION if board.repetition_count() >= DRAWN_REPETITIONS else None
 
 
 def san_line(board: Board, moves: Sequence[str]) -> str:
