@@ -59,14 +59,10 @@ def parsed(parse: Callable[[str], Parsed]) -> Callable[[str], Parsed]:
     return text
 
 
-def parse_board(fen: str, variant: str = "standard") -> Board:
-    """Return a board with this position. Raises InvalidFen."""
-    return Board(None if fen in ("", "startpos") else fen, variant=variant)
-
-
 def _board(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> Board:
+    fen = " ".join(words)
     try:
-        return parse_board(" ".join(words), ctx.meta.get(VARIANT, "standard"))
+        return Board(None if fen in ("", "startpos") else fen, variant=ctx.meta.get(VARIANT, "standard"))
     except InvalidFen as error:
         raise click.BadParameter(str(error)) from None
 
