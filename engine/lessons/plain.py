@@ -26,11 +26,11 @@ from cython.cimports.engine.evaluation.evaluate import evaluate
 from cython.cimports.engine.lessons.terms import Terms
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
 
-FIRST = cython.declare(cython.int, 1 << 30)         # what a move promises: the expected one before all others,
+FIRST = cython.declare(cython.int, 1 << 30)         # the rank of moves: the last best line before all others,
 GAINS = cython.declare(cython.int, 1 << 20)         # then captures and promotions, the most valuable victim first,
-KILLER = cython.declare(cython.int, 1 << 19)        # then what refuted a sister of this position,
-CASTLES = cython.declare(cython.int, 1 << 10)       # then castling, then steps towards the middle
-# How near the middle a file or a rank is.
+KILLER = cython.declare(cython.int, 1 << 19)        # then the killers of this ply,
+CASTLES = cython.declare(cython.int, 1 << 10)       # then castling, then steps towards the centre
+# How near the centre a file or a rank is.
 INWARD = cython.declare(cython.int[8])
 if not cython.compiled:
     INWARD = [0] * 8
@@ -43,7 +43,7 @@ for _index, _value in enumerate((0, 1, 2, 3, 3, 2, 1, 0)):
 class PlainSearch:
     """Searches of one position, stopped by the clock or from any thread. Without `terms` the engine's own evaluation.
 
-    `ordered` tries promising moves first, `quiescent` follows captures to their end; both belong to `alpha_beta`.
+    `ordered` tries the best ranked moves first, `quiescent` follows captures to their end; both belong to `alpha_beta`.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class PlainSearch:
     # --- For Python callers --------------------------------------------------------------------------------------
 
     def run_minimax(self, depth: int) -> int:
-        """White's view; depth 1 or more."""
+        """Return the minimax value from White's view; `depth` is 1 or more."""
         plies: cython.int = depth
         score: cython.int
         with cython.nogil:
@@ -72,7 +72,7 @@ class PlainSearch:
         return score
 
     def run_negamax(self, depth: int) -> int:
-        """The mover's view; depth 1 or more."""
+        """Return the negamax value for the side to move; `depth` is 1 or more."""
         plies: cython.int = depth
         score: cython.int
         with cython.nogil:
@@ -80,7 +80,10 @@ class PlainSearch:
         return score
 
     def run_alpha_beta(self, depth: int) -> int:
-        """The mover's view; depth 1 or more. The line found is tried first next time."""
+        """Return the alpha-beta value for the side to move; `depth` is 1 or more.
+
+        The next search tries the best line of this one first.
+        """
         plies: cython.int = depth
         score: cython.int
         with cython.nogil:
@@ -92,32 +95,32 @@ class PlainSearch:
         return score
 
     def variation(self) -> list[int]:
-        """The best line of the search that ended last."""
+        """Return the best line of the last search."""
         return [self.line[ply] for ply in range(self.line_end[0])]
 
     def node_count(self) -> int:
-        """Positions visited so far, leaves and captures included."""
+        """Return the number of positions visited so far, leaves and captures included."""
         return self.meter.nodes
 
     def was_stopped(self) -> bool:
-        """Then the last value means nothing."""
+        """Return whether the last search was stopped; its value then means nothing."""
         return self.meter.stopped
 
     def stop(self) -> None:
-        """From any thread."""
+        """Stop the search; callable from any thread."""
         self.meter.stopped = True
 
     # --- What ends a line ----------------------------------------------------------------------------------------
 
     def evaluation(self) -> cython.int:
-        """For the side to move."""
+        """Return the static evaluation for the side to move."""
         return evaluate(self.position) if self.terms is None else self.terms.score(self.position)
 
     def score_if_over(self, moves: cython.int, ply: cython.int) -> cython.int:
-        """The score by the rules, if the game is over with so many legal moves: mate goes before all draws.
+        """Return the score by the rules, or NO_SCORE while the game goes on; `moves` counts the legal moves.
 
-        Mates are counted from the root, so that the nearer one is preferred; a position that stood before counts as
-        drawn, so that who is winning does not shuffle.
+        Mate comes before all draws. Mates are counted from the root, so that the nearer one is preferred. A repeated
+        position counts as a draw, so that the winning side makes progress.
         """
         if moves == 0:
             if not self.position.in_check():
@@ -132,7 +135,7 @@ class PlainSearch:
     # --- Searches ------------------------------------------------------------------------------------------------
 
     def minimax(self, depth: cython.int, ply: cython.int) -> cython.int:
-        """White seeks the highest, Black the lowest value. White's view."""
+        """Return the value from White's view: White seeks the highest value, Black the lowest."""
         white: cython.bint = self.position.side_to_move == WHITE
         moves = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
@@ -157,7 +160,7 @@ class PlainSearch:
         return best
 
     def negamax(self, depth: cython.int, ply: cython.int) -> cython.int:
-        """What is good for one side is bad for the other: one function for both. The mover's view."""
+        """Return the value for the side to move: the negated value for the opponent after the best move."""
         moves = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
         self.line_end[ply] = ply
@@ -181,11 +184,11 @@ class PlainSearch:
         return best
 
     def alpha_beta(self, depth: cython.int, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
-        """Negamax that leaves a position as soon as the opponent would not go there. The mover's view."""
+        """Return the value for the side to move: negamax that leaves a position once the opponent would avoid it."""
         if depth == 0 and self.quiescent:
             return self.quiescence(alpha, beta, ply)
         moves = cython.declare(cython.int[MAX_MOVES])
-        promises = cython.declare(cython.int[MAX_MOVES])
+        ranks = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
         self.line_end[ply] = ply
         end: cython.int = generate(self.position, moves, 0, False)
@@ -196,10 +199,10 @@ class PlainSearch:
             return self.evaluation()
         index: cython.int
         for index in range(end):
-            promises[index] = self.promise(moves[index], ply) if self.ordered else 0
+            ranks[index] = self.rank(moves[index], ply) if self.ordered else 0
         best: cython.int = -INFINITE
         for index in range(end):
-            self.bring_best_forward(moves, promises, index, end)
+            self.bring_best_forward(moves, ranks, index, end)
             self.position.make(moves[index])
             score = -self.alpha_beta(depth - 1, -beta, -alpha, ply + 1)
             self.position.unmake(moves[index])
@@ -216,9 +219,9 @@ class PlainSearch:
         return best
 
     def quiescence(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
-        """Captures to the end, so that no exchange is cut off in the middle. The mover's view."""
+        """Return the value for the side to move once all captures are made, so that no exchange is cut off."""
         moves = cython.declare(cython.int[MAX_MOVES])
-        promises = cython.declare(cython.int[MAX_MOVES])
+        ranks = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
         self.line_end[ply] = ply
         in_check: cython.bint = self.position.in_check()
@@ -238,9 +241,9 @@ class PlainSearch:
             end = generate(self.position, moves, 0, True)
         index: cython.int
         for index in range(end):
-            promises[index] = self.promise(moves[index], ply)
+            ranks[index] = self.rank(moves[index], ply)
         for index in range(end):
-            self.bring_best_forward(moves, promises, index, end)
+            self.bring_best_forward(moves, ranks, index, end)
             self.position.make(moves[index])
             score = -self.quiescence(-beta, -alpha, ply + 1)
             self.position.unmake(moves[index])
@@ -257,8 +260,8 @@ class PlainSearch:
 
     # --- Order ---------------------------------------------------------------------------------------------------
 
-    def promise(self, move: cython.int, ply: cython.int) -> cython.int:
-        """How early a move deserves to be tried: the sooner the refutation, the fewer nodes."""
+    def rank(self, move: cython.int, ply: cython.int) -> cython.int:
+        """Return the rank of a move, the highest to be tried first: the sooner the refutation, the fewer nodes."""
         if move == self.hints[ply]:
             return FIRST
         board = self.position.board
@@ -278,29 +281,25 @@ class PlainSearch:
         return INWARD[target & 7] + INWARD[target >> 3] - INWARD[origin & 7] - INWARD[origin >> 3]
 
     def bring_best_forward(
-        self, moves: cython.p_int, promises: cython.p_int, index: cython.int, end: cython.int
+        self, moves: cython.p_int, ranks: cython.p_int, index: cython.int, end: cython.int
     ) -> cython.void:
-        """Put the most promising of the remaining moves next: often no more than one is ever needed."""
+        """Put the best ranked of the remaining moves next: often no more than one is ever needed."""
         best: cython.int = index
         other: cython.int
         for other in range(index + 1, end):
-            if promises[other] > promises[best]:
+            if ranks[other] > ranks[best]:
                 best = other
-        move: cython.int = moves[best]
-        promise: cython.int = promises[best]
-        moves[best] = moves[index]
-        promises[best] = promises[index]
-        moves[index] = move
-        promises[index] = promise
+        moves[index], moves[best] = moves[best], moves[index]
+        ranks[index], ranks[best] = ranks[best], ranks[index]
 
     def note_cutoff(self, move: cython.int, ply: cython.int) -> cython.void:
-        """A quiet move that refutes here is likely to refute beside it too."""
+        """Store a quiet move that refutes as a killer: it is likely to refute other positions of this ply too."""
         if not is_tactical(move) and self.killers[2 * ply] != move:
             self.killers[2 * ply + 1] = self.killers[2 * ply]
             self.killers[2 * ply] = move
 
     def note_best(self, move: cython.int, ply: cython.int) -> cython.void:
-        """The best line from here is this move and then the best line after it."""
+        """Store the best line from here: this move, and then the best line after it."""
         self.line[ply * MAX_PLY + ply] = move
         index: cython.int
         for index in range(ply + 1, self.line_end[ply + 1]):

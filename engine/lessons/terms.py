@@ -132,7 +132,7 @@ class Terms:
         self.mate_percent = mate_percent
 
     def term(self, position: Position, number: cython.int, us: cython.int) -> cython.int:
-        """One term of one side, without its coefficient."""
+        """Return one term of one side, without its coefficient."""
         if number == 0:
             return material(position, us)
         if number == 1:
@@ -150,7 +150,7 @@ class Terms:
         return tempo(position, us)
 
     def side(self, position: Position, us: cython.int) -> cython.int:
-        """All terms of one side, in hundredths of a centipawn."""
+        """Return the sum of one side's terms, in hundredths of a centipawn."""
         total: cython.int = 0
         number: cython.int
         for number in range(8):
@@ -159,20 +159,20 @@ class Terms:
         return total
 
     def score(self, position: Position) -> cython.int:
-        """Centipawns for the side to move, never as much as a mate."""
+        """Return the evaluation for the side to move in centipawns, never as much as a mate."""
         us: cython.int = position.side_to_move
         total: cython.int = (self.side(position, us) - self.side(position, us ^ 1)) // 100
         most: cython.int = LONGEST_MATE - 1
         return most if total > most else -most if total < -most else total
 
     def mated(self, ply: cython.int) -> cython.int:
-        """What being mated so many plies from the root is worth to this style."""
+        """Return what being mated `ply` plies from the root is worth to this style."""
         if self.mate_percent == 0:
             return 0
         return mated_in(ply) if self.mate_percent > 0 else -mated_in(ply)
 
     def white_terms(self, position: Position) -> dict[str, int]:
-        """Each term from White's view with its coefficient, in hundredths of a centipawn."""
+        """Return each term from White's view with its coefficient, in hundredths of a centipawn."""
         return {
             name: self.percents[number] * (self.term(position, number, WHITE) - self.term(position, number, BLACK))
             for number, name in enumerate(TERM_NAMES)
