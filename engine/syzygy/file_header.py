@@ -119,10 +119,10 @@ class Section:
     @property
     def bases(self) -> tuple[int, ...]:
         """The first code of each length, left-aligned in 64 bits."""
-        bases = [0]
-        for shorter, longer in zip(self.lowest[-2::-1], self.lowest[:0:-1], strict=True):
-            bases.append((bases[-1] + shorter - longer) // 2)
-        return tuple(base << (64 - self.shortest - place) for place, base in enumerate(reversed(bases)))
+        bases = [0] * len(self.lowest)
+        for place in reversed(range(len(bases) - 1)):
+            bases[place] = (bases[place + 1] + self.lowest[place] - self.lowest[place + 1]) // 2
+        return tuple(base << (64 - self.shortest - place) for place, base in enumerate(bases))
 
     @property
     def index_bytes(self) -> int:

@@ -109,10 +109,9 @@ class PackedValues:
         self.block_bits[number], self.index_bits[number] = section.block_bits, section.index_bits
         self.shortest[number] = section.shortest
         self.longest[number] = section.shortest + len(section.lowest) - 1
-        if section.lowest:
-            for index, (lowest, base) in enumerate(zip(section.lowest, section.bases, strict=True)):
-                self.lowest[number * MAX_LENGTHS + index] = lowest
-                self.bases[number * MAX_LENGTHS + index] = base
+        for index, (lowest, base) in enumerate(zip(section.lowest, section.bases, strict=True)):
+            self.lowest[number * MAX_LENGTHS + index] = lowest
+            self.bases[number * MAX_LENGTHS + index] = base
         patterns: bytes = section.patterns
         lengths: bytes = symbol_lengths(patterns)
         self.buffers += [patterns, lengths]
