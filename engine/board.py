@@ -39,6 +39,10 @@ class InvalidMove(ValueError):
     """The text is not a legal move. The message quotes it and the position."""
 
 
+class AmbiguousMove(InvalidMove):
+    """The text could mean several legal moves. The message also names these."""
+
+
 class Ending(StrEnum):
     """How a game ends by itself on Lichess."""
 
@@ -363,7 +367,7 @@ class Board:
             return found[0]
         if found:
             choices = " or ".join(self.san(uci_text(move)) for move in found)
-            raise InvalidMove(f"{text[:20]!r} could be {choices}: {self.fen()}")
+            raise AmbiguousMove(f"{text[:20]!r} could be {choices}: {self.fen()}")
         raise InvalidMove(f"{text[:20]!r} is not a legal move here: {self.fen()}")
 
     def _moves_of(self, piece: int, target: int) -> list[int]:

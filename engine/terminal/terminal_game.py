@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from difflib import get_close_matches
 
-from engine.board import Board, InvalidMove
+from engine.board import AmbiguousMove, Board, InvalidMove
 from engine.core.move import looks_like_uci
 from engine.lessons.cce_notation import drawn_by, winner_of
 from engine.pgn.game import UNFINISHED, Game
@@ -80,9 +80,10 @@ class TerminalGame:
                 pass               # b7c8 without the promotion piece may still be SAN
         try:
             return board.parse_san(text)
-        except InvalidMove as error:
-            if " could be " in str(error):
-                raise
+        except AmbiguousMove:
+            raise
+        except InvalidMove:
+            pass                   # it gets a better hint below
         moves = {board.san(move): move for move in board.legal_moves()}
         queens = [san for san, move in moves.items() if san.startswith(f"{text}=Q") or move == f"{text.lower()}q"]
         close = queens or get_close_matches(text, [*moves, *moves.values()], 1, 0.5)
