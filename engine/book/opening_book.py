@@ -22,7 +22,6 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from engine.board import Board, InvalidMove
@@ -250,8 +249,8 @@ def _check_position(book: Book, board: Board, found: BookReview) -> list[Board]:
     legal = book.moves(board)
     found.reached += len(filed)
     found.illegal += sum(not _is_legal(board, move) for move in {entry.move for entry in filed})
-    known = [after for after in map(partial(_after, board), board.legal_moves()) if book.knows(after)]
-    return [_after(board, move.move) for move in legal] + known
+    replies = (_after(board, move) for move in board.legal_moves())
+    return [_after(board, it.move) for it in legal] + [after for after in replies if book.knows(after)]
 
 
 def _is_legal(board: Board, filed: int) -> bool:
