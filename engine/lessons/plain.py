@@ -304,4 +304,4 @@ class PlainSearch:
         index: cython.int
         for index in range(ply + 1, self.line_end[ply + 1]):
             self.line[ply * MAX_PLY + index] = self.line[(ply + 1) * MAX_PLY + index]
-        self.line_end[ply] = self.line_end[ply + 1] if self.line_end[ply + 1] > ply else ply + 1
+        self.line_end[ply] = self.line_end[ply + 1]
