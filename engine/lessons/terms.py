@@ -90,7 +90,7 @@ def attack(position: Position, us: cython.int) -> cython.int:
     left: u64 = position.occupied
     while left:
         joined: cython.int = popcount(position.attackers(lsb(left), us, position.occupied))
-        total += DIMINISHING[joined if joined < 7 else 7]
+        total += DIMINISHING[min(joined, 7)]
         left &= left - 1
     return total
 
@@ -163,7 +163,7 @@ class Terms:
         us: cython.int = position.side_to_move
         total: cython.int = (self.side(position, us) - self.side(position, us ^ 1)) // 100
         most: cython.int = LONGEST_MATE - 1
-        return most if total > most else -most if total < -most else total
+        return max(-most, min(total, most))
 
     def mated(self, ply: cython.int) -> cython.int:
         """Return what being mated `ply` plies from the root is worth to this style."""

@@ -80,7 +80,7 @@ class Prober:
         if wdl == UNKNOWN:
             return UNKNOWN
         self.decided_by_capture = alpha >= wdl and alpha > WDL_DRAW
-        return alpha if alpha >= wdl else wdl
+        return max(alpha, wdl)
 
     def probe_after(self, move: cython.int, alpha: cython.int, beta: cython.int) -> cython.int:
         """Return the WDL of a capture for the side that makes it, or UNKNOWN; the window is the other side's."""
@@ -114,8 +114,7 @@ class Prober:
             found: cython.int = self.probe_after(moves[index], LOSS, WIN)
             if found == UNKNOWN:
                 return UNKNOWN
-            if found > best:
-                best = found
+            best = max(best, found)
         if best == UNKNOWN:
             return wdl
         return best if best >= wdl or not has_other_moves else wdl

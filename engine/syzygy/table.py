@@ -96,18 +96,13 @@ def two_kings_index(squares: cython.p_int) -> cython.int:
 def leading_pawn_rank(square: cython.int) -> cython.int:
     """Return the order in which pawns lead: outer files first, then lower ranks."""
     file: cython.int = square & 7
-    if file > 3:
-        file = 7 - file
-    return 6 * file + (square >> 3) - 1
+    return 6 * min(file, 7 - file) + (square >> 3) - 1
 
 
 def pawn_order(square: cython.int) -> cython.int:
     """Return the number of a square for pawns beside the leading one: inner files first, then higher ranks."""
     file: cython.int = square & 7
-    is_mirrored: cython.int = file > 3
-    if is_mirrored:
-        file = 7 - file
-    return 47 - 12 * file - 2 * ((square >> 3) - 1) - is_mirrored
+    return 47 - 12 * min(file, 7 - file) - 2 * ((square >> 3) - 1) - (file > 3)
 
 
 def move_leading_pawn_first(squares: cython.p_int, pawns: cython.int) -> cython.int:
@@ -117,7 +112,7 @@ def move_leading_pawn_first(squares: cython.p_int, pawns: cython.int) -> cython.
         if leading_pawn_rank(squares[index]) < leading_pawn_rank(squares[0]):
             squares[0], squares[index] = squares[index], squares[0]
     file: cython.int = squares[0] & 7
-    return 7 - file if file > 3 else file
+    return min(file, 7 - file)
 
 
 def leading_pawns_index(squares: cython.p_int, count: cython.int, pawns: cython.int) -> u64:

@@ -52,8 +52,7 @@ class ThreeCheckPosition(VariantPosition):
 
     def gain(self, move: cython.int) -> cython.int:
         """Return what a capture and its check win at once."""
-        gain: cython.int = VariantPosition.gain(self, move) + self.check_value(move)
-        return gain if gain < MOST_GAIN else MOST_GAIN
+        return min(VariantPosition.gain(self, move) + self.check_value(move), MOST_GAIN)
 
     def exchange_wins(self, move: cython.int, threshold: cython.int) -> cython.bint:
         """Return whether the move, with its check, wins at least `threshold` centipawns after the exchange."""
