@@ -115,11 +115,15 @@ def work_alone(folder: Path) -> None:
     click.get_current_context().with_resource(exclusive(folder))
 
 
+def is_given(name: str) -> bool:
+    """Return whether the user gave this parameter of the command."""
+    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
 def refuse_given(names: Iterable[str], other: str) -> None:
     """Refuse parameters of the command that would be ignored beside another. Raises click.UsageError."""
-    context = click.get_current_context()
-    for param in context.command.params:
-        if param.name in names and context.get_parameter_source(param.name) is not ParameterSource.DEFAULT:
+    for param in click.get_current_context().command.params:
+        if param.name in names and is_given(param.name):
             name = param.human_readable_name if isinstance(param, click.Argument) else param.opts[0]
             raise click.UsageError(f"{name} cannot be used {other}")
 

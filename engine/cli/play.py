@@ -7,7 +7,6 @@ from itertools import islice
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 from rich.console import Console
 
 from engine.board import Board
@@ -22,6 +21,7 @@ from engine.cli.parameters import (
     ascii_option,
     board_variant_option,
     fen_option,
+    is_given,
     open_console,
     parsed,
     refuse_output,
@@ -124,10 +124,9 @@ def _save(game: TerminalGame, path: Path, console: Console) -> None:
 
 def _refuse_idle_options(pgn: Path | None) -> None:
     """Refuse what would have no effect with this file, or without one."""
-    source = click.get_current_context().get_parameter_source
-    if pgn is not None and source("variant") is ParameterSource.COMMANDLINE:
+    if pgn is not None and is_given("variant"):
         raise click.ClickException(f"--variant has no effect with --pgn: the header Variant in {pgn} names it")
-    if pgn is None and source("number") is ParameterSource.COMMANDLINE:
+    if pgn is None and is_given("number"):
         raise click.ClickException("--game needs --pgn: it is the number of a game in that file")
 
 

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from engine.cli.exclusive import exclusive
 from engine.cli.parameters import (
     COUNT,
     FILE,
     POSITIVE,
+    is_given,
     number,
     output_options,
     refuse_given,
@@ -90,7 +90,7 @@ def _training_settings(options: dict[str, Any], first: Net | None = None) -> Tra
     """
     if first is not None:
         for name in ("hidden", "buckets"):
-            if click.get_current_context().get_parameter_source(name) == ParameterSource.DEFAULT:
+            if not is_given(name):
                 options[name] = getattr(first, name)
     settings = TrainingSettings(**{setting.name: options.pop(setting.name) for setting in fields(TrainingSettings)})
     net_file.check_shape(settings.hidden, settings.buckets)
