@@ -106,15 +106,21 @@ def _square(view: BoardView, theme: Theme, square: str, marked: bool, checked: b
     letter = view.board.piece_at(square)
     target = square in view.targets
     light = (ord(square[0]) + int(square[1])) % 2 == 1         # a1 is dark
+    captures = target and letter is not None
+    glyph = theme.piece(letter) if letter else _empty_square(theme, target)
     if theme.colour:
-        glyph = theme.piece(letter) if letter else "•" if target and theme.unicode else "*" if target else " "
-        ground = CHECK if checked or (target and letter) else LAST_MOVE[light] if marked else SQUARES[light]
+        ground = CHECK if checked or captures else LAST_MOVE[light] if marked else SQUARES[light]
         ink = "#ffffff" if letter and letter.isupper() else "#000000"
         return Text(f" {glyph} ", style=f"{ink} on {ground}")
-    glyph = theme.piece(letter) if letter else "*" if target else "."
-    if target and letter:
+    if captures:
         return Text(f"({glyph})")
     return Text(f"[{glyph}]" if marked else f" {glyph} ")
+
+
+def _empty_square(theme: Theme, target: bool) -> str:
+    if target:
+        return "•" if theme.colour and theme.unicode else "*"
+    return " " if theme.colour else "."
 
 
 def white_share(score: WhiteScore) -> float:
