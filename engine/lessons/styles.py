@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from engine.lessons.terms import TERM_NAMES, Terms
 
 MATE = "mate"
+TERMS = (*TERM_NAMES, MATE)        # what a style may name
 MOST = 10.0                        # a coefficient, either way
 
 
@@ -46,9 +47,8 @@ def parse_style(text: str, others: Sequence[str] = ()) -> Style:
     coefficients: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = (piece.strip() for piece in part.partition("="))
-        if name not in (*TERM_NAMES, MATE):
-            terms = (*TERM_NAMES, MATE)
-            raise InvalidStyle(f"unknown term {name[:40]!r}{_nearest(name, terms)}; known: {', '.join(terms)}")
+        if name not in TERMS:
+            raise InvalidStyle(f"unknown term {name[:40]!r}{_nearest(name, TERMS)}; known: {', '.join(TERMS)}")
         coefficients[name] = _coefficient(name, number)
     return Style(coefficients, coefficients.pop(MATE, 1.0))
 
