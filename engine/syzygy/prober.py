@@ -117,7 +117,7 @@ class Prober:
             best = max(best, found)
         if best == UNKNOWN:
             return wdl
-        return best if best >= wdl or not has_other_moves else wdl
+        return max(best, wdl) if has_other_moves else best
 
     # --- For Python callers ------------------------------------------------------------------------------------------
 
