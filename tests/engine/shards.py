@@ -1,12 +1,16 @@
 """Records of random games for the training: the side with more material wins, and the score is the material."""
 
+import random
 from functools import cache
 from pathlib import Path
 
 import chess
 
+from engine.core.fen import parse_fen
+from engine.core.movegen import legal_moves
+from engine.core.position import Position
 from engine.selfplay.records import RECORD, Result, Sample, encode
-from tests.engine.positions import Start, random_games
+from tests.engine.positions import Start, is_tactical, random_start
 
 PIECE_CP = (100, 300, 300, 500, 900, 0)
 PLIES = 60
@@ -43,16 +47,28 @@ def material_cp(board: tuple[int, ...]) -> int:
 
 @cache
 def _random_samples(games: int, start: Start, seed: int) -> tuple[Sample, ...]:
+    """Some games take what they can and so reach endings."""
+    rng = random.Random(f"{start} {seed}")
     found = []
-    for number, board in enumerate(random_games(count=games, plies=PLIES, start=start, seed=seed)):
-        pieces = [12] * 64
-        for square, piece in board.piece_map().items():
-            pieces[square] = piece.piece_type - 1 + (0 if piece.color else 6)
-        score = material_cp(tuple(pieces))
-        result = Result.DRAWN if abs(score) < 200 else Result.WHITE_WON if score > 0 else Result.BLACK_WON
-        cannot_castle = not board.castling_rights
-        found.append(Sample(tuple(pieces), not board.turn, cannot_castle, score, result, number // PLIES))
+    for game in range(games):
+        position, _ = parse_fen(random_start(start, rng).fen())
+        captures = rng.choice((0.0, 0.3, 0.6))
+        for _ in range(PLIES):
+            found.append(_sample(position, game))
+            moves = legal_moves(position)
+            if not moves:
+                break
+            favoured = [move for move in moves if is_tactical(move)] if rng.random() < captures else []
+            position.push(rng.choice(favoured or moves))
     return tuple(found)
+
+
+def _sample(position: Position, game: int) -> Sample:
+    state = position.state()
+    board = tuple(state["board"])
+    score = material_cp(board)
+    result = Result.DRAWN if abs(score) < 200 else Result.WHITE_WON if score > 0 else Result.BLACK_WON
+    return Sample(board, position.black_to_move(), not state["castling_rights"], score, result, game)
 
 
 def random_samples(games: int, start: Start = Start.STANDARD, seed: int = 5) -> list[Sample]:

@@ -10,13 +10,9 @@ from engine.core.movegen import legal_moves
 from engine.core.see import exchange_wins
 from engine.search.history import History
 from engine.search.move_picker import MovePicker
-from tests.engine.positions import Start, random_games
+from tests.engine.positions import Start, is_tactical, random_games
 
 OTHER_END = 56 | 56 << 6           # mirrors the ranks of both squares of a move
-
-
-def is_tactical(move: int) -> bool:
-    return move & 0xC000 != 0
 
 
 def test_each_legal_move_comes_once_and_the_table_move_first(start: Start) -> None:
