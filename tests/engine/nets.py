@@ -8,13 +8,16 @@ import chess
 
 from engine.evaluation.net_file import CLAMP, OUTPUT_UNIT, PLACES, Net
 
+# From -80 to 80. To translate random bytes is a hundred times faster than to choose numbers.
+WEIGHT_OF_BYTE = bytes((byte % 161 - 80) % 256 for byte in range(256))
+
 
 def random_net(seed: int, hidden: int, buckets: int, threats: int = 1) -> Net:
     """A network whose hidden values spread over the whole range and whose scores differ from position to position."""
     rng = random.Random(seed)
     return Net(
         name=f"random {seed}",
-        feature_weights=array("b", rng.choices(range(-80, 81), k=PLACES * threats * hidden)),
+        feature_weights=array("b", rng.randbytes(PLACES * threats * hidden).translate(WEIGHT_OF_BYTE)),
         feature_bias=array("h", (rng.randint(-100, 300) for _ in range(hidden))),
         output_weights=array("h", (rng.randint(-60, 60) for _ in range(2 * hidden * buckets))),
         output_bias=array("i", (rng.randint(-8000, 8000) for _ in range(buckets))),
