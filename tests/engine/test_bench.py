@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from engine.__main__ import main
 from engine.bench import DEFAULT_DEPTH
 from engine.evaluation.eval_file import HAND_WRITTEN, SHIPPED
 from engine.facade import build_mode
@@ -29,15 +31,20 @@ def test_bench_visits_the_expected_nodes(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("depth", ["deep", "31", "0"])
-def test_an_invalid_depth_is_refused_in_one_line(depth: str) -> None:
-    command = [sys.executable, "-P", "-m", "engine", "bench", depth]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert answer.returncode == 2
-    assert answer.stderr == f"bench: expected a depth from 1 to 30, found {depth!r}\n"
+def test_an_invalid_depth_is_refused_in_one_line(
+    depth: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_here(monkeypatch, "bench", depth) == 2
+    assert capsys.readouterr().err == f"bench: expected a depth from 1 to 30, found {depth!r}\n"
 
 
-def test_an_unknown_command_is_refused() -> None:
-    command = [sys.executable, "-P", "-m", "engine", "sing"]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert answer.returncode == 2
-    assert answer.stderr.startswith("usage: lichessbot-engine")
+def test_an_unknown_command_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_here(monkeypatch, "sing") == 2
+    assert capsys.readouterr().err.startswith("usage: lichessbot-engine")
+
+
+def run_here(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """Run the command in this process, which keeps its own way with exceptions in threads."""
+    monkeypatch.setattr("sys.argv", ["lichessbot-engine", *words])
+    monkeypatch.setattr("threading.excepthook", threading.excepthook)
+    return main()

@@ -1,12 +1,11 @@
 """Matches: fair to both sides and reproducible."""
 
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from engine.cli.main import run
 from engine.evaluation import net_file
 from engine.selfplay.match import Match, play, play_pair, read_openings
 from engine.selfplay.records import InvalidRecord
@@ -76,28 +75,28 @@ def test_a_file_without_openings_is_refused(text: str, tmp_path: Path) -> None:
         read_openings(path)
 
 
-def run_match(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "engine", "match", *arguments, "--nodes", "20", "--processes", "1"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+def run_match(*arguments: str) -> int:
+    return run(["match", *arguments, "--nodes", "20", "--processes", "1"])
 
 
-def test_the_command_prints_the_score() -> None:
-    answer = run_match("none", "none", "--games", "3", "--openings", str(OPENINGS))
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.splitlines()[-1].startswith("none against none: 4 games, 50.0 %, Elo +0 (")
+def test_the_command_prints_the_score(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_match("none", "none", "--games", "3", "--openings", str(OPENINGS)) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("none against none: 4 games, 50.0 %, Elo +0 (")
 
 
-def test_no_opening_is_played_a_second_time(tmp_path: Path) -> None:
+def test_no_opening_is_played_a_second_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "few.epd"
     path.write_text("\n".join(read_openings(OPENINGS)[:2] * 3))
-    answer = run_match("none", "none", "--openings", str(path))
+    assert run_match("none", "none", "--openings", str(path)) == 0
+    output, error = capsys.readouterr()
     end = "as each opening is played once with both colours"
-    assert answer.stderr == f"{path}: playing 4 games instead of 300, {end}\n"
-    assert answer.stdout.startswith("none against none: 4 games, ")
+    assert error == f"{path}: playing 4 games instead of 300, {end}\n"
+    assert output.startswith("none against none: 4 games, ")
 
 
-def test_a_missing_network_is_reported_before_the_match() -> None:
-    answer = run_match("none", "nowhere.net")
-    assert answer.returncode == 2
-    assert answer.stderr.startswith("nowhere.net: cannot be read")
-    assert answer.stdout == ""
+def test_a_missing_network_is_reported_before_the_match(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_match("none", "nowhere.net") == 2
+    output, error = capsys.readouterr()
+    assert error.startswith("nowhere.net: cannot be read")
+    assert output == ""

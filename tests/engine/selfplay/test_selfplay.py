@@ -1,7 +1,5 @@
 """Self-play: real games, reproducible and resumable."""
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.cli.main import run as run_command
 from engine.evaluation import net_file
 from engine.selfplay import records
 from engine.selfplay.games import position_of
@@ -167,24 +166,21 @@ def test_shards_of_the_user_are_kept_whatever_their_size(tmp_path: Path) -> None
     assert sorted(path.name for path in tmp_path.iterdir()) == [mine.name, small.path(1).name]
 
 
-def test_the_command_has_nothing_to_do_the_second_time(tmp_path: Path) -> None:
-    command = [sys.executable, "-P", "-m", "engine", "selfplay", str(tmp_path), "--games", "1", "--nodes", "20"]
-    played = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=200, check=True)
-    assert played.stdout.startswith("1 shard, ")
-    shown = subprocess.run(
-        [*command[:4], "records", str(tmp_path)], capture_output=True, text=True, timeout=200, check=True
-    )
-    assert shown.stdout.startswith(f"positions {read_statistics(tmp_path.glob('*.shard')).positions:,}")
-    again = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=200, check=True)
-    assert again.stdout.startswith(f"{tmp_path} already has 1 game with seed 1, ")
+def test_the_command_has_nothing_to_do_the_second_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["selfplay", str(tmp_path), "--games", "1", "--nodes", "20", "--processes", "1"]
+    assert run_command(command) == 0
+    assert capsys.readouterr().out.startswith("1 shard, ")
+    assert run_command(["records", str(tmp_path)]) == 0
+    positions = read_statistics(tmp_path.glob("*.shard")).positions
+    assert capsys.readouterr().out.startswith(f"positions {positions:,}")
+    assert run_command(command) == 0
+    assert capsys.readouterr().out.startswith(f"{tmp_path} already has 1 game with seed 1, ")
 
 
-def test_a_folder_without_shards_is_an_error(tmp_path: Path) -> None:
+def test_a_folder_without_shards_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in (["records"], ["tune"], ["train", "-o", str(tmp_path / "a.net")]):
-        line = [sys.executable, "-P", "-m", "engine", *command, str(tmp_path)]
-        answer = subprocess.run(line, capture_output=True, text=True, timeout=200)
-        assert answer.returncode == 2
-        assert "no shards" in answer.stderr
+        assert run_command([*command, str(tmp_path)]) == 2
+        assert "no shards" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("variant", ["crazyhouse", "antichess", "horde"])
