@@ -251,10 +251,10 @@ def test_a_worker_with_two_threads_is_refused_while_others_work(cluster: Cluster
     assert said[0].endswith("is refused: threads: 2, expected 1")
 
 
-@pytest.fixture
-def doomed(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Cluster]]:
-    """A scheduler, as its process, with one worker."""
-    where = tmp_path / "scheduler.json"
+@pytest.fixture(scope="module")
+def doomed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.Popen[bytes], Cluster]]:
+    """A scheduler, as its process, with one worker that nobody restarts. The last test that uses it kills it."""
+    where = tmp_path_factory.mktemp("doomed") / "scheduler.json"
     options = ["--scheduler-file", str(where), "--dashboard-address", "127.0.0.1:0"]
     with subprocess.Popen(
         [*DASK, "scheduler", *options, "--host", "127.0.0.1", "--port", "0"], stderr=subprocess.DEVNULL
