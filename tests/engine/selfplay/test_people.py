@@ -3,11 +3,13 @@
 import builtins
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.cli import calibrate
 from engine.cli.main import run
 from engine.facade import Board, Engine, Limits, build_mode
 from engine.search.levels.level import level_at
@@ -152,6 +154,7 @@ def test_a_scale_is_written_from_the_games_of_people(
     monkeypatch.setattr(people, "FIT_EVERY", 1)
     monkeypatch.setattr(people, "FIT_LEAST", 6)
     monkeypatch.setattr(humanness, "JUDGE_NODES", 300)
+    monkeypatch.setattr(calibrate, "LossFit", partial(LossFit, skills=range(200, 2601, 600)))
     path, scale = tmp_path / "games.pgn", tmp_path / "scale.py"
     games = [HEADERS.format(white=700, black=1500) + game_by_level(800, seed, 18, 1600) for seed in range(2)]
     path.write_text("".join(games))
