@@ -122,9 +122,10 @@ def test_a_training_may_continue_with_other_threads(data: Data, tmp_path: Path) 
 def test_a_training_that_replaces_another_says_so(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    training, output = Training(data, SETTINGS), tmp_path / "new.net"
+    settings, output = replace(SETTINGS, epochs=1), tmp_path / "new.net"
+    training = Training(data, settings)
     next(training.run())
-    for other, says_so in ((replace(SETTINGS, seed=9), True), (SETTINGS, False)):
+    for other, says_so in ((replace(settings, seed=9), True), (settings, False)):
         training.save(tmp_path / "new.net.checkpoint")
         train_network(data, other, output, replace=True)
         assert ("begins anew: the checkpoint is of other" in capsys.readouterr().out) is says_so
@@ -229,7 +230,7 @@ def test_only_hindsight_changes_the_scores(folder: Path, data: Data) -> None:
 
 
 def test_early_stopping(data: Data) -> None:
-    training = Training(data, replace(SETTINGS, epochs=400, batch=1024, checks=400, patience=3, decay=0.0))
+    training = Training(data, replace(SETTINGS, rate=0.03, epochs=400, batch=1024, checks=400, patience=3, decay=0.0))
     checks = list(training.run())
     losses = [check.held_out for check in checks]
     assert training.step < training.steps
