@@ -82,17 +82,9 @@ def test_serve_ends_after_its_games_with_a_table_and_the_verdict(
     assert errors in ("", None)
 
 
-def test_the_last_line_counts_unfinished_games_and_names_no_engine(
+def test_ctrl_c_with_a_client_connected_prints_no_traceback_and_counts_unfinished_games(
     rehearsal: list[subprocess.Popen[str]], mark: str
 ) -> None:
-    process = start(rehearsal, "--serve")
-    read_until(process, "Ctrl-C ends")
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=PATIENCE_S)
-    assert output.splitlines()[-1] == "2 games: 0 won, 0 drawn, 0 lost, 0 failed, 2 unfinished"
-
-
-def test_ctrl_c_with_a_client_connected_prints_no_traceback(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--serve")
     url, token = read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1]
     address = urlsplit(url)
@@ -105,6 +97,7 @@ def test_ctrl_c_with_a_client_connected_prints_no_traceback(rehearsal: list[subp
     assert process.returncode == command.EXIT_GOOD
     assert "Traceback" not in output
     assert "ASGI" not in output
+    assert output.splitlines()[-1] == "2 games: 0 won, 0 drawn, 0 lost, 0 failed, 2 unfinished"
 
 
 def test_a_game_that_the_client_began_and_lost_on_time_counts(
