@@ -96,12 +96,9 @@ class UciEngine:
         """The best line of each depth."""
         self._options = Options()
         self._introduced = False
-        self._chess960 = False
-        self._variant: str | None = None
-        """As it was set last; None before that."""
-        self._lines_wanted = 1
         self._overhead_ms = config.move_overhead_ms
-        self._overhead_is_new = False
+        self._values: dict[str, object] = {MULTI_PV: 1, CHESS960: False, OVERHEAD: config.move_overhead_ms}
+        """Of the options that depend on the search, as they were set last."""
         self._asked_at = 0.0
         self._told_to_stop_at: float | None = None
         self._stopping_s = timeouts.engine_stop.total_seconds()
@@ -173,8 +170,8 @@ class UciEngine:
             if self._ready and self._death is None and not self._has_searched:
                 self._emit(EngineReady(self._game_id))  # the game may have been too young to hear it before
             self._has_searched = True
-            if overhead_ms is not None and overhead_ms != self._overhead_ms:
-                self._overhead_ms, self._overhead_is_new = overhead_ms, True
+            if overhead_ms is not None:
+                self._overhead_ms = overhead_ms
             if self._running is None:
                 self._begin_next()
             elif self._does_not_stop():
@@ -279,35 +276,32 @@ class UciEngine:
     def _begin_next(self) -> None:
         if not self._ready or self._next is None or (self._next.limits.ponder and not self.ponders):
             return
-        self._running, self._next = self._next, None
-        if self._running.limits.ponder:
+        search = self._running = self._next
+        self._next = None
+        if search.limits.ponder:
             self._stop_alarm.prepare(self._log)
         self._told_to_stop_at = None
         self._summary = SearchInfo()
         self._lines, self._iterations = {}, {}
-        if self._running.multipv != self._lines_wanted:
-            self._lines_wanted = self._running.multipv
-            self._write(*self._options.setoptions(MULTI_PV, self._lines_wanted))
-        if self._running.variant != self._variant:
-            self._variant = self._running.variant
-            name = uci_name(self._options, Variant(self._variant))
-            if self._variant not in self.variants:
-                self.kill(f"it does not play {self._variant}")
-                return
-            if name is not None:
-                self._write(*self._options.setoptions(VARIANT, name))
-        if self._running.chess960 != self._chess960:
-            self._chess960 = self._running.chess960
-            self._write(*self._options.setoptions(CHESS960, self._chess960))
-        if self._overhead_is_new:
-            self._overhead_is_new = False
-            self._write(*self._options.setoptions(OVERHEAD, self._overhead_ms))
-        commands = position_command(self._running), go_command(self._with_overhead(self._running))
+        if search.variant not in self.variants:
+            self.kill(f"it does not play {search.variant}")
+            return
+        self._set(MULTI_PV, search.multipv)
+        self._set(VARIANT, uci_name(self._options, Variant(search.variant)))
+        self._set(CHESS960, search.chess960)
+        self._set(OVERHEAD, self._overhead_ms)
+        commands = position_command(search), go_command(self._with_overhead(search))
         self._asked_at = time.monotonic()  # the engine may start before writing returns
         self._write(*commands)
         if self._next_is_stopped:
             self._next_is_stopped = False
             self._tell_to_stop()
+
+    def _set(self, name: str, value: object) -> None:
+        """Set an option, if the engine has it and it does not have this value already."""
+        if self._values.get(name) != value:
+            self._values[name] = value
+            self._write(*self._options.setoptions(name, value))
 
     def _with_overhead(self, search: Search) -> Search:
         """Return a search with the move overhead off our clock, for an engine without a Move Overhead option."""
@@ -377,8 +371,8 @@ class UciEngine:
                     self._begin_next()
                 case ["info", "string", *_]:
                     pass
-                case ["info", *details] if "pv" in details:
-                    self._note(details)
+                case ["info", *details] if "pv" in details and self._running is not None:
+                    self._note(details, self._running.multipv)
                 case ["bestmove"] if self._running is not None and self._told_to_stop_at is not None:
                     self._take(["bestmove", "(none)"])  # some engines that are stopped early name no move
                 case ["bestmove", move, *rest] if self._running is not None:
@@ -388,14 +382,14 @@ class UciEngine:
                     self._stop_alarm.disarm()
                     self._begin_next()
 
-    def _note(self, details: list[str]) -> None:
+    def _note(self, details: list[str], lines_wanted: int) -> None:
         """Note the engine's best line, and the others if they are wanted."""
         number, summary = search_info(details)
         if number == 1:
             self._summary = summary
             if len(self._iterations) < _MOST_ITERATIONS:
                 self._iterations[summary.depth] = summary
-        if self._lines_wanted > 1 and 1 <= number <= self._lines_wanted:
+        if lines_wanted > 1 and 1 <= number <= lines_wanted:
             self._lines[number] = summary
 
     def _report_move(self, search_id: int, move: str, ponder: str | None) -> None:

@@ -24,7 +24,7 @@ from lichessbot.errors import EngineError
 from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.engine_process import ending
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchInfo
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchInfo, search_info
 from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, Start, gone, heard, pid_of, search
 from tests.processes import is_alive
 
@@ -49,10 +49,9 @@ def test_a_closed_engine_is_freed_without_garbage_collection(inbox: Inbox) -> No
 
 
 @pytest.mark.parametrize("nodes", [str(2**64 - 1), "9" * 5000])
-def test_numbers_that_fit_no_record_are_left_out(start: Start, inbox: Inbox, nodes: str) -> None:
-    engine = start("slow")
-    engine._take(f"info depth 3 nodes {nodes} score cp 20 pv e2e4".split())
-    assert engine._summary == SearchInfo(3, 0, "cp 20", "e2e4")
+def test_numbers_that_fit_no_record_are_left_out(nodes: str) -> None:
+    words = f"depth 3 nodes {nodes} score cp 20 pv e2e4".split()
+    assert search_info(words) == (1, SearchInfo(3, 0, "cp 20", "e2e4"))
 
 
 def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox: Inbox) -> None:
