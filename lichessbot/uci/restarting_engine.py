@@ -28,14 +28,6 @@ class EngineIdentity:
     """The lowest and highest level; None if it has none, or has not reported them yet."""
 
 
-_Identities = dict[tuple[str, ...] | None, EngineIdentity]
-
-
-def _note_identity(identities: _Identities, engine: UciEngine) -> None:
-    if engine.ready:
-        identities[engine.config.command] = EngineIdentity(engine.name, engine.levels)
-
-
 class IdleEngines:
     """Engines of ours that play no game, kept for some minutes for the next games. For the main thread.
 
@@ -48,7 +40,7 @@ class IdleEngines:
         self._engines: list[tuple[float, UciEngine]] = []
         """With the end of their time, the oldest first."""
         self._quitting: list[UciEngine] = []
-        self.identities: _Identities = {}
+        self.identities: dict[tuple[str, ...] | None, EngineIdentity] = {}
         """Of the engines so far, by their command, for games that have not started theirs."""
 
     @property
@@ -59,6 +51,10 @@ class IdleEngines:
     @property
     def process_ids(self) -> list[int]:
         return [engine.process_id for _, engine in self._engines if engine.alive]
+
+    def note_identity(self, engine: UciEngine) -> None:
+        if engine.ready:
+            self.identities[engine.config.command] = EngineIdentity(engine.name, engine.levels)
 
     def put(self, engine: UciEngine, now: float) -> None:
         """Keep an engine for another game, or end it."""
@@ -77,7 +73,7 @@ class IdleEngines:
 
     def keep_one(self, engine: UciEngine) -> None:
         """Keep an engine that has passed the check at the start, unless there is one already."""
-        _note_identity(self.identities, engine)
+        self.note_identity(engine)
         if self._engines:
             self.end(engine)
         else:
@@ -111,7 +107,7 @@ class IdleEngines:
 class RestartingEngine:
     """Runs at most one engine. For the main thread: an engine process ends with the thread that started it."""
 
-    def __init__(self, game_id: str, emit: Emit, timeouts: Timeouts, idle: IdleEngines | None = None) -> None:
+    def __init__(self, game_id: str, emit: Emit, timeouts: Timeouts, idle: IdleEngines) -> None:
         self._game_id = game_id
         self._emit = emit
         self._timeouts = timeouts
@@ -119,7 +115,6 @@ class RestartingEngine:
         self._engine: UciEngine | None = None
         self._failed_starts = 0
         self._command: tuple[str, ...] | None = None
-        self._identities: _Identities = {} if idle is None else idle.identities
 
     @property
     def name(self) -> str:
@@ -134,7 +129,7 @@ class RestartingEngine:
     @property
     def _identity(self) -> EngineIdentity:
         """What the last engine of this command reported, in any game."""
-        return self._identities.get(self._command, EngineIdentity())
+        return self._idle.identities.get(self._command, EngineIdentity())
 
     @property
     def process_id(self) -> int | None:
@@ -152,7 +147,7 @@ class RestartingEngine:
         if engine is None or not engine.alive or engine.config != config:
             self.release()
             self.expect(config)
-            engine = None if self._idle is None else self._idle.take(self._game_id, config)
+            engine = self._idle.take(self._game_id, config)
             if engine is None:
                 engine = UciEngine(self._game_id, config, self._emit, self._timeouts, self._failed_starts)
             self._engine = engine
@@ -182,23 +177,19 @@ class RestartingEngine:
 
     def end(self) -> None:
         """End the engine in the ordinary way; the next `search` starts another."""
-        if self._idle is None:
-            self.close()
-        elif (engine := self._give_up()) is not None:
+        if (engine := self._give_up()) is not None:
             self._idle.end(engine)
 
     def release(self) -> None:
         """Leave the engine to other games."""
-        if self._idle is None:
-            self.close()
-        elif (engine := self._give_up()) is not None:
+        if (engine := self._give_up()) is not None:
             self._idle.put(engine, time.monotonic())
 
     def _give_up(self) -> UciEngine | None:
         engine, self._engine = self._engine, None
         if engine is not None:
             self._failed_starts = 0 if engine.ready else self._failed_starts + 1
-            _note_identity(self._identities, engine)
+            self._idle.note_identity(engine)
         return engine
 
 

@@ -2,13 +2,14 @@
 
 import os
 from contextlib import suppress
+from datetime import timedelta
 from queue import Empty, SimpleQueue
 
 from engine.facade import Board, Limits
 from lichessbot.config import EngineConfig
 from lichessbot.errors import EngineError
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.restarting_engine import RestartingEngine
+from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, EngineReport, Search, SearchInfo
 
 
@@ -21,7 +22,7 @@ class SimpleEngine:
         self._timeouts = timeouts
         self._niceness = niceness
         self._reports: SimpleQueue[EngineReport] = SimpleQueue()
-        self._engine = RestartingEngine(game_id, self._reports.put, timeouts)
+        self._engine = RestartingEngine(game_id, self._reports.put, timeouts, IdleEngines(timedelta()))
         self._last_id = 0
 
     @property

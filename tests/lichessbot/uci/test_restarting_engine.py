@@ -23,7 +23,7 @@ from tests.processes import is_alive
 
 def test_an_engine_is_started_once_and_again_after_its_death(inbox: Inbox, rude_engine: Path) -> None:
     config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "dies")})
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
+    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
     try:
         first = engine.start(config)
         assert engine.start(config) is first
@@ -36,7 +36,7 @@ def test_an_engine_is_started_once_and_again_after_its_death(inbox: Inbox, rude_
 
 def test_another_configuration_starts_another_engine(inbox: Inbox, rude_engine: Path) -> None:
     config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "polite")})
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
+    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
     try:
         first = engine.start(config)
         assert engine.start(config.model_copy(update={"threads": 2})) is not first
@@ -47,7 +47,7 @@ def test_another_configuration_starts_another_engine(inbox: Inbox, rude_engine: 
 
 def test_an_engine_keeps_its_name_between_two_moves_of_a_correspondence_game(inbox: Inbox, rude_engine: Path) -> None:
     config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "polite")})
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
+    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
     assert engine.name == ""
     try:
         engine.search(config, search(1), 100)
@@ -67,7 +67,7 @@ def test_another_program_has_no_name_and_no_levels_until_it_reports_them(inbox: 
     levelled, mute = (
         SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), how)}) for how in ("levelled", "mute")
     )
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
+    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
     try:
         engine.search(levelled, search(1), 100)
         assert isinstance(heard(inbox), BestMove)
@@ -81,7 +81,7 @@ def test_another_program_has_no_name_and_no_levels_until_it_reports_them(inbox: 
 
 
 def test_an_engine_that_cannot_start_is_reported_as_dead(inbox: Inbox) -> None:
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
+    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
     engine.search(SMALL.model_copy(update={"command": ("no-such-engine",)}), search(3), 100)
     report = inbox.get_nowait()
     assert isinstance(report, EngineDied)
@@ -287,7 +287,7 @@ def test_without_memory_for_a_search_the_fallback_plays_any_legal_move(
 
 
 def test_an_engine_whose_threads_cannot_be_started_counts_as_one_that_died(inbox: Inbox, no_thread_once: None) -> None:
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS)
+    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
     engine.search(SMALL, search(1), 100)
     died = inbox.get(timeout=PATIENCE_S)
     assert isinstance(died, EngineDied)
