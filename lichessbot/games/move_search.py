@@ -7,6 +7,7 @@ legal and what it is good for.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from typing import Final
 
 from engine.facade import Board, InvalidMove, Limits
@@ -74,21 +75,32 @@ class ChosenMove:
         return SearchInfo() if self.answer is None else self.answer.summary
 
 
+class Stage(Enum):
+    """Whose answer is awaited, and what happens if it does not come in time."""
+
+    SOURCES = auto()
+    """That of the move sources: the engine is asked instead."""
+    STARTING = auto()
+    """That of an engine that still starts: the daemon itself moves, and the engine goes on starting."""
+    SEARCHING = auto()
+    """That of an engine that searches: it is told to stop."""
+    STOPPING = auto()
+    """That of an engine that was told to stop: it counts as hung."""
+    POSTPONED = auto()
+    """No engine runs: one is tried again."""
+    FALLBACK = auto()
+    """That of the search in this process, which always ends in time."""
+
+
 @dataclass(slots=True)
 class _Pending:
     """The search or question whose answer is awaited."""
 
     search: Search | Question
+    stage: Stage
     due_at: float | None
-    """For a question: when the engine is asked instead. For a search: when the engine is told to stop and, after that,
-    when it counts as hung. None while the daemon itself searches.
-    """
+    """When the answer should be there; None for the fallback."""
     second_try: bool = False
-    awaits_start: bool = False
-    """The engine is still starting: at `due_at` the daemon itself moves, and the engine goes on starting."""
-    told_to_stop: bool = False
-    postponed: bool = False
-    """No engine runs, and one is tried again at `due_at`."""
 
 
 class MoveSearch:
@@ -122,12 +134,12 @@ class MoveSearch:
     @property
     def is_hung(self) -> bool:
         """Return whether an engine was told to stop; if so and `due_at` has passed, it hangs."""
-        return self._pending is not None and self._pending.told_to_stop
+        return self._pending is not None and self._pending.stage is Stage.STOPPING
 
     @property
     def has_failed(self) -> bool:
         """Return whether even the search in this process was asked."""
-        return self._pending is not None and self._pending.due_at is None
+        return self._pending is not None and self._pending.stage is Stage.FALLBACK
 
     def is_about(self, moves: tuple[str, ...]) -> bool:
         """Return whether the position after `moves` is being searched."""
@@ -158,7 +170,7 @@ class MoveSearch:
             yield StopSearch()
 
     def stop_pondering(self) -> Iterator[Action]:
-        """Stop a search on the opponent's time."""
+        """Stop a search on the opponent's time, as another engine is to play."""
         if self._pending is None:
             yield from self.stop()
 
@@ -184,8 +196,8 @@ class MoveSearch:
         """Give an engine that has started the usual time to think."""
         self._engine_is_new = self._engine_is_unknown = False
         pending = self._pending
-        if pending is not None and pending.awaits_start and isinstance(pending.search, Search):
-            pending.awaits_start = False
+        if pending is not None and pending.stage is Stage.STARTING and isinstance(pending.search, Search):
+            pending.stage = Stage.SEARCHING
             pending.due_at = now + clock.think_limit_s(self.engine, pending.search.limits, now)
 
     def engine_died(self, search_id: int | None) -> None:
@@ -203,7 +215,7 @@ class MoveSearch:
         remaining_s = clock.remaining_s(now) if clock.timed else None
         board = position.board.copy()
         question = Question(self._last_id, full.variant.key, board, remaining_s, full.initial_s, limit_s)
-        self._pending = _Pending(question, now + limit_s)
+        self._pending = _Pending(question, Stage.SOURCES, now + limit_s)
         return AskSources(question)
 
     def ask_engine(self, position: TimedPosition, now: float, root_moves: tuple[str, ...] = ()) -> Iterator[Action]:
@@ -211,7 +223,7 @@ class MoveSearch:
         search = self._pondering.hit(position.moves)
         if search is not None and not root_moves and position.clock.covers(search.limits, now):
             limit_s = position.clock.think_limit_s(self.engine, search.limits, now)
-            self._pending = _Pending(search, now + limit_s)
+            self._pending = _Pending(search, Stage.SEARCHING, now + limit_s)
             yield PonderHit(search.search_id)
             early = self._pondering.early_answer(search)
             if early is not None:
@@ -219,11 +231,11 @@ class MoveSearch:
         elif self._engine_is_new and not position.clock.affords_engine_start(now):
             # The daemon moves. The new engine searches as well, so that it has started by one of the next moves:
             # waiting for it at every move would cost most of the clock.
-            start, pending = self._start(position, now, root_moves=root_moves)
-            yield self._fall_back(pending, start.search, position, now)
+            start = self._start(position, now, root_moves=root_moves)
+            yield self._fall_back(start.search, position, now)
             yield start
         else:
-            yield self._start(position, now, root_moves=root_moves)[0]
+            yield self._start(position, now, root_moves=root_moves)
 
     def ponder(self, position: TimedPosition, move: str, reply: str | None, now: float) -> Iterator[Action]:
         """Ponder on `reply` to our `move`."""
@@ -242,18 +254,16 @@ class MoveSearch:
         assert pending is not None, "only a pending search times out"
         if isinstance(pending.search, Question):
             yield from self.ask_engine(position, now)
-        elif pending.postponed:
-            yield self._start(position, now, root_moves=pending.search.root_moves)[0]
-        elif pending.awaits_start:
+        elif pending.stage is Stage.POSTPONED:
+            yield self._start(position, now, root_moves=pending.search.root_moves)
+        elif pending.stage is Stage.STARTING:
             # Killing it would not help: the next one would start as slowly.
             self._engine_is_new = True
             self._last_id += 1
-            pending.search = replace(pending.search, search_id=self._last_id)
-            yield self._fall_back(pending, pending.search, position, now)
+            yield self._fall_back(replace(pending.search, search_id=self._last_id), position, now)
         else:
             self._pondering.engine_failed(pending.search.search_id)
-            pending.told_to_stop = True
-            pending.due_at = now + position.clock.stop_limit_s(now)
+            pending.stage, pending.due_at = Stage.STOPPING, now + position.clock.stop_limit_s(now)
             yield StopSearch()
 
     def replace_engine(self, position: TimedPosition, reason: str, now: float) -> Iterator[Action]:
@@ -268,11 +278,11 @@ class MoveSearch:
         self._pondering.engine_failed(pending.search.search_id)
         self._engine_is_new = True
         if not pending.second_try and position.clock.affords_engine_start(now):
-            yield self._start(position, now, root_moves=pending.search.root_moves, second_try=True)[0]
+            yield self._start(position, now, root_moves=pending.search.root_moves, second_try=True)
         elif (wait_s := self._affordable_wait_s(position.clock, now)) is not None:
-            pending.due_at, pending.postponed, pending.told_to_stop = now + wait_s, True, False
+            pending.stage, pending.due_at = Stage.POSTPONED, now + wait_s
         else:
-            yield self._fall_back(pending, pending.search, position, now)
+            yield self._fall_back(pending.search, position, now)
 
     def _affordable_wait_s(self, clock: GameClock, now: float) -> float | None:
         """Return how long to wait for an engine to come back, longer each time; None if the move cannot wait."""
@@ -281,23 +291,22 @@ class MoveSearch:
         wait_s = max(clock.timeouts.visit.total_seconds(), now - self._postponed_since)
         return wait_s if clock.by_days and clock.retry_pause_s(wait_s, now) == wait_s else None
 
-    def _fall_back(self, pending: _Pending, search: Search, position: TimedPosition, now: float) -> Fallback:
-        pending.due_at, pending.awaits_start = None, False
+    def _fall_back(self, search: Search, position: TimedPosition, now: float) -> Fallback:
+        self._pending = _Pending(search, Stage.FALLBACK, None)
         return Fallback(search.search_id, position.board.copy(), position.clock.fallback_limit_s(now))
 
     def _start(
         self, position: TimedPosition, now: float, *, root_moves: tuple[str, ...] = (), second_try: bool = False
-    ) -> tuple[StartSearch, _Pending]:
+    ) -> StartSearch:
         self._last_id += 1
         board, clock = position.board, position.clock
         limits = clock.limits(self.engine, now)
         search = Search.of(self._last_id, board, limits, root_moves)
-        awaits_start = self._engine_is_new or self._engine_is_unknown
-        limit_s = clock.think_limit_s(self.engine, limits, now)
-        if awaits_start:
-            limit_s = clock.start_limit_s(limit_s, now, first=not self._engine_is_new)
-        self._pending = _Pending(search, now + limit_s, second_try, awaits_start)
-        return StartSearch(search), self._pending
+        stage, limit_s = Stage.SEARCHING, clock.think_limit_s(self.engine, limits, now)
+        if self._engine_is_new or self._engine_is_unknown:
+            stage, limit_s = Stage.STARTING, clock.start_limit_s(limit_s, now, first=not self._engine_is_new)
+        self._pending = _Pending(search, stage, now + limit_s, second_try)
+        return StartSearch(search)
 
 
 class Pondering:

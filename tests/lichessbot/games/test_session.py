@@ -18,7 +18,7 @@ from lichessbot.config import Config, EngineConfig
 from lichessbot.control.counters import Counters
 from lichessbot.errors import Refused
 from lichessbot.games.actions import RecordAction, ReopenStream
-from lichessbot.games.move_search import ChosenMove
+from lichessbot.games.move_search import ChosenMove, Stage
 from lichessbot.games.pace import Pace
 from lichessbot.games.recording.archive import GameArchive
 from lichessbot.games.session import GameSession
@@ -220,7 +220,7 @@ def test_a_correspondence_engine_is_ended_after_each_move_and_its_successor_gets
     session.handle(StreamEvent(GAME, GameState.model_validate(state("e2e4 e7e5")), time.monotonic()))
     pending = session._game._search._pending
     assert pending is not None
-    assert pending.awaits_start
+    assert pending.stage is Stage.STARTING
 
 
 def test_a_chat_that_cannot_be_read_costs_nothing(session: GameSession, caplog: pytest.LogCaptureFixture) -> None:
