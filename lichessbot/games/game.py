@@ -52,13 +52,17 @@ class Game:
         self._our_id = our_id
         self._config = config
         self._timeouts = timeouts
-        self._full: GameFull | None = None
-        self._colour = announced_colour
-        self._board = Board()
+        self.full: GameFull | None = None
+        """The latest full state, which says who plays; None before the first one."""
+        self.colour = announced_colour
+        """Our side; None if it is not known yet."""
+        self.board = Board()
+        """The position after all known moves."""
         self._start: tuple[str, str] | None = None
         """The variant and start position of the board, as Lichess names them; None before the first state."""
         self._known_moves: tuple[str, ...] = ()
-        self._clock: GameClock | None = None
+        self.clock: GameClock | None = None
+        """The clocks of the latest state; None before the first one."""
         self.idle_since: float | None = None
         """Since when we wait for the opponent; None if we do not."""
         self._pace = Pace(config, game_id)
@@ -67,7 +71,8 @@ class Game:
         self.monitor = StreamMonitor(timeouts)
         """Knows until when the stream must be open, or must have told something."""
         self._rereading = False
-        self._search = MoveSearch(config.engine)
+        self.search = MoveSearch(config.engine)
+        """Knows what is asked of move sources and engines."""
         self._candidates: SourceAnswer | None = None
         """Several moves of a source, best first, among which the engine chooses; None if it may play any."""
         self.chosen: ChosenMove | None = None
@@ -89,7 +94,7 @@ class Game:
         if self._over:
             return None
         return earliest(
-            self._search.due_at,
+            self.search.due_at,
             self._delivery.due_at if self._delivery else None,
             self._ending.due_at,
             self.monitor.wake_at,
@@ -98,61 +103,24 @@ class Game:
         )
 
     @property
-    def board(self) -> Board:
-        """The position after all known moves; not to be changed."""
-        return self._board
-
-    @property
-    def full(self) -> GameFull | None:
-        """The latest full state, which says who plays; None before the first one."""
-        return self._full
-
-    @property
-    def clock(self) -> GameClock | None:
-        """The clocks of the latest state; None before the first one."""
-        return self._clock
-
-    @property
-    def colour(self) -> Colour | None:
-        """Our side; None if it is not known yet."""
-        return self._colour
-
-    @property
     def engine(self) -> EngineConfig:
         """The configuration of the engine, its move sources, and its rules for draws and resigning."""
-        return self._search.engine
+        return self.search.engine
 
     @engine.setter
     def engine(self, engine: EngineConfig) -> None:
-        if engine != self._search.engine:
-            self.engine_is_gone()
-        self._search.engine = engine
+        if engine != self.search.engine:
+            self.search.engine_is_gone()
+        self.search.engine = engine
         self._draw_resign.rules = engine.draw_or_resign
-
-    def engine_is_gone(self) -> None:
-        """Note that no engine runs, or another one from the next search on."""
-        self._search.engine_is_gone()
-
-    def stop_pondering(self) -> Iterator[Action]:
-        """Stop a search on the opponent's time, as another engine is to play."""
-        yield from self._search.stop_pondering()
-
-    @property
-    def engine_wanted(self) -> bool:
-        """Return whether an engine searches or ponders for us."""
-        return self._search.engine_wanted
-
-    def awaits(self, search_id: int) -> bool:
-        """Return whether the answer to this search would be played."""
-        return self._search.awaits(search_id)
 
     def join(self, now: float, info: GameInfo | None = None) -> None:
         """(Re)join the game: discard everything in flight. `info`: the game as it was announced."""
         self.monitor = StreamMonitor(self._timeouts, longest_unread_s(info, self._timeouts))
         self.monitor.connecting(None, now)
         self.idle_since = None
-        self._search.discard()
-        self.engine_is_gone()
+        self.search.discard()
+        self.search.engine_is_gone()
         self._rereading = True
         if self._delivery is not None:
             self._delivery.hold()
@@ -169,64 +137,64 @@ class Game:
         match report:
             case StreamEvent(event=GameFull() as full, received_at=received_at):
                 yield from self._read_full(full, received_at, now)
-            case StreamEvent(event=GameState() as state, received_at=received_at) if self._full is not None:
-                yield from self._read_state(self._full, state, received_at, now, fresh=False)
-            case StreamEvent(event=GameFinish(game=game)) if self._full is not None:
+            case StreamEvent(event=GameState() as state, received_at=received_at) if self.full is not None:
+                yield from self._read_state(self.full, state, received_at, now, fresh=False)
+            case StreamEvent(event=GameFinish(game=game)) if self.full is not None:
                 status = game.status or GameStatus.UNKNOWN_FINISH
                 # The game's own stream may still have to show the last move.
-                yield self._end(status, game.winner, len(self._moves) + lacks_last_move(self._board, game))
+                yield self._end(status, game.winner, len(self._moves) + lacks_last_move(self.board, game))
             case StreamEvent(event=GameFinish()):
                 self.monitor.end_told(now)  # the game's own stream, which is not read yet, tells it with all moves
             case StreamEvent(event=OpponentGone() as absence):
                 self._absence.note(absence, now)
             case StreamOpened():
-                self.monitor.opened(self._clock, now)
+                self.monitor.opened(self.clock, now)
             case StreamLost():
-                self.monitor.lost(report, self._clock, now)
+                self.monitor.lost(report, self.clock, now)
             case StreamRefused():
                 yield from self.monitor.refused(report, now)
-                if self._colour is None and self.monitor.is_refused_for_good:
+                if self.colour is None and self.monitor.is_refused_for_good:
                     # Only our records say that this game exists, and the list of games may be long in coming.
                     yield self._end(GameStatus.UNKNOWN_FINISH, None, told=False)
             case ListedGame() if self.monitor.is_gone(report):
                 yield self._end(GameStatus.UNKNOWN_FINISH, None, told=False)
             case ListedGame():
-                yield from self.monitor.compare(report, self._clock, now)
-            case SourceAnswer() if self._search.awaits(report.search_id):
+                yield from self.monitor.compare(report, self.clock, now)
+            case SourceAnswer() if self.search.awaits(report.search_id):
                 yield from self._take_source_answer(report, now)
             case BestMove():
-                self._search.note_answer(report)
-                if self._search.awaits(report.search_id):
+                self.search.note_answer(report)
+                if self.search.awaits(report.search_id):
                     yield from self._take_best_move(report, now)
-            case EngineReady() if self._clock is not None:
-                self._search.engine_is_ready(self._clock, now)
+            case EngineReady() if self.clock is not None:
+                self.search.engine_is_ready(self.clock, now)
             case EngineDied(search_id=search_id, reason=reason):
-                self._search.engine_died(search_id)
-                if not self._search.is_settled_for(search_id):
+                self.search.engine_died(search_id)
+                if not self.search.is_settled_for(search_id):
                     yield from self._replace_engine(reason, now)
             case CommandDone(command=AnswerTakeback()) | CommandFailed(command=AnswerTakeback()):
                 if self._takebacks.held_until is not None:
                     yield from self._reread("a takeback was granted")
-            case CommandDone() | CommandFailed() if self._delivery and self._clock:
-                yield from self._if_open(self._delivery.handle(report, self._clock, now))
+            case CommandDone() | CommandFailed() if self._delivery and self.clock:
+                yield from self._if_open(self._delivery.handle(report, self.clock, now))
 
     def tick(self, now: float) -> Iterator[Action]:
         """Yield the actions that are due; harmless at any moment."""
         if self._over:
             return
-        if is_due(self._search.due_at, now):
-            if self._search.is_hung:
+        if is_due(self.search.due_at, now):
+            if self.search.is_hung:
                 yield from self._replace_engine("does not stop", now)
-            elif self._clock is not None:
-                yield from self._search.time_out(self._position, now)
+            elif self.clock is not None:
+                yield from self.search.time_out(self._position, now)
         if self._delivery is not None:
             yield from self._if_open(self._delivery.tick(now))
         yield from self._ending.tick(now, sees_game=self.monitor.is_read and not self._rereading)
-        yield from self.monitor.tick(self._clock, now)
+        yield from self.monitor.tick(self.clock, now)
         if is_due(self._takebacks.held_until, now):
             yield from self._reread("the answer to a takeback got no reply")
-        if self._colour is not None:
-            yield from self._absence.claim(self._board, self._colour, now)
+        if self.colour is not None:
+            yield from self._absence.claim(self.board, self.colour, now)
 
     # The stream
 
@@ -235,21 +203,21 @@ class Game:
         if colour is None:
             yield self._end(GameStatus.UNKNOWN_FINISH, None, told=False)
             return
-        self._full, self._colour = full, colour
+        self.full, self.colour = full, colour
         self._rereading = False
         self._takebacks.held_until = None
         yield from self._read_state(full, full.state, received_at, now, fresh=True)
 
     def _our_colour(self, full: GameFull) -> Colour | None:
         """Return the side with our id, else the announced one if an id is missing; None if both are others."""
-        announced = self._colour if None in (full.white.id, full.black.id) else None
+        announced = self.colour if None in (full.white.id, full.black.id) else None
         return full.colour_of(self._our_id) or announced
 
     def _read_state(
         self, full: GameFull, state: GameState, received_at: float, now: float, *, fresh: bool
     ) -> Iterator[Action]:
         """Take over a state; `fresh`: the first one of a connection."""
-        assert self._colour is not None, "known since the first full state"
+        assert self.colour is not None, "known since the first full state"
         if state.status.is_over:
             yield self._end(state.status, state.winner, len(state.moves.split()))
             return
@@ -264,18 +232,18 @@ class Game:
         if not fresh and tuple(board.moves[: len(self._moves)]) != self._moves:
             yield from self._reread("a move was taken back, or an old line came late")
             return
-        self._board, self._known_moves = board, tuple(state.moves.split())
+        self.board, self._known_moves = board, tuple(state.moves.split())
         self._start = full.variant.key, full.initial_fen
         if fresh or not {"wtime", "btime"} <= state.model_fields_set:  # a clock could not be read
-            state = with_known_clocks(full, state, self._clock, received_at)
-        self._clock = clock = GameClock.read(full, state, self._colour, board.turn, received_at, self._timeouts)
+            state = with_known_clocks(full, state, self.clock, received_at)
+        self.clock = clock = GameClock.read(full, state, self.colour, board.turn, received_at, self._timeouts)
         if self._delivery is not None and not self._delivery.is_for(self._moves):
             self._delivery = None
-        self._absence.note_turn(len(self._moves), our_turn=board.turn == self._colour)
+        self._absence.note_turn(len(self._moves), our_turn=board.turn == self.colour)
         if self._delivery is None or self._delivery.is_paced:
-            yield from self._takebacks.read(clock, full.player(self._colour.other), now, fresh=fresh)
+            yield from self._takebacks.read(clock, full.player(self.colour.other), now, fresh=fresh)
         # Else the request crosses our move, and the next state shows which came first.
-        if board.turn == self._colour and board.legal_moves():
+        if board.turn == self.colour and board.legal_moves():
             yield from self._take_turn(full, clock, now, fresh=fresh)
         else:
             yield from self._await_opponent(clock, now)
@@ -288,7 +256,7 @@ class Game:
         if self._start != start or moves[:known] != self._known_moves:
             board, known = start_board(*start), 0
         else:
-            board = self._board.copy()
+            board = self.board.copy()
         for move in moves[known:]:
             board.push(move)
         return board
@@ -304,22 +272,22 @@ class Game:
             elif fresh:
                 yield from self._delivery.resume(clock, now)
             return
-        if self._search.is_about(self._moves):
+        if self.search.is_about(self._moves):
             return
         self._draw_resign.forget_from(len(self._moves))
         self._candidates = None
-        only_move, *others = self._board.legal_moves()
+        only_move, *others = self.board.legal_moves()
         if not others:
-            yield from self._search.stop()
+            yield from self.search.stop()
             yield from self._deliver(only_move, now)
         elif self.engine.has_sources:
-            yield self._search.ask_sources(self._position, full, now)
+            yield self.search.ask_sources(self._position, full, now)
         else:
-            yield from self._search.ask_engine(self._position, now)
+            yield from self.search.ask_engine(self._position, now)
 
     def _await_opponent(self, clock: GameClock, now: float) -> Iterator[Action]:
         self.monitor.expect_opponent(clock, now)
-        yield from self._search.await_opponent(self._moves)
+        yield from self.search.await_opponent(self._moves)
         if self.idle_since is None:
             self.idle_since = now
         if len(self._moves) >= Abort.before_plies or not clock.timed or clock.in_arena:
@@ -348,7 +316,7 @@ class Game:
         if self.monitor.state_rejected(now):
             yield from self.tick(now)
         else:
-            self._search.finish()
+            self.search.finish()
             self._delivery = None
             yield from self._resign(reason, now)
 
@@ -366,30 +334,30 @@ class Game:
 
     @property
     def _position(self) -> TimedPosition:
-        assert self._clock is not None, "a search needs a state"
-        return TimedPosition(self._board, self._clock)
+        assert self.clock is not None, "a search needs a state"
+        return TimedPosition(self.board, self.clock)
 
     def _take_source_answer(self, answer: SourceAnswer, now: float) -> Iterator[Action]:
         """Play the only move of the sources, or have the engine choose among several."""
         try:
-            moves = tuple(self._board.normalise(move) for move in answer.moves)
+            moves = tuple(self.board.normalise(move) for move in answer.moves)
         except InvalidMove:
             moves = ()
         self._draw_resign.note_wdl(len(self._moves), answer.wdl if moves else None)
         if len(moves) == 1:
             self._draw_resign.note_score(len(self._moves), answer.summary.score)
-            self._search.finish()
-            yield from self._search.stop()
+            self.search.finish()
+            yield from self.search.stop()
             yield from self._deliver(moves[0], now, answer)
         else:
             self._candidates = replace(answer, moves=moves) if moves else None
-            yield from self._search.ask_engine(self._position, now, moves)
+            yield from self.search.ask_engine(self._position, now, moves)
 
     def _take_best_move(self, answer: BestMove, now: float) -> Iterator[Action]:
         try:
-            move = self._board.normalise(answer.move or "")
+            move = self.board.normalise(answer.move or "")
         except InvalidMove as error:
-            if answer.source != ENGINE or not self._search.is_settled_for(answer.search_id):
+            if answer.source != ENGINE or not self.search.is_settled_for(answer.search_id):
                 yield from self._replace_engine(str(error), now)
             return
         if self._candidates and move not in self._candidates.moves:
@@ -399,27 +367,27 @@ class Game:
         self._draw_resign.note_score(len(self._moves), answer.summary.score)
         yield from self._deliver(move, now, answer)
         if self._delivery is not None:
-            yield from self._search.ponder(self._position, move, answer.ponder, now + self.pause_s)
+            yield from self.search.ponder(self._position, move, answer.ponder, now + self.pause_s)
 
     def _deliver(self, move: str, now: float, answer: BestMove | SourceAnswer | None = None) -> Iterator[Action]:
         """Send a legal move, with a draw offer if the scores say so; or resign instead."""
-        assert self._full is not None, "a move needs a state"
+        assert self.full is not None, "a move needs a state"
         clock = self._position.clock
-        self._search.finish()
-        self.chosen = ChosenMove(self._board, move, answer, self._candidates.source if self._candidates else "")
+        self.search.finish()
+        self.chosen = ChosenMove(self.board, move, answer, self._candidates.source if self._candidates else "")
         if answer is not None:
             self.chosen_among_several = self.chosen
         command = SendMove(self.game_id, len(self._moves) + 1, move, answer_s=clock.move_answer_s(now))
         holds_back = self._rereading or self._takebacks.held_until is not None
-        match self._draw_resign.decide(PositionFacts.of(self._board, move, clock, self._full, now)):
+        match self._draw_resign.decide(PositionFacts.of(self.board, move, clock, self.full, now)):
             case Decision.DRAW:
                 command = replace(command, offering_draw=True)
                 yield RecordAction(LimitedAction.DRAW_OFFER)
             case Decision.RESIGN if not holds_back:
                 yield from self._resign("the game is lost", now)
                 return
-        self._delivery = MoveDelivery(command, self._board, self._timeouts)
-        self.pause_s = pause_s = self._pace.pause_s(self._board, move, answer, clock, self._full.initial_s, now)
+        self._delivery = MoveDelivery(command, self.board, self._timeouts)
+        self.pause_s = pause_s = self._pace.pause_s(self.board, move, answer, clock, self.full.initial_s, now)
         if holds_back:
             self._delivery.hold()
         elif pause_s > 0.0:
@@ -433,18 +401,18 @@ class Game:
         if self._takebacks.held_until is not None:
             paced.hold()
         elif clock.state.offers_draw(clock.colour.other) and not command.offering_draw:
-            facts = PositionFacts.of(self._board, command.move, clock, full, now)
+            facts = PositionFacts.of(self.board, command.move, clock, full, now)
             if self._draw_resign.decide(facts) is Decision.DRAW:
                 paced.offer_draw()
                 yield RecordAction(LimitedAction.DRAW_OFFER)
 
     def _replace_engine(self, reason: str, now: float) -> Iterator[Action]:
-        if self._search.has_failed:
-            self._search.finish()
+        if self.search.has_failed:
+            self.search.finish()
             yield from self._resign(f"no move was found: {reason}", now)
         else:
-            yield from self._search.replace_engine(self._position, reason, now)
+            yield from self.search.replace_engine(self._position, reason, now)
 
     @property
     def _moves(self) -> tuple[str, ...]:
-        return tuple(self._board.moves)
+        return tuple(self.board.moves)

@@ -137,7 +137,7 @@ class GameSession:
         """Have the engine ready for our next move in a game with a clock; one that searches is left alone."""
         self._engine.expect(self._game.engine)
         try:
-            if not (self.info.is_correspondence or self._game.engine_wanted):
+            if not (self.info.is_correspondence or self._game.search.engine_wanted):
                 self._engine.start(self._game.engine)
         except EngineError as error:
             self._log.warning("engine.not_started", reason=error)  # the first search tries again
@@ -205,7 +205,7 @@ class GameSession:
         """Take note of a report about this game, let the game and its chat react, and only then log what it tells."""
         if isinstance(report, BestMove):
             report = self._context.opening_variety.choose_move(report)
-        awaited = isinstance(report, BestMove | SourceAnswer) and self._game.awaits(report.search_id)
+        awaited = isinstance(report, BestMove | SourceAnswer) and self._game.search.awaits(report.search_id)
         self._take_note(report, awaited=awaited)
         now = time.monotonic()
         self._perform(self._game.handle(report, now))
@@ -215,10 +215,10 @@ class GameSession:
             # The chat tells evaluations. That of a search nobody waits for may be of another position.
             self._perform(self._chat.handle(report, now))
         self._game_log.catch_up()
-        if self.info.is_correspondence and not self._game.engine_wanted:
+        if self.info.is_correspondence and not self._game.search.engine_wanted:
             # The opponent may take days, and so an engine is started for each move.
             self._engine.end()
-            self._game.engine_is_gone()
+            self._game.search.engine_is_gone()
 
     def _take_note(self, report: Report, *, awaited: bool) -> None:
         """Note what a report tells before the game reacts; `awaited`: our move may come of it."""
@@ -365,7 +365,7 @@ class GameSession:
         if self._game.full is not None:
             self._choose_engine(self._game.full)
         self._game_log.log_choice()
-        self._perform(self._game.stop_pondering())
+        self._perform(self._game.search.stop_pondering())
         self._start_engine()
 
     def _measure(self, report: Report) -> None:

@@ -389,10 +389,10 @@ def test_we_are_idle_from_when_our_move_shows_until_it_is_answered() -> None:
     bench.now += 1
     bench.state("e2e4")
     assert bench.game.idle_since == 1001.0
-    assert not bench.game.engine_wanted
+    assert not bench.game.search.engine_wanted
     bench.state("e2e4 e7e5")
     assert bench.game.idle_since is None
-    assert bench.game.engine_wanted
+    assert bench.game.search.engine_wanted
 
 
 def test_rejoining_discards_searches_in_flight() -> None:
@@ -400,7 +400,7 @@ def test_rejoining_discards_searches_in_flight() -> None:
     first = only(bench.full("e2e4 e7e5"), StartSearch).search
     bench.game.join(bench.now)
     assert bench.game.idle_since is None
-    assert not bench.game.engine_wanted
+    assert not bench.game.search.engine_wanted
     second = only(bench.full("e2e4 e7e5"), StartSearch).search
     assert bench.hear(BestMove(GAME, first.search_id, "g1f3")) == []
     only(bench.hear(BestMove(GAME, second.search_id, "g1f3")), SendMove)

@@ -40,7 +40,7 @@ def test_a_search_plays_no_more_part_once_a_game_is_resigned_that_cannot_be_foll
     bench = Bench()
     search = only(bench.full(), StartSearch).search
     unreadable(bench, "e2e5")
-    assert not bench.game.awaits(search.search_id)
+    assert not bench.game.search.awaits(search.search_id)
     assert bench.hear(BestMove(GAME, search.search_id, "e2e4")) == []
     assert bench.hear(EngineDied(GAME, search.search_id, "gone")) == []
     assert all(isinstance(action, Resign | ReopenStream) for _ in range(60) for action in bench.wait(1))

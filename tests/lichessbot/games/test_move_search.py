@@ -186,7 +186,7 @@ def test_each_move_waits_for_an_engine_that_is_started_for_it() -> None:
         bench.find(actions, moves[ply])
         bench.state(" ".join(moves[: ply + 1]), time_ms=2 * DAY_MS)
         if ply == 0:
-            bench.game.engine_is_gone()
+            bench.game.search.engine_is_gone()
 
 
 def test_a_move_waits_for_an_engine_that_is_started_for_another_level() -> None:

@@ -215,10 +215,10 @@ def test_a_correspondence_engine_is_ended_after_each_move_and_its_successor_gets
     session.info = session.info.model_copy(update={"speed": Speed.CORRESPONDENCE})
     opened(session, black=False, clock=None, daysPerTurn=2)
     answer(session, "e2e4", SearchInfo(depth=3))
-    assert not session._game.engine_wanted
+    assert not session._game.search.engine_wanted
     assert ended
     session.handle(StreamEvent(GAME, GameState.model_validate(state("e2e4 e7e5")), time.monotonic()))
-    pending = session._game._search._pending
+    pending = session._game.search._pending
     assert pending is not None
     assert pending.stage is Stage.STARTING
 
