@@ -203,13 +203,13 @@ class GameManager:
 
     def _note(self, info: GameInfo, seen_at: float, *, is_announced: bool = False) -> None:
         """Start to play a game in progress unless it is being played or cannot be."""
-        known = info.game_id in self._sessions or info.game_id in self._correspondence
-        ended_at = self._ended_at.get(info.game_id)
-        # An announcement may come late, and no game begins twice.
-        is_over = ended_at is not None and (is_announced or seen_at <= ended_at)
-        if not known and (is_over or not self._may_join(info)):
-            return
-        if not known:
+        is_new = info.game_id not in self
+        if is_new:
+            ended_at = self._ended_at.get(info.game_id)
+            # An announcement may come late, and no game begins twice.
+            is_over = ended_at is not None and (is_announced or seen_at <= ended_at)
+            if is_over or not self._may_join(info):
+                return
             EventLog(info.game_id).info(
                 "game.join",
                 opponent=info.opponent.username,
@@ -217,11 +217,10 @@ class GameManager:
                 rated=info.rated,
                 games=len(self.games) + 1,
             )
+            self._shared.store.note_game(info.game_id, info.opponent.username, has_clock=not info.is_correspondence)
         if info.is_correspondence:
-            if not known:
-                self._shared.store.note_game(info.game_id, info.opponent.username, has_clock=False)
-            self._correspondence.note(info, seen_at, is_new=is_announced and not known)
-        elif not known:
+            self._correspondence.note(info, seen_at, is_new=is_announced and is_new)
+        elif is_new:
             self._start_session(info)
         elif info.game_id in self._sessions:
             self._sessions[info.game_id].info = info
@@ -238,7 +237,6 @@ class GameManager:
     def _start_session(self, info: GameInfo) -> None:
         session = self._suspended.pop(info.game_id, None)
         if session is None:
-            self._shared.store.note_game(info.game_id, info.opponent.username, has_clock=not info.is_correspondence)
             session = GameSession(info, self._shared, self.idle_engines)
         self._sessions[info.game_id] = session
         self._guarded(session, session.start)

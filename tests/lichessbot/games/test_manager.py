@@ -26,7 +26,8 @@ def test_a_late_announcement_does_not_begin_a_game_again(monkeypatch: pytest.Mon
     joined: list[GameInfo] = []
     manager = GameManager(SimpleQueue(), Timeouts())
     monkeypatch.setattr(manager, "_start_session", joined.append)
-    context = cast(GameContext, SimpleNamespace(config=Config()))
+    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
+    context = cast(GameContext, SimpleNamespace(config=Config(), store=store))
     manager._ended_at["abcd1234"] = time.monotonic()
     manager.join(INFO, context)
     assert joined == []
