@@ -155,49 +155,46 @@ class GameClock:
         """Return the fixed move time, or None if the clock is too short for it."""
         if move_time_ms is None:
             return None
-        cost_ms = move_time_ms - self._increment_ms
+        cost_ms = move_time_ms - self._increment_ms(self.colour)
         return move_time_ms if cost_ms * _FIXED_TIME_MOVES <= ours_ms - move_time_ms else None
 
-    @property
-    def _increment_ms(self) -> int:
-        return self.state.winc if self.colour is Colour.WHITE else self.state.binc
+    def _increment_ms(self, colour: Colour) -> int:
+        return self.state.winc if colour is Colour.WHITE else self.state.binc
 
     @property
     def increment_s(self) -> float:
         """Our increment."""
-        return self._increment_ms / 1000
+        return self._increment_ms(self.colour) / 1000
 
     def opponent_flag_s(self, now: float) -> float:
         """Return the time of an opponent who has less than we and no increment; infinite otherwise. On our turn."""
         theirs_ms = self.state.time_ms(self.colour.other)
-        increment_ms = self.state.binc if self.colour is Colour.WHITE else self.state.winc
-        may_flag = self.timed and increment_ms == 0 and theirs_ms < self.remaining_s(now) * 1000
+        has_increment = self._increment_ms(self.colour.other) != 0
+        may_flag = self.timed and not has_increment and theirs_ms < self.remaining_s(now) * 1000
         return theirs_ms / 1000 if may_flag else math.inf
 
     def think_limit_s(self, engine: EngineConfig, limits: Limits, now: float) -> float:
         """Return how long the engine may search under `limits` before it is told to stop."""
-        limit_s = math.inf
         overrun_s = self.timeouts.engine_overrun.total_seconds()
-        if self.timed:
-            remaining_s = self.remaining_s(now)
-            limit_s = remaining_s * _SHARE_FOR_ONE_MOVE + self._increment_ms / 1000
-            limit_s = min(limit_s, remaining_s * _MOST_FOR_ONE_MOVE)
-            if engine.command is None:
-                longest_s = longest_think_s(limits, white=self.colour is Colour.WHITE)
-                limit_s = min(limit_s, longest_s + min(overrun_s, remaining_s * _SHARE_FOR_AN_OVERRUN))
-        if limits.move_time_ms is not None:
-            limit_s = min(limit_s, limits.move_time_ms / 1000 + overrun_s)
         handshake_s = self.timeouts.engine_handshake.total_seconds()
+        remaining_s = self.remaining_s(now)
+        one_move_s = remaining_s * _SHARE_FOR_ONE_MOVE
+        limit_s = math.inf if limits.move_time_ms is None else limits.move_time_ms / 1000 + overrun_s
         if not self.timed:
             # An engine is started for each move, which takes its time too.
-            return min(limit_s + handshake_s, self.remaining_s(now) * _SHARE_FOR_ONE_MOVE)
-        if not self.our_clock_runs:
-            # Our clock does not run yet, so that an engine may be given time to start.
-            limit_s = min(limit_s, self.timeouts.first_move_pause.total_seconds()) + handshake_s
-            if self.in_arena:
-                left_s = self.read_at + self.timeouts.arena_first_move.total_seconds() - now
-                limit_s = min(limit_s, max(0.0, left_s))
-        return limit_s
+            return min(limit_s + handshake_s, one_move_s)
+        limit_s = min(limit_s, one_move_s + self.increment_s, remaining_s * _MOST_FOR_ONE_MOVE)
+        if engine.command is None:
+            longest_s = longest_think_s(limits, white=self.colour is Colour.WHITE)
+            limit_s = min(limit_s, longest_s + min(overrun_s, remaining_s * _SHARE_FOR_AN_OVERRUN))
+        if self.our_clock_runs:
+            return limit_s
+        # Until our clock runs, an engine may be given time to start.
+        limit_s = min(limit_s, self.timeouts.first_move_pause.total_seconds()) + handshake_s
+        if not self.in_arena:
+            return limit_s
+        left_s = self.read_at + self.timeouts.arena_first_move.total_seconds() - now
+        return min(limit_s, max(0.0, left_s))
 
     def start_limit_s(self, think_limit_s: float, now: float, *, first: bool) -> float:
         """Return how long a move waits for an engine to start. `first`: it is the first engine of the game."""
@@ -231,7 +228,7 @@ class GameClock:
     def affordable_pause_s(self, wished_s: float, now: float) -> float:
         """Return as much of an optional pause as the clock affords; never negative."""
         remaining_s = self.remaining_s(now)
-        most_s = remaining_s * _SHARE_FOR_A_PAUSE + self._increment_ms / 1000
+        most_s = remaining_s * _SHARE_FOR_A_PAUSE + self.increment_s
         return max(0.0, min(wished_s, most_s, remaining_s * MOST_FOR_A_PAUSE))
 
     def move_answer_s(self, now: float) -> float:
