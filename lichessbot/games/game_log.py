@@ -115,8 +115,8 @@ class GameLog:
                 self._stream_was_lost = True
                 tell = self._log.debug if report.on_request else self._log.warning
                 tell("stream.lost", reason=reason, retry_in_s=retry_in.total_seconds())
-            case StreamRefused(status=status, text=text):
-                self._log.warning("stream.refused", status=status, text=text)
+            case StreamRefused(status=code, text=text):
+                self._log.warning("stream.refused", status=code, text=text)
             case CommandFailed(command=command, error=error):
                 # Lichess draws a third repetition a moment after it shows the move, and refuses ours in between.
                 is_drawn = isinstance(command, SendMove) and isinstance(error, Refused) and self._is_third_repetition
@@ -182,18 +182,15 @@ class GameLog:
     def catch_up(self) -> None:
         """Log the line of the stream that came with the last report, if one did."""
         news, self._news = self._news, None
-        if isinstance(news, ChatLine):
-            line = status.ChatLine(news.username, news.text, news.room)
-            self.chat = (*self.chat[-_MOST_CHAT_LINES + 1 :], line)
         match news:
             case GameFull():
                 self._read_full(news)
             case GameState() if self._full is not None:
                 self._read_state(self._full, news, fresh=False)
-            case ChatLine(room=room, username=name, text=text) if name == SYSTEM_NAME:
-                self._log.debug("chat", room=room, name=name, text=text)
             case ChatLine(room=room, username=name, text=text):
-                self._log.info("chat", room=room, name=name, text=text)
+                self.chat = (*self.chat[-_MOST_CHAT_LINES + 1 :], status.ChatLine(name, text, room))
+                tell = self._log.debug if name == SYSTEM_NAME else self._log.info
+                tell("chat", room=room, name=name, text=text)
             case OpponentGone(gone=True):
                 self._log.info("opponent.gone")
             case OpponentGone():
@@ -201,20 +198,20 @@ class GameLog:
 
     def _read_full(self, full: GameFull) -> None:
         is_first, self._full = self._full is None, full
-        plies = len(full.state.moves.split())
+        moves = full.state.moves.split()
+        plies = len(moves)
         self._log.info("game.state", white=full.white, black=full.black, variant=full.variant.key, plies=plies)
         self._colour = full.colour_of(self._our_id) or self._announced_colour or Colour.WHITE
-        is_new = plies <= _MOST_PLIES_OF_A_NEW_GAME
         if is_first and not full.state.status.is_over:
-            self._log_start(full, None if is_new else plies)
+            self._log_start(full, plies)
         elif self._stream_was_lost and not is_first:
             self._log.info("stream.restored", plies=plies)
         self._stream_was_lost = False
-        if is_first and not is_new:
-            self._set_board(full, full.state.moves.split())
+        if is_first and plies > _MOST_PLIES_OF_A_NEW_GAME:
+            self._set_board(full, moves)
         self._read_state(full, full.state, fresh=True)
 
-    def _log_start(self, full: GameFull, plies: int | None) -> None:
+    def _log_start(self, full: GameFull, plies: int) -> None:
         opponent = full.player(self._colour.other)
         facts = {
             "opponent": opponent,
@@ -229,7 +226,7 @@ class GameLog:
             "tournament": full.tournament_id,
             "url": f"{self._url}/{full.id}",
         }
-        if plies is None:
+        if plies <= _MOST_PLIES_OF_A_NEW_GAME:
             self._log.info("game.start", **facts)
         else:
             self._log.info("game.resume", plies=plies, **facts)
@@ -276,9 +273,11 @@ class GameLog:
         ours = side == self._colour
         chosen = self._sent.pop((ply, played), None) if ours else None
         it = SearchInfo() if chosen is None else chosen.summary
-        clocks = state is not None and (full.clock is not None or full.days_per_turn is not None)
-        clock_ms = state.time_ms(Colour(side)) if state is not None and clocks else 0
-        self.played = (*self.played, _played(ply, san, clock_ms, chosen, self._colour))
+        has_clocks = full.clock is not None or full.days_per_turn is not None
+        clocks_s: dict[Colour, float | None] = dict.fromkeys(Colour)
+        if state is not None and has_clocks:
+            clocks_s = {colour: state.time_ms(colour) / 1000 for colour in Colour}
+        self.played = (*self.played, _played(ply, san, clocks_s[Colour(side)], chosen, self._colour))
         self._log.info(
             "game.move",
             number=number,
@@ -286,8 +285,8 @@ class GameLog:
             by="us" if ours else "opponent",
             san=san,
             move=played,
-            our_clock_s=state.time_ms(self._colour) / 1000 if state is not None and clocks else None,
-            their_clock_s=state.time_ms(self._colour.other) / 1000 if state is not None and clocks else None,
+            our_clock_s=clocks_s[self._colour],
+            their_clock_s=clocks_s[self._colour.other],
             score=it.score or None,
             depth=it.depth or None,
             nps=it.nps or None,
@@ -341,9 +340,9 @@ class GameLog:
         return "agreement" if outcome is None else _DRAWS_ON_THE_BOARD.get(outcome.ending, "agreement")
 
 
-def _played(ply: int, san: str, clock_ms: int, chosen: ChosenMove | None, colour: Colour) -> PlayedMove:
+def _played(ply: int, san: str, clock_s: float | None, chosen: ChosenMove | None, colour: Colour) -> PlayedMove:
     """Return a move with what is known of it. Lichess may send a zero for a clock, which says nothing."""
-    clock_s = clock_ms / 1000 or None
+    clock_s = clock_s or None
     if chosen is None:
         return PlayedMove(ply, san, clock_s)
     it = chosen.summary
