@@ -39,12 +39,6 @@ _NOT_FOR_THE_OPPONENT: Final = "I do not tell my opponent."
 
 
 @dataclass(frozen=True, slots=True)
-class _Players:
-    me: Player
-    opponent: Player
-
-
-@dataclass(frozen=True, slots=True)
 class ChatFacts:
     """What we tell of the game and the bot, as it is when somebody asks."""
 
@@ -82,13 +76,9 @@ class Chat:
         self._done = {kind for kind in LimitedAction if done[kind]}
         self._hello_waits = False
         """Whether the greeting names the engine, which has not reported its name yet."""
-        self._players: _Players | None = None
-        self._is_rated = False
-        self._variant = ""
+        self._full: GameFull | None = None
         self._was_watched = False
         """Whether the game was seen while it went on; else it may have ended long ago."""
-        self._no_wait: str | None = None
-        """Why nobody can be given more time for the first move."""
         self._proposal_waits = False
         """Whether another level may be proposed, once the engine has told which it has."""
         self._colour = Colour.WHITE
@@ -107,17 +97,17 @@ class Chat:
                 self._hello_waits = goes_on = not full.state.status.is_over
                 if goes_on and full.clock is None and self._is_against_human:
                     yield ReadChat(self._game_id)  # Lichess does not repeat what was said between two visits
-            case StreamEvent(event=ChatLine() as line) if self._players is not None:
-                yield from self._answer([line], self._players, now)
+            case StreamEvent(event=ChatLine() as line) if self._full is not None:
+                yield from self._answer([line], now)
             case CommandDone(command=ReadChat(), answer=tuple() as lines):
                 self._missed = self._since_our_last([line for line in lines if isinstance(line, ChatLine)])
             case BestMove(summary=summary) if summary.depth:
                 self._last_search = summary
         if self._hello_waits:
             yield from self._say_hello(self._greeting.hello, self._greeting.hello_spectators)
-        if self._missed and self._players is not None and self._facts.engine_name():
+        if self._missed and self._full is not None and self._facts.engine_name():
             missed, self._missed = self._missed, ()
-            yield from self._answer(missed, self._players, now)
+            yield from self._answer(missed, now)
         if self._proposal_waits and (levels := self._facts.levels()) is not None:
             self._proposal_waits = False
             yield from self._propose_level(levels)
@@ -142,38 +132,44 @@ class Chat:
         return asked or (self._was_watched and self._is_against_human and mode is ReviewMode.HUMANS)
 
     @property
+    def _game(self) -> GameFull:
+        assert self._full is not None, "nothing is said before the first full state"
+        return self._full
+
+    @property
+    def _me(self) -> Player:
+        return self._game.player(self._colour)
+
+    @property
+    def _opponent(self) -> Player:
+        return self._game.player(self._colour.other)
+
+    @property
     def _is_against_human(self) -> bool:
-        opponent = self._players.opponent if self._players else None
-        return opponent is not None and not opponent.is_bot and opponent.ai_level is None
+        return self._full is not None and not self._opponent.is_bot and self._opponent.ai_level is None
 
     def _read_full(self, full: GameFull) -> None:
-        self._colour = colour = full.colour_of(self._our_id) or Colour.BLACK
-        self._players = _Players(full.player(colour), full.player(colour.other))
-        self._is_rated, self._variant = full.rated, full.variant.key
+        self._full, self._colour = full, full.colour_of(self._our_id) or Colour.BLACK
         self._missed = ()
         self._was_watched |= not full.state.status.is_over
-        if full.tournament_id is not None:
-            self._no_wait = "In an arena, Lichess decides how long it waits for the first move."
-        elif full.clock is None:
-            self._no_wait = "I abort no game without a clock: take your time."
         begins = len(full.state.moves.split()) < Abort.before_plies and not full.state.status.is_over
-        self._proposal_waits = begins and not (full.rated or self._players.opponent.is_bot)
+        self._proposal_waits = begins and not (full.rated or self._opponent.is_bot)
 
     def _say_once(
         self, kind: LimitedAction, to_the_opponent: str | None, to_spectators: str | None
     ) -> Iterator[Action]:
         """Say something at most once in a game: it is recorded before it is sent."""
-        if kind in self._done or self._players is None:
+        if kind in self._done or self._full is None:
             return
         self._done.add(kind)
-        if self._players.opponent.ai_level is not None:
+        if self._opponent.ai_level is not None:
             to_the_opponent = None
         lines = {ChatRoom.PLAYER: to_the_opponent, ChatRoom.SPECTATOR: to_spectators}
         if any(lines.values()):
             yield RecordAction(kind)
         for room, text in lines.items():
             if text:
-                yield self._say(room, self._filled(text, self._players))
+                yield self._say(room, self._filled(text))
 
     # Commands
 
@@ -181,7 +177,7 @@ class Chat:
         ours = (number for number, line in enumerate(lines, 1) if user_id(line.username) == self._our_id)
         return lines[max(ours, default=0) :]
 
-    def _answer(self, lines: Sequence[ChatLine], players: _Players, now: float) -> Iterator[Action]:
+    def _answer(self, lines: Sequence[ChatLine], now: float) -> Iterator[Action]:
         """Do what lines of one room ask for, and answer the last command.
 
         Too soon after another answer, a command takes effect without one.
@@ -193,7 +189,7 @@ class Chat:
         if not self._commands_left[room]:
             return
         # By kind of action: of several answers, or levels chosen, only the last one counts.
-        latest = {type(action): action for line in lines for action in self._obey(line, room, players)}
+        latest = {type(action): action for line in lines for action in self._obey(line, room)}
         if now < self._quiet_until.get(room, now):
             latest.pop(Say, None)
         if Say in latest:
@@ -201,17 +197,15 @@ class Chat:
         self._commands_left[room] -= bool(latest)
         yield from latest.values()
 
-    def _obey(self, line: ChatLine, room: ChatRoom, players: _Players) -> Iterator[Action]:
+    def _obey(self, line: ChatLine, room: ChatRoom) -> Iterator[Action]:
         """Yield what a line asks for, if it is a command."""
         asked = command_in(line.text)
         if asked is not None and line.username != SYSTEM_NAME:
-            yield from self._run(*asked, room, user_id(line.username), players)
+            yield from self._run(*asked, room, user_id(line.username))
 
-    def _run(
-        self, command: str, arguments: Sequence[str], room: ChatRoom, author: str, players: _Players
-    ) -> Iterator[Action]:
+    def _run(self, command: str, arguments: Sequence[str], room: ChatRoom, author: str) -> Iterator[Action]:
         """Do what a command asks for, or tell what it asks; nothing for an unknown one."""
-        is_opponent = author == players.opponent.id
+        is_opponent = author == self._opponent.id
         match command:
             case "level" | "levels" | "lvl" if arguments:
                 yield from self._choose_level(arguments[0], room, may_choose=room is ChatRoom.PLAYER and is_opponent)
@@ -222,19 +216,19 @@ class Chat:
             case _:
                 # The opponent reads the players' room, whoever asks there.
                 may_see_search = room is ChatRoom.SPECTATOR and not is_opponent
-                text = self._answer_to(command, room, players, may_see_search=may_see_search)
+                text = self._answer_to(command, room, may_see_search=may_see_search)
                 if text is not None:
                     yield self._say(room, text)
 
-    def _answer_to(self, command: str, room: ChatRoom, players: _Players, *, may_see_search: bool) -> str | None:
+    def _answer_to(self, command: str, room: ChatRoom, *, may_see_search: bool) -> str | None:
         """Return the answer to a command that only asks; None for others."""
-        facts = self._facts
+        facts, opponent = self._facts, self._opponent
         engine = facts.engine_name() or "an engine that is still starting"
         match command:
             case "help" | "commands":
                 return _HELP[room]
             case "name":
-                return f"{players.me} runs lichessbot {__version__} with {engine}."
+                return f"{self._me} runs lichessbot {__version__} with {engine}."
             case "motor":
                 return f"I play with {engine}."
             case "level" | "levels" | "lvl":
@@ -245,18 +239,18 @@ class Chat:
                 trip = None if ping_s is None else f"My last move took {ping_s * 1000:.0f} ms to Lichess and back."
                 return trip or "I have not measured a move of this game yet."
             case "variants":
-                rules = facts.config.challenge.rules_for(is_bot=players.opponent.is_bot)
+                rules = facts.config.challenge.rules_for(is_bot=opponent.is_bot)
                 return f"I play {', '.join(rules.variants or Variant)}."
             case "draw":
-                return draw_resign.describe(facts.engine().draw_or_resign, players.opponent)
+                return draw_resign.describe(facts.engine().draw_or_resign, opponent)
             case "takeback":
-                return texts.takebacks(facts.config, players.opponent, facts.takebacks_granted())
+                return texts.takebacks(facts.config, opponent, facts.takebacks_granted())
             case "queue":
                 names = ", ".join(facts.waiting())
                 return f"Waiting for a game: {names}" if names else "Nobody is waiting for a game."
             case "stats":
-                against = texts.results(facts.scores.against(players.opponent.id or ""))
-                return f"All games: {texts.results(facts.scores.total)}. {players.opponent}: {against}."
+                against = texts.results(facts.scores.against(opponent.id or ""))
+                return f"All games: {texts.results(facts.scores.total)}. {opponent}: {against}."
             case "eval" | "pv" if not may_see_search:
                 return _NOT_FOR_THE_OPPONENT
             case "eval":
@@ -282,21 +276,25 @@ class Chat:
 
     def _wait_longer(self, room: ChatRoom) -> Iterator[Action]:
         """Give the opponent more time for the first move, or say why not."""
-        if self._no_wait is not None or not self._waits_left:
-            yield self._say(room, self._no_wait or "I have waited long enough.")
-            return
-        self._waits_left -= 1
-        yield PostponeAbort()
-        yield self._say(room, f"I wait {self._more_time_s:.0f} seconds longer for the first move.")
+        if self._game.tournament_id is not None:
+            yield self._say(room, "In an arena, Lichess decides how long it waits for the first move.")
+        elif self._game.clock is None:
+            yield self._say(room, "I abort no game without a clock: take your time.")
+        elif not self._waits_left:
+            yield self._say(room, "I have waited long enough.")
+        else:
+            self._waits_left -= 1
+            yield PostponeAbort()
+            yield self._say(room, f"I wait {self._more_time_s:.0f} seconds longer for the first move.")
 
     # Levels
 
     def _choose_level(self, wanted: str, room: ChatRoom, *, may_choose: bool) -> Iterator[Action]:
         """Play at the wanted level, or say why not."""
-        levels = self._facts.levels()
+        engine, levels = self._facts.engine(), self._facts.levels()
         if not may_choose:
             yield self._say(room, "Only my opponent can choose my level, in the players' chat.")
-        elif self._is_rated or levels is None or not self._facts.engine().level_in_chat or not _LEVEL.fullmatch(wanted):
+        elif self._game.rated or levels is None or not engine.level_in_chat or not _LEVEL.fullmatch(wanted):
             yield self._say(room, self._how_to_choose())
         elif wanted != "full" and (nearest := nearest_level(int(wanted), levels)) != int(wanted):
             yield self._say(room, f"My levels go from {levels[0]} to {levels[1]}; the nearest is {nearest}.")
@@ -305,12 +303,12 @@ class Chat:
             yield ChooseLevel(level)
             # A search for our move goes on as it is.
             start = "After this move" if self._facts.board().turn == self._colour else "From my next move on"
-            yield self._say(room, f"{start} I play at {texts.strength(self._facts.engine(), level)}.")
+            yield self._say(room, f"{start} I play at {texts.strength(engine, level)}.")
 
     def _how_to_choose(self) -> str:
         """Say how the opponent can choose a level, or why not."""
         levels = self._facts.levels()
-        if self._is_rated:
+        if self._game.rated:
             return "A rated game has one strength for everybody: levels can be chosen in casual games."
         if not self._facts.engine().level_in_chat:
             return "It cannot be chosen in the chat."
@@ -321,10 +319,10 @@ class Chat:
 
     def _propose_level(self, levels: tuple[int, int]) -> Iterator[Action]:
         """Propose another level once in a game, if the latest results were lopsided."""
-        engine, players = self._facts.engine(), self._players
-        if players is None or not (engine.propose_level and engine.level_in_chat):
+        engine = self._facts.engine()
+        if not (engine.propose_level and engine.level_in_chat):
             return
-        results = self._facts.level_results(players.opponent.id or "", self._variant)
+        results = self._facts.level_results(self._opponent.id or "", self._game.variant.key)
         suggestion = suggested_level(results, engine.level, levels)
         if suggestion is not None:
             yield from self._say_once(LimitedAction.LEVEL_PROPOSAL, texts.proposal(suggestion), None)
@@ -332,9 +330,10 @@ class Chat:
     def _say(self, room: ChatRoom, text: str) -> Say:
         return Say(self._game_id, room, texts.cut(text))
 
-    def _filled(self, text: str, players: _Players) -> str:
-        rating = "" if players.me.rating is None else str(players.me.rating)
-        crosstable = texts.crosstable(self._facts.scores.against(players.opponent.id or ""))
-        name = self._greeting.name or str(players.me)
-        values = (str(players.me), str(players.opponent), self._facts.engine_name(), rating, crosstable, name)
+    def _filled(self, text: str) -> str:
+        me, opponent = self._me, self._opponent
+        rating = "" if me.rating is None else str(me.rating)
+        crosstable = texts.crosstable(self._facts.scores.against(opponent.id or ""))
+        name = self._greeting.name or str(me)
+        values = (str(me), str(opponent), self._facts.engine_name(), rating, crosstable, name)
         return fill_in(text, dict(zip(PLACEHOLDERS, values, strict=True)))
