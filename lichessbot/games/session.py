@@ -248,7 +248,6 @@ class GameSession:
         if self.over:
             self._context.store.note_left(self.game_id)
         self.suspend()
-        self._resolver = MoveResolver.nothing(self.game_id)
 
     def suspend(self) -> None:
         """Hold neither a stream nor an engine until the next `start`."""

@@ -116,11 +116,6 @@ class MoveResolver:
         sources = sources_for(config, hosts, EventLog(game_id))
         return cls(game_id, sources, config.online_moves.max_out_of_book_moves, emit)
 
-    @classmethod
-    def nothing(cls, game_id: str) -> Self:
-        """Make a resolver for a game that is over: it keeps no book or table open."""
-        return cls(game_id, (), 0, lambda answer: None)
-
     def ask(self, question: Question) -> SourceAnswer | None:
         """Return the answer without moves if no source can be asked; else have `question` answered through `emit`.
 
@@ -312,4 +307,4 @@ def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
 
 def _smaller(limit: int | None, other: int | None) -> int | None:
     """Return the smaller limit; None is no limit."""
-    return min(limit, other) if limit is not None and other is not None else limit if other is None else other
+    return min((it for it in (limit, other) if it is not None), default=None)
