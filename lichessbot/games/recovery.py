@@ -33,8 +33,8 @@ class GameRecovery:
         accounts = [user_id for known_url, user_id in store.remembered(Table.ACCOUNT) if known_url == url]
         self.our_id: str = accounts[-1] if accounts else ""
         """The id of our account at this server; empty if unknown."""
-        self._left_over: Sequence[tuple[str, str]] = store.left_over
-        self._left_over_by_days: Sequence[tuple[str, str]] = store.left_over_by_days
+        self._left_over = [_as_recorded(*it) for it in store.left_over]
+        self._left_over_by_days = [_as_recorded(*it, Speed.CORRESPONDENCE) for it in store.left_over_by_days]
         self._due_at = math.inf
         self._failed = False
         self._waits_for_list = bool(self.our_id and self._left_over)
@@ -62,10 +62,9 @@ class GameRecovery:
         A list of many correspondence games may lack some that go on: these are visited, too. Games that were joined
         without a list have been played or ended since.
         """
-        timed = [_as_recorded(*it) for it in self._left_over if not self._resumed]
-        by_days = [_as_recorded(*it, Speed.CORRESPONDENCE) for it in self._left_over_by_days]
-        self._left_over, self._left_over_by_days, self._waits_for_list = (), (), False
-        missing = [info for info in (*timed, *by_days) if info.game_id not in playing]
+        timed = [] if self._resumed else self._left_over
+        missing = [info for info in (*timed, *self._left_over_by_days) if info.game_id not in playing]
+        self._left_over, self._left_over_by_days, self._waits_for_list = [], [], False
         for info in missing:
             self._store.note_left(info.game_id)
         return missing
@@ -75,7 +74,7 @@ class GameRecovery:
         if not self._waits_for_list or now < self._due_at:
             return []
         self._waits_for_list, self._resumed = False, True
-        return [_as_recorded(*it) for it in self._left_over]
+        return self._left_over
 
     def is_another(self, account: Account) -> bool:
         """Return whether the token belongs to another account than before."""
@@ -85,9 +84,9 @@ class GameRecovery:
         """Store our account."""
         if self.is_another(account):
             self._waits_for_list = False
-            for game_id, _ in (*self._left_over, *self._left_over_by_days):
-                self._store.note_left(game_id)
-            self._left_over = self._left_over_by_days = ()
+            for info in (*self._left_over, *self._left_over_by_days):
+                self._store.note_left(info.game_id)
+            self._left_over, self._left_over_by_days = [], []
         self.our_id = account.id
         self._store.replace(Table.ACCOUNT, single=1, url=self._url, id=account.id)
 
