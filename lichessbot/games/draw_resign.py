@@ -107,20 +107,21 @@ class DrawResignPolicy:
         """Decide what to do with our move, or instead of it."""
         if self._offered_earlier:
             self._offered_earlier, self._last_offer_ply = False, it.ply
+        resigns = self._resigns(it)
         # An offered draw is better than resigning, even if draws are switched off.
-        if self._accepts(it) or (it.offered and self._resigns(it)):
+        if self._accepts(it) or (it.offered and resigns):
             return Decision.DRAW
         if self._offers(it):
             self._last_offer_ply = it.ply
             return Decision.DRAW
-        return Decision.RESIGN if self._resigns(it) else Decision.PLAY_ON
+        return Decision.RESIGN if resigns else Decision.PLAY_ON
 
     def _accepts(self, it: PositionFacts) -> bool:
-        scores_cp = self._latest(it.ply, self.rules.offer_draw_moves)
         if not (it.offered and self._agrees_to_draws(it)):
             return False
         if self._is_drawn_by_table(it):
             return True
+        scores_cp = self._latest(it.ply, self.rules.offer_draw_moves)
         if not scores_cp:
             return False
         highest_cp = max(scores_cp)

@@ -45,14 +45,13 @@ def doubt(answer: BestMove) -> float:
     scores = [it.centipawns for it in latest if it.centipawns is not None]
     # Scores of even and odd depths differ, as the side that moves last gains by it.
     fall_cp = max((before - after for before, after in zip(scores, scores[2:], strict=False)), default=0)
-    best = answer.lines[0].centipawns if answer.lines else None
-    rivals = [it for it in answer.lines[1:] if it.centipawns is not None and best is not None]
-    close = sum(best - (it.centipawns or 0) <= _RIVAL_CP for it in rivals if best is not None)
+    best, *others = [it.centipawns for it in answer.lines] or [None]
+    rivals = 0 if best is None else sum(best - other <= _RIVAL_CP for other in others if other is not None)
     found = (
         _DOUBT_PER_CHANGE * sum(changes)
         + _DOUBT_BY_LAST_CHANGE * (changes[-1:] == [True])
         + max(0, fall_cp) / _FALL_OF_FULL_DOUBT_CP
-        + _DOUBT_PER_RIVAL * close
+        + _DOUBT_PER_RIVAL * rivals
     )
     return min(1.0, max(found, _ORDINARY_DOUBT if len(latest) < _FEWEST_DEPTHS else 0.0))
 
@@ -63,8 +62,8 @@ def human_factor(board: Board, move: str, answer: BestMove | SourceAnswer | None
     pace = min(1.0, _FIRST_MOVE + (1 - _FIRST_MOVE) * own_moves / _OPENING_MOVES)
     if answer is None:
         return pace * _ONLY_MOVE
-    takes_back = bool(board.moves) and board.moves[-1][2:4] == move[2:4] and board.piece_at(move[2:4]) is not None
-    if takes_back:
+    target = move[2:4]
+    if board.moves and board.moves[-1][2:4] == target and board.piece_at(target) is not None:
         return pace * _RECAPTURE
     if isinstance(answer, SourceAnswer) or not answer.iterations:
         return pace * _KNOWN_MOVE

@@ -78,13 +78,12 @@ class ExplorerServer(_OnlineSource[ExplorerConfig]):
         """Raises ApiError."""
         board, source = question.board, self._config.source
         query: dict[str, object] = {"fen": board.fen(), "moves": _MOST_MOVES, "topGames": 0}
-        parse_reply: Callable[[bytes], Explorer] = partial(parse, Explorer)
         if source is not ExplorerSource.MASTERS:
             query |= {"variant": _variant(question), "recentGames": 0}
-        if source is ExplorerSource.PLAYER:
-            query |= {"player": self._player, "color": board.turn}
-            parse_reply = parse_growing_explorer
         growing = source is ExplorerSource.PLAYER
+        if growing:
+            query |= {"player": self._player, "color": board.turn}
+        parse_reply = parse_growing_explorer if growing else partial(parse, Explorer)
         known = self._ask(f"/{source.value}", query, until, parse_reply, with_token=True, growing=growing)
         return self._best(known, board)
 
@@ -241,7 +240,7 @@ class ChessdbTables(_OnlineSource[OnlineTableConfig]):
         return _suggestion(tuple(it.uci for it in keeping), wdl, self._config.move_quality)
 
 
-def _suggestion(keeping: tuple[str, ...], wdl: int | None, quality: TableQuality) -> Suggestion | None:
+def _suggestion(keeping: tuple[str, ...], wdl: int, quality: TableQuality) -> Suggestion | None:
     """Return the moves that keep the result of the position, best first."""
     return Suggestion(keeping, wdl=wdl, choice=quality is TableQuality.SUGGEST) if keeping else None
 
