@@ -112,9 +112,9 @@ class MoveSearch:
         self._last_id = 0
         self._pending: _Pending | None = None
         self._pondering = Pondering()
-        self._engine_is_new = False
+        self._engine_restarts = False
         """An engine failed or was slow to start, and it or its successor is still starting."""
-        self._engine_is_unknown = True
+        self._engine_starts = True
         """The process to search next has not told that it is ready."""
         self._first_id = 1
         """Of the searches by that process."""
@@ -185,16 +185,16 @@ class MoveSearch:
         """Note any answer of an engine or of the fallback; it may belong to a ponder search."""
         self._pondering.note_answer(answer)
         if not (self.has_failed and self.awaits(answer.search_id)):
-            self._engine_is_new = False
-            self._engine_is_unknown &= answer.search_id < self._first_id
+            self._engine_restarts = False
+            self._engine_starts &= answer.search_id < self._first_id
 
     def engine_is_gone(self) -> None:
         """Note that another process searches next, which is as slow to start as the first one."""
-        self._engine_is_unknown, self._first_id = True, self._last_id + 1
+        self._engine_starts, self._first_id = True, self._last_id + 1
 
     def engine_is_ready(self, clock: GameClock, now: float) -> None:
         """Give an engine that has started the usual time to think."""
-        self._engine_is_new = self._engine_is_unknown = False
+        self._engine_restarts = self._engine_starts = False
         pending = self._pending
         if pending is not None and pending.stage is Stage.STARTING and isinstance(pending.search, Search):
             pending.stage = Stage.SEARCHING
@@ -203,7 +203,7 @@ class MoveSearch:
     def engine_died(self, search_id: int | None) -> None:
         """Note that the next engine has yet to start."""
         self._pondering.engine_failed(search_id)
-        self._engine_is_new = True
+        self._engine_restarts = True
 
     # Asking
 
@@ -225,10 +225,9 @@ class MoveSearch:
             limit_s = position.clock.think_limit_s(self.engine, search.limits, now)
             self._pending = _Pending(search, Stage.SEARCHING, now + limit_s)
             yield PonderHit(search.search_id)
-            early = self._pondering.early_answer(search)
-            if early is not None:
-                yield TakeAnswer(early)
-        elif self._engine_is_new and not position.clock.affords_engine_start(now):
+            if self._pondering.early_answer is not None:
+                yield TakeAnswer(self._pondering.early_answer)
+        elif self._engine_restarts and not position.clock.affords_engine_start(now):
             # The daemon moves. The new engine searches as well, so that it has started by one of the next moves:
             # waiting for it at every move would cost most of the clock.
             start = self._start(position, now, root_moves=root_moves)
@@ -258,7 +257,7 @@ class MoveSearch:
             yield self._start(position, now, root_moves=pending.search.root_moves)
         elif pending.stage is Stage.STARTING:
             # Killing it would not help: the next one would start as slowly.
-            self._engine_is_new = True
+            self._engine_restarts = True
             self._last_id += 1
             yield self._fall_back(replace(pending.search, search_id=self._last_id), position, now)
         else:
@@ -276,7 +275,7 @@ class MoveSearch:
         assert isinstance(pending.search, Search), "only an engine is replaced"
         yield KillEngine(reason)
         self._pondering.engine_failed(pending.search.search_id)
-        self._engine_is_new = True
+        self._engine_restarts = True
         if not pending.second_try and position.clock.affords_engine_start(now):
             yield self._start(position, now, root_moves=pending.search.root_moves, second_try=True)
         elif (wait_s := self._affordable_wait_s(position.clock, now)) is not None:
@@ -303,8 +302,8 @@ class MoveSearch:
         limits = clock.limits(self.engine, now)
         search = Search.of(self._last_id, board, limits, root_moves)
         stage, limit_s = Stage.SEARCHING, clock.think_limit_s(self.engine, limits, now)
-        if self._engine_is_new or self._engine_is_unknown:
-            stage, limit_s = Stage.STARTING, clock.start_limit_s(limit_s, now, first=not self._engine_is_new)
+        if self._engine_restarts or self._engine_starts:
+            stage, limit_s = Stage.STARTING, clock.start_limit_s(limit_s, now, first=not self._engine_restarts)
         self._pending = _Pending(search, stage, now + limit_s, second_try)
         return StartSearch(search)
 
@@ -314,7 +313,8 @@ class Pondering:
 
     def __init__(self) -> None:
         self._search: Search | None = None
-        self._early: BestMove | None = None
+        self.early_answer: BestMove | None = None
+        """The answer to the latest ponder search if it came before the ponder hit, as some engines send it."""
         self._latest_id: int | None = None
         self._is_answered = True
         """The latest ponder search, or one after it, has an answer."""
@@ -352,16 +352,11 @@ class Pondering:
         return search.without_ponder() if search is not None and search.moves == moves else None
 
     def note_answer(self, answer: BestMove) -> None:
-        """Keep an answer that came before the ponder hit, as some engines send it."""
+        """Note any answer; it may come before the ponder hit."""
         if self._latest_id is not None and answer.search_id >= self._latest_id:
             self._is_answered = True
         if self._search is not None and self._search.search_id == answer.search_id:
-            self._early = answer
-
-    def early_answer(self, search: Search) -> BestMove | None:
-        """Return the answer that came before the hit."""
-        early = self._early
-        return early if early is not None and early.search_id == search.search_id else None
+            self.early_answer = answer
 
     def engine_failed(self, search_id: int | None) -> None:
         """Ponder no more in this game if the engine failed at the latest ponder search, hit or missed, or at its end.
@@ -373,4 +368,4 @@ class Pondering:
             self._given_up = True
 
     def discard(self) -> None:
-        self._search = self._early = None
+        self._search = self.early_answer = None
