@@ -35,7 +35,7 @@ from lichessbot.lichess.models import (
     OpponentGone,
     StreamLine,
 )
-from lichessbot.lichess.positions import lacks_last_move, line_in_san, start_board
+from lichessbot.lichess.positions import lacks_last_move, line_in_san, plies_in_common, start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamRefused
 from lichessbot.log import EventLog, counted
 from lichessbot.move_sources.models import SourceAnswer
@@ -241,14 +241,14 @@ class GameLog:
                 board.push(move)
         except (InvalidFen, InvalidMove, InvalidVariant):
             return
-        known = _common(self._moves, moves)
+        known = plies_in_common(self._moves, moves)
         self.played = (*self.played[:known], *played[known:])
         self._moves = list(moves)
 
     def _read_state(self, full: GameFull, state: GameState, *, fresh: bool) -> None:
         """Log what is new in a state. One that does not continue the known moves counts only if it is `fresh`."""
         moves = state.moves.split()
-        known = _common(self._moves, moves)
+        known = plies_in_common(self._moves, moves)
         if known < len(self._moves) and not fresh:
             return
         if known < len(self._moves) or not self._moves:
@@ -375,13 +375,6 @@ def described(chosen: ChosenMove, colour: Colour) -> Evaluation:
         line=line,
         line_san=tuple(line_in_san(chosen.board, line)),
     )
-
-
-def _common(known: list[str], moves: list[str]) -> int:
-    """Return how many moves both begin with."""
-    if moves[: len(known)] == known:
-        return len(known)
-    return next(ply for ply, move in enumerate(known) if moves[ply : ply + 1] != [move])
 
 
 def time_control(full: GameFull) -> str:

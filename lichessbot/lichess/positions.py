@@ -1,7 +1,8 @@
 """Positions as Lichess tells them: where a game begins, what a player has beside the board, and how it ended."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from engine.facade import Board, InvalidMove
 from lichessbot.lichess.enums import Variant
@@ -31,6 +32,11 @@ def line_in_san(board: Board, line: Sequence[str]) -> Iterator[str]:
         except InvalidMove:
             return
         yield san
+
+
+def plies_in_common(moves: Iterable[str], others: Iterable[str]) -> int:
+    """Return how many moves both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(moves, others, strict=False)))
 
 
 def holdings(board: Board, side: str) -> str:

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Final
 
 from lichessbot.games.actions import GameOver
@@ -11,6 +10,7 @@ from lichessbot.games.recording.archive import ArchivedGame
 from lichessbot.inbox import Report
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import STANDARD_START, ChatLine, GameFinish, GameFull, GameInfo, GameState
+from lichessbot.lichess.positions import plies_in_common
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage import game_records
 from lichessbot.storage.database import Statement
@@ -103,8 +103,7 @@ class GameRecorder:
     def _read(self, full: GameFull, state: GameState, received_at: float, *, fresh: bool) -> None:
         """Take over a state; one that does not continue the known moves may be an old line, unless it is `fresh`."""
         moves, known = state.moves.split(), len(self._moves)
-        pairs = zip(self._moves.values(), moves, strict=False)
-        same = sum(1 for _ in takewhile(lambda pair: pair[0].move == pair[1], pairs))
+        same = plies_in_common((it.move for it in self._moves.values()), moves)
         if self._record is None or (same < known and not fresh):
             return
         for ply in range(same + 1, known + 1):
