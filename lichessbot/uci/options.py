@@ -51,23 +51,20 @@ class Option:
     def read(cls, words: Sequence[str]) -> Self | None:
         """Parse the words after `option`; None if they are not a UCI option."""
         fields = _fields(words)
-        kind = " ".join(fields.get("type", [[]])[0])
-        name = " ".join(fields.get("name", [[]])[0])
+        name, kind, least, most, default = (
+            next(iter(fields[key]), "") for key in ("name", "type", "min", "max", "default")
+        )
         if not name or kind not in tuple(OptionKind):
             return None
-        least, most = (_number(fields.get(bound, [[]])[0]) for bound in ("min", "max"))
-        choices = tuple(" ".join(choice) for choice in fields.get("var", []))
-        return cls(name, OptionKind(kind), least, most, choices, " ".join(fields.get("default", [[]])[0]))
+        return cls(name, OptionKind(kind), _number(least), _number(most), tuple(fields["var"]), default)
 
     def objection(self, value: object) -> str | None:
         """Return what is expected instead of `value`; None if it is valid."""
         if self.kind is OptionKind.CHECK:
             return None if isinstance(value, bool) else "expected true or false"
         if self.kind is OptionKind.SPIN:
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            low = self.least is not None and whole and int(str(value)) < self.least
-            high = self.most is not None and whole and int(str(value)) > self.most
-            return None if whole and not (low or high) else f"expected a whole number{self._range}"
+            fits = type(value) is int and self.nearest(value) == value
+            return None if fits else f"expected a whole number{self._range}"
         if self.kind is OptionKind.COMBO:
             known = [choice.lower() for choice in self.choices]
             return None if _text(value).lower() in known else f"expected one of {', '.join(self.choices)}"
@@ -182,22 +179,22 @@ class Options:
 _KEYWORDS: Final = ("name", "type", "default", "min", "max", "var")
 
 
-def _fields(words: Sequence[str]) -> dict[str, list[list[str]]]:
-    """Return the words after each keyword; names may have several words, keywords may repeat."""
-    fields: dict[str, list[list[str]]] = {}
+def _fields(words: Sequence[str]) -> dict[str, list[str]]:
+    """Return the texts after each keyword; names may have several words, keywords may repeat."""
+    fields: dict[str, list[list[str]]] = {keyword: [] for keyword in _KEYWORDS}
     current: list[str] = []
     for word in words:
-        if word in _KEYWORDS:
+        if word in fields:
             current = []
-            fields.setdefault(word, []).append(current)
+            fields[word].append(current)
         else:
             current.append(word)
-    return fields
+    return {keyword: [" ".join(text) for text in texts] for keyword, texts in fields.items()}
 
 
-def _number(words: Sequence[str]) -> int | None:
+def _number(text: str) -> int | None:
     try:
-        return int("".join(words))
+        return int(text.replace(" ", ""))
     except ValueError:
         return None
 
