@@ -154,21 +154,24 @@ class GameArchive:
         path = game.path(config.pgn_directory, config.pgn_file_grouping)
         config.pgn_directory.mkdir(parents=True, exist_ok=True)
         text = pgn_of(record, game.moves, config.url)
-        _write(path, text, append=config.pgn_file_grouping is not PgnGrouping.GAME)
+        write = _replace if config.pgn_file_grouping is PgnGrouping.GAME else _append
+        write(path, text)
         self._log.debug("pgn.written", game=record.id, file=path)
 
 
-def _write(path: Path, text: str, *, append: bool) -> None:
-    """Write all of the text or nothing: half a game would damage the file. Raises OSError."""
-    if not append:
-        part = path.with_name(f".{path.name}.part")
+def _replace(path: Path, text: str) -> None:
+    """Write a file with this text, in place of one of that name. Raises OSError."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    try:
+        _append(part, text)
+        part.replace(path)
+    finally:
         part.unlink(missing_ok=True)
-        try:
-            _write(part, text, append=True)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-        return
+
+
+def _append(path: Path, text: str) -> None:
+    """Append all of the text or nothing: half a game would damage the file. Raises OSError."""
     data = memoryview(text.encode("utf-8", "backslashreplace"))
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
