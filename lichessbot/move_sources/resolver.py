@@ -284,9 +284,14 @@ def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
         (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, player), explorer.variants),
     ]
     endings = LimitedSource(
-        Kind.ONLINE_ENDINGS, tables, None, egtb.min_time, egtb.max_time, egtb.max_pieces,
-        egtb.variants, repeats=True,
-    )  # fmt: skip
+        Kind.ONLINE_ENDINGS,
+        tables,
+        min_time=egtb.min_time,
+        max_time=egtb.max_time,
+        max_pieces=egtb.max_pieces,
+        variants=egtb.variants,
+        repeats=True,
+    )
     found = [endings] if egtb.enabled else []
     return found + [
         LimitedSource(

@@ -393,16 +393,20 @@ class UciEngine:
             self._lines[number] = summary
 
     def _report_move(self, search_id: int, move: str, ponder: str | None) -> None:
-        legal = None if move in ("(none)", "0000") else move
-        if not self._closing:
-            took_s = time.monotonic() - self._asked_at
-            lines = tuple(self._lines[number] for number in sorted(self._lines))
-            iterations = tuple(self._iterations.values())
-            self._emit(
-                BestMove(
-                    self._game_id, search_id, legal, self._summary, lines, took_s, ponder, self._asked_at, iterations
-                )
-            )
+        if self._closing:
+            return
+        answer = BestMove(
+            self._game_id,
+            search_id,
+            None if move in ("(none)", "0000") else move,
+            self._summary,
+            lines=tuple(self._lines[number] for number in sorted(self._lines)),
+            took_s=time.monotonic() - self._asked_at,
+            ponder=ponder,
+            asked_at=self._asked_at,
+            iterations=tuple(self._iterations.values()),
+        )
+        self._emit(answer)
 
     def _read_errors(self) -> None:
         """Log the first lines of error output of each second, and drop the others. Runs in a thread."""

@@ -72,7 +72,7 @@ class Reviewer:
         if record.result is None or context.config.greeting.review is ReviewMode.NEVER:
             return
         if is_wanted:
-            self._queue(game, context)
+            self._queue(game)
         elif record.opponent_id and record.opponent_title != BOT_TITLE:
             now, look_s = time.monotonic(), context.timeouts.review_look.total_seconds()
             self._listening[record.id] = _Listening(game, [now + number * look_s for number in _LOOKS])
@@ -84,7 +84,7 @@ class Reviewer:
                 listening = self._listening.get(game_id)
                 if listening is not None and any(_asks(it, listening.game) for it in lines):
                     del self._listening[game_id]
-                    self._queue(listening.game, self._shared)
+                    self._queue(listening.game)
             case CommandFailed(command=ReadChat() as command, error=error):
                 EventLog(command.game_id).debug("command.failed", command=command.kind(), error=error)
             case ReviewDone(game_id=game_id, lines=lines):
@@ -118,9 +118,9 @@ class Reviewer:
         assert self._context is not None, "set with the first game that is over"
         return self._context
 
-    def _queue(self, game: ArchivedGame, context: GameContext) -> None:
+    def _queue(self, game: ArchivedGame) -> None:
         if self._worker is None:
-            worker = _Worker(context.store, context.timeouts, self._emit)
+            worker = _Worker(self._shared.store, self._shared.timeouts, self._emit)
             worker.may_search(self._core_is_free)
             if not try_start(worker, EventLog(game.record.id)):
                 return  # the next game tries again
