@@ -8,8 +8,6 @@ never gets two different moves for one ply unless the stream was read in between
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from types import MappingProxyType
-from typing import Final
 
 from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.config import Config, EngineConfig
@@ -32,8 +30,6 @@ from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts, earliest, is_due
 from lichessbot.uci.search import ENGINE, FALLBACK, BestMove, EngineDied, EngineReady
 
-NOTHING_DONE: Final[Mapping[LimitedAction, int]] = MappingProxyType(dict.fromkeys(LimitedAction, 0))
-
 
 class Game:
     """The state of one game, from its announcement to its end."""
@@ -44,8 +40,8 @@ class Game:
         our_id: str,
         config: Config,
         timeouts: Timeouts,
-        announced_colour: Colour | None = None,
-        done: Mapping[LimitedAction, int] = NOTHING_DONE,
+        announced_colour: Colour | None,
+        done: Mapping[LimitedAction, int],
     ) -> None:
         """`done`: how often each limited action was done in this game by earlier processes."""
         self.game_id = game_id

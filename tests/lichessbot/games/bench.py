@@ -11,7 +11,7 @@ from lichessbot.games.actions import (
     ReopenStream,
     StartSearch,
 )
-from lichessbot.games.game import NOTHING_DONE, Game
+from lichessbot.games.game import Game
 from lichessbot.inbox import ListedGame, Report
 from lichessbot.lichess.commands import SendMove
 from lichessbot.lichess.enums import Colour
@@ -26,6 +26,7 @@ GAME = "abcd1234"
 US = "testbot"
 THEM = "ferdinand"
 TIMEOUTS = Timeouts()
+NOTHING_DONE = dict.fromkeys(LimitedAction, 0)
 REFUSED = Refused(400, "Not your turn, or game already over")
 UNREACHABLE = Unreachable("ConnectionError: reset")
 

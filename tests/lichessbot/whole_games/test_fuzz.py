@@ -16,7 +16,7 @@ from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingC
 from lichessbot.errors import UnreadableLine
 from lichessbot.games.actions import GameOver, StartSearch
 from lichessbot.games.chat.chat import Chat, ChatFacts
-from lichessbot.games.game import NOTHING_DONE, Game
+from lichessbot.games.game import Game
 from lichessbot.games.recording.pgn import pgn_of
 from lichessbot.games.recording.recorder import GameRecorder
 from lichessbot.lichess import models as events
@@ -29,6 +29,7 @@ from lichessbot.storage.game_records import Scores
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove
+from tests.lichessbot.games.bench import NOTHING_DONE
 
 DATA = Path(__file__).parents[2] / "data" / "lichess"
 QUICK = 2_000
@@ -146,7 +147,8 @@ class Victim:
     """A game in which it is our turn, and whose stream goes mad."""
 
     def __init__(self, chance: random.Random) -> None:
-        self.game = Game("abcd1234", "testbot", Config(engine=EngineConfig(own_book=False)), Timeouts())
+        config = Config(engine=EngineConfig(own_book=False))
+        self.game = Game("abcd1234", "testbot", config, Timeouts(), None, NOTHING_DONE)
         facts = ChatFacts(
             Config(greeting=GREETING),
             engine=EngineConfig,

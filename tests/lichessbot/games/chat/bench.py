@@ -6,7 +6,6 @@ from engine.facade import Board
 from lichessbot.config import Config, EngineConfig
 from lichessbot.games.actions import Action
 from lichessbot.games.chat.chat import Chat, ChatFacts
-from lichessbot.games.game import NOTHING_DONE
 from lichessbot.lichess.commands import Say
 from lichessbot.lichess.enums import ChatRoom
 from lichessbot.lichess.models import ChatLine, GameFull
@@ -14,6 +13,7 @@ from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.game_records import Result, Scores
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
+from tests.lichessbot.games.bench import NOTHING_DONE
 
 GAME, US = "abcd1234", "testbot"
 TIMEOUTS = Timeouts()
