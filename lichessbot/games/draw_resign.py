@@ -5,6 +5,7 @@ A move that was not searched has no score: it is skipped, and at such a move no 
 refutes do not count any more. A draw is offered with a move, and at most every 20 plies, as Lichess requires.
 """
 
+import math
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final, Self
@@ -73,15 +74,12 @@ class DrawResignPolicy:
         self._scores_cp: dict[int, int] = {}
         self._wdl: tuple[int, int] | None = None
         """The ply for which a tablebase was asked last, and its result."""
-        self._offered_earlier = offered_earlier
-        self._last_offer_ply: int | None = None
+        self._last_offer_ply = math.inf if offered_earlier else -math.inf
 
     def forget_from(self, ply: int) -> None:
         """Forget what is known of the positions after `ply` plies and more: if there were any, they were taken back."""
         self._wdl = None
         self._scores_cp = {known: it for known, it in self._scores_cp.items() if known < ply}
-        if self._last_offer_ply is not None:
-            self._last_offer_ply = min(self._last_offer_ply, ply)
 
     def note_score(self, ply: int, score: str) -> None:
         """Note the UCI score of the search after `ply` plies."""
@@ -105,8 +103,8 @@ class DrawResignPolicy:
 
     def decide(self, it: PositionFacts) -> Decision:
         """Decide what to do with our move, or instead of it."""
-        if self._offered_earlier:
-            self._offered_earlier, self._last_offer_ply = False, it.ply
+        # An offer of an earlier process, or before a takeback, was made at this ply at the latest.
+        self._last_offer_ply = min(self._last_offer_ply, it.ply)
         resigns = self._resigns(it)
         # An offered draw is better than resigning, even if draws are switched off.
         if self._accepts(it) or (it.offered and resigns):
@@ -156,8 +154,7 @@ class DrawResignPolicy:
         return self.rules.offer_draw_for_egtb_zero and self._wdl == (it.ply, 0)
 
     def _may_offer(self, it: PositionFacts) -> bool:
-        last = self._last_offer_ply
-        spaced = last is None or it.ply - last > _OFFER_SPACING_PLIES
+        spaced = it.ply - self._last_offer_ply > _OFFER_SPACING_PLIES
         return spaced and it.ply >= _OFFERABLE_PLIES and it.opponent.ai_level is None
 
     def _opponent_may_flag(self, it: PositionFacts) -> bool:
