@@ -104,7 +104,7 @@ class Chat:
             case BestMove(summary=summary) if summary.depth:
                 self._last_search = summary
         if self._hello_waits:
-            yield from self._say_hello(self._greeting.hello, self._greeting.hello_spectators)
+            yield from self._say_hello()
         if self._missed and self._full is not None and self._facts.engine_name():
             missed, self._missed = self._missed, ()
             yield from self._answer(missed, now)
@@ -112,8 +112,9 @@ class Chat:
             self._proposal_waits = False
             yield from self._propose_level(levels)
 
-    def _say_hello(self, *lines: str | None) -> Iterator[Action]:
+    def _say_hello(self) -> Iterator[Action]:
         """Greet both rooms, once the engine has a name if a greeting tells it."""
+        lines = self._greeting.hello, self._greeting.hello_spectators
         if self._facts.engine_name() or not any("{engine}" in line for line in lines if line):
             self._hello_waits = False
             yield from self._say_once(LimitedAction.GREETING, *lines)
