@@ -42,10 +42,10 @@ def doubt(answer: BestMove) -> float:
     latest = answer.iterations[-_LATEST_DEPTHS:]
     pairs = list(pairwise(latest))
     changes = [before.move != after.move for before, after in pairs]
-    scores = [it.centipawns for it in latest if it.centipawns is not None]
+    scores = [it.cp for it in latest if it.cp is not None]
     # Scores of even and odd depths differ, as the side that moves last gains by it.
     fall_cp = max((before - after for before, after in zip(scores, scores[2:], strict=False)), default=0)
-    best, *others = [it.centipawns for it in answer.lines] or [None]
+    best, *others = [it.cp for it in answer.lines] or [None]
     rivals = 0 if best is None else sum(best - other <= _RIVAL_CP for other in others if other is not None)
     found = (
         _DOUBT_PER_CHANGE * sum(changes)

@@ -119,7 +119,7 @@ def choose(lines: Sequence[SearchInfo], played: Mapping[str, int], known: int = 
     mate has no alternative.
     """
     best = lines[0] if lines else SearchInfo()
-    if best.centipawns is None or not best.move:
+    if best.cp is None or not best.move:
         return None
     repetitions = played.get(best.move, 0) + known
     margin = min(_MARGIN + _MARGIN_PER_REPETITION * repetitions, _LARGEST_MARGIN)
@@ -133,7 +133,7 @@ def choose(lines: Sequence[SearchInfo], played: Mapping[str, int], known: int = 
 
 def _expected_points(line: SearchInfo) -> float:
     """Return the expected points of a line; 0 for a mate for or against us."""
-    if line.centipawns is None:
+    if line.cp is None:
         return 0.0
-    centipawns = max(-_MAX_CP, min(line.centipawns, _MAX_CP))
-    return float(1 / (1 + 10 ** (-centipawns / _CP_FOR_TEN_TO_ONE)))
+    cp = max(-_MAX_CP, min(line.cp, _MAX_CP))
+    return float(1 / (1 + 10 ** (-cp / _CP_FOR_TEN_TO_ONE)))

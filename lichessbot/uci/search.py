@@ -72,8 +72,8 @@ class SearchInfo:
         return next(iter(self.pv.split()[1:2]), None)
 
     @property
-    def centipawns(self) -> int | None:
-        """The score for the side to move; None for a mate or without a score."""
+    def cp(self) -> int | None:
+        """The score for the side to move in centipawns; None for a mate or without a score."""
         return centipawns(self.score) if self.score.startswith("cp") else None
 
 

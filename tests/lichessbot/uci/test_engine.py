@@ -91,7 +91,7 @@ def test_our_engine_reports_several_lines_only_when_asked(start: Start, inbox: I
         assert [line.depth for line in answer.lines] == [3, 3, 3]
         assert answer.move == answer.lines[0].move
         assert answer.summary == answer.lines[0]
-        scores = [line.centipawns for line in answer.lines]
+        scores = [line.cp for line in answer.lines]
         assert None not in scores
         assert scores == sorted(scores, key=lambda score: -(score or 0))
 
