@@ -95,6 +95,8 @@ class UciEngine:
         self._iterations: dict[int, SearchInfo] = {}
         """The best line of each depth."""
         self._options = Options()
+        self._variant_names: dict[Variant, str | None] = {Variant.STANDARD: None}
+        """The variants that it plays, by its own names; None if it has no option for them."""
         self._introduced = False
         self._overhead_ms = config.move_overhead_ms
         self._values: dict[str, object] = {MULTI_PV: 1, CHESS960: False, OVERHEAD: config.move_overhead_ms}
@@ -147,7 +149,7 @@ class UciEngine:
     @property
     def variants(self) -> tuple[Variant, ...]:
         """The variants that it plays; known before its first answer."""
-        return announced_variants(self._options)
+        return tuple(self._variant_names)
 
     @property
     def levels(self) -> tuple[int, int] | None:
@@ -283,11 +285,12 @@ class UciEngine:
         self._told_to_stop_at = None
         self._summary = SearchInfo()
         self._lines, self._iterations = {}, {}
-        if search.variant not in self.variants:
-            self.kill(f"it does not play {search.variant}")
+        variant = Variant(search.variant)
+        if variant not in self._variant_names:
+            self.kill(f"it does not play {variant}")
             return
         self._set(MULTI_PV, search.multipv)
-        self._set(VARIANT, uci_name(self._options, Variant(search.variant)))
+        self._set(VARIANT, self._variant_names[variant])
         self._set(CHESS960, search.chess960)
         self._set(OVERHEAD, self._overhead_ms)
         commands = position_command(search), go_command(self._with_overhead(search))
@@ -318,6 +321,7 @@ class UciEngine:
         `ucinewgame` has engines such as Lc0 load their network now, which may take long, instead of at the first `go`.
         """
         self._introduced = True
+        self._variant_names = {it: uci_name(self._options, it) for it in announced_variants(self._options)}
         self.complaints = tuple(self._options.complaints(self.config))
         for complaint in self.complaints:
             self._log.warning("engine.option", complaint=complaint)
