@@ -25,7 +25,7 @@ from engine.facade import describe_build
 from lichessbot import __version__
 from lichessbot.cli.check import Check
 from lichessbot.cli.options import config_option, records_folder
-from lichessbot.config import Config, LoadedConfig, load_config
+from lichessbot.config import Config, LoadedConfig, dumped, load_config
 from lichessbot.config.credentials import (
     HIDDEN,
     TOKEN_VARIABLE,
@@ -33,7 +33,7 @@ from lichessbot.config.credentials import (
     without_password,
     without_queries,
 )
-from lichessbot.config.effective import dumped, every_key
+from lichessbot.config.effective import every_key
 from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.log import inert, silenced
 from lichessbot.storage.database import FILE_NAME, in_use

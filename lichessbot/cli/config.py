@@ -9,9 +9,9 @@ from typing import Final
 import click
 
 from lichessbot.cli.options import config_option
-from lichessbot.config import load_config, personalities
+from lichessbot.config import in_yaml, load_config, personalities
 from lichessbot.config.credentials import TOKEN_VARIABLE, token_problem
-from lichessbot.config.effective import effective, in_yaml
+from lichessbot.config.effective import effective
 from lichessbot.config.explanations import example as example_text
 from lichessbot.config.migration import Translation, translate_file, write
 from lichessbot.config.schema import schema as json_schema

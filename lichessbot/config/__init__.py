@@ -6,7 +6,7 @@ Offers the models of the sections, `load_config`, `reload`, how a token looks (`
 (`explanations`, `schema`), the values in force (`effective`), and translations of other bots' files (`migration`).
 """
 
-from lichessbot.config.base import LOOPBACK, host_and_port, is_loopback, listen_address
+from lichessbot.config.base import LOOPBACK, host_and_port, in_yaml, is_loopback, listen_address
 from lichessbot.config.challenge import ChallengeConfig, Rules
 from lichessbot.config.engine import (
     ELO,
@@ -34,6 +34,7 @@ from lichessbot.config.root import (
     dotted_values,
     fill_in,
 )
+from lichessbot.config.yaml_file import dumped
 
 __all__ = [
     "ELO",
@@ -61,10 +62,12 @@ __all__ = [
     "TournamentConfig",
     "credentials",
     "dotted_values",
+    "dumped",
     "effective",
     "explanations",
     "fill_in",
     "host_and_port",
+    "in_yaml",
     "is_loopback",
     "listen_address",
     "load_config",

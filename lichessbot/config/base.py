@@ -3,7 +3,8 @@
 import math
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeVar
@@ -17,6 +18,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    SecretStr,
     Strict,
     ValidationInfo,
     field_validator,
@@ -24,6 +26,8 @@ from pydantic import (
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
+from lichessbot.config.credentials import HIDDEN
+from lichessbot.config.yaml_file import in_one_line
 from lichessbot.lichess.enums import HIGHEST_RATING, PLAYER_NAME
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
@@ -94,6 +98,26 @@ def keys_reset_to_default(below: Section, above: Section) -> Iterator[tuple[str,
             yield from ((name, *inner) for inner in keys_reset_to_default(old, new))
         elif new != old and new == field.get_default(call_default_factory=True):
             yield (name,)
+
+
+def in_yaml(value: Any) -> str:
+    """Return a value of the configuration as YAML in one line."""
+    return in_one_line(plain(value))
+
+
+def plain(value: Any) -> Any:
+    """Return a value as YAML holds it; of a section the keys that are set. Secrets are hidden."""
+    if isinstance(value, SecretStr):
+        return HIDDEN
+    if isinstance(value, Section):
+        return plain(value.set_keys)
+    if isinstance(value, Mapping):
+        return {str(name): plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if isinstance(value, Enum):
+        return value.value
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 
 class Before:

@@ -24,6 +24,7 @@ from lichessbot.config.base import (
     Section,
     Text,
     distinct,
+    in_yaml,
     infinity_as,
     or_null,
     player_name,
@@ -59,9 +60,11 @@ def _time_control(value: object) -> Speed | ExactClock:
 
 
 def _days(days: float) -> float:
-    if days != math.inf and days != int(days):
+    if days == math.inf:
+        return days
+    if days != int(days):
         raise ValueError("Input should be a whole number or .inf")
-    return days
+    return int(days)
 
 
 def _or(limit: float) -> Before:
@@ -200,9 +203,9 @@ class ChallengeConfig(Rules):
     def cited(self, key: str, *, is_bot: bool | None = None) -> str:
         """Return `key = value` as it applies to this kind of challenger, or without one, to all without an override."""
         if is_bot is None:
-            return f"challenge.{key} = {_shown(getattr(self, key))}"
+            return f"challenge.{key} = {in_yaml(getattr(self, key))}"
         value = self.overrides(is_bot=is_bot).get(key, getattr(self, key))
-        return f"{self.key_for(key, is_bot=is_bot)} = {_shown(value)}"
+        return f"{self.key_for(key, is_bot=is_bot)} = {in_yaml(value)}"
 
     def problems(self) -> Iterator[tuple[str, str]]:
         yield from super().problems()
@@ -240,14 +243,3 @@ class ChallengeConfig(Rules):
             ("max_increment", clock.increment_s > rules.max_increment),
         )
         return next((self.cited(key, is_bot=is_bot) for key, is_outside in bounds if is_outside), "")
-
-
-def _shown(value: object) -> str:
-    """Return a value as YAML."""
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(str, value))}]"
-    if isinstance(value, float):
-        return ".inf" if value == math.inf else f"{value:g}"
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)

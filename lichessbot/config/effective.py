@@ -1,14 +1,10 @@
 """The values in force and where each one comes from: the file, the environment, another key, or the default."""
 
 from collections.abc import Iterator, Mapping
-from enum import Enum
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import yaml
-from pydantic import SecretStr
-
-from lichessbot.config.base import Section
+from lichessbot.config.base import Section, in_yaml, plain
 from lichessbot.config.credentials import HIDDEN, TOKEN_VARIABLE
 from lichessbot.config.engine import option_key
 from lichessbot.config.loader import LoadedConfig
@@ -16,7 +12,6 @@ from lichessbot.config.root import dotted_values
 from lichessbot.config.yaml_file import KeyPath, dotted
 
 _DEFAULT: Final = "default"
-_LINE_BREAKS: Final = "\n\x85\u2028\u2029"
 
 
 class Effective(NamedTuple):
@@ -75,50 +70,6 @@ def every_key(section: Section) -> dict[str, Any]:
     Profiles and overrides have only the keys that are set: naming another one there with its default sets it.
     """
     return {
-        name: every_key(value) if isinstance(value, Section) and not value.as_one else _plain(value)
+        name: every_key(value) if isinstance(value, Section) and not value.as_one else plain(value)
         for name, value in section
     }
-
-
-class _Dumper(yaml.SafeDumper):
-    """Escapes every line break in texts: YAML would read some as spaces."""
-
-    def represent_text(self, text: str) -> yaml.ScalarNode:
-        style = '"' if any(it in text for it in _LINE_BREAKS) else None
-        return self.represent_scalar("tag:yaml.org,2002:str", text, style)
-
-
-_Dumper.add_representer(str, _Dumper.represent_text)
-
-
-def dumped(value: Any, *, in_flow_style: bool | None, width: int) -> str:
-    """Return plain values as YAML that is read as the same values; `None` is PyYAML's mixed style."""
-    text: str = yaml.dump(
-        value, Dumper=_Dumper, default_flow_style=in_flow_style, allow_unicode=True, width=width, sort_keys=False
-    )
-    return text
-
-
-def in_one_line(value: Any) -> str:
-    """Return a plain value as YAML in one line."""
-    return dumped(value, in_flow_style=True, width=1 << 20).removesuffix("...\n").removesuffix("\n")
-
-
-def in_yaml(value: Any) -> str:
-    """Return a value of the configuration as YAML in one line."""
-    return in_one_line(_plain(value))
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as YAML holds it; of a section the keys that are set."""
-    if isinstance(value, SecretStr):
-        return HIDDEN
-    if isinstance(value, Section):
-        return {name: _plain(inner) for name, inner in value if name in value.model_fields_set}
-    if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, Enum):
-        return value.value
-    return value if value is None or isinstance(value, bool | int | float) else str(value)

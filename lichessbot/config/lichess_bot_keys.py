@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import yaml
 
+from lichessbot.config.base import in_yaml
 from lichessbot.config.root import Config
 from lichessbot.config.yaml_file import KeyPath, path_of
 
@@ -141,8 +142,8 @@ def meant_by_absence(values: Mapping[str, object], given: Collection[KeyPath]) -
     for section, places in groupby(MEANT_BY_ABSENCE, lambda place: place.partition(".")[0]):
         absent = (it for it in places if _is_absent(values, it) and path_of(_OLDER_NAMES.get(it, "")) not in given)
         theirs = [
-            f"{place.removeprefix(f'{section}.')}: {_in_yaml(MEANT_BY_ABSENCE[place])} "
-            f"(here {_in_yaml(attrgetter(place)(ours))})"
+            f"{place.removeprefix(f'{section}.')}: {in_yaml(MEANT_BY_ABSENCE[place])} "
+            f"(here {in_yaml(attrgetter(place)(ours))})"
             for place in absent
         ]
         if theirs:
@@ -164,10 +165,6 @@ def _is_absent(values: Mapping[str, object], place: str) -> bool:
     has_effect = switch is None or section.get(switch) is True
     is_given = section.get(key) not in _NO_VALUE or (key in section and section[key] is MEANT_BY_ABSENCE[place] is None)
     return has_effect and not is_given
-
-
-def _in_yaml(value: object) -> str:
-    return str(value) if isinstance(value, str) else json.dumps(value)
 
 
 def command_of(engine: Mapping[str, Any]) -> list[str]:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from lichessbot.config import Config, LoadedConfig, dotted_values, load_config
-from lichessbot.config.base import Section
+from lichessbot.config.base import Section, in_yaml
 from lichessbot.config.credentials import HIDDEN, without_arguments, without_queries
-from lichessbot.config.effective import in_yaml
 from lichessbot.errors import ConfigError
 from lichessbot.log import EventLog
 

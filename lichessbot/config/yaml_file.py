@@ -1,4 +1,4 @@
-"""A YAML file with the line of each key: read without its meaning, every problem noted with its location."""
+"""YAML without its meaning: a file with the line of each key and the location of every problem, and values as text."""
 
 import re
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ from lichessbot.errors import ConfigError
 KeyPath = tuple[str | int, ...]
 
 _MERGE = "tag:yaml.org,2002:merge"
+_LINE_BREAKS = "\n\x85\u2028\u2029"
 _DEEPEST = 8  # levels of nesting, because an alias may contain itself
 
 
@@ -182,3 +183,27 @@ def _yaml_problem(error: yaml.YAMLError) -> str:
             plain = "a text that begins with { or [ must be in quotes"
         return f"{mark.line + 1 if mark else 1}: not YAML: {plain}"
     return f" not YAML: {str(error).splitlines()[0]}"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Escapes every line break in texts: YAML would read some as spaces."""
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        style = '"' if any(it in text for it in _LINE_BREAKS) else None
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def dumped(value: Any, *, in_flow_style: bool | None, width: int) -> str:
+    """Return plain values as YAML that is read as the same values; `None` is PyYAML's mixed style."""
+    text: str = yaml.dump(
+        value, Dumper=_Dumper, default_flow_style=in_flow_style, allow_unicode=True, width=width, sort_keys=False
+    )
+    return text
+
+
+def in_one_line(value: Any) -> str:
+    """Return a plain value as YAML in one line."""
+    return dumped(value, in_flow_style=True, width=1 << 20).removesuffix("...\n").removesuffix("\n")

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from lichessbot.config.base import Section
+from lichessbot.config.base import Section, in_yaml
 from lichessbot.config.challenge import Rules
-from lichessbot.config.effective import in_yaml
 from lichessbot.config.engine import EngineConfig
 from lichessbot.config.lichess_bot_keys import NOT_OURS
 from lichessbot.config.loader import BOTLIS_KEYS, is_botlis, problems_of

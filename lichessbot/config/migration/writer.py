@@ -4,10 +4,9 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from lichessbot.config.effective import dumped, in_one_line
 from lichessbot.config.explanations import explanations
 from lichessbot.config.migration.translation import Translation
-from lichessbot.config.yaml_file import KeyPath, dotted
+from lichessbot.config.yaml_file import KeyPath, dotted, dumped, in_one_line
 from lichessbot.log import inert
 
 _WIDTH: Final = 120

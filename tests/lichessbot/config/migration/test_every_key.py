@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lichessbot.config import Config, dotted_values
-from lichessbot.config.effective import in_yaml
+from lichessbot.config.base import in_yaml
 from lichessbot.config.loader import is_botlis, problems_of
 from lichessbot.config.migration import translate, write
 from lichessbot.config.yaml_file import YamlFile
