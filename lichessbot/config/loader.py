@@ -105,7 +105,7 @@ class LoadedConfig:
         """Return `file:line: key` for a dotted key, as far as known."""
         path = path_of(key)
         file = YamlFile(self.file, lines=dict(self.lines))
-        return file.location(path, file.line_of(path)) if self.file else key
+        return file.location(path) if self.file else key
 
 
 def is_botlis(values: Mapping[str, Any]) -> bool:
@@ -175,8 +175,7 @@ def _with_personality(source: "_ConfigFile", config: Config, personality: str, f
     source.warnings += other.warnings
     source.personal = {key: f"{other.name}:{line}" for key, line in other.lines.items()}
     if defaults := [f"{dotted(key)} (line {source.line_of(key)})" for key in keys_reset_to_default(below, config)]:
-        where = source.location(("personality",), source.line_of(("personality",)))
-        source.warn(f"{where}: remove the defaults that override {personality}'s {', '.join(defaults)}")
+        source.note(("personality",), f"remove the defaults that override {personality}'s {', '.join(defaults)}")
     both = merged(below, config)
     together = _ConfigFile(source.name, lines=source.lines)
     together.check(both)
@@ -216,7 +215,8 @@ class _ConfigFile(YamlFile):
             return True
         self.is_lichess_bots = True
         effect = "" if instead.startswith("the bot plays") else "has no effect here: "
-        self.warn(instead and f"{self.location(path, self.line_of(path))}: {effect}{instead}")
+        if instead:
+            self.note(path, effect + instead)
         return False
 
     def completed(self, path: KeyPath, section: yaml.MappingNode, values: dict[str, Any]) -> dict[str, Any]:
@@ -240,8 +240,7 @@ class _ConfigFile(YamlFile):
                 for name in options_without_effect(section):
                     option: KeyPath = (*path, "uci_options", name)
                     values = without(values, option[1:])
-                    where = self.location(option, self.line_of(option))
-                    self.warn(f"{where}: has no effect here: the bot sets this option")
+                    self.note(option, "has no effect here: the bot sets this option")
             for theirs, limit in limits_of_searches(section).items():
                 ours, given = GO_COMMANDS[theirs], (*path, "uci_options", "go_commands", theirs)
                 if ours in values:
@@ -272,12 +271,8 @@ class _ConfigFile(YamlFile):
         if empty := [tuple(it["loc"]) for it in found if _is_empty(it) and _may_be_empty(it)]:
             return self._typed(reduce(without, empty, values), folder)
         for details in found:
-            self._note(details)
+            self._report(details)
         return None
-
-    def check(self, config: Config) -> None:
-        """Note contradictory and doubtful values."""
-        self._check(config, ())
 
     def foreign(self) -> Iterator[KeyPath]:
         """Yield the keys of the configuration that a personality cannot have."""
@@ -287,7 +282,8 @@ class _ConfigFile(YamlFile):
         here = {*((it,) for it in self.values if it != "engine"), *(("engine", it) for it in inner)}
         yield from (key for key in known if key in here and dotted(key) not in _PERSONAL)
 
-    def _note(self, details: ErrorDetails) -> None:
+    def _report(self, details: ErrorDetails) -> None:
+        """Note a value that the model does not accept, or an unknown key."""
         path = tuple(details["loc"])
         is_secret = _SECRETS.fullmatch(dotted(path))
         if details["type"] == "extra_forbidden":
@@ -313,34 +309,34 @@ class _ConfigFile(YamlFile):
         shown = "" if is_secret else f", found {_shown(details['input'])}{_nearest_value(details)}"
         self.problem(path, text + shown, nearest=_nearest_number(details))
 
-    def _check(self, section: Section, path: KeyPath) -> None:
+    def check(self, section: Section, path: KeyPath = ()) -> None:
         """Note contradictory and doubtful values in this section and its inner sections."""
         for key, problem in section.problems():
             self.problem((*path, *path_of(key)), problem)
         for key, note in section.notes():
-            here = (*path, *path_of(key))
-            self.warn(f"{self.location(here, self.line_of(here))}: {note}")
+            self.note((*path, *path_of(key)), note)
         for key, value in section:
             if isinstance(value, Section):
-                self._check(value, (*path, key))
+                self.check(value, (*path, key))
             elif isinstance(value, tuple):
                 for index, item in enumerate(value):
                     if isinstance(item, Section):
-                        self._check(item, (*path, key, index))
+                        self.check(item, (*path, key, index))
 
     def text(self, key: str) -> str:
         """Return the value of a top-level key if it is text, else nothing; `validated` reports that."""
         value = self.values.get(key)
         return value if isinstance(value, str) else ""
 
-    def warn(self, text: str | None) -> None:
-        if text:
-            self.warnings.append(text)
+    def note(self, path: KeyPath, text: str) -> None:
+        """Warn of the key at `path`."""
+        self.warnings.append(f"{self.location(path)}: {text}")
 
 
 def _token(source: _ConfigFile, path: Path | None, environment: Mapping[str, str]) -> SecretStr | None:
     """Return the token from the environment, token_file or token, in this order; note the problem if there is none."""
     key: KeyPath = (TOKEN_VARIABLE,)
+    holders = [path] if path is not None and source.text("token") else []
     text = environment.get(TOKEN_VARIABLE, "").strip()
     if not text and source.text("token_file"):
         key = ("token_file",)
@@ -354,13 +350,12 @@ def _token(source: _ConfigFile, path: Path | None, environment: Mapping[str, str
         if not text:
             source.problem(key, f"the first line of {token_path} is empty; it must hold the token")
             return None
-        source.warn(exposure(token_path))
+        holders.insert(0, token_path)
     elif not text:
         key, text = ("token",), source.text("token").strip()
         if not text and any(it.path in (("token",), ("token_file",)) for it in source.problems):
             return None  # it is no text, which is noted
-    if path is not None and source.text("token"):
-        source.warn(exposure(path))
+    source.warnings += filter(None, map(exposure, holders))
     problem = token_problem(text)
     if problem is not None:
         source.problem(key, problem)
@@ -378,7 +373,7 @@ def _status_password(source: _ConfigFile, config: Config) -> SecretStr | None:
         problem = password_problem(path, password)
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError) and is_of_the_service(path):
-            source.warn(f"{source.location(key, source.line_of(key))}: {path} exists only while the service runs")
+            source.note(key, f"{path} exists only while the service runs")
             return None
         problem = file_problem(path, error)
     if problem is not None:

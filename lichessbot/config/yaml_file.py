@@ -130,8 +130,9 @@ class YamlFile:
         around = (path[:end] for end in range(len(path), -1, -1))
         return next((self.lines[known] for known in around if known in self.lines), 0)
 
-    def location(self, path: KeyPath, line: int) -> str:
-        """Return `file:line: key`, as far as known."""
+    def location(self, path: KeyPath, line: int | None = None) -> str:
+        """Return `file:line: key`, as far as known; without `line` with that of the key."""
+        line = self.line_of(path) if line is None else line
         where = f"{self.name}:{line}" if line else self.name
         return f"{where}: {dotted(path)}" if path else where
 
