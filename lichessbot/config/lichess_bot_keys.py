@@ -7,11 +7,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final
 
-import yaml
-
 from lichessbot.config.base import in_yaml
 from lichessbot.config.root import Config
-from lichessbot.config.yaml_file import KeyPath, path_of
+from lichessbot.config.yaml_file import KeyPath, dotted, path_of, section_at
 
 NOT_OURS: Final = {
     "move_overhead": "the bot measures the round trips to Lichess; until then engine.move_overhead_ms counts",
@@ -73,34 +71,30 @@ _NO_VALUE: Final = (None, "")
 GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
 
 
-def instead_of(path: Sequence[str | int], section: yaml.MappingNode) -> str | None:
-    """Return what to do instead of the key at `path` in `section`, nothing if another key says it.
+def instead_of(path: KeyPath, engine: Mapping[str, Any]) -> str | None:
+    """Return what to do instead of the key at `path`, nothing if another key says it.
 
-    None if it is not a key of lichess-bot alone.
+    None if it is not a key of lichess-bot alone. `engine`: the values of that section.
     """
-    match tuple(path):
+    match path:
         case ("engine", str(key)) if key in PARTS_OF_COMMAND:
-            words = ", ".join(json.dumps(word, ensure_ascii=False) for word in _command(_values(section)))
-            if engine_command(section) is not None:
+            words = ", ".join(json.dumps(word, ensure_ascii=False) for word in command_of(engine))
+            if engine_command(engine) is not None:
                 return f"the bot plays this engine as engine.command: [{words}]" if key == "name" else ""
-            return "engine.command decides" if "command" in _values(section) else f"write engine.command: [{words}]"
+            return "engine.command decides" if "command" in engine else f"write engine.command: [{words}]"
         case ("engine", "uci_options", "go_commands"):
-            limits = _limits(section)
-            ours = [f"engine.{GO_COMMANDS[name]}: {_text(limits[name])}" for name in limits if name in GO_COMMANDS]
+            limits = limits_of_searches(engine)
+            ours = [f"engine.{GO_COMMANDS[name]}: {in_yaml(limits[name])}" for name in limits if name in GO_COMMANDS]
             unknown = [f"no limit named {name} is known here" for name in limits if name not in GO_COMMANDS]
             return "; ".join([*([f"the bot plays with {', '.join(ours)}"] if ours else []), *unknown])
-    return NOT_OURS.get(".".join(map(str, path)))
+    return NOT_OURS.get(dotted(path))
 
 
-def engine_command(section: yaml.MappingNode) -> list[str] | None:
+def engine_command(engine: Mapping[str, Any]) -> list[str] | None:
     """Return the command that lichess-bot's keys describe; None if `command` is set, or no `name`."""
-    engine = _values(section)
-    return _command(engine) if _text(engine.get("name")) and "command" not in engine else None
-
-
-def options_without_effect(section: yaml.MappingNode) -> list[str]:
-    """Return the UCI options of the engine that lichess-bot does not send."""
-    return [name for name in _values(_values(section).get("uci_options")) if name.lower() in SET_BY_THE_BOT]
+    name = engine.get("name")
+    is_named = name not in _NO_VALUE and not isinstance(name, list | dict)
+    return command_of(engine) if is_named and "command" not in engine else None
 
 
 def clocks_meant_as_none(matchmaking: Mapping[str, object]) -> Sequence[str]:
@@ -110,22 +104,18 @@ def clocks_meant_as_none(matchmaking: Mapping[str, object]) -> Sequence[str]:
     return clocks if by_days_only else ()
 
 
-def limits_of_searches(section: yaml.MappingNode) -> dict[str, yaml.Node]:
-    """Return lichess-bot's limits of searches that are known here, by their names there."""
-    limits = _limits(_values(section).get("uci_options"))
-    return {name: limits[name] for name in GO_COMMANDS if name in limits}
+def limits_of_searches(engine: Mapping[str, Any]) -> dict[str, Any]:
+    """Return lichess-bot's limits of searches that have a value, by their names there."""
+    limits = section_at(engine, "uci_options", "go_commands")
+    return {name: it for name, it in limits.items() if it not in _NO_VALUE}
 
 
-def _limits(options: yaml.Node | None) -> dict[str, yaml.Node]:
-    """Return the limits of searches in `uci_options` that have a value."""
-    limits = _values(_values(options).get("go_commands"))
-    return {name: it for name, it in limits.items() if not isinstance(it, yaml.ScalarNode) or _text(it)}
-
-
-def protocol_problem(section: yaml.MappingNode) -> str | None:
+def protocol_problem(engine: Mapping[str, Any]) -> str | None:
     """Return why the engine cannot be played; None if it speaks UCI."""
-    protocol = _text(_values(section).get("protocol"))
-    return f"expected uci, found {protocol!r}: every engine speaks UCI here" if protocol not in ("", "uci") else None
+    protocol = engine.get("protocol")
+    if protocol in (*_NO_VALUE, "uci"):
+        return None
+    return f"expected uci, found {protocol!r}: every engine speaks UCI here"
 
 
 def meant_by_absence(values: Mapping[str, object], given: Collection[KeyPath]) -> Iterator[str]:
@@ -156,11 +146,7 @@ def _is_absent(values: Mapping[str, object], place: str) -> bool:
     An empty key has a value where that means what lichess-bot does without the key.
     """
     *names, key = place.split(".")
-    section: object = values
-    for name in names:
-        section = (section.get(name) or {}) if isinstance(section, Mapping) else None
-    if not isinstance(section, Mapping):
-        return False
+    section = section_at(values, *names)
     switch = _SWITCHES.get(".".join(names))
     has_effect = switch is None or section.get(switch) is True
     is_given = section.get(key) not in _NO_VALUE or (key in section and section[key] is MEANT_BY_ABSENCE[place] is None)
@@ -169,33 +155,9 @@ def _is_absent(values: Mapping[str, object], place: str) -> bool:
 
 def command_of(engine: Mapping[str, Any]) -> list[str]:
     """Return the command with which lichess-bot starts the engine of these keys."""
-    program = os.path.join(str(engine.get("dir") or "."), str(engine["name"]))
+    program = os.path.join(str(engine.get("dir") or "."), str(engine.get("name") or "ENGINE"))
     options, arguments = engine.get("interpreter_options") or [], engine.get("engine_options")
-    interpreter = [engine["interpreter"], *(options if isinstance(options, list) else [options])]
+    interpreter = [engine.get("interpreter"), *(options if isinstance(options, list) else [options])]
     given = arguments.items() if isinstance(arguments, dict) else ()
     words = [f"--{name}" if value is None else f"--{name}={value}" for name, value in given]
-    return [*(map(str, interpreter) if engine["interpreter"] else ()), program, *words]
-
-
-def _command(engine: dict[str, yaml.Node]) -> list[str]:
-    """Return the command with which lichess-bot starts its engine."""
-    keys = {key: _plain(engine.get(key)) for key in PARTS_OF_COMMAND}
-    return command_of(keys | {"name": keys["name"] or "ENGINE"})
-
-
-def _plain(node: yaml.Node | None) -> Any:
-    """Return what a node means in Python, of which lichess-bot makes words; as written if it means nothing."""
-    try:
-        return None if node is None else yaml.SafeLoader("").construct_object(node, deep=True)
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError):
-        return _text(node)
-
-
-def _values(node: yaml.Node | None) -> dict[str, yaml.Node]:
-    """Return the values of a mapping by name; nothing for other nodes."""
-    return {str(key.value): value for key, value in node.value} if isinstance(node, yaml.MappingNode) else {}
-
-
-def _text(node: yaml.Node | None) -> str:
-    """Return a plain value as written; nothing for other nodes."""
-    return node.value if isinstance(node, yaml.ScalarNode) and node.tag != "tag:yaml.org,2002:null" else ""
+    return [*(map(str, interpreter) if interpreter[0] else ()), program, *words]

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-import yaml
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -33,16 +32,17 @@ from lichessbot.config.engine import EngineConfig
 from lichessbot.config.lichess_bot_keys import (
     BOOKS,
     GO_COMMANDS,
+    NOT_OURS,
+    SET_BY_THE_BOT,
     clocks_meant_as_none,
     engine_command,
     instead_of,
     limits_of_searches,
     meant_by_absence,
-    options_without_effect,
     protocol_problem,
 )
 from lichessbot.config.root import Config, valid_keys
-from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted, path_of, without
+from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted, path_of, section_at, value_at, without
 from lichessbot.errors import ConfigError
 from lichessbot.storage.database import state_folder
 
@@ -193,8 +193,6 @@ class _ConfigFile(YamlFile):
     """Our file while it is read, with the keys of lichess-bot translated."""
 
     warnings: list[str] = field(default_factory=list)
-    is_lichess_bots: bool = False
-    """Whether a key of lichess-bot alone was found."""
     translated: dict[KeyPath, KeyPath] = field(default_factory=dict)
     """The key of lichess-bot from which a key of ours has its value."""
     personal: dict[KeyPath, str] = field(default_factory=dict)
@@ -205,53 +203,58 @@ class _ConfigFile(YamlFile):
         source = super().read(path)
         if is_botlis(source.values):
             raise ConfigError([f"{path}: is a configuration of BotLi; translate it: lichessbot config migrate {path}"])
-        if source.is_lichess_bots:
-            source.warnings += meant_by_absence(source.values, source.lines)
+        source._translate()
         return source
 
-    def takes(self, path: KeyPath, section: yaml.MappingNode) -> bool:
-        instead = instead_of(path, section)
-        if instead is None:
-            return True
-        self.is_lichess_bots = True
-        effect = "" if instead.startswith("the bot plays") else "has no effect here: "
-        if instead:
-            self.note(path, effect + instead)
-        return False
-
-    def completed(self, path: KeyPath, section: yaml.MappingNode, values: dict[str, Any]) -> dict[str, Any]:
-        if path[-1:] == ("engine",) and isinstance(values.get("style"), str):
-            self.lines[(*path, "style", "name")] = self.lines[(*path, "style")]
-        if path[-2:] == ("polyglot", "book"):
+    def _translate(self) -> None:
+        """Put our keys in the place of those that lichess-bot alone has, and note those without an effect."""
+        engine = section_at(self.values, "engine")
+        instead = {path: text for path in self.lines if (text := instead_of(path, engine)) is not None}
+        for path, text in instead.items():
+            if text:
+                self.note(path, text if text.startswith("the bot plays") else f"has no effect here: {text}")
+            if dotted(path) in NOT_OURS:  # so its value need not be right
+                self.problems = [it for it in self.problems if it.path[: len(path)] != path]
+        self._translate_engine(engine)
+        for path, other in [(it, value_at(self.values, it)) for it in self.lines if it[-1:] == ("engine",)]:
+            if isinstance(section_at(other).get("style"), str):
+                self.lines[(*path, "style", "name")] = self.lines[(*path, "style")]
+            books, place = section_at(other, "polyglot", "book"), (*path, "polyglot", "book")
             for theirs, ours in BOOKS.items():
-                if theirs in values and ours not in values:
-                    values[ours] = values.pop(theirs)
-                    self.lines[(*path, ours)] = self.lines[(*path, theirs)]
-                    self.translated[(*path, ours)] = (*path, theirs)
-        if path == ("matchmaking",):
-            for key in clocks_meant_as_none(values):
-                values[key] = []
-                self.translated[(*path, key)] = (*path, "challenge_days")
-        if path == ("engine",):
-            if (command := engine_command(section)) is not None:
-                values["command"] = command
-                self.lines[(*path, "command")] = self.lines[(*path, "name")]
-                self.translated[(*path, "command")] = (*path, "name")
-                for name in options_without_effect(section):
-                    option: KeyPath = (*path, "uci_options", name)
-                    values = without(values, option[1:])
-                    self.note(option, "has no effect here: the bot sets this option")
-            for theirs, limit in limits_of_searches(section).items():
-                ours, given = GO_COMMANDS[theirs], (*path, "uci_options", "go_commands", theirs)
-                if ours in values:
-                    self.problem((*path, ours), f"expected it or {dotted(given)}, found both")
-                    continue
-                values[ours] = self.build(limit, (*path, ours))
-                self.lines[given] = self.lines[(*path, ours)]
-                self.translated[(*path, ours)] = given
-            if (problem := protocol_problem(section)) is not None:
-                self.problem((*path, "protocol"), problem)
-        return values
+                if theirs in books and ours not in books:
+                    books[ours] = books.pop(theirs)
+                    self._translated((*place, ours), (*place, theirs))
+        matchmaking = section_at(self.values, "matchmaking")
+        for key in clocks_meant_as_none(matchmaking):
+            matchmaking[key] = []
+            self.translated["matchmaking", key] = ("matchmaking", "challenge_days")
+        for path in instead:
+            self.values = without(self.values, path)
+        if instead:
+            self.warnings += meant_by_absence(self.values, self.lines)
+
+    def _translate_engine(self, engine: dict[str, Any]) -> None:
+        """Translate the keys with which lichess-bot starts and limits its engine."""
+        if (command := engine_command(engine)) is not None:
+            engine["command"] = command
+            self._translated(("engine", "command"), ("engine", "name"))
+            options = section_at(engine, "uci_options")
+            for name in [it for it in options if it.lower() in SET_BY_THE_BOT]:
+                del options[name]
+                self.note(("engine", "uci_options", name), "has no effect here: the bot sets this option")
+        limits = limits_of_searches(engine)
+        for theirs, ours in GO_COMMANDS.items():
+            given = ("engine", "uci_options", "go_commands", theirs)
+            if theirs in limits and ours in engine:
+                self.problem(("engine", ours), f"expected it or {dotted(given)}, found both")
+            elif theirs in limits:
+                engine[ours] = limits[theirs]
+                self._translated(("engine", ours), given)
+        if (problem := protocol_problem(engine)) is not None:
+            self.problem(("engine", "protocol"), problem)
+
+    def _translated(self, ours: KeyPath, theirs: KeyPath) -> None:
+        self.lines[ours], self.translated[ours] = self.lines[theirs], theirs
 
     def validated(self, folder: Path) -> Config | None:
         """Return the typed configuration with files relative to `folder`, or None after noting each problem.
@@ -276,8 +279,7 @@ class _ConfigFile(YamlFile):
 
     def foreign(self) -> Iterator[KeyPath]:
         """Yield the keys of the configuration that a personality cannot have."""
-        engine = self.values.get("engine")
-        inner = engine if isinstance(engine, dict) else {}
+        inner = section_at(self.values, "engine")
         known = [*(("engine", it) for it in EngineConfig.model_fields), *((it,) for it in Config.model_fields)]
         here = {*((it,) for it in self.values if it != "engine"), *(("engine", it) for it in inner)}
         yield from (key for key in known if key in here and dotted(key) not in _PERSONAL)

@@ -60,20 +60,12 @@ class YamlFile:
         except (ValueError, OverflowError) as error:  # an escape that is no character, or a NUL in the file's name
             raise ConfigError([f"{path}: cannot be read: {error}"]) from error
         if isinstance(root, yaml.MappingNode):
-            source.values = source.build(root, ())
+            source.values = source._build(root, ())
         elif root is not None:
             source.problem((), "expected keys and values such as `abort_time: 30`", root.start_mark.line + 1)
         return source
 
-    def takes(self, path: KeyPath, section: yaml.MappingNode) -> bool:
-        """Return whether the key at `path` in `section` is one of the values."""
-        return True
-
-    def completed(self, path: KeyPath, section: yaml.MappingNode, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values of the section at `path`, which was read as a whole."""
-        return values
-
-    def build(self, node: yaml.Node, path: KeyPath) -> Any:
+    def _build(self, node: yaml.Node, path: KeyPath) -> Any:
         """Return the value of a node; note the line of each key and each repeated key."""
         self.lines.setdefault(path, node.start_mark.line + 1)
         if len(path) > _DEEPEST:
@@ -82,7 +74,7 @@ class YamlFile:
         if isinstance(node, yaml.MappingNode):
             return self._build_mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
-            return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
+            return [self._build(item, (*path, index)) for index, item in enumerate(node.value)]
         try:
             value = yaml.SafeLoader("").construct_object(node, deep=True)
             if isinstance(value, str) and ("\0" in value or value.encode("utf-8", "replace").decode() != value):
@@ -103,9 +95,8 @@ class YamlFile:
                 self.problem(here, f"is repeated; first in line {first}", key_node.start_mark.line + 1)
                 continue
             self.lines[here] = key_node.start_mark.line + 1
-            if self.takes(here, node):
-                values[key] = self.build(value_node, here)
-        return self.completed(path, node, values)
+            values[key] = self._build(value_node, here)
+        return values
 
     def _merge(self, node: yaml.MappingNode, path: KeyPath) -> None:
         """Replace each `<<: *base` by the keys of `base` that the section does not have itself."""
@@ -135,6 +126,20 @@ class YamlFile:
         line = self.line_of(path) if line is None else line
         where = f"{self.name}:{line}" if line else self.name
         return f"{where}: {dotted(path)}" if path else where
+
+
+def value_at(values: Any, path: KeyPath) -> Any:
+    """Return the value at a path that exists."""
+    for key in path:
+        values = values[key]
+    return values
+
+
+def section_at(values: Any, *path: str) -> dict[str, Any]:
+    """Return the section at `path`; an empty one if there is none."""
+    for key in path:
+        values = values.get(key) if isinstance(values, dict) else None
+    return values if isinstance(values, dict) else {}
 
 
 def without(values: dict[str, Any], path: KeyPath) -> dict[str, Any]:

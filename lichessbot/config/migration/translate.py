@@ -13,7 +13,7 @@ from lichessbot.config.matchmaking import CLOCK_KEYS
 from lichessbot.config.migration import botli, lichess_bot
 from lichessbot.config.migration.translation import TO_ACCEPT_SOME, Changed, Translation
 from lichessbot.config.root import Config
-from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted
+from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted, value_at
 from lichessbot.errors import ConfigError
 
 # Our keys that lichess-bot has too.
@@ -85,19 +85,19 @@ def _settle_what_is_refused(found: Translation, folder: Path) -> None:
             if not place or _existing(found.values, place) != place:
                 continue  # it went with another one
             if place == problem.path and problem.nearest is not None and not isinstance(place[-1], int):
-                was = asked.setdefault(place, _at(found.values, place))
+                was = asked.setdefault(place, value_at(found.values, place))
                 expected = problem.message.partition(", found ")[0]
                 _replace(found, place, problem.nearest, f"{expected}, found {in_yaml(was)}")
-            elif (distinct := _without_repeats(_at(found.values, place))) is not None:
+            elif (distinct := _without_repeats(value_at(found.values, place))) is not None:
                 _replace(found, place, distinct, "repeated entries removed")
             else:
                 _drop(found, place, problem.message)
     kept = [place for place in asked if _existing(found.values, place) == place]
-    found.changed = [Changed(dotted(it), asked[it], _at(found.values, it)) for it in kept]
+    found.changed = [Changed(dotted(it), asked[it], value_at(found.values, it)) for it in kept]
 
 
 def _replace(found: Translation, place: KeyPath, value: Any, remark: str) -> None:
-    _at(found.values, place[:-1])[place[-1]] = value
+    value_at(found.values, place[:-1])[place[-1]] = value
     found.remarks[place] = "; ".join(filter(None, (found.remarks.get(place), remark)))
 
 
@@ -123,7 +123,7 @@ def _drop(found: Translation, place: KeyPath, reason: str) -> None:
         found.accept_no_challenge(f"as {dotted(place)} is left out")
     kind, key = place[:3], place[3:4]
     is_of_kind = place[:2] == ("matchmaking", "overrides") and key and key[0] in CLOCK_KEYS
-    if is_of_kind and not _at(found.values, kind).get(key[0]):
+    if is_of_kind and not value_at(found.values, kind).get(key[0]):
         _remove(found.values, kind)
         found.note(kind, f"no {key[0]} is left")
     elif place == ("matchmaking", "weight"):
@@ -141,7 +141,7 @@ def _may_let_more_in(values: dict[str, Any], place: KeyPath) -> bool:
         return False
     match [it for it in inner if it not in ("human", "bot")]:
         case [key, _]:
-            return key == "online_block_list" or (key == "allow_list" and not _at(values, place[:-1]))
+            return key == "online_block_list" or (key == "allow_list" and not value_at(values, place[:-1]))
         case [key]:
             return key in _DECIDE_WHO
     return True
@@ -167,11 +167,5 @@ def _existing(values: Any, path: KeyPath) -> KeyPath:
     return path
 
 
-def _at(values: Any, path: KeyPath) -> Any:
-    for key in path:
-        values = values[key]
-    return values
-
-
 def _remove(values: Any, path: KeyPath) -> None:
-    del _at(values, path[:-1])[path[-1]]
+    del value_at(values, path[:-1])[path[-1]]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from lichessbot.config.root import LINKS_ARE_DROPPED, PLACEHOLDERS, has_link
 from lichessbot.config.sources import BookFiles
-from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted
+from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted, section_at
 
 TO_ACCEPT_SOME: Final = "set it, then accept_bot, and remove min_rating and max_rating of human"
 """How challenges are accepted again where a rule was left out."""
@@ -60,18 +60,15 @@ class Translation:
 
     def names(self, *path: str) -> list[str]:
         """Return the keys of an old section that are not yet taken; none if it is no section."""
-        section = self._section(path)
-        return [] if section is None else list(section)
+        return list(section_at(self._rest, *path))
 
     def take(self, *path: str) -> Any:
         """Take a key out of the old file; None if it is missing or empty."""
-        section = self._section(path[:-1])
-        return None if section is None else section.pop(path[-1], None)
+        return section_at(self._rest, *path[:-1]).pop(path[-1], None)
 
     def peek(self, *path: str) -> Any:
         """Return an old value; None if it is missing or empty."""
-        section = self._section(path[:-1])
-        return None if section is None else section.get(path[-1])
+        return section_at(self._rest, *path[:-1]).get(path[-1])
 
     def rename(self, old: str, *new: str) -> None:
         """Give an old key, dotted, those of its names in newer files that have no value; without any, it stays."""
@@ -177,12 +174,6 @@ class Translation:
                         options[name] = _below(folder, value)
         for key in ("pgn_directory", "state_dir", "token_file"):
             _change(self.values, [key], folder)
-
-    def _section(self, path: tuple[str, ...]) -> dict[str, Any] | None:
-        place: Any = self._rest
-        for name in path:
-            place = place.get(name) if isinstance(place, dict) else None
-        return place if isinstance(place, dict) else None
 
 
 def _put(section: dict[str, Any], path: tuple[str, ...], value: Any) -> None:

@@ -117,6 +117,15 @@ def test_an_empty_limit_is_none(file: Path, empty: str) -> None:
     assert found == "1: engine.depth: expected a whole number, found []"
 
 
+def test_a_repeated_key_counts_only_where_it_has_an_effect(file: Path) -> None:
+    """A list names no engine."""
+    repeated = "{cpuct: 1, cpuct: 2}"
+    (warning, *_) = load(file, f"engine: {{name: [fish], homemade_options: {repeated}}}\n").warnings
+    assert warning.endswith("engine.name: has no effect here: write engine.command: [\"./['fish']\"]")
+    (found,) = problems(file, f"engine: {{name: fish, engine_options: {repeated}}}\n")
+    assert found == "1: engine.engine_options.cpuct: is repeated; first in line 1"
+
+
 def test_the_older_name_of_pondering_gives_a_warning(file: Path) -> None:
     loaded = load(file, "engine: {uci_ponder: true}\ncorrespondence: {uci_ponder: false}\n")
     assert "engine.uci_ponder: has no effect here: set engine.ponder, its newer name" in loaded.warnings[0]
