@@ -31,6 +31,7 @@ from lichessbot.config.yaml_file import in_one_line
 from lichessbot.lichess.enums import HIGHEST_RATING, PLAYER_NAME
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+T = TypeVar("T")
 Number = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]
 Text = Annotated[str, Strict()]
@@ -143,7 +144,7 @@ def infinity_as(no_limit: int | None) -> Before:
     return Before(lambda value: no_limit if value == math.inf else value, lambda described: described)
 
 
-RatingOrNoLimit = Annotated[Rating | None, infinity_as(None)]
+OrNoLimit = Annotated[T | None, infinity_as(None)]
 
 
 def _none_if_empty(value: Any) -> Any:

@@ -18,9 +18,9 @@ from lichessbot.config.base import (
     Before,
     Flag,
     Number,
+    OrNoLimit,
     Paths,
     Rating,
-    RatingOrNoLimit,
     Section,
     Text,
     distinct,
@@ -132,11 +132,11 @@ class Rules(Section):
     max_base: Annotated[Base, NO_BASE_LIMIT] = 1800
     min_days: MinDays = 1
     max_days: Annotated[MaxDays, NO_DAYS_LIMIT] = 14
-    max_estimated_game_duration: Annotated[Minutes | None, infinity_as(None)] = None
+    max_estimated_game_duration: OrNoLimit[Minutes] = None
     bullet_requires_increment: Flag = False
     min_rating: Rating = 0
     max_rating: Rating = HIGHEST_RATING
-    rating_difference: RatingOrNoLimit = None
+    rating_difference: OrNoLimit[Rating] = None
     allow_list: Annotated[Names, LIST_OR_NULL] = ()
     max_simultaneous_games_per_user: PerUser = 5
 

@@ -17,10 +17,10 @@ from lichessbot.config.base import (
     Flag,
     Folder,
     Number,
+    OrNoLimit,
     Rating,
     Section,
     distinct,
-    infinity_as,
     merged,
 )
 from lichessbot.config.challenge import Names
@@ -212,9 +212,9 @@ class EngineKeys(Section):
     ponder: Flag = True
     hash_mb: Annotated[Number, Field(ge=1, le=_MOST_HASH_MB)] = 64
     threads: Annotated[Number, Field(ge=1, le=_MOST_THREADS)] = 1
-    depth: Annotated[Annotated[Number, Field(ge=1, le=100)] | None, infinity_as(None)] = None
-    nodes: Annotated[Annotated[Number, Field(ge=1)] | None, infinity_as(None)] = None
-    move_time_ms: Annotated[Annotated[Number, Field(ge=1, le=600_000)] | None, infinity_as(None)] = None
+    depth: OrNoLimit[Annotated[Number, Field(ge=1, le=100)]] = None
+    nodes: OrNoLimit[Annotated[Number, Field(ge=1)]] = None
+    move_time_ms: OrNoLimit[Annotated[Number, Field(ge=1, le=600_000)]] = None
     move_overhead_ms: Annotated[Number, Field(ge=0, le=_MOST_OVERHEAD_MS)] = 200
     draw_or_resign: DrawOrResignConfig = DrawOrResignConfig()
     own_book: Flag | None = None

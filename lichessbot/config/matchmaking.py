@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field
 
-from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, Paths, Rating, RatingOrNoLimit, Section
+from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, OrNoLimit, Paths, Rating, Section
 from lichessbot.config.challenge import Addresses, Names, list_sources
 from lichessbot.lichess.enums import (
     HIGHEST_RATING,
@@ -130,7 +130,7 @@ class MatchType(Section):
     challenge_color: ColourChoice = ColourChoice.PAIRS
     opponent_min_rating: Rating = 600
     opponent_max_rating: Rating = HIGHEST_RATING
-    opponent_rating_difference: RatingOrNoLimit = 300
+    opponent_rating_difference: OrNoLimit[Rating] = 300
     opponent_min_rating_difference: Rating = 0
     opponent_target_rating_difference: Rating = 0
     opponent_rest_multiplier: Multiplier = 0
@@ -169,7 +169,7 @@ class MatchOverride(Section):
     challenge_color: ColourChoice | None = None
     opponent_min_rating: Rating | None = None
     opponent_max_rating: Rating | None = None
-    opponent_rating_difference: RatingOrNoLimit = None
+    opponent_rating_difference: OrNoLimit[Rating] = None
     opponent_min_rating_difference: Rating | None = None
     opponent_target_rating_difference: Rating | None = None
     opponent_rest_multiplier: Multiplier | None = None

@@ -7,7 +7,17 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from lichessbot.config.base import Flag, Number, Paths, Section, Text, infinity_as, player_name, server_address
+from lichessbot.config.base import (
+    Flag,
+    Number,
+    OrNoLimit,
+    Paths,
+    Section,
+    Text,
+    infinity_as,
+    player_name,
+    server_address,
+)
 from lichessbot.lichess.enums import LONGEST_BASE_S, Variant
 
 EVERY_VARIANT: Final[frozenset[str]] = frozenset(Variant)
@@ -64,7 +74,6 @@ class TableSource(StrEnum):
 
 _MOST_MOVES: Final = 500
 _Moves = Annotated[Number, Field(ge=0, le=_MOST_MOVES)]
-_MovesOrNoLimit = Annotated[_Moves | None, infinity_as(None)]
 _StartingClock = Annotated[Number, Field(ge=0, le=LONGEST_BASE_S)]
 
 
@@ -97,7 +106,7 @@ class PolyglotConfig(Section):
     selection: Selection = Selection.WEIGHTED_RANDOM
     max_depth: Annotated[_Moves, infinity_as(_MOST_MOVES)] = 20
     normalization: Normalization = Normalization.NONE
-    max_moves: _MovesOrNoLimit = None
+    max_moves: OrNoLimit[_Moves] = None
     allow_repetitions: Flag = False
 
     @property
@@ -141,8 +150,8 @@ class OpeningSource(OnlineSource):
     `max_depth` counts our own moves from the start, `max_moves` those from this source.
     """
 
-    max_depth: _MovesOrNoLimit = None
-    max_moves: _MovesOrNoLimit = None
+    max_depth: OrNoLimit[_Moves] = None
+    max_moves: OrNoLimit[_Moves] = None
     only_without_book: Flag = False
     allow_repetitions: Flag = False
 
@@ -190,7 +199,7 @@ class OnlineMovesConfig(Section):
 
     max_out_of_book_moves: Annotated[Number, Field(ge=1, le=500)] = 10
     max_retries: Annotated[Number, Field(ge=0, le=10)] = 2
-    max_depth: _MovesOrNoLimit = None
+    max_depth: OrNoLimit[_Moves] = None
     explorer_url: Annotated[Text, AfterValidator(server_address)] = "https://explorer.lichess.org"
     tablebase_url: Annotated[Text, AfterValidator(server_address)] = "https://tablebase.lichess.org"
     chessdb_url: Annotated[Text, AfterValidator(server_address)] = "https://www.chessdb.cn"
