@@ -8,7 +8,7 @@ from enum import Enum
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -233,15 +233,28 @@ def is_loopback(listen: str) -> bool:
     return host == "localhost" or ip_address(host).is_loopback
 
 
-def server_address(text: str) -> str:
-    """Return the address of a server without a trailing slash. Raises ValueError if it is not one."""
+def address_parts(text: str) -> SplitResult | None:
+    """Return the parts of an address with a host; None if it is not one. Raises ValueError if it names a user."""
     try:
         parts = urlsplit(text)
-        good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+        if not parts.hostname or parts.port == 0:
+            return None
     except ValueError:
-        good = False
-    if good and "@" in parts.netloc:
+        return None
+    if "@" in parts.netloc:
         raise ValueError("Input should be an address without a user name and password")
-    if not good or parts.path not in ("", "/") or parts.query or parts.fragment:
+    return parts
+
+
+def server_address(text: str) -> str:
+    """Return the address of a server without a trailing slash. Raises ValueError if it is not one."""
+    parts = address_parts(text)
+    if (
+        parts is None
+        or parts.scheme not in ("http", "https")
+        or parts.path not in ("", "/")
+        or parts.query
+        or parts.fragment
+    ):
         raise ValueError("Input should be an address such as https://lichess.org, without a path")
     return text.rstrip("/")

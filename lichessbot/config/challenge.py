@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeVar
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
@@ -23,6 +22,7 @@ from lichessbot.config.base import (
     Rating,
     Section,
     Text,
+    address_parts,
     distinct,
     in_yaml,
     infinity_as,
@@ -82,14 +82,8 @@ def _user_id(name: str) -> str:
 
 
 def _list_address(text: str) -> str:
-    try:
-        parts = urlsplit(text)
-        good = bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        good = False
-    if good and "@" in parts.netloc:
-        raise ValueError("Input should be an address without a user name and password")
-    if not good or (parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK)):
+    parts = address_parts(text)
+    if parts is None or (parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK)):
         raise ValueError("Input should be an address such as https://example.com/list.txt")
     return text
 
