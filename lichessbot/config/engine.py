@@ -91,9 +91,9 @@ class StyleConfig(Section):
     @property
     def uci_options(self) -> dict[str, int | str]:
         """The keys that are set, by the names of the engine's options, such as `Style` or `Style King Attack`."""
-        named = {name: value for name, value in self if name in self.model_fields_set}
-        by_name = {STYLE_OPTION: str(named.pop("name"))} if "name" in named else {}
-        return by_name | {f"{STYLE_OPTION} {name.replace('_', ' ').title()}": value for name, value in named.items()}
+        weights = self.set_keys
+        by_name = {STYLE_OPTION: str(weights.pop("name"))} if "name" in weights else {}
+        return by_name | {f"{STYLE_OPTION} {name.replace('_', ' ').title()}": value for name, value in weights.items()}
 
     @property
     def is_neutral(self) -> bool:
@@ -171,7 +171,7 @@ class DrawOrResignConfig(Section):
     opponent_flag_time: Annotated[Number, Field(ge=0, le=3600)] = 30
 
 
-def _plain(value: Any) -> Any:
+def _option_value(value: Any) -> Any:
     """Return the value of a UCI option; a whole number or boolean written as 1500.0, "10" or "true" as such."""
     if isinstance(value, list | dict):
         raise ValueError("Input should be a single value")
@@ -203,7 +203,7 @@ class EngineKeys(Section):
     working_dir: Annotated[Folder, AfterValidator(_absolute)] = None
     silence_stderr: Flag = False
     debug: Flag = False
-    uci_options: dict[str, Annotated[Any, AfterValidator(_plain)]] = Field(default_factory=dict)
+    uci_options: dict[str, Annotated[Any, AfterValidator(_option_value)]] = Field(default_factory=dict)
     strength: Annotated[Strength | Number, BeforeValidator(_strength)] = Strength.FULL
     match_opponent: MatchOpponentConfig = MatchOpponentConfig()
     level_in_chat: Flag = True
@@ -272,7 +272,7 @@ class EngineKeys(Section):
         The daemon adapts those keys: it fits the table to the machine and measures the overhead.
         """
         options = {**self._style_options, **self.uci_options}
-        own_keys = {name: _OPTIONS_WITH_KEYS[name.lower()][0] for name in options if name.lower() in _OPTIONS_WITH_KEYS}
+        own_keys = {name: key for name in options if (key := option_key(name)) is not None}
         if options == self.uci_options and not own_keys:
             return self
         rest = {name: value for name, value in options.items() if name not in own_keys}
@@ -310,15 +310,12 @@ class EngineConfig(EngineKeys):
     min_move_overhead_ms: Annotated[Number, Field(ge=0, le=_MOST_OVERHEAD_MS)] = 20
     max_move_overhead_ms: Annotated[Number, Field(ge=0, le=_MOST_OVERHEAD_MS)] = 2000
 
+    bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)
+
     @property
     def _style_options(self) -> dict[str, int | str]:
         """The style without neutral weights, the engine's defaults; only profiles need them, to undo a style."""
         return {name: value for name, value in super()._style_options.items() if value not in _UNSTYLED}
-
-    @property
-    def has_sources(self) -> bool:
-        """Whether any move source is asked before the engine."""
-        return bool(self.sources)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -343,8 +340,6 @@ class EngineConfig(EngineKeys):
             ("own_book", self.has_own_book, STANDARD_RULES),
         )
         yield from ((name, variants) for name, is_enabled, variants in asked if is_enabled)
-
-    bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)
 
     def changed_by(self, profile: "Profile") -> Self:
         """Return a copy with the keys that the profile sets. Another `command` takes over no `uci_options`."""

@@ -171,8 +171,8 @@ def _values(config: Config) -> dict[str, object]:
 
 
 def _set_values(section: Section, path: str) -> Iterator[tuple[str, object]]:
-    for name, value in section:
+    for name, value in section.set_keys.items():
         if isinstance(value, Section):
             yield from _set_values(value, f"{path}.{name}")
-        elif name in section.model_fields_set:
+        else:
             yield f"{path}.{name}", value

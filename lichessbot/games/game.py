@@ -276,7 +276,7 @@ class Game:
         if not others:
             yield from self.search.stop()
             yield from self._deliver(only_move, now)
-        elif self.engine.has_sources:
+        elif self.engine.sources:
             yield self.search.ask_sources(self._position, full, now)
         else:
             yield from self.search.ask_engine(self._position, now)

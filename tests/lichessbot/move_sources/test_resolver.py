@@ -191,10 +191,10 @@ def test_the_order_of_the_sources(hosts: Hosts, tmp_path: Path) -> None:
 
 def test_disabled_sources_are_not_asked(hosts: Hosts) -> None:
     assert sources_for(EngineConfig(own_book=False), hosts, EventLog()) == []
-    assert not EngineConfig(own_book=False).has_sources
-    assert EngineConfig().has_sources
+    assert not EngineConfig(own_book=False).sources
+    assert EngineConfig().sources
     online = {"online_egtb": {"enabled": True}}
-    assert EngineConfig.model_validate({"own_book": False, "online_moves": online}).has_sources
+    assert EngineConfig.model_validate({"own_book": False, "online_moves": online}).sources
 
 
 def test_the_depth_of_the_own_book_is_its_limit(hosts: Hosts) -> None:
