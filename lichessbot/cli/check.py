@@ -96,7 +96,7 @@ class Check:
         for line in intentions(with_playable_variants(self._loaded.config, self._playable), machine):
             self._say("plan", line)
         if self._strict and self._notes:
-            self._fail(f"{self._notes} {'note' if self._notes == 1 else 'notes'}, and --strict allows none")
+            self._fail(f"{counted(self._notes, 'note')}, and --strict allows none")
         self._say("ok" if self.passed else "FAIL", "ready to play" if self.passed else "not ready to play")
         return self.passed
 

@@ -5,7 +5,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
 from typing import IO, Final
@@ -144,13 +144,8 @@ def _plain(value: object) -> object:
     return value if isinstance(value, int) else cut(str(value))
 
 
-def _is_milestone(record: logging.LogRecord) -> bool:
-    milestone = isinstance(record.msg, Event) and record.msg.name in _MILESTONES
-    return milestone or record.levelno >= logging.WARNING
-
-
-def _is_no_repetition(record: logging.LogRecord) -> bool:
-    return not (isinstance(record.msg, Event) and record.msg.name in _REPEATED)
+def _is_one_of(names: Container[str], record: logging.LogRecord) -> bool:
+    return isinstance(record.msg, Event) and record.msg.name in names
 
 
 def start_logging(
@@ -165,9 +160,9 @@ def start_logging(
     formatter = _formatter(stream, secrets, log_format, environment)
     handler.setFormatter(formatter)
     if verbosity is Verbosity.QUIET:
-        handler.addFilter(_is_milestone)
+        handler.addFilter(lambda it: it.levelno >= logging.WARNING or _is_one_of(_MILESTONES, it))
     elif verbosity is Verbosity.NORMAL and isinstance(formatter, TextFormatter | JournalFormatter):
-        handler.addFilter(_is_no_repetition)
+        handler.addFilter(lambda it: not _is_one_of(_REPEATED, it))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)

@@ -248,11 +248,6 @@ def _count(number: str, unit: str) -> str:
     return f"{value} {unit}"
 
 
-def _moves(plies: str) -> str:
-    moves = (int(plies) + 1) // 2
-    return "1 move" if moves == 1 else f"{moves} moves"
-
-
 def _words(name: str) -> str:
     """Return a name such as fromPosition or own_book as words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").lower()
@@ -263,7 +258,7 @@ KINDS: Final[Mapping[str, Callable[[str], str]]] = {
     "days": lambda number: f"in {counted(int(number), 'day')}",
     "dots": lambda colour: "." if colour == "white" else "...",
     "mode": lambda rated: "rated" if rated == "True" else "casual",
-    "moves": _moves,
+    "moves": lambda plies: counted((int(plies) + 1) // 2, "move"),
     "ms": lambda value: f"{float(value):.1f} ms",
     "nodes": lambda number: _count(number, "nodes"),
     "nth": lambda times: "first occurrence" if times == "1" else f"occurrence {times}",
