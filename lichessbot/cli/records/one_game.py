@@ -22,18 +22,16 @@ def recorded_game(game: str, config_file: Path | None) -> tuple[FilteredGames, G
     if "=" in game:
         raise click.UsageError(f"expected the id or address of one game, found {game!r}", click.get_current_context())
     records = FilteredGames(records_folder(config_file), [game])
+    found = records.found()
+    if not found:
+        raise click.exceptions.Exit(records.complain())
+    record, moves = found[0], records.moves(found[0].id)
     try:
-        found = records.found()
-        if not found:
-            raise click.exceptions.Exit(records.complain())
-        record, moves = found[0], records.moves(found[0].id)
         board_of(record, moves)
     except (InvalidFen, InvalidMove, InvalidVariant) as error:
-        problem = f"{found[0].id}: the recorded moves cannot be replayed: {inert(str(error))}"
-    else:
-        return records, record, moves
-    sys.stderr.write(f"{problem}\n")
-    raise click.exceptions.Exit(ExitCode.FAILED)
+        sys.stderr.write(f"{record.id}: the recorded moves cannot be replayed: {inert(str(error))}\n")
+        raise click.exceptions.Exit(ExitCode.FAILED) from error
+    return records, record, moves
 
 
 def heading(record: GameRecord, moves: Sequence[MoveRecord]) -> Iterator[str]:
