@@ -67,7 +67,7 @@ def _engine(found: Translation) -> None:
     for name in found.names("engine", "uci_options", "go_commands"):
         ours = GO_COMMANDS.get(name)
         if ours is None:
-            found.leave(f"engine.uci_options.go_commands.{name}", "no limit of this kind is known here")
+            found.leave(("engine", "uci_options", "go_commands", name), "no limit of this kind is known here")
         else:
             found.move(f"engine.uci_options.go_commands.{name}", f"engine.{ours}")
     found.take("engine", "uci_options", "go_commands")

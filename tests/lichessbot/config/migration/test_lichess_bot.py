@@ -50,6 +50,11 @@ def test_the_kinds_of_games_keep_their_meaning(translated: Translator) -> None:
     assert kinds["easy_960"].opponent_rating_difference is None
 
 
+def test_an_unknown_limit_is_left_out_whatever_its_name(translated: Translator) -> None:
+    found, _ = translated("engine: {name: fish, uci_options: {go_commands: {a.b: 1, depth: 9}}}\n")
+    assert left_out(found)["engine.uci_options.go_commands.a.b"] == "no limit of this kind is known here"
+
+
 @pytest.mark.parametrize(
     "clock",
     [
