@@ -5,13 +5,12 @@ import sys
 from typing import Any, Final
 
 from lichessbot.config.matchmaking import VariantChoice
-from lichessbot.config.migration.botli_engines import MEASURED, our_moves, translate_engines
+from lichessbot.config.migration.botli_engines import MEASURED, ORDER_OF_SOURCES, our_moves, translate_engines
 from lichessbot.config.migration.botli_older import renew, split_rules
 from lichessbot.config.migration.translation import Translation
-from lichessbot.config.yaml_file import YamlFile
+from lichessbot.config.yaml_file import YamlFile, section_at
 from lichessbot.lichess.enums import ExactClock, Mode, Speed, Variant
 
-_PRIORITY: Final = "the order of the sources is fixed: books, tablebases, chessdb, cloud, explorer"
 _TIMEOUT: Final = "all sources together get 1/40 of the remaining clock, at most 3 s"
 _NO_EVALUATION: Final = "evaluations of servers decide about no draw and no resignation"
 _LATER: Final = "BotLi adds 10 s without an increment"
@@ -92,7 +91,7 @@ def _tablebases(found: Translation) -> None:
         remark = "only the engine reads the tables"
         found.set(f"{ours}.enabled", False, old="syzygy.standard.instant_play", remark=remark)
         found.take("syzygy", "standard", "instant_play")
-        if not found.values.get("engine", {}).get("uci_options", {}).get("SyzygyPath"):
+        if not section_at(found.values, "engine", "uci_options").get("SyzygyPath"):
             found.set("engine.uci_options.SyzygyPath", ":".join(map(str, paths)), old="syzygy.standard.paths")
     else:
         found.move("syzygy.standard.enabled", f"{ours}.enabled")
@@ -100,7 +99,7 @@ def _tablebases(found: Translation) -> None:
         found.leave("syzygy.standard.instant_play", reason, matters=bool(enabled))
     for variant in found.names("syzygy"):
         if variant != "standard":
-            found.leave(f"syzygy.{variant}", _NO_TABLES)
+            found.leave(("syzygy", variant), _NO_TABLES)
     found.leave("gaviota", "Gaviota's tables are not read; Syzygy's cover the same endgames")
 
 
@@ -117,7 +116,7 @@ def _servers(found: Translation) -> None:
             found.move(f"{theirs}.{key}", f"{ours}.{name}.{key}")
         remark = "half moves there, our moves here"
         found.move(f"{theirs}.max_depth", f"{ours}.{name}.max_depth", our_moves, remark=remark)
-        found.leave(f"{theirs}.priority", _PRIORITY, matters=False)
+        found.leave(f"{theirs}.priority", ORDER_OF_SOURCES, matters=False)
         found.leave(f"{theirs}.timeout", _TIMEOUT, matters=False)
         found.leave(f"{theirs}.trust_eval", _NO_EVALUATION)
         found.leave(f"{theirs}.use_for_variants", "it is asked in every variant that it knows", matters=False)
@@ -140,13 +139,13 @@ def _explorer(found: Translation, theirs: str, ours: str) -> None:
         found.set(f"{ours}.player_name", player, old=f"{theirs}.player")
     found.move(f"{theirs}.min_games", f"{ours}.min_games", remark="here the games of the move, not of the position")
     found.move(f"{theirs}.only_with_wins", f"{ours}.only_with_wins")
-    enabled = bool(found.values["engine"]["online_moves"]["lichess_opening_explorer"].get("enabled"))
+    explorer = section_at(found.values, *ours.split("."))
+    enabled = bool(explorer.get("enabled"))
     by_performance = found.peek(*theirs.split("."), "selection") == "performance"
     reason = "winrate, by the results, is the nearest to it" if by_performance else "winrate is the default"
     found.leave(f"{theirs}.selection", reason, matters=enabled and by_performance)
     found.leave(f"{theirs}.anti", "the explorer is asked for good moves only")
-    depth = found.values["engine"]["online_moves"]["lichess_opening_explorer"].get("max_depth", _EXPLORER_DEPTH)
-    if depth >= _EXPLORER_DEPTH:
+    if explorer.get("max_depth", _EXPLORER_DEPTH) >= _EXPLORER_DEPTH:
         found.set(f"{ours}.max_depth", _EXPLORER_DEPTH, remark="BotLi's own limit")
 
 

@@ -55,7 +55,7 @@ _CONDITIONS: Final[dict[str, tuple[str, Any]]] = {
 _LIMITS: Final = {"depth": "depth", "nodes": "nodes", "time": "move_time_ms"}
 _NO_DEPTH: Final = 500
 _MOST: Final = sys.float_info.max / 1000
-_ORDER_OF_SOURCES: Final = "the order of the sources is fixed: books, tablebases, chessdb, cloud, explorer"
+ORDER_OF_SOURCES: Final = "the order of the sources is fixed: books, tablebases, chessdb, cloud, explorer"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def translate_engines(found: Translation) -> None:
     """Translate the engines and books into `engine` and `profiles`."""
     files = {name: found.peek("books", name) for name in found.names("books")}
     found.move("opening_books.enabled", "engine.polyglot.enabled")
-    found.leave("opening_books.priority", _ORDER_OF_SOURCES, matters=False)
+    found.leave("opening_books.priority", ORDER_OF_SOURCES, matters=False)
     found.leave("opening_books.read_learn", "the learn field of a book is not read")
     chosen: dict[_Games, dict[str, Any]] = {}
     of_a_book = found.names(*_BOOKS, _STANDARD)
@@ -135,9 +135,9 @@ def _keys(found: Translation, *section: str) -> list[tuple[_Games, tuple[str, ..
         games = _Games.of(key)
         path = (*section, key)
         if games is None:
-            found.leave(".".join(path), "no games are known by this name")
+            found.leave(path, "no games are known by this name")
         elif games.base == _EVERY_OTHER and section != _ENGINES:
-            found.leave(".".join(path), "BotLi reads a book for each variant, none for all")
+            found.leave(path, "BotLi reads a book for each variant, none for all")
         elif found.names(*path):
             kept.append((games, path))
     return kept
@@ -150,7 +150,7 @@ def _engine(found: Translation, path: tuple[str, ...]) -> dict[str, Any]:
     for key in ("ponder", "silence_stderr"):
         if (value := found.take(*path, key)) is not None:
             engine[key] = value
-    found.leave(".".join((*path, "move_overhead_multiplier")), MEASURED, matters=False)
+    found.leave((*path, "move_overhead_multiplier"), MEASURED, matters=False)
     for option in found.names(*path, "uci_options"):
         value = found.take(*path, "uci_options", option)
         if option.lower() in SET_BY_THE_BOT:
