@@ -258,25 +258,27 @@ def _ways_to_rated_games(config: "Config") -> Iterator[_RatedGames]:
 
 def _strengths_by_opponent_in_rated_games(config: "Config") -> Iterator[tuple[str, str]]:
     """Yield each strength that depends on the opponent where a game may be rated: Lichess calls it sandbagging."""
-    layers: list[tuple[str, Conditions, Strength | int]] = [("engine", Conditions(), config.engine.strength)]
+    given: list[tuple[str, Conditions, Strength | int]] = [("engine", Conditions(), config.engine.strength)]
     for number, profile in enumerate(config.profiles, 1):
         if "strength" in profile.engine.model_fields_set:
-            layers.append((f"profiles #{number}.engine", profile.when, profile.engine.strength))
-    strengths = {strength for _, _, strength in layers}
+            given.append((f"profiles #{number}.engine", profile.when, profile.engine.strength))
+    strengths = {strength for _, _, strength in given}
     if len(strengths) == 1 and Strength.MATCH_OPPONENT not in strengths:
         return
     ways = list(_ways_to_rated_games(config))
     kinds = {way.opponent for way in ways}
     both_kinds = None in kinds or len(kinds) > 1
-    depends = [
-        strength is Strength.MATCH_OPPONENT or when.chooses_opponents or (both_kinds and when.opponent is not None)
-        for _, when, strength in layers
-    ]
-    for number, (key, when, strength) in enumerate(layers):
-        later = zip(layers[number + 1 :], depends[number + 1 :], strict=True)
-        same_for_all = [other for (_, other, _), by_opponent in later if not by_opponent]
-        for way in ways if depends[number] else ():
-            if way.reach(when) and not any(way.all_meet(other, when) for other in same_for_all):
+
+    def depends_on_opponent(when: Conditions, strength: Strength | int) -> bool:
+        by_kind = both_kinds and when.opponent is not None
+        return strength is Strength.MATCH_OPPONENT or when.chooses_opponents or by_kind
+
+    for number, (key, when, strength) in enumerate(given):
+        if not depends_on_opponent(when, strength):
+            continue
+        same_for_all = [later for _, later, other in given[number + 1 :] if not depends_on_opponent(later, other)]
+        for way in ways:
+            if way.reach(when) and not any(way.all_meet(later, when) for later in same_for_all):
                 cure = "add rated: false to its when" if number else f"{way.cure}, or add {_FULL_WHEN_RATED}"
                 what = strength if strength is Strength.MATCH_OPPONENT else "a strength that depends on the opponent"
                 reason = f"{what} is for casual games only: {way.why}, and those have one strength for everybody"
