@@ -44,7 +44,7 @@ def example() -> None:
 def show(config_file: Path | None, changed: bool) -> None:
     """Print each key's value in force and where it comes from. The token is hidden."""
     loaded = load_config(config_file, os.environ, needs_token=False)
-    for it in effective(loaded, config_file, os.environ):
+    for it in effective(loaded, os.environ):
         if not (changed and it.is_default):
             click.echo(inert(f"{it.key}: {it.value}  # {it.origin}"))
     for warning in loaded.warnings:

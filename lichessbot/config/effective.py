@@ -1,7 +1,6 @@
 """The values in force and where each one comes from: the file, the environment, another key, or the default."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from lichessbot.config.base import Section, in_yaml, plain
@@ -26,19 +25,19 @@ class Effective(NamedTuple):
         return self.origin == _DEFAULT
 
 
-def effective(loaded: LoadedConfig, path: Path | None, environment: Mapping[str, str]) -> Iterator[Effective]:
+def effective(loaded: LoadedConfig, environment: Mapping[str, str]) -> Iterator[Effective]:
     """Yield every key with its value in force. The token is hidden."""
     settled = {"state_dir": loaded.state_dir, "engine.own_book": loaded.config.engine.has_own_book}
     values = dotted_values(loaded.config) | settled
     for key, value in values.items():
-        origin = _origin(loaded, tuple(key.split(".")), path, environment)
+        origin = _origin(loaded, tuple(key.split(".")), environment)
         is_secret = key == "token" and origin != _DEFAULT
         yield Effective(key, in_yaml(HIDDEN if is_secret else value), origin)
 
 
-def _origin(loaded: LoadedConfig, key: KeyPath, path: Path | None, environment: Mapping[str, str]) -> str:
+def _origin(loaded: LoadedConfig, key: KeyPath, environment: Mapping[str, str]) -> str:
     if key == ("token",):
-        return _origin_of_token(loaded, path, environment)
+        return _origin_of_token(loaded, environment)
     if key == ("state_dir",) and loaded.config.state_dir is None:
         known = ("STATE_DIRECTORY", "XDG_STATE_HOME", "HOME")
         variable = next((name for name in known if environment.get(name)), None)
@@ -47,20 +46,20 @@ def _origin(loaded: LoadedConfig, key: KeyPath, path: Path | None, environment: 
     options = (it for it in loaded.lines if it[:-1] == ("engine", "uci_options"))
     option = next((it for it in options if ("engine", option_key(it[-1])) == key), None)
     if (source := option or loaded.translated.get(key)) is not None:
-        return f"{path}:{loaded.lines[source]}, translated from {dotted(source)}"
+        return f"{loaded.file}:{loaded.lines[source]}, translated from {dotted(source)}"
     if key in loaded.lines:
-        return f"{path}:{loaded.lines[key]}"
+        return f"{loaded.file}:{loaded.lines[key]}"
     if key in loaded.personal:
         return loaded.personal[key]
     return _DEFAULT
 
 
-def _origin_of_token(loaded: LoadedConfig, path: Path | None, environment: Mapping[str, str]) -> str:
+def _origin_of_token(loaded: LoadedConfig, environment: Mapping[str, str]) -> str:
     if environment.get(TOKEN_VARIABLE, "").strip():
         return f"environment: {TOKEN_VARIABLE}"
     for key in ("token_file", "token"):
         if getattr(loaded.config, key) is not None:
-            return f"{path}:{loaded.lines[key,]}" + (", token_file" if key == "token_file" else "")
+            return f"{loaded.file}:{loaded.lines[key,]}" + (", token_file" if key == "token_file" else "")
     return _DEFAULT
 
 

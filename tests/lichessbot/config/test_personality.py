@@ -89,7 +89,7 @@ def test_a_book_lies_beside_the_personality(tmp_path: Path) -> None:
 
 def test_each_value_names_the_file_it_comes_from(tmp_path: Path) -> None:
     file = write(tmp_path, "personality: people/mine.yml\ngreeting:\n  goodbye: Bye\n")
-    origins = {it.key: it.origin for it in effective(load_config(file, TOKEN), file, TOKEN)}
+    origins = {it.key: it.origin for it in effective(load_config(file, TOKEN), TOKEN)}
     assert origins["greeting.hello"] == f"{tmp_path}/people/mine.yml:3"
     assert origins["engine.style.name"] == f"{tmp_path}/people/mine.yml:5"
     assert origins["greeting.goodbye"] == f"{file}:3"
