@@ -135,7 +135,7 @@ def value_at(values: Any, path: KeyPath) -> Any:
     return values
 
 
-def section_at(values: Any, *path: str) -> dict[str, Any]:
+def section_at(values: Any, *path: str | int) -> dict[str, Any]:
     """Return the section at `path`; an empty one if there is none."""
     for key in path:
         values = values.get(key) if isinstance(values, dict) else None

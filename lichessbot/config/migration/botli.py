@@ -82,15 +82,15 @@ def translate(old: YamlFile) -> Translation:
 
 
 def _tablebases(found: Translation) -> None:
-    ours, enabled = "engine.lichess_bot_tbs.syzygy", found.peek("syzygy", "standard", "enabled")
-    instant = found.peek("syzygy", "standard", "instant_play")
+    ours, enabled = "engine.lichess_bot_tbs.syzygy", found.peek("syzygy.standard.enabled")
+    instant = found.peek("syzygy.standard.instant_play")
     paths = found.move("syzygy.standard.paths", f"{ours}.paths", list)
     found.move("syzygy.standard.max_pieces", f"{ours}.max_pieces")
     if enabled and instant is False and paths:
-        found.take("syzygy", "standard", "enabled")
+        found.take("syzygy.standard.enabled")
         remark = "only the engine reads the tables"
         found.set(f"{ours}.enabled", False, old="syzygy.standard.instant_play", remark=remark)
-        found.take("syzygy", "standard", "instant_play")
+        found.take("syzygy.standard.instant_play")
         if not section_at(found.values, "engine", "uci_options").get("SyzygyPath"):
             found.set("engine.uci_options.SyzygyPath", ":".join(map(str, paths)), old="syzygy.standard.paths")
     else:
@@ -133,7 +133,7 @@ def _servers(found: Translation) -> None:
 
 
 def _explorer(found: Translation, theirs: str, ours: str) -> None:
-    player = found.take(*theirs.split("."), "player")
+    player = found.take(f"{theirs}.player")
     found.set(f"{ours}.source", "masters" if player == "masters" else "player", old=f"{theirs}.player")
     if player and player != "masters":
         found.set(f"{ours}.player_name", player, old=f"{theirs}.player")
@@ -141,7 +141,7 @@ def _explorer(found: Translation, theirs: str, ours: str) -> None:
     found.move(f"{theirs}.only_with_wins", f"{ours}.only_with_wins")
     explorer = section_at(found.values, *ours.split("."))
     enabled = bool(explorer.get("enabled"))
-    by_performance = found.peek(*theirs.split("."), "selection") == "performance"
+    by_performance = found.peek(f"{theirs}.selection") == "performance"
     reason = "winrate, by the results, is the nearest to it" if by_performance else "winrate is the default"
     found.leave(f"{theirs}.selection", reason, matters=enabled and by_performance)
     found.leave(f"{theirs}.anti", "the explorer is asked for good moves only")
@@ -156,8 +156,8 @@ def _challenges(found: Translation) -> None:
     is_older = split_rules(found)
     rules = {kind: _rules(found, kind, zero_is_a_limit=is_older) for kind in ("human", "bot")}
     found.move("challenge.bot.bullet_with_increment_only", "challenge.bullet_requires_increment")
-    if found.peek("challenge", "human", "bullet_with_increment_only") is False:
-        found.take("challenge", "human", "bullet_with_increment_only")  # ours does not apply to humans by itself
+    if found.peek("challenge.human.bullet_with_increment_only") is False:
+        found.take("challenge.human.bullet_with_increment_only")  # ours does not apply to humans by itself
     else:
         found.move("challenge.human.bullet_with_increment_only", "challenge.human.bullet_requires_increment")
     for kind, given in rules.items():
@@ -183,14 +183,14 @@ def _rules(found: Translation, kind: str, *, zero_is_a_limit: bool) -> dict[str,
         return {}
     rules: dict[str, Any] = {}
     for key, known in (("variants", tuple(Variant)), ("time_controls", tuple(Speed)), ("modes", tuple(Mode))):
-        wanted = found.take("challenge", kind, key) or []
+        wanted = found.take(("challenge", kind, key)) or []
         wanted = wanted if isinstance(wanted, list) else [wanted]
         rules[key] = [it for it in map(str, wanted) if it in known or (key == "time_controls" and ExactClock.parse(it))]
         for number, it in enumerate(wanted):
             if str(it) not in rules[key]:
                 found.note(("challenge", kind, key, number), f"{it} is not played here")
     for theirs, ours in _RULES.items():
-        limit = found.take("challenge", kind, theirs)
+        limit = found.take(("challenge", kind, theirs))
         if not limit and not (zero_is_a_limit and limit == 0):
             limit = None
         if limit is not None or ours in _NO_LIMIT:
@@ -208,7 +208,7 @@ def _origin(kind: str, key: str, value: Any) -> str:
 
 
 def _matchmaking(found: Translation) -> None:
-    types = found.names("matchmaking", "types")
+    types = found.names("matchmaking.types")
     found.set("matchmaking.allow_matchmaking", False, remark="BotLi starts it with a command; `true` challenges bots")
     during = bool(found.values.get("challenge", {}).get("concurrency", 1) != 1)
     found.set("matchmaking.allow_during_games", during, remark="BotLi challenges whenever a slot is free")
@@ -233,14 +233,14 @@ def _matchmaking(found: Translation) -> None:
 def _kind(found: Translation, name: str) -> dict[str, Any] | None:
     """Return a kind of game; None, and noted, if it is not played here."""
     section = ("matchmaking", "types", name)
-    clock = ExactClock.parse(str(found.peek(*section, "tc")))
-    variant = found.peek(*section, "variant") or Variant.STANDARD.value
+    clock = ExactClock.parse(str(found.peek((*section, "tc"))))
+    variant = found.peek((*section, "variant")) or Variant.STANDARD.value
     if clock is None or variant not in tuple(VariantChoice):
         key, reason = ("variant", f"{variant} is not proposed here") if clock else ("tc", "expected minutes+seconds")
-        found.take(*section)
+        found.take(section)
         found.note((*section, key), reason)
         return None
-    given = {key: found.take(*section, key) for key in _KIND}
+    given = {key: found.take((*section, key)) for key in _KIND}
     rated = given["rated"] is not False
     kind = {
         "challenge_initial_time": [clock.base_s],

@@ -98,19 +98,19 @@ class _Games:
 
 def translate_engines(found: Translation) -> None:
     """Translate the engines and books into `engine` and `profiles`."""
-    files = {name: found.peek("books", name) for name in found.names("books")}
+    files = {name: found.peek(("books", name)) for name in found.names("books")}
     found.move("opening_books.enabled", "engine.polyglot.enabled")
     found.leave("opening_books.priority", ORDER_OF_SOURCES, matters=False)
     found.leave("opening_books.read_learn", "the learn field of a book is not read")
     chosen: dict[_Games, dict[str, Any]] = {}
-    of_a_book = found.names(*_BOOKS, _STANDARD)
+    of_a_book = found.names((*_BOOKS, _STANDARD))
     engines = _keys(found, *_ENGINES)
     for games, path in engines:
         chosen.setdefault(games, {}).update(_engine(found, path))
     for games, path in _keys(found, *_BOOKS):
         chosen.setdefault(games, {})["polyglot"] = _book(found, path, games, files)
     for name in files:
-        found.take("books", name)
+        found.take(("books", name))
     _make_whole(chosen.values())
     profiles = []
     for games in sorted(chosen, key=lambda it: it.rank):
@@ -131,28 +131,28 @@ def translate_engines(found: Translation) -> None:
 def _keys(found: Translation, *section: str) -> list[tuple[_Games, tuple[str, ...]]]:
     """Return the keys of a section that name games we play, with their games; leave out the others."""
     kept = []
-    for key in found.names(*section):
+    for key in found.names(section):
         games = _Games.of(key)
         path = (*section, key)
         if games is None:
             found.leave(path, "no games are known by this name")
         elif games.base == _EVERY_OTHER and section != _ENGINES:
             found.leave(path, "BotLi reads a book for each variant, none for all")
-        elif found.names(*path):
+        elif found.names(path):
             kept.append((games, path))
     return kept
 
 
 def _engine(found: Translation, path: tuple[str, ...]) -> dict[str, Any]:
     """Return our keys of an engine; those that are not set are missing."""
-    name, folder = found.take(*path, "name"), found.take(*path, "dir")
+    name, folder = found.take((*path, "name")), found.take((*path, "dir"))
     engine: dict[str, Any] = {"command": [os.path.join(str(folder or "."), str(name))]} if name else {}
     for key in ("ponder", "silence_stderr"):
-        if (value := found.take(*path, key)) is not None:
+        if (value := found.take((*path, key))) is not None:
             engine[key] = value
     found.leave((*path, "move_overhead_multiplier"), MEASURED, matters=False)
-    for option in found.names(*path, "uci_options"):
-        value = found.take(*path, "uci_options", option)
+    for option in found.names((*path, "uci_options")):
+        value = found.take((*path, "uci_options", option))
         if option.lower() in SET_BY_THE_BOT:
             found.note((*path, "uci_options", option), "the bot sets this option", matters=False)
         elif (own_key := option_key(option)) is not None:
@@ -163,7 +163,7 @@ def _engine(found: Translation, path: tuple[str, ...]) -> dict[str, Any]:
         else:
             engine.setdefault("uci_options", {})[option] = value
     for theirs, ours in _LIMITS.items():
-        limit = found.take(*path, "limits", theirs)
+        limit = found.take((*path, "limits", theirs))
         if isinstance(limit, int | float) and abs(limit) <= _MOST:
             engine[ours] = round(limit * 1000) if theirs == "time" else limit
         elif limit is not None:
@@ -173,7 +173,7 @@ def _engine(found: Translation, path: tuple[str, ...]) -> dict[str, Any]:
 
 def _book(found: Translation, path: tuple[str, ...], games: _Games, files: dict[str, Any]) -> dict[str, Any]:
     """Return our keys of a book."""
-    given = found.take(*path, "names")
+    given = found.take((*path, "names"))
     names = list(map(str, given)) if isinstance(given, list) else []
     known = [str(files[name]) for name in names if name in files]
     for name in names:
@@ -182,10 +182,10 @@ def _book(found: Translation, path: tuple[str, ...], games: _Games, files: dict[
     own = {_CHESS960: [_CHESS960], _STANDARD: [_STANDARD, _CHESS960], **_VARIANTS_OF}
     variants = own.get(games.base, [_STANDARD])
     book: dict[str, Any] = {"book": {variant: list(known) for variant in variants}}
-    if (depth := found.take(*path, "max_depth")) is not None:
+    if (depth := found.take((*path, "max_depth"))) is not None:
         book["max_depth"] = our_moves(depth) if isinstance(depth, int | float) else depth
     for key in ("selection", "max_moves", "allow_repetitions"):
-        if (value := found.take(*path, key)) is not None:
+        if (value := found.take((*path, key))) is not None:
             book[key] = value
     return book
 

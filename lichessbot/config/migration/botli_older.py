@@ -34,8 +34,8 @@ def _renew_engine(found: Translation) -> None:
     found.add("engines", {}, written=("engine",))
     for section in _ONCE_IN_ENGINE:
         found.rename(f"engine.{section}", section)
-    if found.peek("engine", "variants", "enabled"):
-        found.take("engine", "variants", "enabled")
+    if found.peek("engine.variants.enabled"):
+        found.take("engine.variants.enabled")
         found.rename("engine.variants", "engines.variants")
     else:
         found.leave("engine.variants", "is not enabled", matters=False)
@@ -45,8 +45,8 @@ def _renew_engine(found: Translation) -> None:
 def _renew_books(found: Translation) -> None:
     """Make a section of each list of books; they had their settings in common."""
     games = []
-    for name in found.names("opening_books", "books"):
-        if isinstance(found.peek("opening_books", "books", name), list):
+    for name in found.names("opening_books.books"):
+        if isinstance(found.peek(("opening_books", "books", name)), list):
             games.append(f"opening_books.books.{'standard_' if name in _COLOURS else ''}{name}")
             found.rename(f"opening_books.books.{name}", f"{games[-1]}.names")
     for key in ("selection", "max_depth"):
@@ -55,14 +55,14 @@ def _renew_books(found: Translation) -> None:
 
 def _renew_matchmaking(found: Translation) -> None:
     """Make a kind of games of each variant; they had their settings in common."""
-    base, increment = (found.peek("matchmaking", key) for key in ("initial_time", "increment"))
-    many = found.peek("matchmaking", "variants")
+    base, increment = (found.peek(("matchmaking", key)) for key in ("initial_time", "increment"))
+    many = found.peek("matchmaking.variants")
     key = "variants" if isinstance(many, list) else "variant"
-    variants = many if isinstance(many, list) else [found.peek("matchmaking", "variant") or "standard"]
+    variants = many if isinstance(many, list) else [found.peek("matchmaking.variant") or "standard"]
     are_seconds = base in range(_LONGEST_S) and increment in range(_LONGEST_S)
-    if not (variants and are_seconds) or found.names("matchmaking", "types"):
+    if not (variants and are_seconds) or found.names("matchmaking.types"):
         return
-    found.take("matchmaking", key)
+    found.take(("matchmaking", key))
     found.add("matchmaking.types", {}, written=("matchmaking",))
     kinds = []
     for number, variant in enumerate(variants):
@@ -72,7 +72,7 @@ def _renew_matchmaking(found: Translation) -> None:
         found.add(f"{kind}.tc", str(ExactClock(base, increment)), written=("matchmaking", "initial_time"))
         found.add(f"{kind}.variant", variant, written=("matchmaking", *listed))
     for key in ("initial_time", "increment"):
-        found.take("matchmaking", key)
+        found.take(("matchmaking", key))
     for key in ("rated", "multiplier", "min_rating_diff", "max_rating_diff"):
         found.rename(f"matchmaking.{key}", *(f"{kind}.{key}" for kind in kinds))
 

@@ -49,9 +49,9 @@ def translate(old: YamlFile) -> Translation:
 
 def _engine(found: Translation) -> None:
     """Translate the keys that name the engine, and limit it."""
-    protocol = found.peek("engine", "protocol") or "uci"
+    protocol = found.peek("engine.protocol") or "uci"
     found.leave("engine.protocol", f"every engine speaks UCI here; found {protocol}", matters=protocol != "uci")
-    taken = {name: found.take("engine", name) for name in PARTS_OF_COMMAND}
+    taken = {name: found.take(("engine", name)) for name in PARTS_OF_COMMAND}
     given = [name for name in PARTS_OF_COMMAND if taken[name]]
     if protocol == "uci" and taken["name"]:
         remark = ", ".join(f"engine.{name}" for name in given if name != "name")
@@ -59,25 +59,25 @@ def _engine(found: Translation) -> None:
     else:
         for name in given:
             found.note(("engine", name), "no engine that speaks UCI: the bot's own plays until you set engine.command")
-    for name in found.names("engine", "uci_options"):
+    for name in found.names("engine.uci_options"):
         if name.lower() in SET_BY_THE_BOT:
             found.leave(("engine", "uci_options", name), "the bot sets this option", matters=False)
         elif (key := option_key(name)) is not None:
             found.move(f"engine.uci_options.{name}", f"engine.{key}", number_of)
-    for name in found.names("engine", "uci_options", "go_commands"):
+    for name in found.names("engine.uci_options.go_commands"):
         ours = GO_COMMANDS.get(name)
         if ours is None:
             found.leave(("engine", "uci_options", "go_commands", name), "no limit of this kind is known here")
         else:
             found.move(f"engine.uci_options.go_commands.{name}", f"engine.{ours}")
-    found.take("engine", "uci_options", "go_commands")
+    found.take("engine.uci_options.go_commands")
 
 
 def _pondering(found: Translation) -> None:
     """Translate `uci_ponder`, an older name that lichess-bot still knows: either is enough."""
     for section in ("engine", "correspondence"):
-        if found.peek(section, "uci_ponder") and not found.peek(section, "ponder"):
-            found.take(section, "ponder")
+        if found.peek(f"{section}.uci_ponder") and not found.peek(f"{section}.ponder"):
+            found.take(f"{section}.ponder")
             found.move(f"{section}.uci_ponder", f"{section}.ponder")
         else:
             found.leave(f"{section}.uci_ponder", "ponder is its newer name", matters=False)
@@ -88,26 +88,26 @@ def _matchmaking(found: Translation) -> None:
     found.move("matchmaking.delay_after_decline", "matchmaking.challenge_filter")
     timeout = "matchmaking.challenge_timeout"
     found.move(timeout, timeout, lambda minutes: max(minutes, 1))  # lichess-bot's own minimum
-    own = found.peek("matchmaking", "challenge_variant") or "random"
-    for name in found.names("matchmaking", "overrides"):
-        variant = found.peek("matchmaking", "overrides", name, "challenge_variant") or own
+    own = found.peek("matchmaking.challenge_variant") or "random"
+    for name in found.names("matchmaking.overrides"):
+        variant = found.peek(("matchmaking", "overrides", name, "challenge_variant")) or own
         if variant not in _VARIANTS:
             found.leave(("matchmaking", "overrides", name), f"{variant} is not proposed here", matters=True)
         _clocks(found, "matchmaking", "overrides", name)
     if own not in _VARIANTS:
         found.leave("matchmaking.challenge_variant", f"{own} is not proposed here")
-        kept = found.names("matchmaking", "overrides")
+        kept = found.names("matchmaking.overrides")
         for name in kept:
             found.set(("matchmaking", "overrides", name, "weight"), 1)
         if kept:
             found.set("matchmaking.weight", 0, remark="this section's own games are left out")
         else:
-            found.take("matchmaking", "allow_matchmaking")
+            found.take("matchmaking.allow_matchmaking")
             found.set("matchmaking.allow_matchmaking", False, remark="all its games are left out")
-    if found.peek("matchmaking", "challenge_days"):
+    if found.peek("matchmaking.challenge_days"):
         for key in ("challenge_initial_time", "challenge_increment"):
-            if found.peek("matchmaking", key) is None:
-                found.take("matchmaking", key)
+            if found.peek(("matchmaking", key)) is None:
+                found.take(("matchmaking", key))
                 found.set(f"matchmaking.{key}", [], remark="what lichess-bot does without this key")
 
 
@@ -115,28 +115,28 @@ def _emptied_lists(found: Translation) -> None:
     """Translate emptied lists of what is accepted, with which lichess-bot lets nobody in."""
     for key in ACCEPTED_IF_EMPTY:
         section, name = key.split(".")
-        if name in found.names(section) and not found.peek(section, name):
+        if name in found.names(section) and not found.peek(key):
             reason = "is empty, with which lichess-bot accepts no challenge"
             found.leave(key, f"{reason}; to accept some, {TO_ACCEPT_SOME}", matters=True)
             for rule in ("accept_bot", "only_bot", "human"):
-                found.take("challenge", rule)
+                found.take(("challenge", rule))
             found.accept_no_challenge(f"{name} {reason}")
 
 
 def _clocks(found: Translation, *section: str) -> None:
     for key in CLOCK_KEYS:
-        if key in found.names(*section) and found.peek(*section, key) is None:
-            found.take(*section, key)
+        if key in found.names(section) and found.peek((*section, key)) is None:
+            found.take((*section, key))
             found.set((*section, key), [])
 
 
 def _take_over(found: Translation, path: tuple[str, ...]) -> None:
     """Set all keys of the old section that are left, as they are; those without a value keep their default."""
-    for name in found.names(*path):
+    for name in found.names(path):
         here = (*path, name)
-        if found.names(*here) and path != ("challenge",):  # which has no sections
+        if found.names(here) and path != ("challenge",):  # which has no sections
             _take_over(found, here)
-        value: Any = found.take(*here)
+        value: Any = found.take(here)
         if value is None and name not in _NULL_MEANS_NO_LIMIT:
             found.note(here, "is empty", matters=False)
         elif value != {}:

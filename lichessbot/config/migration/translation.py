@@ -12,6 +12,8 @@ from lichessbot.config.root import LINKS_ARE_DROPPED, PLACEHOLDERS, has_link
 from lichessbot.config.sources import BookFiles
 from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted, section_at
 
+Key = str | KeyPath
+
 TO_ACCEPT_SOME: Final = "set it, then accept_bot, and remove min_rating and max_rating of human"
 """How challenges are accepted again where a rule was left out."""
 # Our keys that name files, from the folder of the file that names them.
@@ -40,7 +42,10 @@ class Changed:
 
 
 class Translation:
-    """Takes the keys out of an old file one by one; what remains at the end is unknown."""
+    """Takes the keys out of an old file one by one; what remains at the end is unknown.
+
+    A key is dotted, or a path if an operator chose one of its names.
+    """
 
     def __init__(self, old: YamlFile, program: str) -> None:
         self.program = program
@@ -58,49 +63,50 @@ class Translation:
         self._rest: dict[str, Any] = deepcopy(old.values)
         self._written: dict[KeyPath, KeyPath] = {}  # the names in the file of the sections and keys that are renamed
 
-    def names(self, *path: str) -> list[str]:
+    def names(self, key: Key = ()) -> list[str]:
         """Return the keys of an old section that are not yet taken; none if it is no section."""
-        return list(section_at(self._rest, *path))
+        return list(section_at(self._rest, *_path(key)))
 
-    def take(self, *path: str) -> Any:
+    def take(self, key: Key) -> Any:
         """Take a key out of the old file; None if it is missing or empty."""
-        return section_at(self._rest, *path[:-1]).pop(path[-1], None)
+        section, name = self._place(key)
+        return section.pop(name, None)
 
-    def peek(self, *path: str) -> Any:
+    def peek(self, key: Key) -> Any:
         """Return an old value; None if it is missing or empty."""
-        return section_at(self._rest, *path[:-1]).get(path[-1])
+        section, name = self._place(key)
+        return section.get(name)
 
-    def rename(self, old: str, *new: str) -> None:
-        """Give an old key, dotted, those of its names in newer files that have no value; without any, it stays."""
-        path = tuple(old.split("."))
-        free = [name for name in new if self.peek(*name.split(".")) is None]
-        if not free or path[-1] not in self.names(*path[:-1]):
+    def rename(self, old: Key, *new: Key) -> None:
+        """Give an old key those of its names in newer files that have no value; without any, it stays."""
+        free = [name for name in new if self.peek(name) is None]
+        if not free or not self._has(old):
             return
-        value = self.take(*path)
+        value = self.take(old)
         for name in free:
-            self.add(name, deepcopy(value), written=path)
+            self.add(name, deepcopy(value), written=old)
 
-    def add(self, new: str, value: Any, *, written: KeyPath) -> None:
-        """Add a key that newer files have, dotted, with the old key that it comes from."""
-        path = tuple(new.split("."))
-        _put(self._rest, path, value)
-        self._written[path] = self.as_written(written)
+    def add(self, new: Key, value: Any, *, written: Key) -> None:
+        """Add a key that newer files have, with the old key that it comes from."""
+        _put(self._rest, _path(new), value)
+        self._written[_path(new)] = self.as_written(written)
 
-    def as_written(self, path: KeyPath) -> KeyPath:
-        """Return the name in the file of an old key, which may be renamed."""
+    def as_written(self, key: Key) -> KeyPath:
+        """Return the path in the file of an old key, which may be renamed."""
+        path = _path(key)
         known = next((path[:end] for end in range(len(path), 0, -1) if path[:end] in self._written), ())
         return (*self._written[known], *path[len(known) :]) if known else path
 
-    def set(self, key: str | tuple[str, ...], value: Any, *, old: str = "", remark: str = "") -> None:
-        """Set a key of ours; `key` and `old`, the key that it comes from, are dotted."""
-        path = tuple(key.split(".")) if isinstance(key, str) else key
+    def set(self, key: Key, value: Any, *, old: Key = "", remark: str = "") -> None:
+        """Set a key of ours; `old`: the key that it comes from."""
+        path = _path(key)
         _put(self.values, path, value)
         if old:
-            self.origins[path] = self.as_written(tuple(old.split(".")))
+            self.origins[path] = self.as_written(old)
         if remark:
             self.remarks[path] = remark
 
-    def accept_no_challenge(self, remark: str, *, old: str = "") -> None:
+    def accept_no_challenge(self, remark: str, *, old: Key = "") -> None:
         """Let nobody in: no bots, and no human has a rating of 0. `old`: the key that asks for it."""
         self.set("challenge.accept_bot", False, old=old, remark=remark)
         challenge = self.values["challenge"]
@@ -110,44 +116,42 @@ class Translation:
         self.set("challenge.human", closed, old=old, remark=remark)
 
     def move(
-        self, old: str, new: str, convert: Callable[[Any], Any] = lambda value: value, *, remark: str = ""
+        self, old: Key, new: Key, convert: Callable[[Any], Any] = lambda value: value, *, remark: str = ""
     ) -> Any:
-        """Take an old key and set ours, both dotted; return our value, None if the old key is missing or empty."""
-        path = tuple(old.split("."))
-        value = self.take(*path)
+        """Take an old key and set ours; return our value, None if the old key is missing or empty."""
+        value = self.take(old)
         if value is None:
-            if self.as_written(path) in self._old.lines:
-                self.note(path, "is empty", matters=False)
+            if self.as_written(old) in self._old.lines:
+                self.note(old, "is empty", matters=False)
             return None
         try:
             value = convert(value)
         except (ArithmeticError, TypeError, ValueError):
-            self.note(path, f"expected another kind of value, found {value!r}")
+            self.note(old, f"expected another kind of value, found {value!r}")
             return None
         self.set(new, value, old=old, remark=remark)
         return value
 
-    def move_greeting(self, old: str, new: str) -> None:
+    def move_greeting(self, old: Key, new: Key) -> None:
         """Take a chat line and set ours; note the words in braces that are unknown here. Leave out one with a link."""
-        text = self.peek(*old.split("."))
+        text = self.peek(old)
         if isinstance(text, str) and has_link(text):
             self.leave(old, LINKS_ARE_DROPPED)
         elif isinstance(text, str) and (line := without_unknown_words(text)) != " ".join(text.split()):
-            self.note(tuple(old.split(".")), f"only {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)} are filled in here")
+            self.note(old, f"only {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)} are filled in here")
             self.move(old, new, lambda _: line)
         else:
             self.move(old, new)
 
-    def leave(self, old: str | tuple[str, ...], reason: str, *, matters: bool | None = None) -> None:
-        """Take an old key, dotted, and note why it is left out; nothing if it is missing."""
-        path = tuple(old.split(".")) if isinstance(old, str) else old
-        if path[-1] in self.names(*path[:-1]):
-            value = self.take(*path)
-            self.note(path, reason, matters=is_active(value) if matters is None else matters)
+    def leave(self, old: Key, reason: str, *, matters: bool | None = None) -> None:
+        """Take an old key and note why it is left out; nothing if it is missing."""
+        if self._has(old):
+            value = self.take(old)
+            self.note(old, reason, matters=is_active(value) if matters is None else matters)
 
-    def note(self, path: KeyPath, reason: str, *, matters: bool = True) -> None:
+    def note(self, old: Key, reason: str, *, matters: bool = True) -> None:
         """Note that an old key or an entry of a list, already taken, is left out."""
-        path = self.as_written(path)
+        path = self.as_written(old)
         left_out = LeftOut(dotted(path), self._old.line_of(path), reason, matters)
         if left_out not in self.left_out:  # an old key may have two new names
             self.left_out.append(left_out)
@@ -175,8 +179,21 @@ class Translation:
         for key in ("pgn_directory", "state_dir", "token_file"):
             _change(self.values, [key], folder)
 
+    def _has(self, key: Key) -> bool:
+        section, name = self._place(key)
+        return name in section
 
-def _put(section: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    def _place(self, key: Key) -> tuple[dict[Any, Any], str | int]:
+        """Return the old section of a key, an empty one if there is none, and the name of the key in it."""
+        *sections, name = _path(key)
+        return section_at(self._rest, *sections), name
+
+
+def _path(key: Key) -> KeyPath:
+    return tuple(key.split(".")) if isinstance(key, str) else key
+
+
+def _put(section: dict[Any, Any], path: KeyPath, value: Any) -> None:
     *sections, name = path
     for it in sections:
         if not isinstance(section.get(it), dict):
