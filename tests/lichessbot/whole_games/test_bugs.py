@@ -49,8 +49,8 @@ def fail(owner, name, times, good=0):
 # By the threads that they strike: each function, how often it fails, after how many calls, and what is logged.
 BUGS = {
     "streams and commands": [
-        ("lichessbot.connection", "parse_account_event", 2, 0, "stream.crashed"),
-        ("lichessbot.games.session", "parse_game_event", 2, 0, "stream.crashed"),
+        ("lichessbot.lichess.streams", "parse_account_event", 2, 0, "stream.crashed"),
+        ("lichessbot.lichess.streams", "parse_game_event", 2, 0, "stream.crashed"),
         ("lichessbot.lichess.commands.AcceptChallenge", "request", 2, 0, "command.crashed"),
         ("lichessbot.lichess.commands.SendMove", "request", 2, 0, "command.crashed"),
     ],
@@ -58,7 +58,7 @@ BUGS = {
         ("lichessbot.uci.engine.UciEngine", "_report_move", 1, 1, "engine.crashed"),
         ("lichessbot.move_sources.local.PolyglotBooks", "find", 2, 0, "source.crashed"),
         ("lichessbot.storage.database.Database", "write", 2, 0, "store.crashed"),
-        ("lichessbot.games.recording.archive", "_write", 1, 0, "pgn.crashed"),
+        ("lichessbot.games.recording.archive", "_append", 1, 0, "pgn.crashed"),
         ("lichessbot.challenges.player_lists.Fetcher", "fetch", 1, 0, "list.crashed"),
     ],
     "main loop": [
