@@ -185,7 +185,7 @@ class ReadChat(GameCommand):
 
 @dataclass(frozen=True, slots=True)
 class ChallengeAnswer(Command):
-    """An answer until the monotonic second `until`, when the challenge expires; None: `request_patience` from now."""
+    """An answer to a challenge, which expires at the monotonic second `until`; None: `request_patience` from now."""
 
     expires = True
 

@@ -78,6 +78,7 @@ class User(Payload):
 
 
 ANONYMOUS: Final = User(id="")
+"""The user in place of a null."""
 
 
 class VariantRef(Payload):
@@ -115,7 +116,7 @@ class Perf(Payload):
 
 
 class Challenge(Payload):
-    """A challenge, in the stream and as a reply."""
+    """A challenge, in the stream and as a reply. `challenger` is null if anonymous, `destUser` in an open challenge."""
 
     id: Id
     status: Shown = "created"
@@ -166,6 +167,7 @@ class GameInfo(Payload):
     last_move: str = Field(default="", alias="lastMove")
     opponent: Opponent = Opponent()
     status: GameStatus | None = Field(default=None, validation_alias=AliasPath("status", "name"))
+    """Sent as `{id, name}`; the game stream has the bare name instead."""
     winner: Colour | None = None
     rating: Number | None = None
     """Ours before the game, if the server says it."""

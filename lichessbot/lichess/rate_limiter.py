@@ -37,7 +37,7 @@ class RateLimiter:
         self._reopenings = _Budget(4, timeouts.stream_window)
         self._waiting_streams: dict[object, float] = {}  # and when each should be open
         self._budgets = {
-            # Lichess allows 30 of these two; the rest is for `check`, restarts and browsers.
+            # Lichess allows 30 of each of these two; the rest is for `check`, restarts and browsers.
             Purpose.EVENT_STREAM: _Budget(25, timeouts.event_stream_window),
             Purpose.ACCOUNT: _Budget(20, timeouts.account_window),
             # Lichess allows 30: one a minute for each of two tournaments, and some after games.
