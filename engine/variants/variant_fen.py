@@ -148,14 +148,16 @@ def checks_of(position: VariantPosition, side: int) -> int:
 
 def _take_promoted(board: str) -> tuple[str, int]:
     """Return the board without the marks of promoted pieces, and their squares."""
-    promoted, square = 0, A8
-    for letter, before in zip(board, "/" + board, strict=False):
-        if letter == "~":
-            if before not in PIECE_LETTERS or not 0 < square <= 64:
-                raise Problem("~ does not follow a piece")
-            promoted |= 1 << square - 1
-        else:
-            square = _next_square(square, letter)
+    promoted = 0
+    for first, rank in zip(range(A8, -1, -8), board.split("/"), strict=False):
+        square = first                 # counted anew, as the rank before may have too many squares or too few
+        for letter, before in zip(rank, "/" + rank, strict=False):
+            if letter == "~":
+                if before not in PIECE_LETTERS:
+                    raise Problem("~ does not follow a piece")
+                promoted |= 1 << square - 1
+            else:
+                square = _next_square(square, letter)
     return board.replace("~", ""), promoted
 
 

@@ -44,6 +44,7 @@ def test_every_form_is_read_and_that_of_lichess_is_written(variant: str, text: s
         ("crazyhouse", "4k3/~8/8/8/8/8/8/4K3[] w - - 0 1", "~ does not follow a piece"),
         ("crazyhouse", "~4k3/8/8/8/8/8/8/4K3[] w - - 0 1", "~ does not follow a piece"),
         ("crazyhouse", "4k3/8/8/8/8/8/8/8/8/4K3 w - - 0 1", "expected 8 ranks"),
+        ("crazyhouse", "4k3/8/8/8/8/8/1/N~3K3[] w - - 0 1", "rank 2 has 1 squares instead of 8"),
         ("threeCheck", "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1 +4+0", "expected the checks"),
         ("threeCheck", "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1 +12+0", "expected the checks"),
         ("threeCheck", "4k3/8/8/8/8/8/8/Q3K3 w - - 12+3 0 1", "expected the checks"),
