@@ -50,11 +50,6 @@ class Start(Enum):
     ENDING = "ending"
 
 
-def is_tactical(move: int) -> bool:
-    """Does the move, as the engine packs it, capture or promote?"""
-    return move & 0xC000 != 0
-
-
 def read_suite(path: Path) -> Iterator[tuple[str, dict[int, int]]]:
     """Each position of a suite with its leaf counts by depth; lines beginning with # are comments."""
     for line in path.read_text().splitlines():

@@ -7,10 +7,11 @@ from pathlib import Path
 import chess
 
 from engine.core.fen import parse_fen
+from engine.core.move import is_tactical
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
 from engine.selfplay.records import RECORD, Result, Sample, encode
-from tests.engine.positions import Start, is_tactical, random_start
+from tests.engine.positions import Start, random_start
 
 PIECE_CP = (100, 300, 300, 500, 900, 0)
 PLIES = 60

@@ -5,12 +5,12 @@ import random
 from engine.core import params
 from engine.core.checks import gives_check
 from engine.core.fen import parse_fen
-from engine.core.move import uci_text
+from engine.core.move import is_tactical, uci_text
 from engine.core.movegen import legal_moves
 from engine.core.see import exchange_wins
 from engine.search.history import History
 from engine.search.move_picker import MovePicker
-from tests.engine.positions import Start, is_tactical, random_games
+from tests.engine.positions import Start, random_games
 
 OTHER_END = 56 | 56 << 6           # mirrors the ranks of both squares of a move
 
