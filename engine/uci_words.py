@@ -74,24 +74,28 @@ class Option:
 
 
 def spin(default: int, least: int, most: int) -> Option:
+    """Return an option whose value is a whole number."""
     kind = f"spin default {default} min {least} max {most}"
     return Option(kind, lambda name, text: parse_number(name, text, least, most))
 
 
 def check(*, default: bool) -> Option:
+    """Return an option that is on or off."""
     return Option(f"check default {str(default).lower()}", parse_switch)
 
 
 def combo(default: str, *choices: str) -> Option:
+    """Return an option with these choices, in lower case."""
     kind = f"combo default {default} {' '.join(f'var {choice}' for choice in choices)}"
     return Option(kind, lambda name, text: parse_choice(name, text, choices))
 
 
 def string(default: str) -> Option:
+    """Return an option whose value is any text; UCI writes the empty one as EMPTY."""
     return Option(f"string default {default or EMPTY}", lambda name, text: "" if text == EMPTY else text)
 
 
-BUTTON = Option("button", lambda name, text: None)
+BUTTON = Option("button", lambda name, text: None)     # an action without a value
 
 
 def parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
