@@ -162,7 +162,7 @@ class NodeCounter:
         self.nodes = 0
         self.stopped = False
         self.deepest = 0
-        self.plan_check()          # not now: one period is nearly always enough for the first depth, however late it is
+        self.plan_check()          # no check yet: one period nearly always completes depth 1, however short the time
 
     def count(self, ply: cython.int) -> cython.void:
         """Count a node; check the limits every CLOCK_PERIOD nodes."""
