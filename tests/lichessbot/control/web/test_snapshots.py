@@ -147,6 +147,25 @@ def test_a_main_thread_that_does_not_answer_is_reported_and_asked_again(
     asyncio.run(ask())
 
 
+def test_an_answer_that_comes_too_late_is_ignored(set_seconds: Callable[[str, float], None]) -> None:
+    asked: list[ControlRequest] = []
+    set_seconds("PATIENCE_S", 0.01)
+    set_seconds("EVERY_S", 0.0)
+
+    async def ask_twice() -> None:
+        snapshots = Snapshots(asked.append)
+        for _ in range(2):
+            with pytest.raises(NoStatus, match="too busy: it did not answer"):
+                await snapshots.latest()
+        asked[0].reply(ControlAnswer(ok=True, status=STATUS))
+        set_seconds("EVERY_S", 100.0)
+        with pytest.raises(NoStatus, match="too busy: it did not answer"):
+            await snapshots.latest()
+
+    asyncio.run(ask_twice())
+    asked[1].reply(ControlAnswer(ok=True, status=STATUS))
+
+
 def test_followers_hear_that_the_main_thread_does_not_answer(
     main: MainThread, set_seconds: Callable[[str, float], None]
 ) -> None:
