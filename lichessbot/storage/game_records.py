@@ -270,8 +270,9 @@ def said(game_id: str, line: ChatRecord) -> Statement:
 
 def ended(record: GameRecord) -> Statement:
     """Return the statement that records the end of a game."""
-    end = {"ended_at": record.ended_at, "status": record.status, "result": record.result}
-    return changed(record.id, **end, plies=record.plies)
+    return changed(
+        record.id, ended_at=record.ended_at, status=record.status, result=record.result, plies=record.plies
+    )
 
 
 def named(record: GameRecord) -> Statement:

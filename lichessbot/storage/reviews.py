@@ -39,10 +39,11 @@ class ReviewRecord:
 
 def reviewed(review: ReviewRecord) -> Sequence[Statement]:
     """Return the statements that record a review, in place of an earlier one of the same game."""
-    head = {"game_id": review.game_id, "reviewed_at": review.reviewed_at, "engine": review.engine}
     rows = [(review.game_id, it.ply, it.score_cp, it.line) for it in review.positions]
     return (
-        replaced("reviews", **head, nodes=review.nodes),
+        replaced(
+            "reviews", game_id=review.game_id, reviewed_at=review.reviewed_at, engine=review.engine, nodes=review.nodes
+        ),
         deleted("reviewed_positions", game_id=review.game_id),
         ("INSERT INTO reviewed_positions (game_id, ply, score_cp, line) VALUES (?, ?, ?, ?)", rows),
     )

@@ -231,8 +231,10 @@ class Store:
     def note_player_list(self, fetched: PlayerList) -> None:
         """Record a new version of a list."""
         self.player_lists[fetched.address] = fetched
-        row = {"address": fetched.address, "names": "\n".join(fetched.words), "etag": fetched.etag}
-        self.record(replaced("player_lists", **row, fetched_at=time.time()))
+        names = "\n".join(fetched.words)
+        self.record(
+            replaced("player_lists", address=fetched.address, names=names, etag=fetched.etag, fetched_at=time.time())
+        )
 
     def times_played(self, position: int) -> Mapping[str, int]:
         """Return how often we played each move from the position with this key."""
@@ -242,8 +244,8 @@ class Store:
         """Record a move of ours."""
         times = self.times_played(position).get(move, 0) + 1
         self._remember_played(position, move, times)
-        row = {"position": f"{position:016x}", "move": move, "times": times}
-        self.record(replaced("played", **row, played_at=time.time()))
+        key = f"{position:016x}"
+        self.record(replaced("played", position=key, move=move, times=times, played_at=time.time()))
 
     def _remember_played(self, position: int, move: str, times: int) -> None:
         """Make the position the newest."""
