@@ -151,7 +151,8 @@ def _assign(plan: FaultPlan) -> list[_Assigned]:
     assigned: list[_Assigned] = []
     assigned_at: Counter[tuple[Layer, Place]] = Counter()
     for placed in plan.placed_faults:
-        spot, is_without_game = (placed.fault.spec.layer, placed.place), placed.place in WITHOUT_GAME
+        spot = placed.fault.spec.layer, placed.place
+        is_without_game = placed.place in WITHOUT_GAME
         rounds, turn = divmod(assigned_at[spot], 1 if is_without_game else plan.games)
         number = None if is_without_game else 1 + (turn + plan.seed) % plan.games
         late = random.Random(f"{plan.seed}/{placed}").randrange(SPACING) if spot in _FREQUENT else 0
