@@ -71,8 +71,7 @@ class ArenaRunner:
             self._limit_first_move(session)
 
     def _pair(self, arena: Arena) -> None:
-        players = (session.game.setup.player(color) for session in self._running for color in Color)
-        busy = {player.account for player in players}
+        busy = {session.game.setup.account(color) for session in self._running for color in Color}
         for white, black in list(arena.pairs(busy, monotonic_ms())):
             session = self._start(arena, white, black)
             if not session.game.is_over:
