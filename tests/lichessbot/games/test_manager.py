@@ -36,6 +36,21 @@ def test_a_late_announcement_does_not_begin_a_game_again(monkeypatch: pytest.Mon
     assert joined == [other]
 
 
+@pytest.mark.parametrize(("speed", "has_clock"), [("blitz", True), ("correspondence", False)])
+def test_a_game_is_recorded_once_when_it_is_joined(
+    monkeypatch: pytest.MonkeyPatch, speed: str, *, has_clock: bool
+) -> None:
+    manager, recorded = GameManager(SimpleQueue(), Timeouts()), list[tuple[str, str, bool]]()
+    session = cast(GameSession, SimpleNamespace(info=INFO, game_id=INFO.game_id))
+    monkeypatch.setattr(manager, "_start_session", lambda info: manager._sessions.update({info.game_id: session}))
+    store = SimpleNamespace(note_game=lambda game_id, name, has_clock: recorded.append((game_id, name, has_clock)))
+    context = cast(GameContext, SimpleNamespace(config=Config(), store=store))
+    info = INFO.model_copy(update={"speed": speed, "opponent": Opponent(username="Karl")})
+    manager.join(info, context)
+    manager.join(info, context)
+    assert recorded == [("abcd1234", "Karl", has_clock)]
+
+
 def test_a_game_that_programs_may_not_play_is_left_alone_also_when_the_list_shows_it(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
