@@ -53,7 +53,7 @@ class Game:
         self.colour = announced_colour
         """Our side; None if it is not known yet."""
         self.board = Board()
-        """The position after all known moves."""
+        """The position after all known moves; others must not change it."""
         self._start: tuple[str, str] | None = None
         """The variant and start position of the board, as Lichess names them; None before the first state."""
         self._known_moves: tuple[str, ...] = ()
