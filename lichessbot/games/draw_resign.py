@@ -75,6 +75,7 @@ class DrawResignPolicy:
         self._wdl: tuple[int, int] | None = None
         """The ply for which a tablebase was asked last, and its result."""
         self._last_offer_ply = math.inf if offered_earlier else -math.inf
+        """Infinite while it is unknown, minus infinite without an offer."""
 
     def forget_from(self, ply: int) -> None:
         """Forget what is known of the positions after `ply` plies and more: if there were any, they were taken back."""

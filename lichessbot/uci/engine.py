@@ -96,7 +96,7 @@ class UciEngine:
         """The best line of each depth."""
         self._options = Options()
         self._variant_names: dict[Variant, str | None] = {Variant.STANDARD: None}
-        """The variants that it plays, by its own names; None if it has no option for them."""
+        """The variants that it plays, each with its value of UCI_Variant; None if that option is not set for it."""
         self._introduced = False
         self._overhead_ms = config.move_overhead_ms
         self._values: dict[str, object] = {MULTI_PV: 1, CHESS960: False, OVERHEAD: config.move_overhead_ms}
