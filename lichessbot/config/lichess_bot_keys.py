@@ -82,6 +82,8 @@ def instead_of(path: KeyPath, engine: Mapping[str, Any]) -> str | None:
             if engine_command(engine) is not None:
                 return f"the bot plays this engine as engine.command: [{words}]" if key == "name" else ""
             return "engine.command decides" if "command" in engine else f"write engine.command: [{words}]"
+        case ("engine", "uci_options", str(name)) if name.lower() in SET_BY_THE_BOT:
+            return None if engine_command(engine) is None else "the bot sets this option"
         case ("engine", "uci_options", "go_commands"):
             limits = limits_of_searches(engine)
             ours = [f"engine.{GO_COMMANDS[name]}: {in_yaml(limits[name])}" for name in limits if name in GO_COMMANDS]

@@ -33,7 +33,6 @@ from lichessbot.config.lichess_bot_keys import (
     BOOKS,
     GO_COMMANDS,
     NOT_OURS,
-    SET_BY_THE_BOT,
     clocks_meant_as_none,
     engine_command,
     instead_of,
@@ -238,10 +237,6 @@ class _ConfigFile(YamlFile):
         if (command := engine_command(engine)) is not None:
             engine["command"] = command
             self._translated(("engine", "command"), ("engine", "name"))
-            options = section_at(engine, "uci_options")
-            for name in [it for it in options if it.lower() in SET_BY_THE_BOT]:
-                del options[name]
-                self.note(("engine", "uci_options", name), "has no effect here: the bot sets this option")
         limits = limits_of_searches(engine)
         for theirs, ours in GO_COMMANDS.items():
             given = ("engine", "uci_options", "go_commands", theirs)

@@ -282,6 +282,13 @@ def test_an_engine_is_started_as_lichess_bot_starts_it(file: Path) -> None:
     assert ours.uci_options == {"MultiPV": 4}
 
 
+def test_keys_without_an_effect_are_named_in_the_order_of_the_file(file: Path) -> None:
+    """Whatever the value is that has no effect."""
+    text = "engine:\n  name: fish\n  uci_options:\n    MultiPV: {engine: 1}\n  protocol: uci\n"
+    named = [warning.split(": ")[1] for warning in load(file, text).warnings if warning.startswith(f"{file}:")]
+    assert named == ["engine.name", "engine.uci_options.MultiPV", "engine.protocol"]
+
+
 def test_an_empty_folder_is_none(file: Path) -> None:
     """In lichess-bot, an empty `pgn_directory` writes no games."""
     loaded = load(file, "pgn_directory: ''\nstate_dir: ''\n")
