@@ -3,7 +3,8 @@
 Knows the keys, their ranges, defaults and meaning, and when a changed value takes effect; keys shared with lichess-bot
 keep their names and meaning. Must not know: what the keys are used for.
 Offers the models of the sections, `load_config`, `reload`, how a token looks (`credentials`), what is said of each key
-(`explanations`, `schema`), the values in force (`effective`), and translations of other bots' files (`migration`).
+(`explanations`, `schema`), the values in force (`effective`), values as YAML (`in_yaml`, `dumped`), and translations of
+other bots' files (`migration`).
 """
 
 from lichessbot.config.base import LOOPBACK, host_and_port, in_yaml, is_loopback, listen_address

@@ -215,14 +215,15 @@ class _ConfigFile(YamlFile):
             if dotted(path) in NOT_OURS:  # so its value need not be right
                 self.problems = [it for it in self.problems if it.path[: len(path)] != path]
         self._translate_engine(engine)
-        for path, other in [(it, value_at(self.values, it)) for it in self.lines if it[-1:] == ("engine",)]:
-            if isinstance(section_at(other).get("style"), str):
+        engines = {it: section_at(value_at(self.values, it)) for it in self.lines if it[-1:] == ("engine",)}
+        for path, section in engines.items():
+            if isinstance(section.get("style"), str):
                 self.lines[(*path, "style", "name")] = self.lines[(*path, "style")]
-            books, place = section_at(other, "polyglot", "book"), (*path, "polyglot", "book")
+            books, place = section_at(section, "polyglot", "book"), (*path, "polyglot", "book")
             for theirs, ours in BOOKS.items():
                 if theirs in books and ours not in books:
                     books[ours] = books.pop(theirs)
-                    self._translated((*place, ours), (*place, theirs))
+                    self._note_origin((*place, ours), (*place, theirs))
         matchmaking = section_at(self.values, "matchmaking")
         for key in clocks_meant_as_none(matchmaking):
             matchmaking[key] = []
@@ -236,7 +237,7 @@ class _ConfigFile(YamlFile):
         """Translate the keys with which lichess-bot starts and limits its engine."""
         if (command := engine_command(engine)) is not None:
             engine["command"] = command
-            self._translated(("engine", "command"), ("engine", "name"))
+            self._note_origin(("engine", "command"), ("engine", "name"))
         limits = limits_of_searches(engine)
         for theirs, ours in GO_COMMANDS.items():
             given = ("engine", "uci_options", "go_commands", theirs)
@@ -244,11 +245,12 @@ class _ConfigFile(YamlFile):
                 self.problem(("engine", ours), f"expected it or {dotted(given)}, found both")
             elif theirs in limits:
                 engine[ours] = limits[theirs]
-                self._translated(("engine", ours), given)
+                self._note_origin(("engine", ours), given)
         if (problem := protocol_problem(engine)) is not None:
             self.problem(("engine", "protocol"), problem)
 
-    def _translated(self, ours: KeyPath, theirs: KeyPath) -> None:
+    def _note_origin(self, ours: KeyPath, theirs: KeyPath) -> None:
+        """Note that a key of ours has its value, and so its line, from one of lichess-bot."""
         self.lines[ours], self.translated[ours] = self.lines[theirs], theirs
 
     def validated(self, folder: Path) -> Config | None:
