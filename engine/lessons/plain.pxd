@@ -21,7 +21,7 @@ cdef class PlainSearch:
     cdef int negamax(self, int depth, int ply) noexcept nogil
     cdef int alpha_beta(self, int depth, int alpha, int beta, int ply) noexcept nogil
     cdef int quiescence(self, int alpha, int beta, int ply) noexcept nogil
-    cdef int rank(self, int move, int ply) noexcept nogil
-    cdef void bring_best_forward(self, int *moves, int *ranks, int index, int end) noexcept nogil
+    cdef int priority(self, int move, int ply) noexcept nogil
+    cdef void bring_best_forward(self, int *moves, int *priorities, int index, int end) noexcept nogil
     cdef void note_cutoff(self, int move, int ply) noexcept nogil
     cdef void note_best(self, int move, int ply) noexcept nogil

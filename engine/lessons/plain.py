@@ -26,7 +26,7 @@ from cython.cimports.engine.evaluation.evaluate import evaluate
 from cython.cimports.engine.lessons.terms import Terms
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
 
-FIRST = cython.declare(cython.int, 1 << 30)         # the rank of moves: the last best line before all others,
+FIRST = cython.declare(cython.int, 1 << 30)         # the priority of moves: the last best line before all others,
 GAINS = cython.declare(cython.int, 1 << 20)         # then captures and promotions, the most valuable victim first,
 KILLER = cython.declare(cython.int, 1 << 19)        # then the killers of this ply,
 CASTLES = cython.declare(cython.int, 1 << 10)       # then castling, then steps towards the centre
@@ -43,7 +43,7 @@ for _index, _value in enumerate((0, 1, 2, 3, 3, 2, 1, 0)):
 class PlainSearch:
     """Searches of one position, stopped by the clock or from any thread. Without `terms` the engine's own evaluation.
 
-    `ordered` tries the best ranked moves first, `quiescent` follows captures to their end; both belong to `alpha_beta`.
+    `ordered` tries moves by their priority, `quiescent` follows captures to their end; both belong to `alpha_beta`.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class PlainSearch:
         if depth == 0 and self.quiescent:
             return self.quiescence(alpha, beta, ply)
         moves = cython.declare(cython.int[MAX_MOVES])
-        ranks = cython.declare(cython.int[MAX_MOVES])
+        priorities = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
         self.line_end[ply] = ply
         end: cython.int = generate(self.position, moves, 0, False)
@@ -199,10 +199,10 @@ class PlainSearch:
             return self.evaluation()
         index: cython.int
         for index in range(end):
-            ranks[index] = self.rank(moves[index], ply) if self.ordered else 0
+            priorities[index] = self.priority(moves[index], ply) if self.ordered else 0
         best: cython.int = -INFINITE
         for index in range(end):
-            self.bring_best_forward(moves, ranks, index, end)
+            self.bring_best_forward(moves, priorities, index, end)
             self.position.make(moves[index])
             score = -self.alpha_beta(depth - 1, -beta, -alpha, ply + 1)
             self.position.unmake(moves[index])
@@ -221,7 +221,7 @@ class PlainSearch:
     def quiescence(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
         """Return the value for the side to move once all captures are made, so that no exchange is cut off."""
         moves = cython.declare(cython.int[MAX_MOVES])
-        ranks = cython.declare(cython.int[MAX_MOVES])
+        priorities = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
         self.line_end[ply] = ply
         in_check: cython.bint = self.position.in_check()
@@ -241,9 +241,9 @@ class PlainSearch:
             end = generate(self.position, moves, 0, True)
         index: cython.int
         for index in range(end):
-            ranks[index] = self.rank(moves[index], ply)
+            priorities[index] = self.priority(moves[index], ply)
         for index in range(end):
-            self.bring_best_forward(moves, ranks, index, end)
+            self.bring_best_forward(moves, priorities, index, end)
             self.position.make(moves[index])
             score = -self.quiescence(-beta, -alpha, ply + 1)
             self.position.unmake(moves[index])
@@ -260,8 +260,8 @@ class PlainSearch:
 
     # --- Order ---------------------------------------------------------------------------------------------------
 
-    def rank(self, move: cython.int, ply: cython.int) -> cython.int:
-        """Return the rank of a move, the highest to be tried first: the sooner the refutation, the fewer nodes."""
+    def priority(self, move: cython.int, ply: cython.int) -> cython.int:
+        """Return the priority of a move; the highest is tried first: the sooner the refutation, the fewer nodes."""
         if move == self.hints[ply]:
             return FIRST
         board = self.position.board
@@ -281,16 +281,16 @@ class PlainSearch:
         return INWARD[target & 7] + INWARD[target >> 3] - INWARD[origin & 7] - INWARD[origin >> 3]
 
     def bring_best_forward(
-        self, moves: cython.p_int, ranks: cython.p_int, index: cython.int, end: cython.int
+        self, moves: cython.p_int, priorities: cython.p_int, index: cython.int, end: cython.int
     ) -> cython.void:
-        """Put the best ranked of the remaining moves next: often no more than one is ever needed."""
+        """Put the remaining move of the highest priority next: often no more than one is ever needed."""
         best: cython.int = index
         other: cython.int
         for other in range(index + 1, end):
-            if ranks[other] > ranks[best]:
+            if priorities[other] > priorities[best]:
                 best = other
         moves[index], moves[best] = moves[best], moves[index]
-        ranks[index], ranks[best] = ranks[best], ranks[index]
+        priorities[index], priorities[best] = priorities[best], priorities[index]
 
     def note_cutoff(self, move: cython.int, ply: cython.int) -> cython.void:
         """Store a quiet move that refutes as a killer: it is likely to refute other positions of this ply too."""
