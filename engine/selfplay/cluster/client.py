@@ -85,7 +85,7 @@ class _Run:
         self._client, self._cluster = client, cluster
         self._function = pickle.dumps(function)
         named = function.func if isinstance(function, partial) else function
-        self._job = f"{named.__name__.strip('_')}-{uuid4().hex}"       # the progress page shows the name
+        self._job = f"{named.__name__}-{uuid4().hex}"      # the progress page shows the name
         self._numbers = count()
         self._expected = dict(worker.identity())
         self._admitted: set[str] = set()
