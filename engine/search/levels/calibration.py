@@ -1,6 +1,7 @@
 """The skill of each rating. Written by `lichessbot-engine calibrate --write`."""
 
-# From 6,052 games with these anchors:
+# Below 1100 from 6,052 games of 2026-11-25; above from 3,730 of 2026-11-28 with the network 2026-11-27d, in which the
+# full search played with 594 nodes and more: what fewer are worth, and skill 2000 itself, is extrapolated. Anchors:
 # 1320: stockfish 'Skill Level=0' nodes=5000 rating=1320
 # 1468: stockfish 'Skill Level=1' nodes=5000 rating=1468
 # 1608: stockfish 'Skill Level=2' nodes=5000 rating=1608
@@ -21,19 +22,18 @@ RATED = (
     (941, 760.0),
     (1030, 900.0),
     (1100, 1040.0),
-    (1217, 1180.0),
-    (1313, 1320.0),
-    (1473, 1460.0),
-    (1630, 1600.0),
-    (1711, 1740.0),
-    (1804, 1880.0),
-    (1901, 2020.0),
-    (2059, 2160.0),
-    (2219, 2300.0),
-    (2320, 2440.0),
-    (2392, 2580.0),
-    (2487, 2720.0),
-    (2611, 2860.0),
-    (2710, 3000.0),
-    (2742, 3140.0),
+    (1152, 1159.7),
+    (1323, 1352.4),
+    (1437, 1484.1),
+    (1608, 1634.6),
+    (1763, 1874.0),
+    (1876, 2000.0),
+    (2023, 2100.0),
+    (2138, 2200.0),
+    (2268, 2300.0),
+    (2381, 2400.0),
+    (2495, 2591.8),
+    (2649, 2791.1),
+    (2760, 2985.9),
+    (3025, 3612.5),
 )

@@ -12,7 +12,7 @@ import pytest
 from engine.cli import calibrate
 from engine.cli.main import run
 from engine.facade import Board, Engine, Limits, build_mode
-from engine.search.levels.level import level_at
+from engine.search.levels.level import Level, level_at, level_of
 from engine.selfplay import humanness, people
 from engine.selfplay.humanness import Judge
 from engine.selfplay.people import FIRST_PLY, LossFit, PlayedMove
@@ -21,11 +21,11 @@ pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as pla
 HEADERS = '[White "a"]\n[Black "b"]\n[WhiteElo "{white}"]\n[BlackElo "{black}"]\n[Result "*"]\n\n'
 
 
-def game_by_level(rating: int, seed: int, plies: int, black: int | None = None) -> str:
-    """A game that the level of this rating played against itself, or against another level."""
+def game_by_level(level: Level, seed: int, plies: int, black: Level | None = None) -> str:
+    """A game that this level played against itself, or against another level."""
     engines, board = [Engine(1), Engine(1)], Board()
-    for engine, level in zip(engines, (rating, black or rating), strict=True):
-        engine.limit_strength(level, seed)
+    for engine, its_level in zip(engines, (level, black or level), strict=True):
+        engine.play_level(its_level, seed)
     for ply in range(plies):
         play(engines[ply % 2], board, 1)
     words, replay = [], Board()
@@ -51,10 +51,9 @@ def board_move(engine: Engine) -> str:
 def test_a_level_matches_its_own_moves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first game of the file has the seed 0."""
     path = tmp_path / "games.pgn"
-    path.write_text(
-        HEADERS.format(white=1500, black=1500) + game_by_level(1500, 0, 40) + HEADERS.format(white="?", black="")
-        + game_by_level(800, 1, 20)
-    )  # fmt: skip
+    own = HEADERS.format(white=1500, black=1500) + game_by_level(level_of(1500), 0, 40)
+    unrated = HEADERS.format(white="?", black="") + game_by_level(level_of(800), 1, 20)
+    path.write_text(own + unrated)
     assert run(("calibrate", "--games", str(path))) == 0
     (row,) = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("1400 to 1599")]
     assert row[3] == str(40 - FIRST_PLY)
@@ -83,7 +82,7 @@ def test_a_packed_file_without_its_package_is_one_line(
 def test_a_packed_file_is_unpacked_while_it_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     zstandard = pytest.importorskip("zstandard")
     path = tmp_path / "games.pgn.zst"
-    text = HEADERS.format(white=900, black=2100) + game_by_level(900, 0, 20)
+    text = HEADERS.format(white=900, black=2100) + game_by_level(level_of(900), 0, 20)
     path.write_bytes(zstandard.ZstdCompressor().compress(text.encode()))
     assert run(("calibrate", "--games", str(path))) == 0
     assert "2000 to 2199" in capsys.readouterr().out
@@ -156,7 +155,8 @@ def test_a_scale_is_written_from_the_games_of_people(
     monkeypatch.setattr(humanness, "JUDGE_NODES", 300)
     monkeypatch.setattr(calibrate, "LossFit", partial(LossFit, skills=range(200, 2601, 600)))
     path, scale = tmp_path / "games.pgn", tmp_path / "scale.py"
-    games = [HEADERS.format(white=700, black=1500) + game_by_level(800, seed, 18, 1600) for seed in range(2)]
+    weak, strong, players = level_at(640), level_at(1570), HEADERS.format(white=700, black=1500)
+    games = [players + game_by_level(weak, seed, 18, strong) for seed in range(2)]
     path.write_text("".join(games))
     words = ("calibrate", "--games", str(path), "--write", str(scale))
     assert run(words) == 0
