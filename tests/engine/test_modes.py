@@ -21,7 +21,7 @@ from engine.facade import NAMED_STYLES, Board, Engine, Limits, build_mode, perft
 from engine.bench import POSITIONS
 answers = []
 engine = Engine(hash_mb=1)
-searches = [(fen, depth, "none") for fen, depth in zip(POSITIONS[18::6], (4, 4, 4, 4, 4, 5), strict=True)]
+searches = [(fen, depth, "none") for fen, depth in zip(POSITIONS[18::6], (4, 4, 4, 4, 5, 5), strict=True)]
 searches += [(fen, depth, "<shipped>") for fen, depth in zip(POSITIONS[::24], (1, 2, 2), strict=True)]
 for fen, depth, evaluation in searches:
     board = Board(fen)
@@ -83,7 +83,7 @@ for variant in variants:
             break
         if ply % 13 == 6:
             engine.set_position(board)
-            result = engine.go(Limits(depth=3, nodes=300))
+            result = engine.go(Limits(depth=3, nodes=600))
             found = result.report
             answers.append((result.best_move, found and (found.score_cp, found.mate_in, found.nodes, found.pv)))
             answers.append(board.evaluate())

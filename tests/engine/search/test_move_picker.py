@@ -28,7 +28,7 @@ def test_each_legal_move_comes_once_and_the_table_move_first(start: Start) -> No
 
 
 def test_winning_captures_come_first_and_losing_ones_last(start: Start) -> None:
-    for board in random_games(count=3, plies=100, start=start, seed=83):
+    for board in random_games(count=4, plies=100, start=start, seed=83):
         position, _ = parse_fen(board.fen())
         order = MovePicker(position, History()).order(0)
         stages = [1 if not is_tactical(move) else 0 if exchange_wins(position, move, 0) else 2 for move in order]
@@ -39,7 +39,7 @@ def test_winning_captures_come_first_and_losing_ones_last(start: Start) -> None:
 
 def test_skipping_to_quiet_checks_leaves_out_the_other_quiet_moves(start: Start) -> None:
     checks_met = 0
-    for board in random_games(count=3, plies=100, start=start, seed=85):
+    for board in random_games(count=6, plies=100, start=start, seed=85):
         position, _ = parse_fen(board.fen())
         every = MovePicker(position, History()).order(0)
         quiets = [move for move in every if not is_tactical(move)]

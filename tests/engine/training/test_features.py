@@ -186,7 +186,7 @@ def test_the_hand_written_score_is_for_the_side_to_move() -> None:
 
 
 def test_the_hand_written_score_of_a_record_is_that_of_the_position() -> None:
-    games = random_games(count=4, plies=60, start=Start.STANDARD, seed=5)
+    games = random_games(count=8, plies=60, start=Start.STANDARD, seed=5)
     positions = [parse_fen(board.fen())[0] for board in games]
     records = [encode(Sample(*snapshot(position), 0, Result.DRAWN, 0)) for position in positions]
     assert hand_written_scores(pack(b"".join(records))).tolist() == list(map(evaluate, positions))
