@@ -14,7 +14,9 @@ from engine.facade import build_mode
 from tests.processes import command_line, descendants, resident_kib
 
 GAMES = 50
-REHEARSE = [sys.executable, "-P", "-m", "lichessbot", "rehearse"]
+ROOT = Path(__file__).parents[1]
+# With full records: a new daemon grows while it fills its own.
+REHEARSE = [sys.executable, "-m", "tests.chaos.old_records", "rehearse"]
 # Natural ends; anything else would be a forfeit, an abort or an error of ours.
 TERMINATIONS = {"Normal"}
 
@@ -28,7 +30,7 @@ def test_fifty_games_in_a_row_end_by_the_rules_in_flat_memory(tmp_path: Path, va
     command += ["--variant", variant, "--pgn", str(pgn)]
     seen: set[int] = set()
     memory: list[int] = []
-    with log.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as rehearsal:
+    with log.open("w") as output, subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output) as rehearsal:
         while rehearsal.poll() is None:
             family = descendants(rehearsal.pid)
             seen |= set(family)
