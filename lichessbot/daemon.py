@@ -72,6 +72,7 @@ from lichessbot.lichess.models import (
     GameFull,
     GameStart,
     StreamLine,
+    UnknownEvent,
 )
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.lobby import Lobby
@@ -269,8 +270,8 @@ class Daemon:
             case ChallengeReceived() | ChallengeCanceled() | ChallengeDeclined():
                 if self._context is not None:
                     self._lobby.challenge_event(event, report.received_at)
-            case _:
-                self._log.debug("event.ignored", type=type(event).__name__)
+            case UnknownEvent(type=kind):
+                self._log.debug("event.ignored", type=kind)
 
     # Engines
 

@@ -34,6 +34,7 @@ from lichessbot.lichess.models import (
     GameState,
     OpponentGone,
     StreamLine,
+    UnknownEvent,
 )
 from lichessbot.lichess.positions import lacks_last_move, line_in_san, plies_in_common, start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamRefused
@@ -195,6 +196,8 @@ class GameLog:
                 self._log.info("opponent.gone")
             case OpponentGone():
                 self._log.info("opponent.back")
+            case UnknownEvent(type=kind):
+                self._log.debug("event.ignored", type=kind)
 
     def _read_full(self, full: GameFull) -> None:
         is_first, self._full = self._full is None, full

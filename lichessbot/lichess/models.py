@@ -341,7 +341,7 @@ class OpponentGone(Payload):
 class UnknownEvent(Payload):
     """An event of an unknown type."""
 
-    type: str = ""
+    type: Shown = ""
 
 
 AccountEvent = GameStart | GameFinish | ChallengeReceived | ChallengeCanceled | ChallengeDeclined | UnknownEvent

@@ -54,7 +54,7 @@ PHRASES: Final[Mapping[str, str]] = {
     # The connection
     "events.open": "listening for challenges and games",
     "events.lost": "lost the event stream ({reason}); retrying in {retry_in_s:seconds}",
-    "event.ignored": "ignored an event: {type:words}",
+    "event.ignored": "ignored an event of type {type}",
     "token.denied": "Lichess denied the token ({reason}); retrying for {patience_s:seconds} before giving up",
     "token.scope_missing": "the token lacks the scope {scope}; {remedy}",
     "token.expires": "the token expires on {day}, {days_left:days}; {remedy}",

@@ -167,6 +167,7 @@ def test_strange_lines_do_not_stop_the_daemon(lichess: ScriptedLichess, daemon: 
     assert accept("own") not in lichess.paths()
     assert stream("ducks123") not in lichess.paths()
     assert stream("arena123") not in lichess.paths()
+    assert daemon.logged("event.ignored type=confetti"), daemon.log
 
 
 def test_a_used_up_quota_stops_only_what_it_names(lichess: ScriptedLichess, daemon: Daemon) -> None:

@@ -15,7 +15,7 @@ from lichessbot.games.move_search import ChosenMove
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import Abort, AnswerTakeback, ClaimDraw, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
-from lichessbot.lichess.models import ChatLine, GameFinish, GameFull, GameInfo, GameState, OpponentGone
+from lichessbot.lichess.models import ChatLine, GameFinish, GameFull, GameInfo, GameState, OpponentGone, UnknownEvent
 from lichessbot.lichess.streams import StreamEvent, StreamLost
 from lichessbot.log.formats import JournalFormatter
 from lichessbot.move_sources.models import SourceAnswer
@@ -266,6 +266,8 @@ def test_an_opponent_who_leaves_and_what_follows(caplog: pytest.LogCaptureFixtur
     game = Listener(caplog)
     assert game.hear(StreamEvent(GAME, OpponentGone(gone=True), 0.0)) == ["the opponent has left"]
     assert game.hear(StreamEvent(GAME, OpponentGone(gone=False), 0.0)) == ["the opponent is back"]
+    with caplog.at_level(logging.DEBUG, "lichessbot"):
+        assert game.hear(StreamEvent(GAME, UnknownEvent(type="ad"), 0.0)) == ["ignored an event of type ad"]
     for action in (ClaimDraw(GAME), Abort(GAME, "no move"), Resign(GAME, "lost"), AnswerTakeback(GAME, granted=False)):
         game.log.note_action(action)
     assert game.told() == [
