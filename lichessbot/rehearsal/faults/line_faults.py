@@ -49,8 +49,10 @@ def _lines(payload: dict[str, Any], fault: Fault | None) -> list[bytes]:
             return [encode(_only_nulls(payload)), encode(_with_nulls(payload))]
         case Fault.CLOCKS_ZERO:
             return [encode({**payload, "state": {**payload["state"], "wtime": 0, "btime": 0}})]
-        case _:
+        case Fault.CHALLENGE_LOST | Fault.START_LOST | Fault.FINISH_LOST | Fault.STATE_LOST | Fault.FINAL_LOST:
             return []
+        case _:
+            raise AssertionError(f"{fault.label} is no fault of lines")
 
 
 def _only_nulls(payload: Mapping[str, Any]) -> dict[str, Any]:
