@@ -102,7 +102,7 @@ def test_every_event_of_the_product_has_a_phrase_and_no_phrase_lacks_its_event(
     events: dict[str, list[set[str]]],
 ) -> None:
     assert len(events) > 80, "the calls were found"
-    assert set(events) == set(PHRASES)
+    assert set(events) == set(PHRASES), sorted(set(events) ^ set(PHRASES))
 
 
 def test_the_fields_of_each_phrase_exist(events: dict[str, list[set[str]]]) -> None:
