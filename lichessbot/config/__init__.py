@@ -25,7 +25,6 @@ from lichessbot.config.loader import LoadedConfig, load_config, personalities
 from lichessbot.config.matchmaking import MatchmakingConfig
 from lichessbot.config.root import (
     LONGEST_CHAT_LINE,
-    PLACEHOLDERS,
     Config,
     CorrespondenceConfig,
     GreetingConfig,
@@ -42,7 +41,6 @@ __all__ = [
     "LIMIT_STRENGTH",
     "LONGEST_CHAT_LINE",
     "LOOPBACK",
-    "PLACEHOLDERS",
     "STYLE_OPTION",
     "ChallengeConfig",
     "Conditions",

@@ -31,6 +31,7 @@ from lichessbot.log import LogFormat
 
 LONGEST_CHAT_LINE: Final = 140
 LONGEST_NAME: Final = 40
+# Their values are in `Chat._filled`.
 PLACEHOLDERS: Final = ("me", "opponent", "engine", "rating", "crosstable", "name")
 # A doubled brace, which stands for a single one, or a placeholder with its name.
 _BRACES: Final = re.compile(r"{{|}}|{([A-Za-z_]\w*)}")

@@ -11,7 +11,7 @@ from typing import Final
 
 from engine.facade import Board
 from lichessbot import __version__
-from lichessbot.config import PLACEHOLDERS, Config, EngineConfig, ReviewMode, fill_in
+from lichessbot.config import Config, EngineConfig, ReviewMode, fill_in
 from lichessbot.games import draw_resign
 from lichessbot.games.actions import Action, ChooseLevel, PostponeAbort, RecordAction
 from lichessbot.games.chat import texts
@@ -333,8 +333,12 @@ class Chat:
 
     def _filled(self, text: str) -> str:
         me, opponent = self._me, self._opponent
-        rating = "" if me.rating is None else str(me.rating)
-        crosstable = texts.crosstable(self._facts.scores.against(opponent.id or ""))
-        name = self._greeting.name or str(me)
-        values = (str(me), str(opponent), self._facts.engine_name(), rating, crosstable, name)
-        return fill_in(text, dict(zip(PLACEHOLDERS, values, strict=True)))
+        values = {
+            "me": str(me),
+            "opponent": str(opponent),
+            "engine": self._facts.engine_name(),
+            "rating": "" if me.rating is None else str(me.rating),
+            "crosstable": texts.crosstable(self._facts.scores.against(opponent.id or "")),
+            "name": self._greeting.name or str(me),
+        }
+        return fill_in(text, values)

@@ -1,8 +1,11 @@
 """Greetings and goodbyes in both rooms."""
 
+import re
+
 import pytest
 
 from lichessbot.config import LONGEST_CHAT_LINE
+from lichessbot.config.root import PLACEHOLDERS
 from lichessbot.games.actions import RecordAction
 from lichessbot.lichess.commands import Say
 from lichessbot.lichess.enums import Colour, GameStatus
@@ -99,6 +102,13 @@ def test_a_greeting_knows_our_rating_and_leaves_out_what_is_unknown() -> None:
     bench = ChatBench({"hello": "{me} ({rating}) {cpu}plays {opponent} with {engine}"})
     _, said = bench.meet(white={"id": US, "name": "TestBot", "rating": 2150}, black=FERDINAND)
     assert said == Say(GAME, PLAYER, "TestBot (2150) plays Ferdinand with Aleph 1.0")
+
+
+@pytest.mark.parametrize("name", PLACEHOLDERS)
+def test_each_placeholder_stands_for_something(name: str) -> None:
+    _, said = ChatBench({"hello": f"<{{{name}}}>"}).meet(white={"id": US, "name": "TestBot", "rating": 2150})
+    assert isinstance(said, Say)
+    assert re.fullmatch("<.+>", said.text)
 
 
 def test_doubled_braces_are_said_as_braces() -> None:
