@@ -12,9 +12,9 @@ from datetime import timedelta
 from lichessbot.backoff import Backoff
 from lichessbot.control.status import ConnectionStatus, HeldBack, RequestQueue, StreamStatus
 from lichessbot.errors import ApiError, RateLimited, Unreachable
+from lichessbot.lichess.answers import Account
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount
-from lichessbot.lichess.models import Account
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamReader, StreamReport

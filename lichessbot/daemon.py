@@ -50,6 +50,7 @@ from lichessbot.games.recovery import Reconciler
 from lichessbot.games.session import GameContext
 from lichessbot.games.time_budget import ROUND_TRIPS_USED, MoveOverhead
 from lichessbot.inbox import Inbox, ReloadRequested, Report, ReviewDone, StopRequested, ThreadDied, count_fault
+from lichessbot.lichess.answers import Account
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import (
     ChallengeAnswer,
@@ -64,7 +65,6 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import (
-    Account,
     ChallengeCanceled,
     ChallengeDeclined,
     ChallengeReceived,

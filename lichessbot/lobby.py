@@ -16,6 +16,7 @@ from lichessbot.config import Config
 from lichessbot.control.commands import CannotDo
 from lichessbot.control.status import LobbyStatus, MatchmakingStatus, clock_time
 from lichessbot.errors import RateLimited
+from lichessbot.lichess.answers import Account
 from lichessbot.lichess.commands import (
     AcceptChallenge,
     ChallengeAnswer,
@@ -27,7 +28,6 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import (
-    Account,
     ChallengeCanceled,
     ChallengeDeclined,
     ChallengeReceived,

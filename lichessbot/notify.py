@@ -25,10 +25,11 @@ from lichessbot.config.notify import NotifyConfig, NotifyEvent
 from lichessbot.config.reload import Settings
 from lichessbot.errors import ExitCode
 from lichessbot.inbox import Report
+from lichessbot.lichess.answers import Account, TokenInfo
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount, ReadToken
 from lichessbot.lichess.enums import Colour, GameStatus, player_label
 from lichessbot.lichess.finished_game import FinishedGame
-from lichessbot.lichess.models import Account, GameFull, Player, TokenInfo
+from lichessbot.lichess.models import GameFull, Player
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.log import EventLog, counted, inert, try_start

@@ -19,6 +19,7 @@ from lichessbot.backoff import doubled
 from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import Refused
+from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import (
     CommandDone,
     CommandFailed,
@@ -29,7 +30,6 @@ from lichessbot.lichess.commands import (
     pause_before_joining,
 )
 from lichessbot.lichess.enums import Variant
-from lichessbot.lichess.models import ArenaInfo
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
 from lichessbot.storage.store import Store

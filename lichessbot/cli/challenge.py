@@ -28,6 +28,7 @@ from lichessbot.cli.options import (
 )
 from lichessbot.config import LoadedConfig
 from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refused, Unreachable
+from lichessbot.lichess.answers import Account, ExportedGame
 from lichessbot.lichess.challenge_terms import Days, Terms, may_be_rated
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import (
@@ -43,7 +44,7 @@ from lichessbot.lichess.enums import (
     Variant,
     is_offered_base,
 )
-from lichessbot.lichess.models import Account, Challenge, ExportedGame
+from lichessbot.lichess.models import Challenge
 from lichessbot.storage.state_reader import StateReader
 from lichessbot.timeouts import Timeouts
 

@@ -18,9 +18,9 @@ from lichessbot.config import Config, LoadedConfig
 from lichessbot.config.matchmaking import RematchWith
 from lichessbot.errors import ApiError, ExitCode
 from lichessbot.inbox import Inbox
+from lichessbot.lichess.answers import Account
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Scope, Variant
-from lichessbot.lichess.models import Account
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import counted, silenced
 from lichessbot.move_sources import Hosts, check_sources

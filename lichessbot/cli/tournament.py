@@ -16,9 +16,9 @@ from lichessbot.cli.control import ask_daemon
 from lichessbot.cli.options import Parsed, access_to, config_option, load, refuse_unplayable
 from lichessbot.control.commands import ControlCommand
 from lichessbot.errors import ApiError, ConfigError, ExitCode
+from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.enums import parse_arena_id
-from lichessbot.lichess.models import ArenaInfo
 from lichessbot.log import inert
 from lichessbot.storage.database import Database, Statement, in_use
 from lichessbot.storage.tables import Table, deleted, replaced

@@ -12,9 +12,10 @@ from lichessbot.backoff import Backoff
 from lichessbot.errors import ApiError, Refused
 from lichessbot.games.manager import GameManager
 from lichessbot.games.session import GameContext
+from lichessbot.lichess.answers import Account
 from lichessbot.lichess.commands import ReadPlaying
 from lichessbot.lichess.enums import Speed, Variant
-from lichessbot.lichess.models import Account, GameInfo, Opponent, VariantRef
+from lichessbot.lichess.models import GameInfo, Opponent, VariantRef
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lobby import Lobby
 from lichessbot.log import EventLog

@@ -18,21 +18,12 @@ from pydantic import BaseModel, SecretStr
 from requests.structures import CaseInsensitiveDict
 
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
+from lichessbot.lichess.answers import Account, ArenaInfo, BotUser, ExportedGame, TokenInfo, UserStatus
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.connecting import AnyAddressAdapter
 from lichessbot.lichess.enums import ChatRoom, DeclineReason, ExactClock
 from lichessbot.lichess.http import PROGRAM, configured, interrupt, network_error, read_body, read_some
-from lichessbot.lichess.models import (
-    Account,
-    ArenaInfo,
-    BotUser,
-    Challenge,
-    ChatLine,
-    ExportedGame,
-    GameInfo,
-    TokenInfo,
-    UserStatus,
-)
+from lichessbot.lichess.models import Challenge, ChatLine, GameInfo
 from lichessbot.lichess.parsing import (
     parse_bots,
     parse_chat,

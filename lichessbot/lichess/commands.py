@@ -12,10 +12,11 @@ from enum import IntEnum
 from typing import ClassVar, Final
 
 from lichessbot.errors import ApiError, RateLimited
+from lichessbot.lichess.answers import Account, ArenaInfo, BotUser, TokenInfo, UserStatus
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.enums import ChatRoom, DeclineReason
-from lichessbot.lichess.models import Account, ArenaInfo, BotUser, Challenge, ChatLine, GameInfo, TokenInfo, UserStatus
+from lichessbot.lichess.models import Challenge, ChatLine, GameInfo
 from lichessbot.lichess.rate_limiter import Purpose
 from lichessbot.timeouts import Timeouts
 

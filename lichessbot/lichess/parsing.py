@@ -12,16 +12,15 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from lichessbot.errors import UnreadableLine
+from lichessbot.lichess.answers import BotUser, ErrorBody, TokenInfo, UserStatus
 from lichessbot.lichess.enums import ChatRoom
 from lichessbot.lichess.models import (
     AccountEvent,
-    BotUser,
     Challenge,
     ChallengeCanceled,
     ChallengeDeclined,
     ChallengeReceived,
     ChatLine,
-    ErrorBody,
     GameEvent,
     GameFinish,
     GameFull,
@@ -30,9 +29,7 @@ from lichessbot.lichess.models import (
     GameState,
     OpponentGone,
     StreamLine,
-    TokenInfo,
     UnknownEvent,
-    UserStatus,
 )
 
 _Model = TypeVar("_Model", bound=BaseModel)

@@ -19,6 +19,7 @@ from lichessbot.config.matchmaking import ColourChoice
 from lichessbot.control.commands import CannotDo
 from lichessbot.control.status import Limit, MatchmakingStatus, clock_time
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
+from lichessbot.lichess.answers import Account, BotUser
 from lichessbot.lichess.commands import (
     CancelChallenge,
     CommandDone,
@@ -30,7 +31,7 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import Colour, DeclineReason
 from lichessbot.lichess.finished_game import FinishedGame
-from lichessbot.lichess.models import BOT_TITLE, Account, BotUser, Challenge, GameFull
+from lichessbot.lichess.models import BOT_TITLE, Challenge, GameFull
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines, Failure

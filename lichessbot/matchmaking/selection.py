@@ -14,9 +14,9 @@ from typing import Final, TypeVar
 from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice, MatchType, ModeChoice, RatingPreference, TypeSelection
+from lichessbot.lichess.answers import Account, BotUser
 from lichessbot.lichess.challenge_terms import Days, Terms, may_be_rated
 from lichessbot.lichess.enums import INITIAL_BOT_RATING, INITIAL_RATING, Colour, ExactClock, Mode, Speed, Variant
-from lichessbot.lichess.models import Account, BotUser
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines
 
 _Item = TypeVar("_Item", bound=Hashable)

@@ -12,9 +12,9 @@ from pydantic import SecretStr
 from lichessbot import connection
 from lichessbot.connection import Connection
 from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.lichess.answers import Account
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import CommandDone, CommandFailed
-from lichessbot.lichess.models import Account
 from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamOpened, StreamReader, StreamReport
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess

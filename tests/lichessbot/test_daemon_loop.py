@@ -15,7 +15,7 @@ from lichessbot.control.client import ask
 from lichessbot.control.commands import ControlCommand
 from lichessbot.errors import ExitCode
 from lichessbot.games.recovery import GameRecovery
-from lichessbot.lichess.models import Account
+from lichessbot.lichess.answers import Account
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts

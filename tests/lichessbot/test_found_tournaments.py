@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from lichessbot.errors import Refused
+from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import JoinTournament, LeaveTournament, ReadTournament
-from lichessbot.lichess.models import ArenaInfo
 from lichessbot.timeouts import Timeouts
 from lichessbot.tournaments import Wish
 from tests.lichessbot.tournament_desk import ARENA, GAME, Desk

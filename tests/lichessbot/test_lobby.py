@@ -12,6 +12,7 @@ import pytest
 
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.lichess.answers import Account, ArenaInfo, BotUser, UserStatus
 from lichessbot.lichess.commands import (
     AcceptChallenge,
     CancelChallenge,
@@ -32,18 +33,7 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import Colour, DeclineReason, GameStatus
 from lichessbot.lichess.finished_game import FinishedGame
-from lichessbot.lichess.models import (
-    Account,
-    ArenaInfo,
-    BotUser,
-    Challenge,
-    ChallengeDeclined,
-    ChallengeReceived,
-    GameFull,
-    GameInfo,
-    User,
-    UserStatus,
-)
+from lichessbot.lichess.models import Challenge, ChallengeDeclined, ChallengeReceived, GameFull, GameInfo, User
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
 from lichessbot.storage.player_list import PlayerList

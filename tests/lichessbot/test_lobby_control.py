@@ -10,6 +10,7 @@ import pytest
 
 from lichessbot.config import Config
 from lichessbot.control.commands import CannotDo
+from lichessbot.lichess.answers import ArenaInfo, BotUser, UserStatus
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.commands import (
     AcceptChallenge,
@@ -25,15 +26,7 @@ from lichessbot.lichess.commands import (
     ReadTournament,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
-from lichessbot.lichess.models import (
-    ArenaInfo,
-    BotUser,
-    Challenge,
-    ChallengeCanceled,
-    ChallengeReceived,
-    GameInfo,
-    UserStatus,
-)
+from lichessbot.lichess.models import Challenge, ChallengeCanceled, ChallengeReceived, GameInfo
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
 from lichessbot.storage.player_list import PlayerList

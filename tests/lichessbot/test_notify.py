@@ -16,10 +16,11 @@ from lichessbot.config import Config
 from lichessbot.config.notify import NotifyConfig, NotifyEvent
 from lichessbot.errors import ExitCode, Refused, Unreachable
 from lichessbot.inbox import Report
+from lichessbot.lichess.answers import Account, TokenInfo
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount, ReadToken
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.finished_game import FinishedGame
-from lichessbot.lichess.models import Account, GameFull, TokenInfo
+from lichessbot.lichess.models import GameFull
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.log import EventLog
 from lichessbot.notify import Notice, Notifier, _Worker, run_program, token_end

@@ -6,6 +6,7 @@ import pytest
 
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
+from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import (
     CommandDone,
     CommandFailed,
@@ -13,7 +14,6 @@ from lichessbot.lichess.commands import (
     LeaveTournament,
     ReadTournament,
 )
-from lichessbot.lichess.models import ArenaInfo
 from lichessbot.timeouts import Timeouts
 from lichessbot.tournaments import Wish
 from tests.lichessbot.tournament_desk import ARENA, GAME, Desk

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from lichessbot.errors import ApiError
+from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import (
     Command,
     CommandDone,
@@ -13,7 +14,6 @@ from lichessbot.lichess.commands import (
     ReadTournament,
 )
 from lichessbot.lichess.enums import Variant
-from lichessbot.lichess.models import ArenaInfo
 from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts
 from lichessbot.tournaments import Tournaments, Wish

@@ -8,7 +8,7 @@ import pytest
 
 from lichessbot.errors import ApiError, Refused, Unreachable
 from lichessbot.games.recovery import GameRecovery, ListSchedule
-from lichessbot.lichess.models import Account
+from lichessbot.lichess.answers import Account
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts

@@ -10,6 +10,7 @@ import pytest
 
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.inbox import Inbox
+from lichessbot.lichess.answers import Account
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.commands import (
     Abort,
@@ -33,7 +34,6 @@ from lichessbot.lichess.commands import (
     SendMove,
 )
 from lichessbot.lichess.enums import ChatRoom, DeclineReason, ExactClock, Variant
-from lichessbot.lichess.models import Account
 from lichessbot.lichess.outbox import Outbox
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 from tests.lichessbot.lichess.outbox_bench import (

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from lichessbot.errors import UnreadableLine
 from lichessbot.lichess import models as events
 from lichessbot.lichess import parsing
+from lichessbot.lichess.answers import Account
 from lichessbot.lichess.enums import Colour, GameStatus
 
 DATA = Path(__file__).parents[2] / "data" / "lichess"
@@ -48,7 +49,7 @@ def check_payload(path: Path) -> None:
         assert body is not None
         assert body.text
     elif path.name.startswith(("account", "user-public", "bot-online")):
-        assert parsing.validated(events.Account, json.loads(text)).id
+        assert parsing.validated(Account, json.loads(text)).id
     elif path.name.startswith("challenge-ai"):
         assert events.GameInfo.model_validate_json(text).game_id
     elif path.name.startswith(("challenge-create", "challenge-open", "challenge-outgoing")):

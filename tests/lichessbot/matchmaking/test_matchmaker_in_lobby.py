@@ -10,6 +10,7 @@ import pytest
 
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited
+from lichessbot.lichess.answers import BotUser, UserStatus
 from lichessbot.lichess.commands import (
     CommandFailed,
     CreateChallenge,
@@ -17,7 +18,6 @@ from lichessbot.lichess.commands import (
     ReadRatings,
     ReadStatuses,
 )
-from lichessbot.lichess.models import BotUser, UserStatus
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from tests.lichessbot.matchmaking.test_rematch import finished

@@ -11,9 +11,9 @@ import pytest
 
 from lichessbot.config import Config
 from lichessbot.config.matchmaking import ChallengeFilter
+from lichessbot.lichess.answers import Account, BotUser
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
-from lichessbot.lichess.models import Account, BotUser
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines
 from lichessbot.matchmaking.selection import MOST_PROPOSALS, SHORTLIST, Knowledge, Proposal, proposals
 from lichessbot.storage.database import Database

@@ -11,8 +11,8 @@ from engine.facade import describe_build
 from lichessbot.cli.main import cli
 from lichessbot.cli.upgrade import upgrade as upgrade_account
 from lichessbot.errors import ExitCode, Unreachable
+from lichessbot.lichess.answers import Account
 from lichessbot.lichess.client import Access, LichessClient
-from lichessbot.lichess.models import Account
 from lichessbot.rehearsal.rules.accounts import BOT_SCOPES
 from lichessbot.rehearsal.rules.enums import Scope
 from lichessbot.rehearsal.rules.teams import Team

@@ -1,0 +1,120 @@
+"""Typed models of the answers to requests; those with shapes that streams have too are in `models`.
+
+As lenient as those.
+"""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from pydantic import AliasPath, Field
+
+from lichessbot.lichess.enums import Colour, GameStatus
+from lichessbot.lichess.models import BOT_TITLE, LATEST_MS, Id, Number, Payload, Shown
+
+_LONGEST_WAIT_S: Final = timedelta(days=366).total_seconds()
+
+
+class Perf(Payload):
+    """One rating, which is absent for puzzles and the like."""
+
+    games: Number = 0
+    rating: Number | None = None
+
+
+class Account(Payload):
+    """The account of the token."""
+
+    id: Shown
+    username: Shown
+    title: Shown = ""
+    perfs: dict[str, Perf] = Field(default_factory=dict)
+    biography: Shown | None = Field(default=None, validation_alias=AliasPath("profile", "bio"))
+    disabled: bool = False
+    violates_terms: bool = Field(default=False, alias="tosViolation")
+
+    @property
+    def is_bot(self) -> bool:
+        return self.title == BOT_TITLE
+
+    def rating(self, category: str) -> int | None:
+        perf = self.perfs.get(category)
+        return None if perf is None else perf.rating
+
+
+class BotUser(Account):
+    """One of the bots that are online."""
+
+    id: Id
+
+
+class UserStatus(Payload):
+    """Whether a user is online and playing; false values are absent."""
+
+    id: Shown
+    online: bool = False
+    playing: bool = False
+
+
+class ExportedGame(Payload):
+    """An exported game, in progress or over."""
+
+    id: Id
+    status: GameStatus
+    winner: Colour | None = None
+
+
+class ArenaInfo(Payload):
+    """An arena tournament; absent fields tell whether it is to come, runs or is over."""
+
+    id: Id
+    full_name: Shown = Field(default="", alias="fullName")
+    variant: Shown = "standard"
+    is_finished: bool = Field(default=False, alias="isFinished")
+    seconds_to_start: float | None = Field(default=None, alias="secondsToStart", ge=0, le=_LONGEST_WAIT_S)
+    seconds_to_finish: float | None = Field(default=None, alias="secondsToFinish", ge=0, le=_LONGEST_WAIT_S)
+
+
+class TokenInfo(Payload):
+    """One value of the token test; `scopes` is a comma-separated list."""
+
+    user_id: Shown = Field(alias="userId")
+    scopes: str = ""
+    expires: int | None = Field(default=None, ge=0, le=LATEST_MS)
+
+    @property
+    def scope_names(self) -> frozenset[str]:
+        return frozenset(self.scopes.split(",")) - {""}
+
+
+class _RateLimitInfo(Payload):
+    key: str = ""
+    seconds: float | None = Field(default=None, ge=0, le=_LONGEST_WAIT_S)
+
+
+class ErrorBody(Payload):
+    """A refusal. `error` is text, or an object of field names with lists of texts."""
+
+    error: str | dict[str, Any] = ""
+    ratelimit: _RateLimitInfo | None = None
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.error, str):
+            return self.error
+        return "; ".join(f"{name}: {_joined(texts)}" for name, texts in self.error.items())
+
+    @property
+    def pause(self) -> timedelta | None:
+        """The pause that Lichess asks for in the body, if it does."""
+        if self.ratelimit is None or self.ratelimit.seconds is None:
+            return None
+        return timedelta(seconds=self.ratelimit.seconds)
+
+    @property
+    def quota(self) -> str:
+        """The name of the used-up quota, if the body names one."""
+        return "" if self.ratelimit is None else self.ratelimit.key
+
+
+def _joined(texts: Any) -> str:
+    return ", ".join(map(str, texts)) if isinstance(texts, list) else str(texts)
