@@ -15,9 +15,9 @@ from lichessbot.log import counted
 from lichessbot.storage.database import Statement
 from lichessbot.storage.tables import added
 
-_SUBJECT_TO_CHANGE: Final = (
-    "eco", "opening", "rating_diff", "ended_at", "status", "result", "plies", "level", "chosen_level",
-)  # fmt: skip
+_KNOWN_AT_THE_END: Final = ("ended_at", "status", "result", "plies")
+# What the beginning of a game does not tell. `begun` leaves these alone, as it is recorded again after a restart.
+_KNOWN_LATER: Final = (*_KNOWN_AT_THE_END, "eco", "opening", "rating_diff", "level", "chosen_level")
 LEVEL_RESULTS_KEPT: Final = 6
 
 
@@ -238,7 +238,7 @@ class Retention:
 
 def begun(record: GameRecord) -> Statement:
     """Return the statement that records what is known of a game since its beginning."""
-    known = [name for name in COLUMNS if name not in _SUBJECT_TO_CHANGE]
+    known = [name for name in COLUMNS if name not in _KNOWN_LATER]
     changed = ", ".join(f"{name} = excluded.{name}" for name in known if name not in ("id", "joined_at", "opponent"))
     sql = f"INSERT INTO games ({', '.join(known)}) VALUES ({_marks(known)}) ON CONFLICT (id) DO UPDATE SET {changed}"
     return sql, [[getattr(record, name) for name in known]]
@@ -270,9 +270,7 @@ def said(game_id: str, line: ChatRecord) -> Statement:
 
 def ended(record: GameRecord) -> Statement:
     """Return the statement that records the end of a game."""
-    return changed(
-        record.id, ended_at=record.ended_at, status=record.status, result=record.result, plies=record.plies
-    )
+    return changed(record.id, **{name: getattr(record, name) for name in _KNOWN_AT_THE_END})
 
 
 def named(record: GameRecord) -> Statement:

@@ -1,5 +1,6 @@
 """What is recorded of a game while it is played."""
 
+from dataclasses import fields
 from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,7 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFinish, GameInfo
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.game_records import MoveRecord, Result, Score, changed, taken_back
+from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, Score, changed, taken_back
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import FALLBACK, BestMove, SearchInfo
 from tests.lichessbot.games.recording.recorded import GAME, WON, Notes, Recording
@@ -64,6 +65,17 @@ def test_a_move_that_another_process_sent_has_no_source_but_what_that_process_re
         MoveRecord(3, "g1f3", source=""),
         MoveRecord(4, "b8c6", 180_000),
     ]
+
+
+def test_a_restart_overwrites_nothing_that_the_beginning_does_not_tell() -> None:
+    ferdinand = {"id": "ferdinand", "name": "Ferdinand", "title": "GM", "rating": 1900}
+    start = {"initialFen": "4k3/8/8/8/8/8/8/4K2R w K - 0 1", "daysPerTurn": 2, "tournamentId": "arena123"}
+    recording = Recording(black=ferdinand, **start)
+    recording.full("")
+    (sql, (values,)), *_ = recording.store.statements
+    written = dict(zip(sql.partition("(")[2].partition(")")[0].split(", "), values, strict=True))
+    defaults = {column.name: column.default for column in fields(GameRecord)}
+    assert [name for name, value in written.items() if value == defaults[name]] == ["has_clock"]
 
 
 def test_a_last_move_that_is_seen_again_keeps_what_was_known_of_it() -> None:
