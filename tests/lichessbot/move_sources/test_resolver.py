@@ -12,6 +12,7 @@ import pytest
 from engine.book.opening_book import Entry, write
 from engine.facade import OWN_BOOK, Board, Book, polyglot_key
 from lichessbot.config import EngineConfig
+from lichessbot.config.sources import OnlineMovesConfig, OnlineSource
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
@@ -164,16 +165,15 @@ def test_each_limit(limits: dict[str, Any], asked: Question, allowed: bool) -> N
 
 
 def test_the_order_of_the_sources(hosts: Hosts, tmp_path: Path) -> None:
-    on = {"enabled": True}
+    keys = {name: field.annotation for name, field in OnlineMovesConfig.model_fields.items()}
+    online = [name for name, kind in keys.items() if isinstance(kind, type) and issubclass(kind, OnlineSource)]
     config = EngineConfig.model_validate(
         {
             "polyglot": {"enabled": True, "book": {"standard": str(book(tmp_path / "b.bin", e2e4=1))}},
             "lichess_bot_tbs": {"syzygy": {"enabled": True, "paths": str(tmp_path)}},
-            "online_moves": {
-                "chessdb_book": on, "lichess_cloud_analysis": on, "lichess_opening_explorer": on, "online_egtb": on,
-            },
+            "online_moves": {name: {"enabled": True} for name in online},
         }
-    )  # fmt: skip
+    )
     found = sources_for(config, hosts, EventLog())
     for variant in Variant:
         asked = [it.source.name for it in found if variant in it.variants]
