@@ -19,6 +19,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 from Cython.Build import cythonize
+from Cython.Compiler.Errors import CompileError
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
@@ -108,15 +109,18 @@ class BuildExt(build_ext):
     def _write_c(self, force: bool) -> None:
         """Translate the changed modules and their dependents to C, in processes: Cython holds the interpreter lock."""
         modules = [module for module in self.extensions if module.name not in self.variants]
-        translated = cythonize(
-            modules,
-            nthreads=int(self.parallel),
-            force=force,
-            quiet=not self.verbose,
-            build_dir=self.build_temp,
-            shared_utility_qualified_name=SHARED_MODULE,
-            compiler_directives={"auto_pickle": False},
-        )
+        try:
+            translated = cythonize(
+                modules,
+                nthreads=int(self.parallel),
+                force=force,
+                quiet=not self.verbose,
+                build_dir=self.build_temp,
+                shared_utility_qualified_name=SHARED_MODULE,
+                compiler_directives={"auto_pickle": False},
+            )
+        except CompileError:
+            raise SystemExit("error: Cython found the errors above, each with its file and line") from None
         for module, result in zip(modules, translated, strict=True):
             module.sources, module.depends = result.sources, result.depends
             if variant := self.variants.get(f"{module.name}_avx2"):

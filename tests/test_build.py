@@ -84,6 +84,16 @@ def test_a_failed_compile_fails_the_build_and_names_the_cure(checkout: Path, com
     assert not list((checkout / "engine").rglob("*.so"))
 
 
+def test_an_error_in_a_source_is_the_last_that_the_build_says(checkout: Path) -> None:
+    source = checkout / "engine" / "core" / "user.py"
+    source.write_text(f"{HEADER}from cython.cimports.engine.core.params import NO\n")
+    answer = build(checkout, QUICK_COMPILER)
+    assert answer.returncode != 0
+    assert "user.py:2:0: 'engine/core/params/NO.pxd' not found" in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert answer.stderr.splitlines()[-1].startswith("error: Cython found the errors above")
+
+
 def test_an_edit_compiles_the_file_and_its_dependents_only(checkout: Path) -> None:
     assert build(checkout, QUICK_COMPILER).returncode == 0
     built = {path.name.split(".")[0] for path in (checkout / "engine").rglob("*.so")}
