@@ -9,8 +9,8 @@
 - Search: `Engine`, `Limits`, `RunningSearch` or `LimitedSearch`, and what they report: `SearchResult`, `SearchReport`,
   `CurrentMove`, `Bound`, `Wdl`; `RATINGS` of limited strength; `evaluation` explains the static evaluation.
 - Files: opening books (`Book`, `BookMove`, `OWN_BOOK`, `own_book`, `review_book`; `InvalidBook`), the names of openings
-  (`Opening`, `opening_of`), endgame tablebases (`Tablebase`, `TableReport`), PGN (`pgn_text`), networks
-  (`default_choice`; `InvalidNet`).
+  (`Opening`, `opening_of`), endgame tablebases (`Tablebase`, `TableReport`), PGN (`pgn_text`; `engine.pgn` reads
+  it), networks (`default_choice`; `InvalidNet`).
 - Reviews: `accuracy`, Lichess's formulas for how good moves were.
 - The machine: `build_mode`, `describe_build`, `available_mb`, `usable_cores`.
 
@@ -334,8 +334,12 @@ class Engine:
     def begin(self, limits: Limits, only: Sequence[str] = ()) -> AnySearch:
         """Start the clock and return the search to `run`, perhaps in another thread; one search at a time.
 
-        `only` restricts the root to these moves. Raises InvalidMove if one of them is not legal.
+        `only` restricts the root to these moves. Raises InvalidMove if one of them is not legal, and ValueError for a
+        limit of less than one ply, node or move, which would be none.
         """
+        for name in ("depth", "nodes", "mate_in"):
+            if (limit := getattr(limits, name)) is not None and limit < 1:
+                raise ValueError(f"{name}: expected 1 or more, found {limit}")
         if self._style.turns_to(self._board.turn):
             self._forget()
         legal = self._board.packed_moves()

@@ -373,3 +373,9 @@ def test_fewer_threads_give_back_the_memory_of_the_others() -> None:
     last = weakref.ref(engine.begin(Limits(nodes=1000)))
     engine.set_threads(1)
     assert last() is None
+
+
+@pytest.mark.parametrize("limit", ["depth", "nodes", "mate_in"])
+def test_a_limit_of_nothing_is_refused_instead_of_searching_for_ever(limit: str) -> None:
+    with pytest.raises(ValueError, match=f"{limit}: expected 1 or more, found 0"):
+        Engine(hash_mb=1).begin(Limits(**{limit: 0}))
