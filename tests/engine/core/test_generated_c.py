@@ -87,6 +87,15 @@ def test_a_plain_one_is_shifted_by_little(generated: tuple[dict[str, str], str])
     assert {re.sub(r"^(6engine_[a-z0-9_]*_)(?=[A-Z])", "", name) for name in shifts} == set(SMALL_SHIFTS)
 
 
+def test_every_compiled_class_is_declared_in_its_pxd() -> None:
+    """Without `cdef class` its methods are Python's, and C code that has the base class calls those of the base."""
+    for source in SOURCES.glob("**/*.py"):
+        compiled = re.findall(r"^@cython\.cclass\nclass (\w+)", source.read_text(), re.M)
+        layout = source.with_suffix(".pxd")
+        declared = re.findall(r"^cdef class (\w+)", layout.read_text(), re.M) if layout.exists() else []
+        assert set(compiled) <= set(declared), source
+
+
 def test_division_rounds_as_in_python() -> None:
     """With `cdivision` -7 // 2 would be -3 compiled and -4 plain."""
     for source in (*SOURCES.glob("**/*.py"), *SOURCES.glob("**/*.pxd")):
