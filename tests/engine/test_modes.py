@@ -202,7 +202,9 @@ def test_compiled_and_plain_give_the_same_answers(program: str, answers: dict[st
 
 def test_plain_lists_are_as_long_as_the_arrays_of_compiled_code() -> None:
     """An index beyond the end raises IndexError in plain mode only."""
-    lists = [line.split() for line in run_probe("1", LENGTHS).stdout.splitlines()]
+    answer = run_probe("1", LENGTHS)
+    assert answer.stderr == ""
+    lists = [line.split() for line in answer.stdout.splitlines()]
     assert len(lists) > 80
     assert [found for found in lists if found[1] != found[2]] == []
 
