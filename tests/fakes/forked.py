@@ -1,6 +1,6 @@
 """Daemons and commands as forked copies of a process that has loaded their code: nine tenths of a start are imports.
 
-A copy has arguments, environment, output, signals and an exit code of its own. That a start from nothing works is
+A copy has arguments, folder, environment, output, signals and an exit code of its own. That a start from nothing works is
 proven by the tests of rehearsals, of the command line and of systemd, and so is the end by `sys.exit`. This file is
 also the program that is copied.
 """
@@ -72,7 +72,7 @@ class Forked:
         self._channel, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(_original(), [b"."], [theirs.fileno(), output.fileno(), errors.fileno()])
-        self._channel.sendall(json.dumps([*words, dict(environment), plant]).encode())
+        self._channel.sendall(json.dumps([*words, os.getcwd(), dict(environment), plant]).encode())
         self._channel.shutdown(socket.SHUT_WR)
         self.pid = self._number()
         self.returncode: int | None = None
@@ -140,7 +140,7 @@ def _serve(requests: socket.socket) -> list[str]:
                 sys.exit()
             client = socket.socket(fileno=descriptors.pop(0))
             with client.makefile("rb") as request:
-                *words, environment, plant = json.load(request)
+                *words, folder, environment, plant = json.load(request)
             pid = os.fork()
             if pid == 0:
                 for number, descriptor in enumerate(descriptors, 1):
@@ -148,6 +148,7 @@ def _serve(requests: socket.socket) -> list[str]:
                     os.close(descriptor)
                 _close_all(selector, requests, client)
                 sys.stdout = open(1, "w", encoding=sys.stdout.encoding, closefd=False)  # noqa: SIM115 (for life)
+                os.chdir(folder)
                 os.environ.clear()
                 os.environ.update(environment)
                 signal.signal(signal.SIGINT, signal.default_int_handler)
