@@ -1,15 +1,21 @@
 """Rematches against an opponent who always answers alike: Lichess does not rate a game that repeats an earlier one."""
 
-
 import pytest
 
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.enums import ColorChoice
-from tests.fakes.arena import Arena
+from lichessbot.rehearsal.rules.timing import Timing
+from tests.fakes.arena import PATIENCE_S, Arena
 
 REMATCHES = 200
 COMPARED = 3                       # a game and the two before it
 COMPARED_PLIES = 20
+
+
+@pytest.fixture
+def timing() -> Timing:
+    """A person would need hours for as many challenges, and Lichess counts them."""
+    return Timing(tick_s=2.0, challenge_expiry_s=PATIENCE_S, minute_s=0.5)
 
 
 class Parrot(GreedyOpponent):
