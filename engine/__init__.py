@@ -65,9 +65,12 @@ def edited_sources(checkout: Path = Path(__file__).parent.parent) -> list[str]:
 
 
 def _is_compiled(path: str) -> bool:
-    """Return whether this file is one that `_build.py` compiles."""
-    with open(path, "rb") as source:
-        return source.read(9) == b"# cython:"
+    """Return whether this file is one that `_build.py` compiles. An editor's lock may be a link to nothing."""
+    try:
+        with open(path, "rb") as source:
+            return source.read(9) == b"# cython:"
+    except OSError:
+        return False
 
 
 def _choose_mode() -> None:
