@@ -115,7 +115,7 @@ def _options_of_games() -> tuple[Decorator, ...]:
         ),
         click.option(
             "--clock", type=_clock, metavar="BASE+INC",
-            help=f"Seconds for the game and per move. Default: {CLOCK}, with faults {CLOCK_WITH_FAULTS}.",
+            help=f"Whole seconds for the game and per move. Default: {CLOCK}, with faults {CLOCK_WITH_FAULTS}.",
         ),
         click.option(
             "--concurrency", type=positive, metavar="K",
@@ -337,7 +337,7 @@ def _number(text: str, what: str, least: float, most: float) -> float:
 def _clock(text: str) -> RealTime:
     base, plus, increment = text.partition("+")
     if not (plus and base.isdecimal() and increment.isdecimal()):
-        raise click.BadParameter(f"{text!r} is not BASE+INCREMENT in seconds, such as 60+0")
+        raise click.BadParameter(f"{text!r} is not BASE+INCREMENT in whole seconds, such as 60+0")
     if int(base) > MAX_LIMIT_S or int(increment) > MAX_INCREMENT_S:
         raise click.BadParameter(f"{text!r} is more than Lichess offers, {MAX_LIMIT_S}+{MAX_INCREMENT_S}")
     clock = RealTime(int(base), int(increment), hurried=True)

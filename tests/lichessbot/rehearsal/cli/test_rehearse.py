@@ -209,6 +209,11 @@ def test_wrong_options_are_usage_errors(words: list[str]) -> None:
         arguments(*words)
 
 
+def test_a_clock_has_whole_seconds() -> None:
+    with pytest.raises(click.UsageError, match=r"'6\+0.1' is not BASE\+INCREMENT in whole seconds, such as 60\+0"):
+        arguments("--clock", "6+0.1")
+
+
 def test_levels_are_those_of_opponents_and_of_the_bot() -> None:
     options = arguments("--opponent", "level:900,1300", "--strength", "match_opponent")
     assert match_plan(options).levels == (900, 1300)
