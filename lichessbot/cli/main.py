@@ -92,6 +92,15 @@ class _Commands(click.Group):
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(longest), text) for name, text in commands.items()])
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.possibilities:
+                raise
+            name = error.option_name
+            ctx.fail(f"no such option {name!r} here; options stand after the command: `lichessbot run {name} ...`")
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -104,6 +104,14 @@ def test_a_wrong_argument_is_one_line(
     assert capsys.readouterr().err == f"{command}: {complaint} (see `{command} --help`)\n"
 
 
+def test_an_option_before_its_command_is_told_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--config", "config.yml", "run"]) == 2
+    told = capsys.readouterr().err
+    assert "no such option '--config' here; options stand after the command: `lichessbot run --config ...`" in told
+    main(["--verison"])
+    assert "Did you mean '--version'?" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade", "rehearse"])
 def test_a_wrong_configuration_is_exit_code_two(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
