@@ -3,6 +3,7 @@
 Every HTTP client of the daemon uses both. Must not know: what is requested from whom.
 """
 
+import re
 import socket
 import ssl
 import threading
@@ -18,6 +19,7 @@ from urllib3.exceptions import HTTPError
 from lichessbot import __version__
 from lichessbot.errors import Unreachable
 from lichessbot.lichess.connecting import AnyAddressAdapter
+from lichessbot.log import inert
 
 PROGRAM: Final = f"lichessbot/{__version__}"
 READ_BYTES: Final = 1 << 16
@@ -31,7 +33,6 @@ _PLAIN: Final = (
     (ssl.SSLCertVerificationError, "the server's certificate is not trusted"),
     (ssl.SSLError, "no TLS connection (http behind an https address?)"),
     (requests.exceptions.InvalidJSONError, "an answer that is not JSON, such as a web page"),
-    (requests.TooManyRedirects, "the server redirected too often"),
 )
 
 
@@ -117,6 +118,15 @@ def network_error(error: BaseException) -> str:
     inner: BaseException | None = error
     while inner is not None:
         error = inner
+        if isinstance(error, requests.TooManyRedirects):  # for us, that is one
+            known = f"the server redirects to {_target(error)}, which is not followed"
         known = next((text for kind, text in _PLAIN if isinstance(error, kind)), known)
         inner = error.__cause__ or error.__context__
     return known or f"{error.__class__.__name__}: {error}"
+
+
+def _target(error: requests.TooManyRedirects) -> str:
+    """Return the server that a refused redirect names, as an operator would write it in the config."""
+    location = "" if error.response is None else error.response.headers.get("Location", "")
+    server = re.match(r"https?://[^/?#]{1,100}", location, re.IGNORECASE)
+    return inert(server[0]) if server else "another path"

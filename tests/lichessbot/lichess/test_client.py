@@ -179,7 +179,7 @@ def test_the_opponents_used_up_quota_is_a_refusal_not_a_pause(lichess: ScriptedL
         (Reply(502, "<html>Bad Gateway</html>"), "502: Bad Gateway"),
         (Reply(200, "<html>a login page</html>"), "an answer that is not JSON, such as a web page"),
         (Reply(200, ""), "an answer that is not JSON, such as a web page"),
-        (Reply(302, "", [("Location", "/login")]), "the server redirected too often"),
+        (Reply(302, "", [("Location", "/login")]), "the server redirects to another path, which is not followed"),
     ],
 )
 def test_no_usable_answer_is_unreachable(

@@ -50,7 +50,7 @@ def test_no_redirection_is_followed(
     lichess: ScriptedLichess, stranger: ScriptedLichess, status: int, path: str, ask: Callable[[LichessClient], object]
 ) -> None:
     lichess.answer(path, Reply(status, {}, headers=[("Location", f"{stranger.url}{path}")]))
-    with pytest.raises(ApiError):
+    with pytest.raises(ApiError, match=f"^the server redirects to {stranger.url}, which is not followed$"):
         ask(api_of(lichess.url))
     assert stranger.requests == []
 
