@@ -63,7 +63,7 @@ def resume_command(config_file: Path | None) -> int:
 @click.command("finish")
 @config_option
 def finish_command(config_file: Path | None) -> int:
-    """Take no new games, finish the running ones, and end. The same as the first SIGTERM."""
+    """Take no new games, finish the running ones, and end. One SIGTERM does the same, also after `finish`."""
     return _tell(config_file, ControlCommand.FINISH)
 
 

@@ -45,24 +45,27 @@ class Shutdown:
         self._manager = manager
         self._patience_s = timeouts.request_patience.total_seconds()
         self._deaf_at: float | None = None
+        self._signalled = False
         self._code_at_end = ExitCode.OK
         self._log = EventLog()
 
     def signal(self, name: str, grace: timedelta) -> None:
-        """Finish at the first signal, leave at the second."""
-        if self.leave_at is None:
-            self.finish(name, grace)
-        else:
+        """Finish at the first signal, also after `lichessbot finish`, and leave at the second."""
+        if self._signalled:
             self.leave(name)
+        else:
+            self._signalled = True
+            self.finish(name, grace)
 
     def finish(self, why: str, grace: timedelta) -> int:
         """Take no new games and end after those with a clock, at most after `grace`; return how many those are."""
         games = self._games_left
-        self._lobby.stop()
+        if self.leave_at is None:
+            self._lobby.stop()
+            self._manager.stopping()
         now = time.monotonic()
         self.leave_at = now + grace.total_seconds()
         self._deaf_at = now + self._patience_s
-        self._manager.stopping()
         hint = "a second signal leaves at once" if games else None
         left = self._games.correspondence_games or None
         self._log.info("stop.asked", signal=why, games_to_finish=games, correspondence_left=left, hint=hint)

@@ -251,6 +251,15 @@ def test_a_stop_names_the_correspondence_games_that_it_leaves(room: Room, caplog
     assert "stop.asked signal=SIGTERM games_to_finish=3 correspondence_left=3" in caplog.text
 
 
+def test_a_first_signal_after_finish_still_lets_the_games_end(room: Room) -> None:
+    room.ask(ControlCommand.FINISH)
+    room.shutdown.signal("SIGTERM", GRACE)
+    assert room.shutdown.exit_code is None
+    assert room.lobby.done == ["stop"]
+    room.shutdown.signal("SIGTERM", GRACE)
+    assert room.shutdown.exit_code is ExitCode.ABANDONED
+
+
 def test_quitting_leaves_the_games(room: Room) -> None:
     assert room.ask(ControlCommand.QUIT).ok
     assert room.shutdown.exit_code is ExitCode.ABANDONED

@@ -106,6 +106,8 @@ def test_an_operator_sees_a_game_and_pauses_blocks_resumes_and_finishes(arena: A
     arena.until(lambda: arena.decline_reason(blocked) is DeclineReason.GENERIC)
     assert told(arena, "finish").startswith("finishing: no new games; the daemon ends after the running ones")
     assert "the daemon is finishing" in told(arena, "pause", code=1)
+    arena.signal(signal.SIGTERM)
+    assert arena.logged("stop.asked signal=SIGTERM")
     arena.until_ended(1)
     assert status(arena).activity is Activity.FINISHING
     session = arena.session(game_id)
