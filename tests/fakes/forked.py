@@ -1,7 +1,7 @@
 """Daemons and commands as forked copies of a process that has loaded their code: nine tenths of a start are imports.
 
-A copy has arguments, folder, environment, output, signals and an exit code of its own. That a start from nothing works is
-proven by the tests of rehearsals, of the command line and of systemd, and so is the end by `sys.exit`. This file is
+A copy has arguments, folder, environment, output, signals and an exit code of its own. That a start from nothing works
+is proven by the tests of rehearsals, of the command line and of systemd, and so is the end by `sys.exit`. This file is
 also the program that is copied.
 """
 
