@@ -16,7 +16,7 @@ NOISE = "pnbrqkPNBRQK12345678/ wb-KQkqAHah0e3d6\t\n\x00é\uff11\u0663²\u212a♔
 HARMLESS = chess.STATUS_VALID | chess.STATUS_IMPOSSIBLE_CHECK
 # Errors that only we raise: python-chess accepts a castling right twice, fills in missing fields, and reads numbers and
 # letters as Python does.
-OUR_OWN_REASONS = ("two castling rights", "expected 4 to 6 fields", "expected a number from")
+OUR_OWN_REASONS = ("named twice", "two castling rights", "expected 4 to 6 fields", "expected a number from")
 
 
 def noise(rng: random.Random) -> str:
