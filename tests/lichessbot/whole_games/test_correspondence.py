@@ -82,8 +82,9 @@ def play_over_a_restart(arena: Arena, count: int, places: int, patience_s: float
     assert arena.stop() == 0, "the daemon does not wait for correspondence games"
     assert most_engines <= places + 1, "one may just be ending"      # 0 if all visits were shorter than a look
     assert most_streams <= places + 1, "one may just be closing"
-    for session in arena.ended:
-        judge(session)
+    for session in arena.started:
+        if session.game.status is not Status.STARTED:
+            judge(session)
 
 
 def test_games_go_on_over_a_restart_one_at_a_time(arena: Arena) -> None:
