@@ -37,7 +37,7 @@ class _FastestBuild:
 
 
 def edited_sources(checkout: Path = Path(__file__).parent.parent) -> list[str]:
-    """Return the sources that were edited or added after the engine was compiled in this checkout; see `_build.py`.
+    """Return the sources that were edited after the engine was compiled in this checkout; see `_build.py`.
 
     A file with a new time and the same text is not edited. An installed engine has no record, and the answer is empty.
     """
@@ -46,31 +46,15 @@ def edited_sources(checkout: Path = Path(__file__).parent.parent) -> list[str]:
     except OSError:
         return []
     edited = []
-    known = set()
     for line in record.splitlines():
         name, time, checksum = line.rsplit(" ", 2)
-        known.add(name)
         path = f"{checkout}/{name}"
         try:
             if os.stat(path).st_mtime_ns != int(time) and crc32(Path(path).read_bytes()) != int(checksum):
                 edited.append(name)
         except OSError:
             edited.append(name)
-    for folder, _, files in os.walk(f"{checkout}/engine"):     # no pathlib: every start of the engine waits for this
-        for file in files:
-            name = f"{folder}/{file}"[len(f"{checkout}/") :]
-            if file.endswith(".py") and name not in known and _is_compiled(f"{folder}/{file}"):
-                edited.append(name)
     return edited
-
-
-def _is_compiled(path: str) -> bool:
-    """Return whether this file is one that `_build.py` compiles. An editor's lock may be a link to nothing."""
-    try:
-        with open(path, "rb") as source:
-            return source.read(9) == b"# cython:"
-    except OSError:
-        return False
 
 
 def _choose_mode() -> None:
