@@ -192,8 +192,11 @@ class Timeouts:
     """For a book's or server's move before the engine is asked instead."""
     source_rest: timedelta = timedelta(seconds=20)
     """Before a server that failed is asked again, by any game; doubles with each failure in a row."""
-    source_rest_ceiling: timedelta = timedelta(minutes=10)
-    """Longest `source_rest`; applies at once to a server that refuses our token."""
+    source_rest_ceiling: timedelta = timedelta(hours=1)
+    """Longest `source_rest`; applies at once to a server that refuses our token.
+
+    When Lichess's quota of a day is used up, each question holds back all but moves for a minute.
+    """
     cloud_window: timedelta = timedelta(days=1)
     """Window in which Lichess allows 3000 requests for a cloud evaluation."""
     visit: timedelta = timedelta(minutes=5)

@@ -101,9 +101,8 @@ class Host:
             try:
                 found = self._try(request, parse)
             except RateLimited as error:
-                is_first = self._note_failure(error)
-                # Only the first one: the quota of this source alone may be used up for a day.
-                if is_first and self._rate_limiter is not None:
+                self._note_failure(error)
+                if self._rate_limiter is not None:
                     self._rate_limiter.hold_back(error.pause, error.quota)
                 raise
             except Refused as error:
@@ -135,11 +134,8 @@ class Host:
         with self._lock:
             self._failures = 0
 
-    def _note_failure(self, error: ApiError) -> bool:
-        """Pause the server, longer with each failure in a row, and return whether this is the first one.
-
-        Simultaneous failures of several games count once.
-        """
+    def _note_failure(self, error: ApiError) -> None:
+        """Pause the server, longer with each failure in a row. Simultaneous failures of several games count once."""
         timeouts = self._access.timeouts
         requested = error.pause if isinstance(error, RateLimited) else timedelta()
         with self._lock:
@@ -149,7 +145,6 @@ class Host:
         if is_new or requested:
             growing = doubled(max(timeouts.source_rest, requested), failures - 1, timeouts.source_rest_ceiling)
             self._pause(max(requested, growing), error)
-        return failures == 1
 
     def _pause(self, pause: timedelta, reason: ApiError) -> None:
         with self._lock:
