@@ -27,6 +27,7 @@ _LEAST_FACTORS: Final = {
     "stuck_move": 0.3,
     "request_answer": 0.1,
     "stuck_request": 0.1,
+    "source_answer": 0.3,
 }
 
 

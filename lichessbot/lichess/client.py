@@ -332,16 +332,8 @@ class _Adapter(AnyAddressAdapter):
 
 
 def _load_body(response: requests.Response, until: float | None = None) -> None:
-    """Read the body into `content`. Raises Unreachable if it breaks off, is too long or too late.
-
-    Of an error, whose status is an answer too, `content` is then empty.
-    """
-    try:
-        response._content = read_body(response, LONGEST_BODY_BYTES, until, decode=True)
-    except Unreachable:
-        if response.ok:
-            raise
-        response._content = b""
+    """Read the body into `content`. Raises Unreachable if it breaks off, is too long or too late."""
+    response._content = read_body(response, LONGEST_BODY_BYTES, until, decode=True)
 
 
 def _session(access: Access, adapter: _Adapter) -> requests.Session:

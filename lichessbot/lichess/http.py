@@ -94,7 +94,8 @@ def read_body(
 ) -> bytes:
     """Return the whole body. Raises Unreachable if it breaks off, is too long, or lasts beyond monotonic `until`.
 
-    `partial` returns at `until` what has arrived instead, unless that is nothing.
+    `partial` returns at `until` what has arrived instead, unless that is nothing. Of an error, whose status is an
+    answer too, such a body counts as empty.
     """
     body = b""
     try:
@@ -107,8 +108,11 @@ def read_body(
                     raise Unreachable("the body did not arrive in time")
     except Unreachable:
         response.close()
-        if not (partial and body):
+        if partial and body:
+            return body
+        if response.ok:
             raise
+        return b""
     return body
 
 

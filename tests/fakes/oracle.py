@@ -28,6 +28,8 @@ class Manner(Enum):
     FAILING = auto()
     LIMITED = auto()
     """429, with a pause."""
+    LIMITED_TRICKLING = auto()
+    """429, with an endless text, byte by byte."""
     FORBIDDING = auto()
     """401."""
     HANGING = auto()
@@ -169,7 +171,9 @@ def _handler(oracle: Oracle) -> type[BaseHTTPRequestHandler]:
                     oracle.over.wait()
                     self.close_connection = True
                 case Manner.TRICKLING:
-                    self._trickle()
+                    self._trickle(200)
+                case Manner.LIMITED_TRICKLING:
+                    self._trickle(429)
                 case Manner.NULL:
                     self._send(200, b"null")
                 case Manner.HUGE:
@@ -192,8 +196,8 @@ def _handler(oracle: Oracle) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(body)
 
-        def _trickle(self) -> None:
-            self.send_response(200)
+        def _trickle(self, status: int) -> None:
+            self.send_response(status)
             self.send_header("Content-Length", "100000")
             self.end_headers()
             while not oracle.over.wait(0.02):

@@ -13,7 +13,7 @@ def test_timeouts_for_lichess_are_scaled_and_those_for_engines_are_not() -> None
         factor = 1 if field.name.startswith("engine_") or field.name == "fallback" else 0.05
         if field.name in ("connect", "request_answer", "stuck_request"):
             factor = 0.1
-        elif field.name in ("game_answer", "stuck_move"):
+        elif field.name in ("game_answer", "stuck_move", "source_answer"):
             factor = 0.3
         assert getattr(scaled, field.name) == getattr(timeouts, field.name) * factor
 

@@ -174,6 +174,15 @@ def test_each_429_holds_everything_else_back(oracle: Oracle) -> None:
     assert held_back == [True, True, False, True]
 
 
+def test_a_429_is_one_before_its_text_is_complete(oracle: Oracle) -> None:
+    rate_limiter = RateLimiter(TIMEOUTS)
+    oracle.manner = Manner.LIMITED_TRICKLING
+    host = Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), rate_limiter).at(oracle.url)
+    with pytest.raises(RateLimited):
+        host.ask(request(2.0), parse_explorer)
+    assert rate_limiter.ask(Purpose.OTHER) > 0
+
+
 def test_during_a_pause_of_lichess_no_evaluation_is_requested(oracle: Oracle) -> None:
     rate_limiter = RateLimiter(TIMEOUTS)
     rate_limiter.hold_back(timedelta(seconds=60))
