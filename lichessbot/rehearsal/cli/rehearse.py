@@ -325,6 +325,7 @@ class _Rehearsal:
     def _conclude(self, *, may_be_unfinished: bool = False, names_engine: bool = True) -> int:
         """Show the table, the problems and the last line; return the exit code."""
         match = self._match
+        self._problems += [f"the embedded Lichess failed: {failure}" for failure in self._server.failures]
         if match.plan.games:
             show_results(self._console, match.pairings)
         if match.plan.levels:

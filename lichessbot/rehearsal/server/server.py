@@ -33,14 +33,22 @@ class ServerDidNotStart(Exception):
 
 
 class _Front:
-    """The API behind a guard, and beside it an application of other paths."""
+    """The API behind a guard, and beside it an application of other paths. `on_failure` gets what they raise."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, on_failure: Callable[[Exception], None]) -> None:
         self._app = app
+        self._on_failure = on_failure
         self.guard: Guard | None = None
         self.beside: tuple[Callable[[str], bool], ASGIApp] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._answer(scope, receive, send)
+        except Exception as error:
+            self._on_failure(error)
+            raise
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.beside is not None and scope["type"] == "http" and self.beside[0](scope["path"]):
             await self.beside[1](scope, receive, send)
         elif self.guard is None or scope["type"] != "http":
@@ -64,7 +72,9 @@ class RehearsalServer:
         self._socket = _listen(port)
         url = f"http://{LOOPBACK}:{self._socket.getsockname()[1]}"
         self.site = Site(url, timing=timing, seed=seed, spelling=spelling)
-        self._front = _Front(application(self.site))
+        self.failures: list[str] = []
+        """What the server's own code raised, and nothing caught: its bugs, in words."""
+        self._front = _Front(application(self.site), self._note_failure)
         self._http = uvicorn.Server(
             uvicorn.Config(
                 self._front,
@@ -78,6 +88,7 @@ class RehearsalServer:
             )
         )
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(self._on_lost_error)
         self._up = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="rehearsal-server", daemon=True)
 
@@ -115,6 +126,16 @@ class RehearsalServer:
     def serve_beside(self, is_its_path: Callable[[str], bool], app: ASGIApp) -> None:
         """Let `app` answer the requests of its paths, in place of the API and its guard."""
         self._front.beside = (is_its_path, app)
+
+    def _note_failure(self, error: Exception) -> None:
+        self.failures.append(f"{error.__class__.__name__}: {error}")
+
+    def _on_lost_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Note what a callback or a task raised; the default handler logs it, and what else goes wrong in the loop."""
+        error = context.get("exception")
+        if isinstance(error, Exception) and not isinstance(error, OSError):
+            self._note_failure(error)
+        loop.default_exception_handler(context)
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)

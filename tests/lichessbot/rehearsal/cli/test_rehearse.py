@@ -26,7 +26,7 @@ from lichessbot.rehearsal.cli.bot_process import BotTerms, Daemon
 from lichessbot.rehearsal.cli.options import fault_plan, match_plan
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
-from lichessbot.rehearsal.server import export
+from lichessbot.rehearsal.server import export, routes
 from tests.processes import marked
 
 from .processes import arguments, kill_daemon, read_until, start
@@ -101,6 +101,27 @@ def test_a_fault_that_was_named_and_never_struck_is_a_failure(
     options = arguments("--games", "1", "--faults", faults, "--config", str(config))
     assert command.run(options) == command.EXIT_BAD
     assert "problem: never struck: 429-json@cancel, 500-json@tournament" in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.usefixtures("copied_daemon")
+def test_a_bug_of_the_embedded_lichess_is_a_failure(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def broken(_site: object, _request: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(routes, "cloud_evaluation", broken)
+    config = tmp_path / "config.yml"
+    config.write_text("engine: {depth: 2, online_moves: {lichess_cloud_analysis: {enabled: true}}}\n")
+    options = arguments("--games", "1", "--clock", "180+0", "--config", str(config))
+    assert command.run(options) == command.EXIT_BAD
+    output = capsys.readouterr().out
+    assert "problem: the embedded Lichess failed: KeyError: 'a bug'" in output.splitlines()
+    assert "0 failed" in output
+    caplog.clear()  # for this test it was meant
 
 
 def test_a_file_in_a_folder_without_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
