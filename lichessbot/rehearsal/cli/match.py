@@ -319,7 +319,7 @@ class Match:
     @property
     def _first_moves_s(self) -> float:
         timing = self._site.timing
-        return timing.first_moves_in_trouble_s if self._schedule.is_on else timing.first_moves_s
+        return timing.first_moves_s + (timing.first_moves_in_trouble_s if self._schedule.is_on else 0.0)
 
     def _abort_idle(self, pairing: Pairing, session: GameSession) -> None:
         """Abort a game without the first two moves: no clock runs yet, so it would never end."""

@@ -33,7 +33,7 @@ class Timing:
     claim_wait_s: float = 40.0              # of absence before a claim, in bullet and blitz
     claim_clock_margin_s: float = 3.0       # by which the absent player's clock must exceed the wait
     later_retry_s: float = 0.5              # before a house bot repeats a challenge declined with "later"
-    first_moves_s: float = 30.0             # for both first moves before the house bot aborts
+    first_moves_s: float = 30.0             # for both first moves before the house bot aborts; never shortened
 
     arena_waits_s: float = 60.0             # for which a request for an arena game counts
     arena_pairs_s: float = 1.0              # between pairings in an arena; a guess
@@ -44,7 +44,7 @@ class Timing:
     day_s: float = 86_400.0                 # of correspondence games and of quotas
     minute_s: float = 60.0                  # of the quota of challenges
 
-    first_moves_in_trouble_s: float = 150.0  # the same with faults
+    first_moves_in_trouble_s: float = 120.0  # more time for them, with faults
     connect_in_trouble_s: float = 300.0     # more time for the bot to open its event stream, with faults
 
     # Durations of the faults: all of them guesses.
@@ -68,5 +68,6 @@ class Timing:
         return math.ceil(self.named_pause_s)
 
     def scaled(self, factor: float) -> "Timing":
-        """Return the waits multiplied by `factor`."""
-        return replace(self, **{field.name: getattr(self, field.name) * factor for field in fields(self)})
+        """Return the waits multiplied by `factor`, but no shorter one for the first moves: engines start no faster."""
+        scaled = {field.name: getattr(self, field.name) * factor for field in fields(self)}
+        return replace(self, **{**scaled, "first_moves_s": self.first_moves_s * max(factor, 1.0)})
