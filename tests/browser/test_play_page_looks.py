@@ -1,0 +1,32 @@
+"""How the play page looks: in colours that the person has forced, dark or light, and in windows of any size."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.chromium import visit
+from tests.browser.playing import Patient, challenge, click, until_moves
+from tests.lichessbot.rehearsal.browser.scene import Scene
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.browser
+
+BACKGROUNDS = """(selectors) => selectors.map((it) =>
+    getComputedStyle(document.querySelector(it)).backgroundColor)"""
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_what_has_a_meaning_by_its_colour_keeps_it_where_colours_are_forced(browser: "Browser", scene: Scene) -> None:
+    meanings = ["#board cg-board", "#board .last-move", ".clock.runs", "#moves [aria-current]", ":checked + span"]
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        click(page, "e2", "e4")
+        Patient.may_move.release()
+        until_moves(page, r"e4\s*\S+")
+        page.page.wait_for_selector(".clock.runs")
+        before, body = (page.page.evaluate(BACKGROUNDS, it) for it in (meanings, ["body"]))
+        page.page.emulate_media(forced_colors="active")
+        assert page.page.evaluate(BACKGROUNDS, ["body"]) != body, "colours are forced"
+        assert page.page.evaluate(BACKGROUNDS, meanings) == before
