@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.chromium import visit
-from tests.browser.playing import Patient, challenge, click, until_moves
+from tests.browser.playing import PROMOTION, Patient, challenge, click, until_moves
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
 if TYPE_CHECKING:
@@ -30,3 +30,22 @@ def test_what_has_a_meaning_by_its_colour_keeps_it_where_colours_are_forced(brow
         page.page.emulate_media(forced_colors="active")
         assert page.page.evaluate(BACKGROUNDS, ["body"]) != body, "colours are forced"
         assert page.page.evaluate(BACKGROUNDS, meanings) == before
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_pieces_beside_the_board_stand_out_from_a_dark_page(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/", scheme="dark") as page:
+        challenge(page, fen=PROMOTION)
+        click(page, "a7", "a8")
+        page.page.wait_for_selector("#promotion[open]")
+        square, choice = page.page.evaluate(BACKGROUNDS, ["#board cg-board", "#promotion button"])
+        assert choice == square
+        page.page.keyboard.press("Escape")
+        page.page.click("#resign")
+        page.page.click("#new-game")
+        challenge(page, variant="crazyhouse")
+        session = scene.person.sessions[-1]
+        for move in ("e2e4", "d7d5", "e4d5"):
+            scene.server.call(lambda move=move: session.play(session.game.turn, move))
+        page.page.wait_for_selector("#pocket piece")
+        assert page.page.evaluate(BACKGROUNDS, ["#pocket piece"]) == [square]
