@@ -24,8 +24,10 @@ ANSWERS: Final = {"Accept": True, "Decline": False}     # what a button says, an
 def legal_moves(board: Board) -> dict[str, list[str]]:
     """Return the legal moves in UCI notation by their origin; castling also as king takes rook, for either gesture."""
     by_origin: dict[str, list[str]] = {}
-    for move in board.legal_moves():
-        for text in dict.fromkeys((move, board.king_takes_rook(move))):
+    ordinary = board.copy(moves=False)
+    ordinary.chess960 = False       # a game from a position also castles by e1g1 where that is the ordinary move
+    for move in ordinary.legal_moves():
+        for text in dict.fromkeys((move, ordinary.king_takes_rook(move))):
             by_origin.setdefault(text[:2], []).append(text)
     return by_origin
 

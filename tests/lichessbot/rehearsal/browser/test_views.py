@@ -35,8 +35,9 @@ def test_the_legal_moves_are_those_of_python_chess(fen: str) -> None:
         assert all(move.startswith(origin) for move in moves)
 
 
-def test_castling_can_be_played_by_either_gesture() -> None:
-    assert {"e1g1", "e1h1"} <= set(legal_moves(Board(POSITIONS[1]))["e1"])
+@pytest.mark.parametrize("chess960", [False, True])
+def test_castling_can_be_played_by_either_gesture(chess960: bool) -> None:
+    assert {"e1g1", "e1h1"} <= set(legal_moves(Board(POSITIONS[1], chess960=chess960))["e1"])
 
 
 def test_a_chess960_king_castles_onto_its_rook() -> None:
