@@ -149,6 +149,7 @@ def test_takeback_review_copies_and_the_switch_of_sounds(browser: "Browser", reh
         page.page.locator("#progress:empty").wait_for(state="attached", timeout=60_000)  # until then the page may shift
         page.page.locator("#mistakes button").first.click()
         page.until_text("#verdict", "1. Qg1?? (")
+        page.page.wait_for_selector("#mistakes [aria-current=true]")
         assert "Blunder. Qxd8+ was better." in page.text("#verdict")
         arrows = page.page.locator("#board svg.cg-shapes g line")
         arrows.first.wait_for(state="attached")         # with the next frame

@@ -53,7 +53,7 @@ def test_a_clock_runs_on_whatever_is_looked_at(browser: "Browser", scene: Scene)
         until_moves(page, r"e4\s*\S+")
         page.page.wait_for_function("() => document.querySelector('#below .clock').innerText <= '2:56'")
         page.page.keyboard.press("ArrowLeft")
-        page.page.wait_for_selector("#moves [aria-current]:text-is('e4')")
+        page.page.wait_for_selector("#moves [aria-current=true]:text-is('e4')")
         assert left_s("below") <= 176
         page.page.click("#flip")
         page.until_text("#above", "You")

@@ -39,7 +39,7 @@ export function showMoves(game, ply, judged, onPly) {
       button.className = move?.kind ?? '';
       button.disabled = !move;
       button.onclick = () => onPly(move.ply);
-      setAttribute(button, 'aria-current', move?.ply === ply);
+      setAttribute(button, 'aria-current', move?.ply === ply && 'true');
     });
   });
   const current = list.querySelector('[aria-current]')?.closest('li');

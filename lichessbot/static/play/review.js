@@ -28,7 +28,7 @@ export function showReview(game, analysis, ply, onPly) {
   const move = ply ? moveText(game, mistake ?? { ply }) : 'Start';
   setText(byId('verdict'), `${move} (${scores[ply]?.text ?? '…'}) ${mistake?.text ?? ''}`);
   for (const button of byId('mistakes').querySelectorAll('button')) {
-    setAttribute(button, 'aria-current', button.dataset.ply === String(ply));
+    setAttribute(button, 'aria-current', button.dataset.ply === String(ply) && 'true');
   }
 }
 
