@@ -49,3 +49,20 @@ def test_pieces_beside_the_board_stand_out_from_a_dark_page(browser: "Browser", 
             scene.server.call(lambda move=move: session.play(session.game.turn, move))
         page.page.wait_for_selector("#pocket piece")
         assert page.page.evaluate(BACKGROUNDS, ["#pocket piece"]) == [square]
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_the_board_is_large_and_fits_into_the_window_with_both_clocks(browser: "Browser", scene: Scene) -> None:
+    least_px = {
+        (360, 640): 360, (740, 360): 280, (768, 1024): 560, (1024, 768): 600, (1280, 800): 600, (2560, 1440): 900,
+    }  # fmt: skip
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        for size, least in least_px.items():
+            page.resize(size)
+            page.until_it_fits()
+            board, table = (page.page.locator(it).bounding_box() for it in ("#frame", "#table"))
+            assert board is not None
+            assert table is not None
+            assert board["width"] >= least, size
+            assert table["height"] <= size[1], size
