@@ -87,3 +87,19 @@ def test_moves_are_numbered_as_the_position_says(browser: "Browser", arena: Aren
     }"""
     with visit(browser, f"http://{address}/") as page:
         assert {rest: " ".join(page.page.evaluate(script, rest)) for rest in starts} == starts
+
+
+def test_a_clock_changes_the_page_only_with_its_text(browser: "Browser", arena: Arena, address: str) -> None:
+    script = """async () => {
+        const { setClock } = await import('/static/common/clock.js');
+        const element = document.getElementById('main').appendChild(document.createElement('span'));
+        const texts = [];
+        new MutationObserver(() => texts.push(element.textContent)).observe(element, { childList: true });
+        setClock(element, 500.9, true, {});
+        await new Promise((done) => setTimeout(done, 1500));
+        return texts;
+    }"""
+    with visit(browser, f"http://{address}/") as page:
+        texts = page.page.evaluate(script)
+    assert texts[:2] == ["8:20", "8:19"]
+    assert len(texts) == len(set(texts)), "no layout is made anew for the same text"

@@ -1,5 +1,7 @@
 /** Chess clocks that tick between two messages of the server. */
 
+import { setText } from './dom.js';
+
 const TICK_MS = 100;
 const TENTHS_BELOW_S = 10;
 const LOW_BELOW_S = 20;
@@ -47,7 +49,7 @@ function tick() {
 function show(element) {
   const { seconds, runs, setAt } = clocks.get(element);
   const now = runs ? seconds - (performance.now() - setAt) / 1000 : seconds;
-  element.textContent = seconds === null ? '' : clockText(now);
+  setText(element, seconds === null ? '' : clockText(now));
   element.classList.toggle('runs', runs);
   element.classList.toggle('low', seconds !== null && now < LOW_BELOW_S);
 }

@@ -22,14 +22,11 @@ export const outside = (text, properties = {}) => make('bdi', properties, String
 /** Change an attribute only if it differs. */
 export function setAttribute(element, name, value) {
   const wanted = value === true ? '' : value;
-  if (wanted === null || wanted === undefined || wanted === false) {
-    element.removeAttribute(name);
-  } else if (element.getAttribute(name) !== String(wanted)) {
-    element.setAttribute(name, wanted);
-  }
+  if (wanted === null || wanted === undefined || wanted === false) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== String(wanted)) element.setAttribute(name, wanted);
 }
 
-/** Change the text of an element only if it differs, so that a screen reader hears only news. */
+/** Change the text of an element only if it differs: a screen reader hears only news, and no layout is made anew. */
 export function setText(element, text) {
   if (element.textContent !== String(text)) element.textContent = text;
 }
