@@ -1,5 +1,6 @@
 """The operator's page while the daemon does not answer: what it says of that, and how it comes back."""
 
+import re
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,3 +70,14 @@ def test_the_page_comes_back_after_a_proxy_said_that_the_daemon_is_away(
         page.page.unroute("**/api/events")
         page.until_text("#connection", "connected")
         page.until_text("#account", "TestBot")
+
+
+def test_the_history_says_that_the_daemon_does_not_answer(browser: "Browser", arena: Arena, address: str) -> None:
+    with visit(browser, f"http://{address}/") as page:
+        page.until_text("#connection", "connected")
+        page.page.route(re.compile("/api/(games|statistics)"), lambda route: route.abort())
+        page.page.click("#to-history")
+        page.until_text("#found", "The games cannot be shown: the daemon does not answer")
+        page.until_text("#total", "The statistics cannot be shown: the daemon does not answer")
+        assert all(it.startswith("Failed to load resource") for it in page.complaints), page.complaints
+        page.complaints.clear()

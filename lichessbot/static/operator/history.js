@@ -16,7 +16,7 @@ export const showHistory = () => Promise.all([showStatistics(), showGames()]);
 
 /** Return the answer of the daemon at an address. Throws an error whose message is for the operator. */
 export async function ask(address) {
-  const answer = await fetch(address);
+  const answer = await fetch(address).catch(() => { throw new Error('the daemon does not answer'); });
   if (!answer.ok) throw new Error((await answer.text()).slice(0, 300) || `answer ${answer.status}`);
   return answer;
 }
