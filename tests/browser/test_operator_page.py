@@ -245,8 +245,11 @@ def test_a_running_game_is_listed_as_not_over_and_older_games_follow_the_last_on
         page.until_text("#game", "running, or its end is unknown")
         page.page.route("**/api/games?*", many)
         page.page.click("#to-history")
+        first = page.page.wait_for_selector("#list tr:nth-child(30)")
         page.page.click("#more")
         page.page.wait_for_selector("#list tr:nth-child(60)")
+        assert first is not None
+        assert first.evaluate("it => it.isConnected"), "what is shown is not built anew"
     last = parse_qs(asked[-1])
     assert (float(last["before"][0]), last["before_id"]) == (record["began_at"], ["game0029"])
     arena.server.call(lambda: session.resign(Color.WHITE))

@@ -96,7 +96,7 @@ async function showGames(shown = []) {
     const found = (await (await ask(`api/games?${query}`)).json()).games;
     if (mine === showGames.latest) {
       games = [...shown, ...found];
-      byId('list').replaceChildren(...games.map(gameRow));
+      byId('list')[shown.length ? 'append' : 'replaceChildren'](...found.map(gameRow));
       byId('more').hidden = found.length < PAGE;
       setText(byId('found'), games.length ? '' : 'No game in the records is like this.');
     }
