@@ -14,7 +14,7 @@ from lichessbot.control.status import clock_time
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
 from lichessbot.rehearsal.server.game_session import GameSession
 from tests.browser import axe
-from tests.browser.chromium import LOOKS, NARROW, Visit, visit
+from tests.browser.chromium import DESKTOP, LOOKS, NARROW, Visit, visit
 from tests.fakes.arena import PATIENCE_S, Arena, GreedyOpponent, Ponderer, SlowOpponent
 
 if TYPE_CHECKING:
@@ -277,6 +277,27 @@ def test_a_move_from_a_book_has_no_line_and_a_long_name_leaves_room(
         assert page.is_whole(holds)
     arena.server.call(lambda: session.resign(Color.WHITE))
     arena.until(lambda: session in arena.ended)
+
+
+def test_the_board_of_a_replayed_game_stays_beside_a_long_list_of_mistakes(
+    browser: "Browser", arena: Arena, address: str
+) -> None:
+    end(arena, begin(arena, "Errors"))
+    await_record(address, "errors")
+    (record,) = told(address, "games?opponent=errors")["games"]
+    game = told(address, f"games/{record['id']}")
+    mistake = {"ply": 1, "glyph": "??", "judgement": "blunder", "before": 60, "after": 20, "mate": "", "better": ""}
+    with visit(browser, f"http://{address}/") as page:
+        page.page.route("**/api/games/*", lambda it: it.fulfill(json={**game, "mistakes": [mistake] * 60}))
+        page.page.goto(f"http://{address}/#/game/{record['id']}")
+        for size in (DESKTOP, NARROW):
+            page.resize(size)
+            page.page.locator("#game ol button").last.click()
+            page.page.wait_for_function("""() => {
+                const [board, buttons] = ['.lpv__board', '.lpv__controls'].map(
+                    (it) => document.querySelector(it).getBoundingClientRect());
+                return board.height === board.width && board.top > 0 && buttons.bottom <= innerHeight;
+            }""")
 
 
 def test_the_way_back_from_a_game_is_its_place_in_the_history(browser: "Browser", arena: Arena, address: str) -> None:

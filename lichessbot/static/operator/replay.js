@@ -74,7 +74,10 @@ function showGame(element, record) {
     showClocks: game.base_s !== null,       // it would take the days of a correspondence game for seconds
     menu: { practiceWithComputer: { enabled: false }, analysisBoard: { enabled: false } },
   });
-  const goTo = (ply) => viewer.toPath(viewer.game.pathAtMainlinePly(ply));
+  const goTo = (ply) => {
+    viewer.toPath(viewer.game.pathAtMainlinePly(ply));
+    viewer.div.scrollIntoView({ block: 'nearest' });
+  };
   const [scores, times] = [makeEvaluationGraph(parts.scores, goTo), makeTimeGraph(parts.times)];
   graphs.push(scores, times, viewer.ground);
   scores.show(record.scores);
