@@ -31,6 +31,8 @@ NOT_OURS: Final = {
 BOOKS: Final = {
     "giveaway": "antichess", "kingofthehill": "kingOfTheHill", "racingkings": "racingKings", "3check": "threeCheck",
 }  # fmt: skip
+# Keys of `engine.polyglot` that stood among the books from August 2019 to March 2021.
+ONCE_AMONG_THE_BOOKS: Final = ("selection", "min_weight")
 PARTS_OF_COMMAND: Final = ("dir", "name", "interpreter", "interpreter_options", "engine_options")
 # UCI options that lichess-bot and BotLi never send, as the bot sets them itself; in lower case.
 SET_BY_THE_BOT: Final = ("uci_chess960", "uci_variant", "multipv", "ponder")

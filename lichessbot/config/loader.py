@@ -33,6 +33,7 @@ from lichessbot.config.lichess_bot_keys import (
     BOOKS,
     GO_COMMANDS,
     NOT_OURS,
+    ONCE_AMONG_THE_BOOKS,
     clocks_meant_as_none,
     engine_command,
     instead_of,
@@ -219,11 +220,16 @@ class _ConfigFile(YamlFile):
         for path, section in engines.items():
             if isinstance(section.get("style"), str):
                 self.lines[(*path, "style", "name")] = self.lines[(*path, "style")]
-            books, place = section_at(section, "polyglot", "book"), (*path, "polyglot", "book")
+            polyglot, place = section_at(section, "polyglot"), (*path, "polyglot")
+            books = section_at(polyglot, "book")
+            for key in ONCE_AMONG_THE_BOOKS:
+                if key in books and key not in polyglot:
+                    polyglot[key] = books.pop(key)
+                    self._note_origin((*place, key), (*place, "book", key))
             for theirs, ours in BOOKS.items():
                 if theirs in books and ours not in books:
                     books[ours] = books.pop(theirs)
-                    self._note_origin((*place, ours), (*place, theirs))
+                    self._note_origin((*place, "book", ours), (*place, "book", theirs))
         matchmaking = section_at(self.values, "matchmaking")
         for key in clocks_meant_as_none(matchmaking):
             matchmaking[key] = []

@@ -10,6 +10,7 @@ from lichessbot.config.lichess_bot_keys import (
     GO_COMMANDS,
     MEANT_BY_ABSENCE,
     NOT_OURS,
+    ONCE_AMONG_THE_BOOKS,
     PARTS_OF_COMMAND,
     SET_BY_THE_BOT,
     command_of,
@@ -36,6 +37,9 @@ def translate(old: YamlFile) -> Translation:
     _emptied_lists(found)
     for key, reason in (NOT_OURS | _BETTER_REASONS).items():
         found.leave(key, re.sub("; remove the key$", "", reason))
+    for key in ONCE_AMONG_THE_BOOKS:
+        if found.peek(f"engine.polyglot.{key}") is None:
+            found.move(f"engine.polyglot.book.{key}", f"engine.polyglot.{key}")
     for theirs, ours in BOOKS.items():
         found.move(f"engine.polyglot.book.{theirs}", f"engine.polyglot.book.{ours}")
     for key in ("hello", "goodbye", "hello_spectators", "goodbye_spectators"):

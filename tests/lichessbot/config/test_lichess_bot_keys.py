@@ -142,6 +142,15 @@ def test_books_have_the_names_of_lichess_or_those_of_lichess_bot(file: Path) -> 
     assert found == "1: engine.polyglot.book.3check: unknown key; nearest valid key: threeCheck"
 
 
+def test_keys_may_stand_among_the_books(file: Path) -> None:
+    """As in lichess-bot's files from August 2019 to March 2021."""
+    loaded = load(file, "engine:\n  polyglot:\n    book:\n      standard: a.bin\n      selection: best_move\n")
+    assert loaded.config.engine.polyglot.selection == "best_move"
+    assert loaded.location("engine.polyglot.selection") == f"{file}:5: engine.polyglot.selection"
+    both = "engine: {polyglot: {min_weight: 2, book: {min_weight: 3}}}\n"
+    assert problems(file, both) == ["1: engine.polyglot.book.min_weight: unknown key"]
+
+
 def test_the_engine_of_a_lichess_bot_config_plays_without_our_book(file: Path) -> None:
     engine = load(file, "engine: {dir: ./engines/, name: fish, protocol: uci, working_dir: ''}\n").config.engine
     assert engine.command == (str(file.parent / "engines" / "fish"),)

@@ -162,6 +162,24 @@ def test_books_of_variants_are_kept_by_the_names_of_lichess(tmp_path: Path, tran
     assert (book.atomic, book.threeCheck, book.antichess) == tuple((tmp_path / f"{name}.bin",) for name in "acg")
 
 
+def test_keys_that_stood_among_the_books_keep_their_meaning(tmp_path: Path, translated: Translator) -> None:
+    """In lichess-bot's files from August 2019 to March 2021."""
+    text = """\
+engine:
+  polyglot:
+    enabled: true
+    book:
+      standard: [a.bin]
+      min_weight: 5
+      selection: best_move
+"""
+    found, loaded = translated(text)
+    polyglot = loaded.config.engine.polyglot
+    assert (polyglot.min_weight, polyglot.selection, polyglot.book.standard) == (5, "best_move", (tmp_path / "a.bin",))
+    assert not found.left_out
+    assert "    selection: best_move  # engine.polyglot.book.selection\n" in (tmp_path / "new.yml").read_text()
+
+
 def test_a_missing_key_keeps_the_meaning_that_lichess_bot_gives_it(translated: Translator) -> None:
     found, loaded = translated("token: lip_a1\nurl: https://lichess.org\nengine: {dir: ., name: fish}\n")
     config = loaded.config
