@@ -5,7 +5,13 @@ import sys
 from typing import Any, Final
 
 from lichessbot.config.matchmaking import VariantChoice
-from lichessbot.config.migration.botli_engines import MEASURED, ORDER_OF_SOURCES, our_moves, translate_engines
+from lichessbot.config.migration.botli_engines import (
+    MEASURED,
+    ORDER_OF_SOURCES,
+    our_moves,
+    tables_of_engines,
+    translate_engines,
+)
 from lichessbot.config.migration.botli_older import renew, split_rules
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.yaml_file import YamlFile, section_at
@@ -83,16 +89,16 @@ def translate(old: YamlFile) -> Translation:
 
 def _tablebases(found: Translation) -> None:
     ours, enabled = "engine.lichess_bot_tbs.syzygy", found.peek("syzygy.standard.enabled")
-    instant = found.peek("syzygy.standard.instant_play")
-    paths = found.move("syzygy.standard.paths", f"{ours}.paths", list)
+    tables = tables_of_engines(found)
+    found.move("syzygy.standard.paths", f"{ours}.paths", list)
     found.move("syzygy.standard.max_pieces", f"{ours}.max_pieces")
-    if enabled and instant is False and paths:
+    if tables:
         found.take("syzygy.standard.enabled")
         remark = "only the engine reads the tables"
         found.set(f"{ours}.enabled", False, old="syzygy.standard.instant_play", remark=remark)
         found.take("syzygy.standard.instant_play")
-        if not section_at(found.values, "engine", "uci_options").get("SyzygyPath"):
-            found.set("engine.uci_options.SyzygyPath", ":".join(map(str, paths)), old="syzygy.standard.paths")
+        if section_at(found.values, "engine", "uci_options").get("SyzygyPath") == tables:
+            found.set("engine.uci_options.SyzygyPath", tables, old="syzygy.standard.paths")
     else:
         found.move("syzygy.standard.enabled", f"{ours}.enabled")
         reason = "the bot plays from the tables; BotLi also tells the engine: set uci_options.SyzygyPath if it has it"

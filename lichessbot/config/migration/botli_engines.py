@@ -104,9 +104,12 @@ def translate_engines(found: Translation) -> None:
     found.leave("opening_books.read_learn", "the learn field of a book is not read")
     chosen: dict[_Games, dict[str, Any]] = {}
     of_a_book = found.names((*_BOOKS, _STANDARD))
-    engines = _keys(found, *_ENGINES)
+    engines, tables = _keys(found, *_ENGINES), tables_of_engines(found)
     for games, path in engines:
         chosen.setdefault(games, {}).update(_engine(found, path))
+        may_read = found.take((*path, "use_syzygy")) is not False  # until November 2024
+        if tables and may_read and games.base not in _VARIANTS_OF:
+            chosen[games].setdefault("uci_options", {}).setdefault("SyzygyPath", tables)
     for games, path in _keys(found, *_BOOKS):
         chosen.setdefault(games, {})["polyglot"] = _book(found, path, games, files)
     for name in files:
@@ -126,6 +129,13 @@ def translate_engines(found: Translation) -> None:
     if profiles:
         books = dotted(found.as_written(_BOOKS))
         found.set("profiles", profiles, old="engines" if engines else books, remark=f"and {books}" if engines else "")
+
+
+def tables_of_engines(found: Translation) -> str:
+    """Return the folders of tablebases that BotLi leaves to the engines; empty if there are none."""
+    tables = {key: found.peek(f"syzygy.standard.{key}") for key in ("enabled", "paths", "instant_play")}
+    is_for_engines = tables["enabled"] and tables["instant_play"] is False and isinstance(tables["paths"], list)
+    return ":".join(map(str, tables["paths"])) if is_for_engines else ""
 
 
 def _keys(found: Translation, *section: str) -> list[tuple[_Games, tuple[str, ...]]]:

@@ -212,6 +212,24 @@ def test_tablebases_are_for_the_bot_or_for_the_engine(
     assert (loaded.config.engine.uci_options.get("SyzygyPath") == "tables:/more") is engine_reads
 
 
+def test_every_engine_that_botli_tells_of_the_tablebases_is_told(translated: Translator) -> None:
+    text = """\
+engines:
+  standard: {dir: ., name: fish}
+  bullet: {dir: ., name: fish, uci_options: {Contempt: 9}}
+  blitz: {dir: ., name: fish, uci_options: {SyzygyPath: own}}
+  chess960: {dir: ., name: other, use_syzygy: false}
+  atomic: {dir: ., name: other}
+books: {}
+syzygy: {standard: {enabled: true, paths: [a, b], max_pieces: 6, instant_play: false}}
+"""
+    found, loaded = translated(text)
+    told = [it.engine.uci_options for it in loaded.config.profiles]
+    assert told == [{"Contempt": 9, "SyzygyPath": "a:b"}, {"SyzygyPath": "own"}, {}, {}]
+    assert loaded.config.engine.uci_options == {"SyzygyPath": "a:b"}
+    assert not left_out(found)
+
+
 # One engine and one book for each game
 
 

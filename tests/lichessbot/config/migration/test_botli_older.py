@@ -197,3 +197,15 @@ def test_time_controls_of_humans_or_bots_count_before_those_for_everybody(
     human, bot = (loaded.config.challenge.rules_for(is_bot=is_bot).time_controls for is_bot in (False, True))
     assert (human, bot) == ((expected[0],), (expected[1],))
     assert ("challenge.time_controls" in left_out(found)) is is_named
+
+
+@pytest.mark.parametrize("use_syzygy", ["true", "false"])
+def test_an_engine_that_was_told_of_the_tablebases_by_a_key_of_its_own(translated: Translator, use_syzygy: str) -> None:
+    text = f"""\
+books: {{}}
+engines: {{standard: {{dir: ., name: fish, use_syzygy: {use_syzygy}}}}}
+syzygy: {{enabled: true, paths: [a], max_pieces: 6, instant_play: false}}
+"""
+    found, loaded = translated(text)
+    assert loaded.config.engine.uci_options == ({"SyzygyPath": "a"} if use_syzygy == "true" else {})
+    assert not found.left_out
