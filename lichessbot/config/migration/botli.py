@@ -131,6 +131,9 @@ def _servers(found: Translation) -> None:
     chessdb = f"{ours}.chessdb_book"
     found.move("online_moves.chessdb.best_move", f"{chessdb}.move_quality", lambda best: "best" if best else "good")
     found.move("online_moves.chessdb.selection", f"{chessdb}.move_quality")  # until September 2025
+    candidates = "online_moves.chessdb.min_candidates"  # from April to September 2025
+    several = found.peek(candidates) not in (None, 0, 1)
+    found.leave(candidates, "one move that chessdb knows is enough here", matters=several)
     if found.move("online_moves.chessdb.min_eval_depth", f"{chessdb}.min_depth") is None:
         found.set(f"{chessdb}.min_depth", 0, remark="as BotLi")
     found.move("online_moves.online_egtb.enabled", f"{ours}.online_egtb.enabled")

@@ -199,6 +199,15 @@ def test_time_controls_of_humans_or_bots_count_before_those_for_everybody(
     assert ("challenge.time_controls" in left_out(found)) is is_named
 
 
+@pytest.mark.parametrize(("candidates", "matters"), [(1, False), (3, True)])
+def test_the_candidates_of_chessdb_are_a_key_of_2025(translated: Translator, candidates: int, matters: bool) -> None:
+    text = f"books: {{}}\nengines: {{}}\nonline_moves: {{chessdb: {{enabled: true, min_candidates: {candidates}}}}}\n"
+    found, _ = translated(text)
+    (it,) = found.left_out
+    assert (it.key, it.matters) == ("online_moves.chessdb.min_candidates", matters)
+    assert it.reason == "one move that chessdb knows is enough here"
+
+
 @pytest.mark.parametrize("use_syzygy", ["true", "false"])
 def test_an_engine_that_was_told_of_the_tablebases_by_a_key_of_its_own(translated: Translator, use_syzygy: str) -> None:
     text = f"""\
