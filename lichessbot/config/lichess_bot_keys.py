@@ -73,19 +73,19 @@ _NO_VALUE: Final = (None, "")
 GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
 
 
-def instead_of(path: KeyPath, engine: Mapping[str, Any]) -> str | None:
+def instead_of(path: KeyPath, engine: Mapping[str, Any], file: str) -> str | None:
     """Return what to do instead of the key at `path`, nothing if another key says it.
 
-    None if it is not a key of lichess-bot alone. `engine`: the values of that section.
+    None if it is not a key of lichess-bot alone. `engine`: the values of that section in `file`.
     """
     match path:
         case ("engine", str(key)) if key in PARTS_OF_COMMAND:
-            words = ", ".join(json.dumps(word, ensure_ascii=False) for word in command_of(engine))
-            if engine_command(engine) is not None:
+            words = ", ".join(json.dumps(word, ensure_ascii=False) for word in command_of(engine, file))
+            if engine_command(engine, file) is not None:
                 return f"the bot plays this engine as engine.command: [{words}]" if key == "name" else ""
             return "engine.command decides" if "command" in engine else f"write engine.command: [{words}]"
         case ("engine", "uci_options", str(name)) if name.lower() in SET_BY_THE_BOT:
-            return None if engine_command(engine) is None else "the bot sets this option"
+            return None if engine_command(engine, file) is None else "the bot sets this option"
         case ("engine", "uci_options", "go_commands"):
             limits = limits_of_searches(engine)
             ours = [f"engine.{GO_COMMANDS[name]}: {in_yaml(limits[name])}" for name in limits if name in GO_COMMANDS]
@@ -94,11 +94,11 @@ def instead_of(path: KeyPath, engine: Mapping[str, Any]) -> str | None:
     return NOT_OURS.get(dotted(path))
 
 
-def engine_command(engine: Mapping[str, Any]) -> list[str] | None:
+def engine_command(engine: Mapping[str, Any], file: str) -> list[str] | None:
     """Return the command that lichess-bot's keys describe; None if `command` is set, or no `name`."""
     name = engine.get("name")
     is_named = name not in _NO_VALUE and not isinstance(name, list | dict)
-    return command_of(engine) if is_named and "command" not in engine else None
+    return command_of(engine, file) if is_named and "command" not in engine else None
 
 
 def clocks_meant_as_none(matchmaking: Mapping[str, object]) -> Sequence[str]:
@@ -157,9 +157,15 @@ def _is_absent(values: Mapping[str, object], place: str) -> bool:
     return has_effect and not is_given
 
 
-def command_of(engine: Mapping[str, Any]) -> list[str]:
-    """Return the command with which lichess-bot starts the engine of these keys."""
+def command_of(engine: Mapping[str, Any], file: str) -> list[str]:
+    """Return the command with which lichess-bot starts the engine of these keys in `file`.
+
+    An engine behind an interpreter is an argument, which is relative to the folder where the engine runs: its path
+    becomes absolute, as in lichess-bot.
+    """
     program = os.path.join(str(engine.get("dir") or "."), str(engine.get("name") or "ENGINE"))
+    if engine.get("interpreter"):
+        program = os.path.abspath(os.path.join(os.path.dirname(file), program))
     options, arguments = engine.get("interpreter_options") or [], engine.get("engine_options")
     interpreter = [engine.get("interpreter"), *(options if isinstance(options, list) else [options])]
     given = arguments.items() if isinstance(arguments, dict) else ()

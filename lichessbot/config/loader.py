@@ -209,7 +209,7 @@ class _ConfigFile(YamlFile):
     def _translate(self) -> None:
         """Put our keys in the place of those that lichess-bot alone has, and note those without an effect."""
         engine = section_at(self.values, "engine")
-        instead = {path: text for path in self.lines if (text := instead_of(path, engine)) is not None}
+        instead = {path: text for path in self.lines if (text := instead_of(path, engine, self.name)) is not None}
         for path, text in instead.items():
             if text:
                 self.note(path, text if text.startswith("the bot plays") else f"has no effect here: {text}")
@@ -241,7 +241,7 @@ class _ConfigFile(YamlFile):
 
     def _translate_engine(self, engine: dict[str, Any]) -> None:
         """Translate the keys with which lichess-bot starts and limits its engine."""
-        if (command := engine_command(engine)) is not None:
+        if (command := engine_command(engine, self.name)) is not None:
             engine["command"] = command
             self._note_origin(("engine", "command"), ("engine", "name"))
         limits = limits_of_searches(engine)

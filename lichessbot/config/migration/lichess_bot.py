@@ -31,7 +31,7 @@ def translate(old: YamlFile) -> Translation:
     """Translate what lichess-bot reads, except the token."""
     found = Translation(old, "lichess-bot")
     found.take("token")
-    _engine(found)
+    _engine(found, old.name)
     _pondering(found)
     _matchmaking(found)
     _emptied_lists(found)
@@ -51,15 +51,15 @@ def translate(old: YamlFile) -> Translation:
     return found
 
 
-def _engine(found: Translation) -> None:
-    """Translate the keys that name the engine, and limit it."""
+def _engine(found: Translation, file: str) -> None:
+    """Translate the keys that name the engine in `file`, and limit it."""
     protocol = found.peek("engine.protocol") or "uci"
     found.leave("engine.protocol", f"every engine speaks UCI here; found {protocol}", matters=protocol != "uci")
     taken = {name: found.take(("engine", name)) for name in PARTS_OF_COMMAND}
     given = [name for name in PARTS_OF_COMMAND if taken[name]]
     if protocol == "uci" and taken["name"]:
         remark = ", ".join(f"engine.{name}" for name in given if name != "name")
-        found.set("engine.command", command_of(taken), old="engine.name", remark=remark)
+        found.set("engine.command", command_of(taken, file), old="engine.name", remark=remark)
     else:
         for name in given:
             found.note(("engine", name), "no engine that speaks UCI: the bot's own plays until you set engine.command")

@@ -28,8 +28,8 @@ matchmaking: {allow_matchmaking: true, delay_after_decline: fine}
     assert loaded.config.engine.hash_mb == 512
     assert (loaded.config.engine.nodes, loaded.config.engine.move_time_ms) == (1, 1000)
     assert [warning.removeprefix(f"{file}:") for warning in loaded.warnings] == [
-        '5: engine.name: the bot plays this engine as engine.command: ["python3", "-u", "./engines/my engine.py", '
-        '"--cpuct=3.1"]',
+        '5: engine.name: the bot plays this engine as engine.command: ["python3", "-u", '
+        f'"{file.parent}/engines/my engine.py", "--cpuct=3.1"]',
         "9: engine.protocol: has no effect here: every engine speaks UCI here; remove the key",
         "10: engine.uci_options.go_commands: the bot plays with engine.nodes: 1, engine.move_time_ms: 1000",
         "11: matchmaking.delay_after_decline: has no effect here: set matchmaking.challenge_filter",

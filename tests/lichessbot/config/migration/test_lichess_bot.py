@@ -215,8 +215,11 @@ engine:
   engine_options: {cpuct: 3.1, fast: true}
 """
     found, loaded = translated(text)
-    assert found.values["engine"]["command"] == ["python3", "-u", "engines/e.py", "--cpuct=3.1", "--fast=True"]
-    assert loaded.config.engine.command == ("python3", "-u", "engines/e.py", "--cpuct=3.1", "--fast=True")
+    command = ["python3", "-u", f"{tmp_path}/engines/e.py", "--cpuct=3.1", "--fast=True"]
+    assert found.values["engine"]["command"] == command, "as an argument, a path is relative to where the engine runs"
+    assert loaded.config.engine.command == tuple(command)
+    text = text.replace("python3", "./venv/bin/python")
+    assert translated(text)[1].config.engine.command == (f"{tmp_path}/venv/bin/python", *command[1:])
 
 
 def test_an_engine_is_started_as_the_loader_starts_it(file: Path, translated: Translator) -> None:
