@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 import yaml
 
+_NO_BOOKS = ("selection", "min_weight")  # in older files of lichess-bot these stand among the books
+
 
 def own_config(file: Path | None) -> Mapping[str, object] | None:
     """Return the configuration in a file, if one is given. Raises click.UsageError if it cannot be read."""
@@ -52,11 +54,13 @@ def _anchor(engine: dict[str, object], folder: Path) -> None:
             engine["command"] = [_absolute(program, folder), *arguments]
     if "dir" in engine:
         engine["dir"] = _anchored(engine["dir"], folder)
+    if "/" in str(interpreter := engine.get("interpreter")):
+        engine["interpreter"] = _anchored(interpreter, folder)
     if engine.get("working_dir"):
         engine["working_dir"] = _anchored(engine["working_dir"], folder)
     books, tables = inside(engine, "polyglot", "book"), inside(engine, "lichess_bot_tbs", "syzygy")
     if isinstance(books, dict):
-        books |= {variant: _anchored(files, folder) for variant, files in books.items()}
+        books |= {key: _anchored(files, folder) for key, files in books.items() if key not in _NO_BOOKS}
     if isinstance(tables, dict) and "paths" in tables:
         tables["paths"] = _anchored(tables["paths"], folder)
 

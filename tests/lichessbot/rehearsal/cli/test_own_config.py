@@ -35,3 +35,24 @@ matchmaking: {block_list_files: bots.txt}
     }  # fmt: skip
     assert settings["challenge"] == {"concurrency": 1, "block_list_files": [f"{tmp_path}/bad.txt", "/etc/bad.txt"]}
     assert settings["matchmaking"] == {"block_list_files": f"{tmp_path}/bots.txt"}
+
+
+def test_paths_of_lichess_bots_file_are_relative_to_it(tmp_path: Path) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text("""\
+engine:
+  dir: engines
+  name: mine.py
+  interpreter: venv/bin/python
+  polyglot: {book: {standard: mine.bin, selection: best_move, min_weight: 2}}
+""")
+    settings = own_config(config)
+    assert settings is not None
+    assert settings["engine"] == {
+        "dir": f"{tmp_path}/engines",
+        "name": "mine.py",
+        "interpreter": f"{tmp_path}/venv/bin/python",
+        "polyglot": {"book": {"standard": f"{tmp_path}/mine.bin", "selection": "best_move", "min_weight": 2}},
+    }
+    config.write_text("engine: {name: mine.py, interpreter: python3}\n")
+    assert own_config(config) == {"engine": {"name": "mine.py", "interpreter": "python3"}}
