@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from lichessbot.config.base import in_yaml
 from lichessbot.config.engine import option_key
 from lichessbot.config.lichess_bot_keys import (
     ACCEPTED_IF_EMPTY,
@@ -18,6 +19,7 @@ from lichessbot.config.lichess_bot_keys import (
 from lichessbot.config.matchmaking import CLOCK_KEYS, VariantChoice
 from lichessbot.config.migration.translation import TO_ACCEPT_SOME, Translation, number_of
 from lichessbot.config.yaml_file import YamlFile
+from lichessbot.lichess.enums import Speed
 
 _NULL_MEANS_NO_LIMIT: Final = ("max_increment", "max_base", "max_days", "opponent_rating_difference")
 _BETTER_REASONS: Final = {
@@ -34,6 +36,7 @@ def translate(old: YamlFile) -> Translation:
     _engine(found, old.name)
     _pondering(found)
     _matchmaking(found)
+    _days(found)
     _emptied_lists(found)
     for key, reason in (NOT_OURS | _BETTER_REASONS).items():
         found.leave(key, re.sub("; remove the key$", "", reason))
@@ -113,6 +116,24 @@ def _matchmaking(found: Translation) -> None:
             if found.peek(("matchmaking", key)) is None:
                 found.take(("matchmaking", key))
                 found.set(f"matchmaking.{key}", [], remark="what lichess-bot does without this key")
+
+
+def _days(found: Translation) -> None:
+    """Translate a max_days below min_days, with which lichess-bot accepts no game with days per move.
+
+    Here max_days is at least 1 and never below min_days.
+    """
+    most, least = (found.peek(f"challenge.{key}") for key in ("max_days", "min_days"))
+    least = 1 if least is None else least
+    if not all(type(it) in (int, float) for it in (most, least)) or not most < least:
+        return
+    reason = f"max_days is {in_yaml(most)} and min_days {in_yaml(least)}, so no game with days per move is accepted"
+    found.move("challenge.max_days", "challenge.max_days", lambda days: max(days, 1), remark=reason)
+    found.leave("challenge.min_days", reason, matters=False)
+    controls = found.peek("challenge.time_controls")
+    if isinstance(controls, list) and Speed.CORRESPONDENCE in controls:
+        kept = [it for it in controls if it != Speed.CORRESPONDENCE]
+        found.move("challenge.time_controls", "challenge.time_controls", lambda _: kept, remark=reason)
 
 
 def _emptied_lists(found: Translation) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from lichessbot.config import LoadedConfig, dotted_values
 from lichessbot.config.matchmaking import MatchType
+from lichessbot.lichess.enums import Speed
 from tests.lichessbot.config.conftest import load
 from tests.lichessbot.config.migration.conftest import Translator, left_out, those_that_matter
 from tests.lichessbot.config.migration.old_files import LICHESS_BOT
@@ -91,6 +92,17 @@ def test_a_number_out_of_range_becomes_the_nearest(tmp_path: Path, translated: T
     assert loaded.config.matchmaking.opponent_rating_difference == 4000
     assert those_that_matter(found) == set()
     assert "  concurrency: 64  # expected at most 64, found 99\n" in (tmp_path / "new.yml").read_text()
+
+
+@pytest.mark.parametrize("days", ["max_days: 0", "max_days: 1, min_days: 2"])
+def test_no_days_that_fit_are_no_correspondence(translated: Translator, days: str) -> None:
+    found, loaded = translated(f"challenge: {{{days}, time_controls: [blitz, correspondence]}}\n")
+    assert loaded.config.challenge.time_controls == (Speed.BLITZ,)
+    assert not lets_nobody_in(loaded)
+    assert (loaded.config.challenge.max_days, those_that_matter(found)) == (1, set())
+    found, loaded = translated(f"challenge: {{{days}, time_controls: [correspondence]}}\n")
+    assert lets_nobody_in(loaded)
+    assert "challenge.time_controls" in those_that_matter(found)
 
 
 def test_a_concurrency_of_0_lets_nobody_in(translated: Translator) -> None:
