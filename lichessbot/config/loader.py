@@ -5,7 +5,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import reduce
@@ -435,16 +435,15 @@ def _nearest_number(details: ErrorDetails) -> float | None:
 
 
 def _nearest(path: KeyPath) -> str:
-    """Return a hint for an unknown key: an indent that is missing or one too many, or a similar key."""
+    """Return a hint for an unknown key: an indent that is missing or too deep, or a similar key."""
     key = str(path[-1])
-    above = [name for name, field in Config.model_fields.items() if key in _keys_of(field.annotation)]
+    sections = {name: it.default for name, it in Config.model_fields.items() if isinstance(it.default, Section)}
+    above = [name for name, section in sections.items() if key in type(section).model_fields]
     if len(path) == 1 and above:
         return f"; it belongs to {' or '.join(above)}: indent it"
     if path[0] in above:
         return f"; it belongs to {path[0]}, not to a section in it"
+    if key in Config.model_fields:
+        return "; it belongs to no section: do not indent it"
     near = difflib.get_close_matches(key, valid_keys(path), n=1, cutoff=0.4)
     return f"; nearest valid key: {near[0]}" if near else ""
-
-
-def _keys_of(kind: Any) -> Collection[str]:
-    return kind.model_fields if isinstance(kind, type) and issubclass(kind, Section) else ()

@@ -79,6 +79,8 @@ def test_a_password_in_an_address_is_not_repeated(file: Path, key: str, address:
         ("challenge: {modes: [null]}\n", "1: challenge.modes #1: expected 'casual' or 'rated', found nothing"),
         ("engine: {typo: }\n", "1: engine.typo: unknown key; nearest valid key: style"),
         ("engine:\ndepth: 3\n", "2: depth: unknown key; it belongs to engine: indent it"),
+        ("challenge:\n  pgn_directory: games\n",
+         "2: challenge.pgn_directory: unknown key; it belongs to no section: do not indent it"),
         (
             "tournaments: [{id: hL7vMrFQ, password: 1234}]\n",
             "1: tournaments #1.password: expected text, found a number: put it in quotes",
