@@ -240,12 +240,16 @@ def test_a_reload_is_taken_over_in_mid_game(machine: Machine, service: Service) 
     assert service.show("SubState") == "running"
 
 
-def test_a_killed_daemon_is_back_in_its_game(machine: Machine, service: Service) -> None:
+def test_a_killed_daemon_is_back_in_its_game_and_reads_the_token_anew(
+    machine: Machine, service: Service, token: str
+) -> None:
     game, pid = service.game(), service.main_pid
     service.until_moved(game)
-    machine.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", UNIT)
+    machine.write("/etc/lichessbot/token", f"{token}\nwritten anew\n")
+    machine.run("systemctl", "kill", "--kill-whom=main", "--signal=SIGKILL", UNIT)
     service.until_restarted(pid)
     service.until_moved(game)
+    assert machine.run("cat", "/run/credentials/lichessbot.service/token").endswith("\nwritten anew")
 
 
 def test_a_daemon_that_stands_still_is_replaced(machine: Machine, service: Service) -> None:
