@@ -66,12 +66,12 @@ def test_no_challenge_waits_past_its_deadline() -> None:
 
 
 def test_a_newer_challenge_of_the_same_player_takes_the_place_of_the_older() -> None:
-    waiting = queue_of(WEAK, STRONG)
+    anonymous = WEAK.challenge.model_copy(update={"id": "anonymous", "challenger": ANONYMOUS})
+    waiting = queue_of(WEAK, STRONG, WEAK.model_copy(update={"challenge": anonymous}))
     newer = WEAK.challenge.model_copy(update={"id": "newer"})
     assert [it.id for it in waiting.drop_replaced(newer)] == ["weak"]
-    anonymous = newer.model_copy(update={"challenger": ANONYMOUS})
-    assert waiting.drop_replaced(anonymous) == []
-    assert len(waiting) == 1
+    assert waiting.drop_replaced(anonymous.model_copy(update={"id": "another"})) == []
+    assert len(waiting) == 2
 
 
 def test_no_more_challenges_are_queued_than_slots_and_the_best_stay() -> None:

@@ -50,6 +50,7 @@ def test_a_game_counts_as_unlisted_once_the_list_is_overdue_too() -> None:
     assert slots.unlisted(NOW + 60) == []
     assert slots.take_overdue(NOW + 5)
     assert slots.unlisted(NOW + 9.9) == []
+    assert slots.take_overdue(NOW + 10), "the list is asked for again, which begins no new wait"
     assert slots.unlisted(NOW + 10) == ["one", "three"]
 
 
