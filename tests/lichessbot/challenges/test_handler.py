@@ -66,6 +66,7 @@ def handler(folder: Path, outbox: Outbox, timeouts: Timeouts) -> Iterator[Desk]:
 def test_a_challenge_announced_twice_is_answered_once(tmp_path: Path) -> None:
     outbox = Outbox()
     with handler(tmp_path, outbox, Timeouts()) as desk:
+        desk.config = Config(challenge=config(concurrency=2))
         for _ in range(2):
             desk.answer(WEAK, time.monotonic())
         assert len(outbox.sent) == 1
