@@ -409,6 +409,14 @@ def test_rejoining_discards_searches_in_flight() -> None:
     assert bench.game.idle_since == bench.now
 
 
+def test_a_late_line_of_the_stream_before_leads_to_no_move() -> None:
+    bench = by_days()
+    bench.full()
+    bench.game.join(bench.now)
+    assert bench.find(bench.state("e2e4 e7e5"), "g1f3") == []
+    assert only(bench.full("e2e4 e7e5"), SendMove).move == "g1f3"
+
+
 def test_a_move_that_was_not_seen_before_we_left_is_sent_again() -> None:
     bench = by_days()
     sent = bench.owing()

@@ -18,6 +18,14 @@ def test_an_impossible_move_on_the_stream_is_read_again_first() -> None:
     assert bench.full() == [], "the search goes on"
 
 
+def test_a_move_is_not_sent_again_before_the_stream_is_read_again() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    only(bench.state("e2e5"), ReopenStream)
+    bench.hear(CommandFailed(sent, UNREACHABLE))
+    assert bench.wait(5) == []
+
+
 def unreadable(bench: Bench, moves: str) -> Resign:
     """Hand in an invalid state again and again until the game is resigned."""
     patience_s = TIMEOUTS.rejected_states.total_seconds()

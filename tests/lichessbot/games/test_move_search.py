@@ -122,6 +122,13 @@ def test_with_little_time_the_fallback_moves_until_a_new_engine_has_answered() -
     only(bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6", time_ms=400), StartSearch)
 
 
+def test_with_little_time_a_new_engine_that_has_answered_moves() -> None:
+    bench = Bench()
+    _, again = bench.hear(EngineDied(GAME, running(bench, time_ms=3000).search.search_id, "crashed"))
+    bench.find([again], "g1f3")
+    only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=800), StartSearch)
+
+
 def test_a_move_waits_for_a_new_engine_if_the_clock_allows() -> None:
     bench = Bench()
     bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))
@@ -157,6 +164,15 @@ def test_a_first_engine_that_starts_slowly_costs_an_eighth_of_the_clock_and_is_n
     assert bench.hear(EngineReady(GAME)) == []
     assert bench.wait(5) == [], "it may think as long as any other"
     only(bench.hear(BestMove(GAME, think.search.search_id, "b5a4")), SendMove)
+
+
+def test_an_engine_that_is_ready_too_late_leaves_the_move_to_the_fallback() -> None:
+    bench = Bench(ready=False)
+    running(bench)
+    fallback = only(bench.wait_until_due(), Fallback)
+    assert bench.hear(EngineReady(GAME)) == []
+    assert bench.wait(40) == []
+    only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3")), SendMove)
 
 
 def test_a_first_engine_that_starts_slowly_is_not_killed_before_the_first_move() -> None:
@@ -251,6 +267,11 @@ def test_an_engine_that_comes_back_moves() -> None:
     assert bench.full("e2e4 e7e5", time_ms=3 * DAY_MS) == [], "a visit in between changes nothing"
     later = only(bench.wait_until_due(), StartSearch)
     only(bench.hear(BestMove(GAME, later.search.search_id, "g1f3")), SendMove)
+    bench.now += 3600
+    think = only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=3 * DAY_MS), StartSearch)
+    _, again = bench.hear(EngineDied(GAME, think.search.search_id, "no such program"))
+    only(bench.hear(EngineDied(GAME, again.search.search_id, "no such program")), KillEngine)
+    assert bench.game.wake_at == bench.now + 300, "the wait for an earlier move does not count"
 
 
 def test_a_new_engine_that_is_ready_may_think() -> None:

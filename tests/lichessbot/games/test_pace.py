@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.facade import Board
+from lichessbot.games.actions import StartSearch
 from lichessbot.games.pace import doubt, human_factor, human_s
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.enums import Colour, GameStatus
@@ -186,3 +187,14 @@ def test_a_move_waits_without_a_search_and_the_search_counts() -> None:
     actions = again.full(moves, time_ms=600_000)
     again.now += due_s + 0.001
     assert [getattr(it, "move", None) for it in again.find(actions, "e2e4")][:1] == ["e2e4"]
+
+
+def test_a_ponder_search_is_told_what_the_clock_shows_after_the_pause() -> None:
+    bench = Bench(humanlike_time=True)
+    moves = " ".join(["g1f3 g8f6 f3g1 f6g8"] * 6)
+    (think,) = bench.full(moves, time_ms=600_000)
+    assert isinstance(think, StartSearch)
+    (ponder,) = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", ponder="e7e5"))
+    assert isinstance(ponder, StartSearch)
+    assert bench.game.pause_s > 1
+    assert ponder.search.limits.white_time_ms == pytest.approx(600_000 - bench.game.pause_s * 1000, abs=1)

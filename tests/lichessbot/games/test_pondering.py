@@ -22,6 +22,7 @@ def pondering(bench: Bench, reply: str | None = "e7e5") -> StartSearch:
     sent, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", ponder=reply))
     assert isinstance(sent, SendMove)
     assert isinstance(supposed, StartSearch)
+    assert supposed.search.search_id != think.search.search_id
     return supposed
 
 

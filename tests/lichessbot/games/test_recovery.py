@@ -164,6 +164,18 @@ def test_a_failed_request_is_repeated() -> None:
     assert schedule.begin(NOW + 15 + SPACING_S)
 
 
+def test_a_failed_request_is_not_repeated_at_once_for_want_of_events() -> None:
+    schedule = ListSchedule(TIMEOUTS)
+    schedule.want(NOW)
+    schedule.begin(NOW)
+    schedule.done(NOW + 1)
+    assert schedule.begin(NOW + 1 + HEARTBEAT_S)
+    schedule.no_events()
+    schedule.done(NOW + 15 + HEARTBEAT_S, Unreachable("gone"))
+    assert schedule.wake_at is not None
+    assert schedule.wake_at >= NOW + 15 + HEARTBEAT_S + SPACING_S
+
+
 def pauses(error: ApiError) -> list[float]:
     """Return the pauses after requests that all fail so."""
     schedule, now, found = ListSchedule(TIMEOUTS), NOW, []

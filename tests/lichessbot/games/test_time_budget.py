@@ -203,7 +203,8 @@ def test_a_refused_first_move_in_an_arena_is_sent_again_in_time(waited_s: float,
 
 
 def test_a_refused_move_waits_as_asked_in_a_game_without_a_clock() -> None:
-    assert clock(timed=False).refused_move_pause_s(60.0, NOW) == 60.0
+    for running in (True, False):
+        assert clock(timed=False, running=running).refused_move_pause_s(60.0, NOW) == 60.0
 
 
 @pytest.mark.parametrize(
