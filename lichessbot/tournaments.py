@@ -208,10 +208,10 @@ class Tournaments:
         # They take turns: those that wait for a slot come first, beginning with the oldest request for a game.
         for entry in sorted(self._entries.values(), key=lambda it: (not it.waits_for_slot, it.requested_at)):
             played = {game_id for game_id in entry.games if is_played(game_id)}
-            if entry.games and not played and not entry.waits_for_answer:
+            if entry.games and not played:
                 entry.due_at = now     # a game's own stream may end before the event stream says so
             entry.games = played
-            if entry.waits_for_slot and not entry.waits_for_answer and has_slot():
+            if entry.waits_for_slot and has_slot():
                 entry.due_at = now
             if is_due(entry.due_at, now) and not entry.waits_for_answer:
                 self._send_due_request(entry, now, has_slot)

@@ -101,11 +101,29 @@ def test_the_answer_to_a_read_before_a_pause_does_not_hide_that_a_join_is_under_
     desk.tournaments.handle(CommandDone(second, info))
     desk.tick()
     assert desk.sent == [*[ReadTournament(ARENA)] * 2, JoinTournament(ARENA, None, None, pair=True)]
+    assert desk.tournaments.wake_at is None
 
 
-def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: Desk) -> None:
+def test_an_arena_is_asked_for_nothing_while_a_request_has_no_answer(desk: Desk) -> None:
+    desk.enter()
+    desk.hand.now += 50
+    desk.tick()
+    before = len(desk.sent)
+    assert desk.tournaments.list_check_at == desk.hand.now + 5
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.tournaments.game_finished(GAME)
+    desk.tick()
+    assert desk.sent[before:] == []
+    assert desk.tournaments.wake_at is None
+
+
+@pytest.mark.parametrize("is_playing", [False, True])
+def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: Desk, is_playing: bool) -> None:
     """Lichess ends it some seconds after its clock."""
     desk.enter(lasts_s=10)
+    if is_playing:
+        desk.tournaments.game_started(ARENA, GAME)
+        desk.played = {GAME}
     desk.hand.now += 10
     desk.tick()
     looks = len(desk.sent)
@@ -157,6 +175,7 @@ def test_a_pause_tries_to_leave_until_it_succeeds_and_the_end_of_the_process_onc
     desk.enter()
     desk.tournaments.stop()
     desk.tick()
+    assert list(desk.tournaments.slot_holders) == []
     for _ in range(2):
         assert desk.sent[-1] == LeaveTournament(ARENA)
         desk.fail(Unreachable("timed out"))
@@ -370,26 +389,6 @@ def test_a_slot_that_becomes_free_does_not_cut_the_pause_after_a_429_short(desk:
     assert desk.is_asked_after() == 60
 
 
-def test_of_two_arenas_with_one_free_slot_one_is_asked_at_a_time_and_they_take_turns(desk: Desk) -> None:
-    """Both games came, and the bot played more than `concurrency`."""
-    other = "2nDaReNa"
-    desk.enter()
-    desk.wait_in(other)
-    before = len(desk.sent)
-    for arena in (other, ARENA, other):
-        desk.hand.now += 59
-        desk.tick()
-        assert desk.sent[before:] == []     # Lichess may still pair us in the other one
-        desk.hand.now += 1
-        desk.tick()
-        assert desk.sent[before:] == [JoinTournament(arena, None, None, pair=True)]
-        desk.answer()
-        before += 1
-    desk.free_slots = 2
-    desk.tick()
-    assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
-
-
 def test_while_a_game_may_begin_the_list_of_games_is_asked_for_every_few_seconds(desk: Desk) -> None:
     desk.enter()
     questions = []
@@ -402,42 +401,3 @@ def test_while_a_game_may_begin_the_list_of_games_is_asked_for_every_few_seconds
     desk.played.add(GAME)
     desk.tournaments.game_started(ARENA, GAME)
     assert desk.tournaments.list_check_at is None
-
-
-def test_a_game_that_begins_uses_up_the_request_for_it(desk: Desk) -> None:
-    other = "2nDaReNa"
-    desk.enter()
-    desk.wait_in(other)
-    desk.free_slots, desk.played = 0, {"game"}
-    desk.tournaments.game_started(ARENA, "game")
-    desk.tick()
-    before = len(desk.sent)
-    desk.free_slots, desk.played = 1, set()
-    desk.tournaments.game_finished("game")
-    desk.tick()
-    assert desk.sent[before:] == [JoinTournament(other, None, None, pair=True)]
-
-
-def test_three_arenas_take_turns_with_one_free_slot(desk: Desk) -> None:
-    """The third never had its turn."""
-    arenas = [ARENA, "2nDaReNa", "3rDaReNa"]
-    desk.enter()
-    for arena in arenas[1:]:
-        desk.wait_in(arena)
-    before = len(desk.sent)
-    for arena in arenas[1:] + arenas:
-        desk.hand.now += 60
-        desk.tick()
-        assert desk.sent[before:] == [JoinTournament(arena, None, None, pair=True)]
-        desk.answer()
-        before += 1
-
-
-def test_an_arena_that_has_not_begun_keeps_no_other_from_its_game(desk: Desk) -> None:
-    other = "2nDaReNa"
-    desk.tournaments.join(Wish(other))
-    desk.tick()
-    desk.answer(ArenaInfo(id=other, secondsToStart=3600))
-    desk.answer()
-    desk.begin_to_join()
-    assert desk.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
