@@ -17,7 +17,7 @@ from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.slots import Slots
 from lichessbot.challenges.snapshot import Snapshot
 from lichessbot.config import Config
-from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import AcceptChallenge, ChallengeAnswer, CommandFailed, DeclineChallenge
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import ChallengeReceived, GameInfo
@@ -218,6 +218,27 @@ def test_an_acceptance_that_is_refused_at_the_first_attempt_is_no_game_to_look_f
         desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), GONE))
         assert desk.slots.take_overdue(time.monotonic())
         assert desk.unlisted_games() == []
+
+
+@pytest.mark.parametrize("error", [Refused(400, "Try later"), RateLimited(timedelta(minutes=1), "Too many requests")])
+def test_a_refused_acceptance_frees_its_slot_and_becomes_a_decline(tmp_path: Path, error: ApiError) -> None:
+    outbox = Outbox()
+    with handler(tmp_path, outbox, Timeouts()) as desk:
+        desk.answer(WEAK, time.monotonic())
+        desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), error))
+        assert len(desk.slots) == 0
+        assert outbox.sent[1:] == [DeclineChallenge("weak", DeclineReason.LATER)]
+        (decided,) = desk.describe_last()
+        assert (decided.decision, decided.rule, decided.because) == ("declined", "Lichess", str(error))
+
+
+def test_a_waiting_challenge_that_is_canceled_is_recorded_as_such(tmp_path: Path) -> None:
+    with handler(tmp_path, Outbox(), Timeouts()) as desk:
+        desk.games.append(GAME)
+        desk.answer(WEAK, time.monotonic())
+        desk.canceled(WEAK.challenge)
+        (decided,) = desk.describe_last()
+        assert (decided.decision, decided.because) == ("canceled", "by the challenger")
 
 
 def test_an_acceptance_that_was_never_sent_frees_its_slot_and_can_be_repeated(tmp_path: Path) -> None:

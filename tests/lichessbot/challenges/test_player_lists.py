@@ -220,6 +220,18 @@ def test_a_list_no_longer_configured_is_no_longer_fetched(
     assert len(lichess.requests) == asked
 
 
+def test_a_list_is_not_fetched_again_before_the_pause_is_over(
+    lichess: ScriptedLichess, address: str, store: Store
+) -> None:
+    lichess.answer("/list", Reply(body=LIST))
+    inbox: Inbox = SimpleQueue()
+    with closing(PlayerLists(store, inbox.put, replace(TIMEOUTS, list_refresh=timedelta(hours=1)), None)) as lists:
+        lists.watch([address])
+        hear(lists, inbox, lambda: lists.naming("villain", [address]))
+        time.sleep(0.3)
+    assert len(lichess.requests) == 1
+
+
 # Lists in files
 
 
