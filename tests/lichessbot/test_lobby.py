@@ -277,6 +277,7 @@ def test_no_challenge_is_sent_if_a_game_began_during_the_choice(store: Store) ->
     hall.games.append(game_of_a_human())
     hall.find_a_rival()
     assert not any(isinstance(command, CreateChallenge) for command in hall.outbox.sent)
+    assert hall.lobby.describe().matchmaking.next_step.startswith("games are running"), "the choice is over"
 
 
 def test_stopping_does_not_wait_for_a_challenge_in_an_outage(store: Store) -> None:

@@ -122,6 +122,14 @@ def test_a_pause_leaves_arenas_and_its_end_joins_them_again(store: Store) -> Non
     assert isinstance(outbox.sent[-1], JoinTournament)
 
 
+def test_the_end_of_a_pause_joins_no_arena_while_the_daemon_stops(store: Store) -> None:
+    lobby = lobby_of(store, Outbox(), [])
+    lobby.pause()
+    lobby.stop()
+    lobby.resume()
+    assert lobby.describe().tournaments == ()
+
+
 def test_an_arena_is_joined_and_left_by_commands(store: Store) -> None:
     lobby = lobby_of(store, Outbox(), [], Config())
     assert lobby.join_tournament(ARENA, None, None) == "the daemon plays there"
@@ -266,6 +274,8 @@ def test_a_reload_without_matchmaking_keeps_a_challenge_that_the_operator_wants(
     come(lobby, echoed("friend"))
     lobby.reload(Config())
     assert outbox.sent == [CreateChallenge("friend", BLITZ)]
+    lobby.switch_matchmaking(on=False)
+    assert outbox.sent[1:] == [CancelChallenge("to-friend")]
 
 
 def test_a_challenge_that_is_withdrawn_by_hand_does_not_count_against_the_bot(

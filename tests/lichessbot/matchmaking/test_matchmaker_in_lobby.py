@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.config import Config
-from lichessbot.errors import RateLimited
+from lichessbot.errors import RateLimited, Unreachable
 from lichessbot.lichess.answers import BotUser, UserStatus
 from lichessbot.lichess.commands import (
     CommandFailed,
@@ -40,6 +40,16 @@ def test_an_attempt_that_fails_names_the_error(store: Store, caplog: pytest.LogC
     error = RateLimited(timedelta(minutes=1), "Too many requests")
     hall.lobby.command_answered(CommandFailed(ReadBots(), error))
     assert f'match.none reason="{error}"' in caplog.text
+
+
+def test_the_pause_after_failed_attempts_grows(store: Store) -> None:
+    hall = Hall(store)
+    pauses_min = []
+    for _ in range(6):
+        hall.lobby.command_answered(CommandFailed(ReadBots(), Unreachable("timed out")))
+        assert hall.lobby.wake_at is not None
+        pauses_min.append(round((hall.lobby.wake_at - time.monotonic()) / 60))
+    assert pauses_min == [1, 2, 4, 8, 10, 10]
 
 
 @pytest.mark.parametrize("selection", ["sequential", "cyclic"])

@@ -135,6 +135,7 @@ def test_what_lichess_allows_and_for_how_long_not_is_learnt_from_its_refusal(tmp
     assert books.quota.bot_game_at(config(), NOW) == NOW + 3 * HOUR_S
     resumes = clock_time(NOW + 3 * HOUR_S, NOW)
     assert books.quota.in_words(config(), NOW) == f"0 of 64 bot games, resumes {resumes}"
+    assert [limit.name for limit in books.quota.limits(config(), NOW) if limit.is_used_up] == ["bot games"]
     books.close()
     again = Books(tmp_path)
     assert again.quota.most_bot_games(config(), NOW) == 64
