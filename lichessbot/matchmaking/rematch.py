@@ -10,14 +10,7 @@ from typing import Final
 
 from lichessbot.config.matchmaking import RematchConfig
 from lichessbot.lichess.challenge_terms import Terms
-from lichessbot.lichess.enums import (
-    LONGEST_INCREMENT_S,
-    PROPOSABLE_VARIANTS,
-    Colour,
-    ExactClock,
-    GameStatus,
-    is_offered_base,
-)
+from lichessbot.lichess.enums import PROPOSABLE_VARIANTS, Colour, ExactClock, GameStatus, is_offered_base
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.matchmaking.selection import Proposal
 from lichessbot.timeouts import Timeouts, earliest
@@ -47,9 +40,8 @@ def rematch_after(game: FinishedGame, config: RematchConfig, played: int) -> Pro
 
 
 def _offered_clock(clock: ExactClock) -> ExactClock | None:
-    """Return the clock if Lichess offers it in challenges of bots."""
-    is_offered = is_offered_base(clock.base_s) and clock.increment_s <= LONGEST_INCREMENT_S and clock.speed is not None
-    return clock if is_offered else None
+    """Return the clock if Lichess offers it in challenges of bots, as it does any increment."""
+    return clock if is_offered_base(clock.base_s) and clock.speed is not None else None
 
 
 @dataclass(frozen=True, slots=True)
