@@ -132,7 +132,6 @@ class GameManager:
         for info in sorted(games, key=lambda info: info.urgency):
             self._note(info, asked_at)
         listed = {info.game_id: info for info in games}
-        self._unplayable &= listed.keys()
         self._ended_at = {game_id: at for game_id, at in self._ended_at.items() if at > asked_at}
         if is_whole:
             self._correspondence.revisit_all_but(listed.keys() | self._sessions.keys(), asked_at)

@@ -36,6 +36,20 @@ def test_a_late_announcement_does_not_begin_a_game_again(monkeypatch: pytest.Mon
     assert joined == [other]
 
 
+def test_a_game_that_ended_is_joined_again_only_if_a_later_list_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined: list[GameInfo] = []
+    manager, ended_at = GameManager(SimpleQueue(), Timeouts()), time.monotonic()
+    monkeypatch.setattr(manager, "_start_session", joined.append)
+    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
+    context = cast(GameContext, SimpleNamespace(config=Config(), store=store))
+    manager._ended_at["abcd1234"] = ended_at
+    for asked_at in (ended_at - 2, ended_at - 1):
+        manager.compare([INFO], asked_at, context)
+        assert joined == []
+    manager.compare([INFO], ended_at + 1, context)
+    assert joined == [INFO]
+
+
 @pytest.mark.parametrize(("speed", "has_clock"), [("blitz", True), ("correspondence", False)])
 def test_a_game_is_recorded_once_when_it_is_joined(
     monkeypatch: pytest.MonkeyPatch, speed: str, *, has_clock: bool
@@ -60,7 +74,8 @@ def test_a_game_that_programs_may_not_play_is_left_alone_also_when_the_list_show
     monkeypatch.setattr(manager, "_start_session", joined.append)
     context = cast(GameContext, SimpleNamespace(config=Config()))
     manager.join(GameInfo.model_validate(INFO.model_dump(by_alias=True) | {"compat": {"bot": False}}), context)
-    manager.compare([INFO], time.monotonic(), context)
+    for games in ([], [INFO]):  # the first was requested before the game began
+        manager.compare(games, time.monotonic(), context)
     assert joined == []
     assert caplog.text.count("game.left_alone") == 1
 
@@ -121,6 +136,21 @@ def test_a_game_that_a_list_lacks_is_told_so_and_whether_the_list_is_whole(liste
     now = time.monotonic()
     manager.compare(others, now, cast(GameContext, SimpleNamespace(config=Config())))
     assert told == [ListedGame("abcd1234", None, now, is_whole=is_whole)]
+
+
+@pytest.mark.parametrize(
+    ("listed", "seen_s_ago", "is_visited"), [(0, 1, True), (50, 1, False), (50, 3600, True)]
+)
+def test_a_correspondence_game_that_a_list_lacks_is_visited_unless_the_list_is_full(
+    listed: int, seen_s_ago: float, is_visited: bool
+) -> None:
+    manager, now = GameManager(SimpleQueue(), Timeouts()), time.monotonic()
+    theirs = INFO.model_copy(update={"speed": "correspondence", "is_my_turn": False})
+    manager._correspondence.note(theirs, now - seen_s_ago)
+    others = [INFO.model_copy(update={"game_id": f"game{number:04}"}) for number in range(listed)]
+    manager._failures.update({info.game_id: 4 for info in others})  # they are left alone
+    manager.compare(others, now, cast(GameContext, SimpleNamespace(config=Config())))
+    assert (manager._correspondence.next(now, ()) is theirs) is is_visited
 
 
 def test_a_refused_list_has_correspondence_games_visited_that_were_not_looked_at_for_long() -> None:
