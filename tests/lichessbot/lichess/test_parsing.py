@@ -132,6 +132,12 @@ def test_games_in_progress_have_no_id_but_a_game_id() -> None:
     assert info.compat.bot
 
 
+@pytest.mark.parametrize("body", [{}, None])
+def test_what_is_no_list_is_not_taken_for_a_list_without_games(body: object) -> None:
+    with pytest.raises(UnreadableLine, match="not a list of games"):
+        parsing.parse_playing(body)
+
+
 def test_a_game_id_may_have_either_key() -> None:
     info = events.GameInfo.model_validate({"id": "abcd1234", "variant": {"key": "standard"}})
     assert info.game_id == "abcd1234"
