@@ -44,6 +44,12 @@ def test_a_shorter_pause_does_not_end_a_longer_one(monkeypatch: pytest.MonkeyPat
     assert rate_limiter.ask(Purpose.OTHER) == rate_limiter.pause_s == pytest.approx(2)
 
 
+def test_a_named_quota_holds_nothing_else_back() -> None:
+    rate_limiter = RateLimiter(TIMEOUTS)
+    rate_limiter.hold_back(timedelta(hours=20), "bot games")
+    assert rate_limiter.pause_s == 0.0
+
+
 def test_a_used_up_daily_quota_does_not_stop_the_other_requests_for_hours() -> None:
     rate_limiter = RateLimiter(TIMEOUTS)
     rate_limiter.hold_back(timedelta(hours=20))
