@@ -15,13 +15,16 @@ def test_a_time_control_in_minutes(text: str, control: TimeControl) -> None:
     assert parse_minutes(text) == control
 
 
-@pytest.mark.parametrize(("text", "control"), [("8+0.08", TimeControl(8, 0.08)), ("60", TimeControl(60, 0))])
+@pytest.mark.parametrize(
+    ("text", "control"),
+    [("8+0.08", TimeControl(8, 0.08)), ("0.5", TimeControl(0.5, 0)), ("86400+3600", TimeControl(86_400, 3600))],
+)
 def test_a_time_control_in_seconds(text: str, control: TimeControl) -> None:
     assert parse_seconds(text) == control
 
 
 @pytest.mark.parametrize("parse", [parse_minutes, parse_seconds])
-@pytest.mark.parametrize("text", ["", "0", "-1", "5+-1", "nan", "inf", "5+3+1", "99999"])
+@pytest.mark.parametrize("text", ["", "0", "-1", "5+-1", "nan", "inf", "5+3+1", "86401", "5+3601"])
 def test_an_invalid_time_control_raises(parse: Callable[[str], TimeControl], text: str) -> None:
     with pytest.raises(ValueError, match="such as"):
         parse(text)
