@@ -53,8 +53,10 @@ def test_an_even_game_is_won_by_either_side_in_half_the_cases() -> None:
         (Score(2000), Score(1100), None),
         # A mate allowed: the worse the position was, the less it matters.
         (Score(0), Score(mate=-3), Judgement.BLUNDER),
-        (Score(-750), Score(mate=-3), Judgement.MISTAKE),
-        (Score(-1200), Score(mate=-3), Judgement.INACCURACY),
+        (Score(-700), Score(mate=-3), Judgement.BLUNDER),
+        (Score(-701), Score(mate=-3), Judgement.MISTAKE),
+        (Score(-999), Score(mate=-3), Judgement.MISTAKE),
+        (Score(-1000), Score(mate=-3), Judgement.INACCURACY),
         # A mate lost.
         (Score(mate=3), Score(100), Judgement.BLUNDER),
         (Score(mate=3), Score(800), Judgement.MISTAKE),
