@@ -74,6 +74,7 @@ def test_d_and_eval_show_the_board_and_its_evaluation() -> None:
     lines = converse("setoption name EvalFile value none", "position startpos moves e2e4", "d", "eval")
     assert "Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1" in lines
     assert lines[1:3] == ["r n b q k b n r", "p p p p p p p p"]
+    assert lines[7:10] == ["P P P P . P P P", "R N B Q K B N R", ""]
     assert "black to move, not in check, 20 legal moves" in lines
     table = lines[lines.index("term            White mg    eg  Black mg    eg") :]
     assert [line.split()[0] for line in table[:4]] == ["term", "material", "squares", "mobility"]
