@@ -166,7 +166,7 @@ def test_commands_after_a_perft_wait_for_its_end() -> None:
         ("setoption name Hash value 1_6", "found '1_6'"),
         ("setoption name SyzygyPath value a\0b", "not a valid path"),
         ("go depth", "expected a whole number"),
-        ("go sideways", "unknown word 'sideways'"),
+        ("go sideways", "error: unknown word 'sideways'"),
         ("go depth 2 searchmoves e2e5", "ignored"),
         ("go depth 2 searchmoves zz e7e5", "info string 'zz' is not a move"),
         ("setoption name Threads value 0", "expected a whole number from 1"),
