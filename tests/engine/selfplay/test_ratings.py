@@ -1,5 +1,6 @@
 """Fitted ratings: the truth is found from synthetic results, with honest error bars."""
 
+import math
 import random
 from itertools import pairwise
 
@@ -44,6 +45,19 @@ def test_the_error_grows_with_the_distance_from_the_anchor_and_covers_the_truth(
         assert errors == sorted(errors)
         inside += abs(found["weak"].rating - TRUE["weak"]) <= found["weak"].error
     assert inside >= 34            # of 40, by a 95 % interval
+
+
+def test_the_errors_by_hand() -> None:
+    """An even game tells SLOPE**2 / 4; variances add up along a chain."""
+    found = fit([Pairing("far", "near", 200, 400), Pairing("near", "anchor", 200, 400)], {"anchor": 1500.0})
+    assert found["near"].error == pytest.approx(1.96 * 2 / (math.log(10) / 400 * math.sqrt(400.5)))
+    assert found["far"].error == pytest.approx(found["near"].error * math.sqrt(2))
+
+
+def test_without_an_anchor_the_first_player_has_0() -> None:
+    found = fit([Pairing("first", "second", 7500, 10_000)], {})
+    assert found["first"].rating == 0
+    assert found["second"].rating == pytest.approx(-190.8, abs=0.1)
 
 
 def test_a_pairing_without_a_loss_has_finite_ratings() -> None:

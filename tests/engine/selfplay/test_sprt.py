@@ -47,7 +47,8 @@ def test_the_score_as_text_has_no_doubt_added() -> None:
     assert str(score_of(10, 20, 40, 20, 10)).startswith("200 games, 50.0 %, Elo +0 (-")
     assert str(score_of(2, 0, 0, 0, 0)).startswith("4 games, 0.0 %, Elo ")
     assert str(score_of(0, 0, 0, 0, 3)).startswith("6 games, 100.0 %, Elo ")
-    assert score_of(0, 0, 0, 0, 0).score() == 0
+    assert str(MatchScore()).startswith("0 games, 0.0 %, Elo +0 (-")
+    assert MatchScore() == score_of(0, 0, 0, 0, 0)
 
 
 def test_elo_difference_and_expected_score_are_inverse() -> None:
@@ -59,6 +60,12 @@ def test_a_score_halfway_between_the_hypotheses_favours_neither() -> None:
     score = score_of(0, 0, 100, 0, 0)
     assert score.log_likelihood_ratio(-5, 5) == pytest.approx(0)
     assert score.log_likelihood_ratio(0, 10) < 0 < score.log_likelihood_ratio(-10, 0)
+
+
+def test_the_bounds_by_hand() -> None:
+    """52.5 % with a standard error of 1.2437 %, less half a pair at either end: 50.06 to 54.94 %; and log(19)."""
+    assert score_of(20, 80, 180, 80, 40).elo() == pytest.approx((17.4, 0.4, 34.4), abs=0.2)
+    assert pytest.approx(2.944, abs=0.001) == LLR_BOUND
 
 
 def test_the_log_likelihood_ratio_by_hand() -> None:
