@@ -180,6 +180,13 @@ def test_moves_are_written_in_many_ways(moves: str) -> None:
     assert game.moves == ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "g8f6", "e1g1"]
 
 
+def test_marks_of_quality_have_the_numbers_of_python_chess() -> None:
+    text = "1. e4! e5? 2. Nf3!! Nc6?? 3. Bb5!? Nf6?! *"
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert game is not None
+    assert [set(node.nags) for node in only(text).root.mainline()] == [node.nags for node in game.mainline()]
+
+
 @pytest.mark.parametrize("promotion", ["e8=Q+", "e8Q", "e8/Q", "e8(Q)", "e7e8q", "e7-e8=q"])
 def test_promotions_are_written_in_many_ways(promotion: str) -> None:
     assert only(f'[FEN "7k/4P3/8/8/8/8/8/4K3 w - - 0 1"]\n\n1. {promotion} *').moves == ["e7e8q"]
@@ -206,6 +213,23 @@ def test_en_passant_may_be_named(capture: str) -> None:
 )
 def test_where_a_game_ends_and_the_next_begins(text: str) -> None:
     assert [game.moves for game in parse_games(text)] == [["e2e4", "e7e5"], ["d2d4", "d7d5"]]
+
+
+def test_empty_lines_are_no_game() -> None:
+    assert list(parse_games("\n\n")) == []
+
+
+@pytest.mark.parametrize("variations", [True, False])
+def test_a_variation_that_is_not_closed_is_named(variations: bool) -> None:
+    (game,) = parse_games("1. e4 e5 (1... c5 *", variations=variations)
+    (error,) = game.errors
+    assert "a variation is not closed" in error
+
+
+def test_a_variation_before_any_move_is_left_out() -> None:
+    game = only("(1. d4) 1. e4 e5 *")
+    assert game.moves == ["e2e4", "e7e5"]
+    assert "a variation stands before any move" in game.errors[0]
 
 
 def test_headers_alone_are_a_game() -> None:
