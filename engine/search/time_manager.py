@@ -75,7 +75,7 @@ def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
         return FOREVER_US, FOREVER_US
     usable = max(LEAST_US, (remaining - overhead_ms) * 1000)
     expected = params.MOVES_TO_GO if increment > overhead_ms else params.MOVES_TO_GO_NO_INCREMENT
-    moves = max(1, min(limits.moves_to_go or expected, expected))
+    moves = min(limits.moves_to_go or expected, expected)
     soft = (remaining + increment * (moves - 1) - overhead_ms * moves) * 1000 // moves
     scramble = min(usable, max(LEAST_US, remaining * 1000 // params.SCRAMBLE_MOVES))
     if soft <= scramble:

@@ -53,6 +53,13 @@ def test_the_increments_to_come_count_but_the_one_after_the_last_move() -> None:
     assert hard == 4 * soft
 
 
+@pytest.mark.parametrize("increment", [None, 600])
+def test_black_gets_as_much_time_as_white(increment: int | None) -> None:
+    white = Limits(white_time_ms=60_000, white_increment_ms=increment)
+    black = Limits(black_time_ms=60_000, black_increment_ms=increment)
+    assert deadlines_us(black, False, 10) == deadlines_us(white, True, 10)
+
+
 def test_an_infinite_search_has_no_deadline_whatever_the_clock() -> None:
     assert deadlines_us(Limits(white_time_ms=1000, infinite=True), True, 10) == (FOREVER_US, FOREVER_US)
 
@@ -74,6 +81,14 @@ def test_a_ponder_search_has_no_deadline_before_the_hit_and_all_of_it_from_then_
     time_manager.ponder_hit()
     late_ms = time_manager.late_ms()
     assert late_ms <= max(0, time.monotonic_ns() // 1000 - before_us - 1000) // 1000
+
+
+def test_a_ponder_hit_before_the_first_depth_does_not_end_the_search() -> None:
+    search = Engine().begin(Limits(depth=3, ponder=True))
+    search.ponder_hit()
+    report = search.run().report
+    assert report is not None
+    assert report.depth == 3
 
 
 def test_forty_moves_fit_a_clock_without_increment() -> None:
