@@ -128,13 +128,14 @@ def test_a_book_of_chess960_castles(path: Path) -> None:
 
 def test_illegal_moves_are_ignored(path: Path) -> None:
     key = polyglot_key(Board())
-    stray = [Entry(key, 0, 9), Entry(key, 0xFFFF, 9), Entry(key, 5 << 12, 9), Entry(key, 0o1444, 9)]
+    none = [Entry(key, move, 9) for move in (0, 0xFFFF, 5 << 12, 1 << 15 | 0o1424)]
+    stray = [*none, Entry(key, 0o1444, 9)]
     write(path, [*stray, *filed(Board(), e2e4=1)])
     book = Book(path)
     assert [it.move for it in book.moves(Board())] == ["e2e4"]
     found = review_book(book, [Board()])
     assert not found.is_sound
-    assert found.illegal == 4
+    assert (found.no_move, found.illegal) == (3, 5)
 
 
 @pytest.mark.parametrize(
@@ -163,6 +164,21 @@ def test_a_review_finds_an_entry_out_of_order(path: Path) -> None:
 def test_a_review_finds_an_entry_without_a_move(path: Path) -> None:
     write(path, [Entry(2**63, 0, 5)])
     assert not review_book(Book(path), []).is_sound
+
+
+def test_a_review_finds_an_illegal_move(path: Path) -> None:
+    write(path, [Entry(polyglot_key(Board()), 0o1444, 5)])
+    found = review_book(Book(path), [Board()])
+    assert (found.is_sound, found.illegal) == (False, 1)
+
+
+def test_a_review_counts_entries_and_positions(path: Path) -> None:
+    write(path, [*filed(Board(), e2e4=5, d2d4=0), *filed(after("e2e4"), e7e5=1)])
+    found = review_book(Book(path), [Board()])
+    assert found.is_sound
+    assert found.lines() == [
+        "entries 3, positions 2", "entries without weight 1", "reached from the starting position 3",
+    ]  # fmt: skip
 
 
 def test_a_review_finds_a_repeated_move(path: Path) -> None:
