@@ -33,6 +33,12 @@ def test_every_form_is_read_and_that_of_lichess_is_written(variant: str, text: s
     assert Board(written, variant=variant).key() == board.key()
 
 
+def test_a_piece_that_the_fen_marks_as_promoted_is_a_pawn_in_the_pocket() -> None:
+    board = Board("4k3/8/8/8/8/8/3q~4/4K3[] w - - 0 1", variant="crazyhouse")
+    board.push("e1d2")
+    assert board.pocket("white") == "P"
+
+
 @pytest.mark.parametrize(
     ("variant", "fen", "reason"),
     [
@@ -58,6 +64,10 @@ def test_every_form_is_read_and_that_of_lichess_is_written(variant: str, text: s
         ("horde", "4k3/8/8/8/8/8/8/PPPPK3 w - - 0 1", "White has 1 kings"),
         ("horde", "4k3/8/8/8/8/8/8/PPPP4 w Z - 0 1", "unknown castling right 'Z'"),
         ("horde", "P3k3/8/8/8/8/8/8/PPPP4 w - - 0 1", "pawn on the first or last rank"),
+        ("atomic", "4k2P/8/8/8/8/8/8/4K3 w - - 0 1", "White has a pawn on the first or last rank"),
+        ("atomic", "4k3/8/8/8/8/8/8/4K2P w - - 0 1", "White has a pawn on the first or last rank"),
+        ("atomic", "4k2p/8/8/8/8/8/8/4K3 w - - 0 1", "Black has a pawn on the first or last rank"),
+        ("atomic", "4k3/8/8/8/8/8/8/4K2p w - - 0 1", "Black has a pawn on the first or last rank"),
         ("racingKings", "8/8/8/8/8/8/kP5K/8 w - - 0 1", "White has a pawn"),
         ("racingKings", "8/8/8/8/8/8/k6K/7r w - - 0 1", "the side to move is in check"),
         ("antichess", "8/8/8/8/8/8/8/8 w - - 0 1", "there is no piece"),
