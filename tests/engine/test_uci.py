@@ -82,6 +82,7 @@ def test_d_and_eval_show_the_board_and_its_evaluation() -> None:
 
 
 def test_wdl_is_shown_only_if_the_option_is_set(session: Session) -> None:
+    assert not [line for line in converse("go depth 1") if " wdl " in line]
     session.say("position fen 6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1")
     session.say("go depth 2")
     assert not [line for line in session.until("bestmove") if " wdl " in line]
