@@ -306,7 +306,6 @@ class Uci:
         try:
             self._search_thread.start()
         except RuntimeError:       # the system refuses more threads: search here, deaf to `stop` until the move
-            self._search_thread = None
             if not self._may_answer.is_set():
                 self._stop_search(self._search)
             self._run_search(self._search, allowed)
