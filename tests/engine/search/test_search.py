@@ -158,6 +158,7 @@ def test_several_lines_cut_short_are_the_best_known_of_each_move(fen: str) -> No
         result = engine.go(Limits(nodes=nodes), show)
         last = [shown[line] for line in sorted(shown)]
         assert len({report.pv[0] for report in last}) == len(last)
+        assert last[0] == result.report
         assert last[0].pv[0] == result.best_move
         depths = [report.depth for report in last]
         assert depths == sorted(depths, reverse=True)

@@ -269,6 +269,16 @@ def test_a_table_draw_is_scored_as_one(tables: Path) -> None:
     assert (report.score_cp, report.mate_in) == (0, None)
 
 
+@pytest.mark.parametrize(
+    ("side_and_clock", "score_cp"),
+    [("w - - 0 1", 30_000), ("b - - 0 1", -30_000), ("w - - 80 90", 0), ("b - - 80 90", 0)],
+)
+def test_a_known_root_has_the_score_of_its_result(side_and_clock: str, score_cp: int, tables: Path) -> None:
+    """Bishop and knight need more than twenty plies, so the fifty-move rule draws in the end."""
+    report = searched(f"8/8/8/3k4/8/8/8/KBN5 {side_and_clock}", 2, Tablebase([tables]))
+    assert (report.score_cp, report.mate_in) == (score_cp, None)
+
+
 def test_the_only_drawing_move_is_played_at_any_depth(tables: Path) -> None:
     """Only the opposition holds the draw."""
     fen = "8/8/8/4k3/8/3K4/3P4/8 b - - 0 1"
