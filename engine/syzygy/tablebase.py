@@ -230,8 +230,7 @@ class _DtzProber:
         """Yield the legal moves with their results. Raises MissingTable."""
         for move in legal_moves(self._position):
             dtz, clock = self._after(move, lambda: (self._dtz_of_last_move(has_distances), self._clock()))
-            decides = clock == 0 or dtz == 1
-            yield TableMove(board.spell(move), _wdl_of(dtz, 0 if decides else board.halfmove_clock), dtz)
+            yield TableMove(board.spell(move), _wdl_of(dtz, 0 if clock == 0 else board.halfmove_clock), dtz)
 
     def _dtz_of_last_move(self, has_distances: bool) -> int:
         """Return the DTZ for the side that has just moved, this move included. Raises MissingTable."""

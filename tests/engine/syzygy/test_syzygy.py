@@ -216,6 +216,15 @@ def test_once_a_position_has_repeated_only_the_quickest_win_is_searched(tables: 
     assert len(fresh.worth_searching()) > len(fresh.best())
 
 
+def test_a_win_that_repeats_the_position_a_third_time_is_drawn(tables: Path) -> None:
+    board = Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1")
+    for move in ("b1b2", "d5d6", "b2b1", "d6d5") * 2:
+        board.push(move)
+    report = Tablebase([tables]).report(board)
+    assert report is not None
+    assert {it.move: it.wdl for it in report.moves if it.move in ("b1b2", "b1b3")} == {"b1b2": 0, "b1b3": 2}
+
+
 def test_a_capture_wins_however_late(tables: Path) -> None:
     report = report_of(Tablebase([tables]), "7k/8/8/8/8/8/8/K2qQ3 w - - 99 80")
     assert (report.wdl, report.best()) == (2, ["e1d1"])
