@@ -127,6 +127,11 @@ def test_a_line_in_latin_1_among_utf_8() -> None:
     assert (game.headers["White"], game.headers["Black"]) == ("Müller", "Réti")
 
 
+def test_a_byte_that_no_western_code_page_has_is_kept() -> None:
+    [game] = read_games(io.BytesIO(b'[White "M\x81"]\n\n*\n'))
+    assert game.headers["White"] == "M\x81"
+
+
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 def test_all_line_ends_are_line_ends(ending: str) -> None:
     text = '[Event "1"]\n\n1. e4 {two\nlines} *\n\n[Event "2"]\n\n1. d4 *'.replace("\n", ending)
