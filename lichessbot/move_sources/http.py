@@ -96,8 +96,8 @@ class Host:
         Raises ApiError: HostPaused, Unreachable, or the server's own error.
         """
         fair_s = _FAIR_SHARE * self._access.timeouts.source_answer.total_seconds()
-        had_time = request.until - time.monotonic() >= fair_s
         with self._permit(request.until):
+            had_time = request.until - time.monotonic() >= fair_s
             try:
                 found = self._try(request, parse)
             except RateLimited as error:
@@ -159,8 +159,6 @@ class Host:
             raise HostPaused(f"{self.address} is busy with other games")
         try:
             self._check_pause()
-            if time.monotonic() >= until:
-                raise HostPaused(f"{self.address} was busy with other games")
             if not self._may_send():
                 raise HostPaused(f"{self.address} is not asked now: rate limit")
             yield

@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from pydantic import SecretStr
@@ -89,6 +90,26 @@ def test_a_server_that_had_hardly_any_time_does_not_rest(oracle: Oracle, hosts: 
         hosts.at(oracle.url).ask(request(0.2), parse_explorer)
     oracle.manner = Manner.HELPFUL
     assert hosts.at(oracle.url).ask(request(), parse_explorer).moves
+
+
+def test_a_server_that_had_hardly_any_time_after_other_games_does_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr("lichessbot.move_sources.http.time.monotonic", lambda: now)
+    host = host_at("https://explorer.lichess.org")
+
+    def wait_for_other_games(timeout: float) -> bool:
+        nonlocal now
+        now += 19.9
+        return True
+
+    def late(asked: Request) -> bytes:
+        raise Unreachable("timed out")
+
+    monkeypatch.setattr(host, "_permits", SimpleNamespace(acquire=wait_for_other_games, release=lambda: None))
+    monkeypatch.setattr(host, "_get", late)
+    for _ in range(2):
+        with pytest.raises(Unreachable):
+            host.ask(request(), parse_explorer)
 
 
 def test_the_pause_grows_with_each_failure_in_a_row(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
