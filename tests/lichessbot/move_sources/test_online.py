@@ -176,10 +176,19 @@ def test_a_line_without_moves_is_passed_over(lichess: ScriptedLichess, hosts: Ho
     assert first(cloud(hosts).find(KINGS_PAWN, soon())) == "a7a6"
 
 
-@pytest.mark.parametrize("keys", [{"min_depth": 31}, {"min_knodes": 9001}])
-def test_a_shallow_evaluation_is_not_believed(lichess: ScriptedLichess, hosts: Hosts, keys: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    ("keys", "deep"),
+    [
+        ({"min_depth": 30, "min_knodes": 9000}, True),
+        ({"min_depth": 31}, False),
+        ({"min_knodes": 9001}, False),
+    ],
+)
+def test_a_shallow_evaluation_is_not_believed(
+    lichess: ScriptedLichess, hosts: Hosts, keys: dict[str, int], deep: bool
+) -> None:
     lichess.answer("/api/cloud-eval", Reply(body=BLACK_TO_MOVE))
-    assert cloud(hosts, **keys).find(KINGS_PAWN, soon()) is None
+    assert (cloud(hosts, **keys).find(KINGS_PAWN, soon()) is not None) is deep
 
 
 def test_a_position_the_cloud_does_not_know_is_a_refusal_and_no_failure(lichess: ScriptedLichess, hosts: Hosts) -> None:
@@ -226,6 +235,15 @@ def test_of_moves_that_keep_a_draw_by_chessdb_the_engine_chooses(
     lichess.answer("/cdb.php", Reply(body={"status": "ok", "search_moves": moves}))
     found = chessdb(hosts, lichess.url, move_quality=quality).find(KINGS_PAWN, soon())
     assert found == Suggestion(("e7e5", "c7c5"), choice=True)
+
+
+@pytest.mark.parametrize("quality", ["all", "good"])
+def test_a_move_of_chessdbs_endgame_tablebase_is_played(
+    lichess: ScriptedLichess, hosts: Hosts, quality: str
+) -> None:
+    lichess.answer("/cdb.php", Reply(body={"status": "ok", "egtb": "e7e5"}))
+    found = chessdb(hosts, lichess.url, move_quality=quality).find(KINGS_PAWN, soon())
+    assert found == Suggestion(("e7e5",))
 
 
 def test_chessdb_reports_its_rate_limit_with_status_200(lichess: ScriptedLichess, hosts: Hosts) -> None:
