@@ -6,9 +6,9 @@ Unknown fields are ignored. An answer that cannot be read raises UnreadableLine 
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from engine.facade import Board, InvalidMove
 from lichessbot.errors import RateLimited, UnreadableLine
@@ -153,21 +153,17 @@ _WDL: Final = {
 }
 
 
-def _category(value: Any) -> Any:
-    return Category(value) if isinstance(value, str) else value
-
-
 class TableMove(_Reply):
     """A move; its category is the opponent's result after it."""
 
     uci: str
-    category: Annotated[Category, BeforeValidator(_category)]
+    category: Category
 
 
 class Table(_Reply):
     """The moves come best first."""
 
-    category: Annotated[Category, BeforeValidator(_category)]
+    category: Category
     moves: Annotated[tuple[TableMove, ...], Field(max_length=_MOST_MOVES)]
 
 

@@ -7,7 +7,7 @@ import pytest
 from engine.facade import Board
 from lichessbot.config.sources import OnlineTableConfig, TableQuality
 from lichessbot.move_sources.http import Hosts
-from lichessbot.move_sources.models import Category
+from lichessbot.move_sources.models import Table
 from lichessbot.move_sources.online import ChessdbTables, LichessTables, chessdb_wdl, is_op1, may_castle
 from tests.fakes.oracle import Manner, Oracle
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
@@ -77,7 +77,7 @@ def test_a_table_that_contradicts_itself_gives_no_move(lichess: ScriptedLichess,
 
 @pytest.mark.parametrize("word", ["unknown", "a word of next year"])
 def test_an_unknown_category_has_no_result(word: str) -> None:
-    assert Category(word).wdl is None
+    assert Table.model_validate(told(category=word)).category.wdl is None
 
 
 @pytest.mark.parametrize(
