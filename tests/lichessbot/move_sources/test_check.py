@@ -62,6 +62,14 @@ def test_every_server_is_asked_for_a_move(oracle: Oracle, hosts: Hosts, lichess:
     found = of_servers(hosts, oracle, *names)
     assert [result.works for result in found] == [True] * 4
     assert tuple(result.text.split()[0] for result in found) == names
+    assert [result.text.rpartition(": ")[2] for result in found] == ["e1a1", "b1a3", "e2e4", "b1a3"]
+
+
+def test_a_server_that_knows_no_move_works(oracle: Oracle, hosts: Hosts) -> None:
+    oracle.manner = Manner.IGNORANT
+    (chessdb,) = of_servers(hosts, oracle, "chessdb_book")
+    assert chessdb.works
+    assert chessdb.text.endswith(" s: no move")
 
 
 @pytest.mark.parametrize(

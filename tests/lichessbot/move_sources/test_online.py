@@ -96,6 +96,8 @@ LOST = [games("h7h5", 0, 90, 0)]
         ({"only_with_wins": True, "moves": MOVES[:1] + LOST}, "e7e5"),
         ({"only_with_wins": True, "moves": LOST}, None),
         ({"moves": LOST}, "h7h5"),
+        ({"moves": [games("e7e5", 60, 0, 40), *LOST]}, "h7h5"),
+        ({"moves": [games("e7e5", 40, 0, 60), *LOST]}, "e7e5"),
     ],
 )
 def test_the_best_score_or_the_most_games_of_our_side_decide(
