@@ -147,6 +147,9 @@ def test_a_hanging_source_does_not_delay_the_next_question(
 def test_games_that_follow_each_other_on_a_disk_that_hangs_do_not_pile_up_threads(
     make: Opener, inbox: Inbox, hanging: Hanging
 ) -> None:
+    with_own_thread = make(EngineConfig())
+    assert with_own_thread.ask(question()) is None
+    assert next_answer(inbox).source == "own_book"
     started = 0
     for _ in range(10):
         resolver = make(EngineConfig(), hanging)
@@ -154,6 +157,8 @@ def test_games_that_follow_each_other_on_a_disk_that_hangs_do_not_pile_up_thread
             started += hanging.is_asked.acquire(timeout=60.0)
         resolver.close()
     assert 9 <= started <= 14
+    assert with_own_thread.ask(question()) is None
+    assert next_answer(inbox).source == "own_book"
     hanging.let_go.set()
     for worker in MoveResolver._left_behind:
         worker.join(30.0)
