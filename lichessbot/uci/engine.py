@@ -244,9 +244,9 @@ class UciEngine:
         An engine that is not ready or does not stop is killed, as is one that does not end in time.
         """
         with self._lock:
+            self._closing, self._next = True, None
             if self._death is not None:
                 return
-            self._closing, self._next = True, None
             is_hung = self._running is not None and self._does_not_stop()
             quitting = alarm(self._stopping_s, self.close)
             if not self._ready or is_hung or not try_start(quitting, self._log):

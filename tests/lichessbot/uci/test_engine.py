@@ -31,6 +31,15 @@ from tests.processes import is_alive
 LEAST_PRIORITY = 19
 
 
+def test_an_engine_killed_just_before_it_is_told_to_quit_reports_nothing_more(start: Start, inbox: Inbox) -> None:
+    engine = start()
+    with engine._lock:
+        engine.kill("hung")
+        engine.quit()
+    engine.join()
+    assert all(isinstance(inbox.get(), EngineReady) for _ in range(inbox.qsize()))
+
+
 def test_a_closed_engine_is_freed_without_garbage_collection(inbox: Inbox) -> None:
     gc.disable()
     try:
