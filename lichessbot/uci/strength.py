@@ -104,7 +104,7 @@ def suggested_level(
             break
         latest.append(result)
     score = Score.of(latest)
-    theirs = 1 - score.points / max(1, score.games)
+    theirs = 1 - score.points / score.games
     if score.games < _FEWEST_RESULTS or 1 - _LOPSIDED < theirs < _LOPSIDED:
         return None
     expected = (theirs * score.games + 0.5) / (score.games + 1)
