@@ -145,6 +145,24 @@ def test_a_reader_says_when_its_stream_is_due_and_withdraws_if_it_is_stopped() -
     assert not limiter._waiting_streams
 
 
+def test_a_reader_stopped_while_its_stream_is_opened_does_not_wait_for_a_line() -> None:
+    """It could not interrupt the stream yet."""
+
+    class StoppedMeanwhile(Streams):
+        def game_stream(self, game_id: str) -> Streams:
+            reader.stop()
+            return self
+
+        def __iter__(self) -> Iterator[bytes]:
+            raise AssertionError("the stream is read")
+
+    timeouts = Timeouts()
+    scripted: Any = StoppedMeanwhile(Hand())
+    reader = StreamReader(scripted, GAME, SimpleQueue().put, timeouts, RateLimiter(timeouts))
+    reader._read_lines()
+    assert reader.open_since is None
+
+
 def test_a_reader_that_replaces_another_waits_for_its_turn_and_says_so() -> None:
     """Many games that lose their streams together would else open them all at once."""
     timeouts = Timeouts(stream_window=timedelta(hours=1))

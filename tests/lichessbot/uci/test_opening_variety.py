@@ -194,6 +194,7 @@ def test_the_answer_holds_the_score_of_the_chosen_move(store: Store) -> None:
     opening_variety.prepare("two", search(1))
     settled = opening_variety.choose_move(answer("two", 1, "e2e4", line("e2e4", "cp 20"), line("d2d4", "cp 10")))
     assert (settled.move, settled.summary.score, settled.summary.pv) == ("d2d4", "cp 10", "d2d4 a7a6")
+    assert settled.ponder == "a7a6"
 
 
 def test_the_weaker_move_of_an_engine_of_limited_strength_is_played(store: Store) -> None:

@@ -21,7 +21,7 @@ from lichessbot.uci.machine import Machine
 from lichessbot.uci.profiles import GameFacts, fitted_engine_config
 from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import GAME_ID, StartupCheck
-from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, heard
+from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, gone, heard, pid_of
 
 
 def test_our_engine_passes() -> None:
@@ -157,7 +157,10 @@ def test_a_fault_of_an_option_says_once_where_it_stands(rude_engine: Path) -> No
     config = Config(engine=SMALL.model_copy(update=options), challenge=rules, profiles=(heir,))
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1), "file.yml:3: {}".format)
+    engine = test._engine
+    assert engine is not None
     (fault,), (of_heir,) = (test.judge(heard(inbox)) for _ in range(2))
+    assert gone(pid_of(engine))
     assert fault.text.startswith("file.yml:3: engine.uci_options.Contempt: the engine offers no such option")
     assert of_heir.text.startswith("file.yml:3: profiles #1.engine.uci_options.Wit: the engine offers no such option")
 
