@@ -85,10 +85,10 @@ def test_a_daemon_that_is_killed_leaves_what_was_known_and_the_next_one_goes_on(
         assert store.left_over == [(GAME.id, "BOT Ferdinand")]
         store.note_game(GAME.id, "BOT Ferdinand")
         store.record(game_records.begun(replace(GAME, joined_at=5000.0)))
-        store.record(game_records.played(GAME.id, [MoveRecord(1, "e2e4", OURS.clock_ms, source="")]))
+        store.record(game_records.played(GAME.id, [MoveRecord(1, "e2e4", 171_000, source="")]))
         seen = [MoveRecord(1, "e2e4", source=""), MoveRecord(2, "e7e5"), MoveRecord(3, "g1f3", 170_000, "own_book")]
         store.record(game_records.played(GAME.id, seen))
-    assert moves(tmp_path) == [OURS, *seen[1:]]
+    assert moves(tmp_path) == [replace(OURS, clock_ms=171_000), *seen[1:]]
     assert game(tmp_path).joined_at < 5000.0 or game(tmp_path).joined_at > 1e9, "as it was joined first"
 
 

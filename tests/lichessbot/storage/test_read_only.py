@@ -1,5 +1,6 @@
 """A state file that cannot be written: it is read as far as it can be, and errors name it."""
 
+import sqlite3
 import subprocess
 import tempfile
 from contextlib import closing
@@ -7,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from lichessbot.storage import rescue
 from lichessbot.storage.database import FILE_NAME, Database
-from tests.lichessbot.storage.test_database import PYTHON, TIMEOUT_S, ids
+from tests.lichessbot.storage.test_database import PYTHON, TIMEOUT_S, ids, put
 
 READ_ONLY = """
 import encodings.unicode_escape, os, sys, urllib.parse     # later the files of Python may be out of reach
@@ -86,3 +88,25 @@ def test_a_read_only_folder_raises_state_failed() -> None:
         Path(name).chmod(0o755)
     assert done.returncode == 0, done.stderr
     assert name in done.stdout
+
+
+def test_a_locked_file_is_tried_once_for_all_reads_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each try waits some seconds for the lock, and the start reads many tables."""
+    tries: list[Path] = []
+
+    def refuse(path: Path) -> None:
+        tries.append(path)
+        raise sqlite3.OperationalError("database is locked")
+
+    with closing(Database(tmp_path)) as file:
+        put(file, "before")
+    with closing(Database(tmp_path)) as file:
+        with monkeypatch.context() as locked, closing(sqlite3.connect(file.path, isolation_level=None)) as other:
+            other.execute("PRAGMA locking_mode = EXCLUSIVE")
+            other.execute("BEGIN EXCLUSIVE")
+            locked.setattr(rescue, "make_private", refuse)
+            assert [ids(file), ids(file), len(tries)] == [["before"], ["before"], 1]
+        put(file, "after")
+        assert ids(file) == ["before", "after"]
