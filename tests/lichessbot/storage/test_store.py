@@ -155,10 +155,12 @@ def test_memories_keep_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
                 store.note_answering(f"challenge{number}")
                 store.note_answered(f"challenge{number}")
                 store.note_played(number, "e2e4")
+                store.note_chosen_level(f"game{number}", 3)
             newest = [False, False, True, True, True]
             assert [store.times_done(f"game{it}", LimitedAction.GREETING) > 0 for it in range(5)] == newest
             assert [store.answered(f"challenge{it}") for it in range(5)] == newest
             assert [bool(store.times_played(it)) for it in range(5)] == newest
+            assert [store.chosen_level(f"game{it}") == 3 for it in range(5)] == newest
 
 
 def test_player_lists_and_rows_of_other_modules_survive_a_restart(tmp_path: Path) -> None:
