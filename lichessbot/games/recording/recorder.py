@@ -83,7 +83,7 @@ class GameRecorder:
             return None
         record = replace(record, ended_at=time.time(), status=str(over.status), plies=over.plies)
         if over.status.was_played and over.certain:
-            won = over.winner is not None and over.winner == record.colour
+            won = over.winner == record.colour
             result = Result.DRAWN if over.winner is None else Result.WON if won else Result.LOST
             record = replace(record, result=result)
             self._store.note_result(record, result)
