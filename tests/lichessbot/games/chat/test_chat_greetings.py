@@ -88,6 +88,15 @@ def test_a_name_is_inserted_and_not_used_as_a_format(name: str) -> None:
     assert said == Say(GAME, PLAYER, f"Hi {name}, I am TestBot.")
 
 
+@pytest.mark.parametrize("more", ["", " word"])
+def test_a_line_keeps_a_last_word_that_just_fits(more: str) -> None:
+    line = "word " * 27 + "fits!"
+    assert len(line) == LONGEST_CHAT_LINE
+    _, said = ChatBench({"hello": "{opponent}"}).meet({"id": "x", "name": line + more})
+    assert isinstance(said, Say)
+    assert said.text == line
+
+
 def test_a_line_is_cut_after_the_names_were_put_in_at_a_whole_word() -> None:
     text = "word " * 24 + "{opponent}"
     _, said = ChatBench({"hello": text}).meet({"id": "x", "name": "N" * 30})

@@ -85,10 +85,12 @@ def test_a_last_move_that_is_seen_again_keeps_what_was_known_of_it() -> None:
     assert recording.finished().moves == [MoveRecord(1, "e2e4", 178_500, "engine", 40, 11)]
 
 
-def test_moves_that_were_taken_back_between_two_processes_are_deleted() -> None:
+def test_moves_that_were_taken_back_between_two_processes_or_later_are_deleted() -> None:
     recording = Recording()
     recording.full("e2e4 e7e5")
     assert taken_back(GAME, 2) in recording.store.statements
+    recording.full("e2e4")
+    assert recording.store.statements[-1] == taken_back(GAME, 1)
 
 
 def test_a_last_move_that_only_the_event_stream_shows_keeps_what_was_known_of_it() -> None:
@@ -120,6 +122,14 @@ def test_our_move_and_its_answer_may_both_be_missing_in_the_games_stream(sent: s
         MoveRecord(3, "g2g4", None, "engine", 31, 9, 5000, 1500, 3),
         MoveRecord(4, "d8h4"),
     ]
+
+
+def test_our_last_move_is_left_out_if_neither_stream_shows_it() -> None:
+    """Our time ran out while it was under way."""
+    recording = Recording()
+    recording.full("e2e4 e7e5")
+    recording.send("e2e4 e7e5 g1f3")
+    assert recording.finished().record.plies == 2
 
 
 def test_the_store_gets_one_note_for_each_move_of_ours() -> None:
@@ -160,6 +170,17 @@ def test_the_end_of_a_game_left_without_a_known_one_is_not_recorded() -> None:
     recording.full("e2e4 e7e5")
     assert recording.recorder.finish(GameOver(GameStatus.UNKNOWN_FINISH, None, 2, told=False)) is None
     assert not any("status" in sql for sql, _ in recording.store.statements if sql.startswith("UPDATE"))
+
+
+@pytest.mark.parametrize(
+    ("black", "opponent_id"), [({"id": "ferdinand", "name": "Ferdi"}, "ferdinand"), ({"aiLevel": 3}, "AI-3"), ({}, "")]
+)
+def test_the_built_in_ai_has_an_id_by_its_level_and_an_anonymous_player_none(
+    black: dict[str, object], opponent_id: str
+) -> None:
+    recording = Recording(black=black)
+    recording.full("")
+    assert recording.finished().record.opponent_id == opponent_id
 
 
 def test_a_game_of_others_is_not_recorded() -> None:
@@ -211,6 +232,8 @@ def test_full_strength_has_no_level() -> None:
     recording = Recording()
     recording.full("")
     recording.recorder.note_level(None)
+    levels = [rows for sql, rows in recording.store.statements if sql.startswith("UPDATE games SET level")]
+    assert levels == [[(None, GAME)]], "an earlier process may have played at a level"
     recording.state("e2e4")
     assert "WhiteLevel" not in recording.read().headers
     assert recording.store.level_results.against("ferdinand", "standard") == ()
