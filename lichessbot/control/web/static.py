@@ -27,11 +27,8 @@ def find(folder: Traversable, path: str) -> File | None:
     media_type = TYPES.get("." + parts[-1].rpartition(".")[2].lower())
     if media_type is None:
         return None
-    found = folder.joinpath(*parts)
     try:
-        if not found.is_file():
-            return None
-        content = found.read_bytes()
+        content = folder.joinpath(*parts).read_bytes()
     except OSError:
-        return None  # such as a name that is too long
+        return None  # a folder, or no file; or a name that is too long
     return File(content, media_type, f'"{sha256(content).hexdigest()[:32]}"')
