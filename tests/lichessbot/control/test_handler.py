@@ -281,6 +281,21 @@ def test_the_process_ends_after_its_games_and_what_may_become_one(room: Room) ->
     assert shutdown.exit_code is ExitCode.OK
 
 
+def test_an_outage_is_waited_out_only_so_long_as_an_answer_may_become_a_game(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutdown, now = room.shutdown, [time.monotonic()]
+    monkeypatch.setattr("lichessbot.control.shutdown.time", SimpleNamespace(monotonic=lambda: now[0]))
+    room.ask(ControlCommand.FINISH)
+    room.games.clear()
+    room.lobby.is_clear = False
+    patience_s = Timeouts().request_patience.total_seconds()
+    for later_s, is_connected, code in ((0.0, False, None), (patience_s, True, None), (0.0, False, ExitCode.OK)):
+        now[0] += later_s
+        shutdown.tick(is_connected=is_connected, is_talking=False)
+        assert shutdown.exit_code is code
+
+
 def test_the_second_signal_and_the_end_of_the_grace_leave(room: Room) -> None:
     room.shutdown.signal("SIGTERM", GRACE)
     assert room.shutdown.exit_code is None

@@ -72,12 +72,14 @@ def test_nobody_without_the_password_sees_the_page(headers: tuple[tuple[str, str
     assert (found.status, found.headers["WWW-Authenticate"].startswith("Basic ")) == (401, True)
 
 
-async def status_of(guard: Guard, password: str | None, address: str = "192.0.2.1") -> int:
+async def status_of(
+    guard: Guard, password: str | None, address: str = "192.0.2.1", method: str = "GET"
+) -> int:
     """Return the status that a client at `address` gets."""
     statuses: list[int] = []
     name, value = basic(f"x:{password}")
     headers = [] if password is None else [(name.encode(), value.encode())]
-    scope = {"type": "http", "method": "GET", "path": "/", "headers": headers, "client": (address, 4711)}
+    scope = {"type": "http", "method": method, "path": "/", "headers": headers, "client": (address, 4711)}
 
     async def send(message: Message) -> None:
         statuses.extend([message["status"]] if "status" in message else [])
@@ -122,6 +124,15 @@ def test_a_machine_does_not_escape_the_wait_by_another_of_its_addresses(other: s
         return [await status_of(it, "guess", "2001:db8:1:2::1"), await status_of(it, PASSWORD, other)]
 
     assert asyncio.run(look()) == [401, status]
+
+
+def test_only_a_wrong_password_makes_an_address_wait() -> None:
+    it = guard(pause_s=600.0, longest_wait_s=0.0)
+
+    async def look() -> list[int]:
+        return [await status_of(it, PASSWORD, method="POST"), await status_of(it, PASSWORD)]
+
+    assert asyncio.run(look()) == [405, 200]
 
 
 def test_nobody_waits_for_long() -> None:

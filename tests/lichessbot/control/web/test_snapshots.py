@@ -44,6 +44,10 @@ def test_time_that_passes_is_no_news() -> None:
     assert without_time(later(STATUS, 2.0)) == without_time(STATUS)
     failing, still_failing = (replace(STATUS, records=RecordsStatus(seconds, "disk is full")) for seconds in (1.0, 2.0))
     assert without_time(failing) == without_time(still_failing)
+    waiting, still_waiting = (
+        replace(STATUS, at_epoch_s=at, games=(replace(GAME, clock_runs=False),)) for at in (1000.0, 1060.0)
+    )
+    assert without_time(waiting) == without_time(still_waiting), "no clock runs before the first moves"
 
 
 def test_moments_that_are_found_from_two_clocks_each_time_are_no_news() -> None:
@@ -145,6 +149,28 @@ def test_a_main_thread_that_does_not_answer_is_reported_and_asked_again(
         assert (await snapshots.latest()).status is STATUS
 
     asyncio.run(ask())
+
+
+def test_those_who_waited_for_an_answer_in_vain_do_not_wait_once_more(
+    main: MainThread, set_seconds: Callable[[str, float], None]
+) -> None:
+    async def ask() -> None:
+        snapshots = Snapshots(main.emit)
+        main.status = None
+        set_seconds("PATIENCE_S", 0.2)
+        found = await asyncio.gather(*(snapshots.latest() for _ in range(3)), return_exceptions=True)
+        assert [type(it) for it in found] == [NoStatus] * 3
+
+    asyncio.run(ask())
+    assert main.asked == 1
+
+
+def test_a_status_that_a_bug_prevents_is_told() -> None:
+    def emit(request: ControlRequest) -> None:
+        request.reply(ControlAnswer(ok=False, text="internal error: see the log"))
+
+    with pytest.raises(NoStatus, match="could not describe itself: see its log"):
+        asyncio.run(Snapshots(emit).latest())
 
 
 def test_an_answer_that_comes_too_late_is_ignored(set_seconds: Callable[[str, float], None]) -> None:
