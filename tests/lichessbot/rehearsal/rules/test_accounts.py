@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import Color, Scope
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, start_game
@@ -164,6 +165,16 @@ def test_online_bots_are_those_with_a_bio_and_an_event_stream(join: Join, ada: C
     assert bob.id not in names
     assert silent.id not in names
     assert all(stream.response.status_code == 200 for stream in streams)
+
+
+@pytest.mark.parametrize(
+    ("winner", "won", "lost", "drawn"),
+    [(Color.WHITE, 1, 0, 0), (Color.BLACK, 0, 1, 0), (None, 0, 0, 1)],
+)
+def test_a_game_counts_as_won_lost_or_drawn(winner: Color | None, won: int, lost: int, drawn: int) -> None:
+    account = Account("Ada", 0)
+    account.count_game(Color.WHITE, winner)
+    assert (account.wins, account.losses, account.draws, account.games_played) == (won, lost, drawn, 1)
 
 
 # Upgrade.

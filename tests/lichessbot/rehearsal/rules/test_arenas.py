@@ -182,16 +182,20 @@ def test_waiting_ends_after_a_minute(lichess: RehearsalServer, join: Join) -> No
     assert list(arena.pairs((ada,), 59_999)) == []
     assert list(arena.pairs((), 59_999)) == [(ada, bob)]
     assert list(arena.pairs((), 59_999)) == [], "each request is for one game"
+    for account in (ada, bob):
+        arena.join(account, Application(pair_me=True), 999_999_990, 60.0)
+    assert list(arena.pairs((), 1_000_000_000)) == [], "nor is anybody paired after the end"
     with pytest.raises(Refused):
         arena.join(ada, Application(), 1_000_000_001, 60.0)
 
 
 def test_of_three_players_the_one_who_played_last_waits() -> None:
     ada, bob, cyd = Account("Ada", 0), Account("Bob", 0), Account("Cyd", 0)
-    arena = Arena("id", ArenaTerms("Quick", CLOCK), 0.0, 1e9)
+    arena = Arena("id", ArenaTerms("Quick", CLOCK), 1.0, 1e9)
     for account in (ada, bob, cyd):
         account.is_house = True
         arena.join(account, Application(), 0, 60.0)
+    assert list(arena.pairs((), 0)) == [], "before the start"
     assert set(*arena.pairs((), 1)) == {ada, bob}
     played = [ada, bob]
     for now_ms in range(10, 50, 10):

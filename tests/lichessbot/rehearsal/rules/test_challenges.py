@@ -125,6 +125,11 @@ def test_chess960_start_that_is_none_is_dropped(ada: Client, hal: Client) -> Non
     assert hal.challenge(ada, variant="chess960", fen=start)["initialFen"] == start
 
 
+def test_a_start_of_a_variant_that_has_but_one_is_dropped(ada: Client, hal: Client) -> None:
+    challenge = hal.challenge(ada, variant="atomic", fen=ENDGAME_FEN)
+    assert (challenge["variant"]["key"], challenge.get("initialFen")) == ("atomic", None)
+
+
 def test_from_position_with_the_ordinary_start_is_played_as_standard(ada: Client, hal: Client) -> None:
     game_id = start_game(hal, ada, variant="fromPosition", fen=ORDINARY_FEN)
     full = ada.game(game_id).next("gameFull")
@@ -342,10 +347,11 @@ def test_users_are_listed_in_the_order_of_the_request(ada: Client, bob: Client) 
 
 
 def test_challenges_are_listed_by_direction(ada: Client, hal: Client, bob: Client) -> None:
-    incoming, outgoing = hal.challenge(ada), ada.challenge(bob)
+    incoming, outgoing = [hal.challenge(ada), bob.challenge(ada)], [ada.challenge(bob), ada.challenge(hal)]
     listed = ada.get("/api/challenge").json()
-    assert [(it["id"], it["direction"]) for it in listed["in"]] == [(incoming["id"], "in")]
-    assert [(it["id"], it["direction"]) for it in listed["out"]] == [(outgoing["id"], "out")]
+    for direction, challenges in (("in", incoming), ("out", outgoing)):
+        found = [(it["id"], it["direction"]) for it in listed[direction]]
+        assert found == [(it["id"], direction) for it in challenges]
 
 
 def test_show_adds_the_full_id_once_accepted(ada: Client, hal: Client) -> None:

@@ -11,6 +11,8 @@ from lichessbot.rehearsal.rules.clock import Correspondence
 from lichessbot.rehearsal.rules.enums import CastlingSpelling, Color, Rule, Status, Variant
 from lichessbot.rehearsal.rules.errors import Refused
 from lichessbot.rehearsal.rules.game import MAX_PLIES
+from lichessbot.rehearsal.rules.repeats import Repeats
+from lichessbot.rehearsal.rules.setup import GameSetup
 from lichessbot.rehearsal.rules.timing import Timing
 from tests.engine.variants.test_walks import THEIR_BOARDS, expected_outcome
 from tests.lichessbot.rehearsal.rules.games import BLACK, HUMANS, SETUP, WHITE, game, states
@@ -301,6 +303,19 @@ def test_flag_is_a_draw_when_the_other_side_cannot_mate() -> None:
     it = game(fen="4k3/8/8/8/8/8/4P3/4KR2 w - - 0 1", moves=["f1f2", "e8e7"])
     (state,) = states(it.check_flag(60_000))
     assert (state.status, state.winner) == (Status.OUT_OF_TIME, None)
+
+
+@pytest.mark.parametrize(("setup", "is_repeated"), [(SETUP, True), (HUMANS, False)])
+def test_only_games_of_bots_count_as_repeated(setup: GameSetup, is_repeated: bool) -> None:
+    repeats = Repeats()
+    assert [repeats.note(game(setup, ["e2e4"])) for _ in range(2)] == [False, is_repeated]
+
+
+def test_the_clocks_stop_at_the_end() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    (state,) = states(it.resign(Color.BLACK, 5000))
+    assert (state.white_ms, state.black_ms) == (55_000, 60_000)
+    assert it.state(50_000) == state
 
 
 def test_a_flag_soon_after_a_restart_aborts_if_the_player_has_not_moved_since() -> None:
