@@ -16,7 +16,7 @@ from lichessbot.storage.store import Store
 
 ROWS = (
     "INSERT INTO account (single, url, id) VALUES (1, 'https://lichess.org', 'testbot')",
-    "INSERT INTO blocked_players (id, blocked_at) VALUES ('troll', 1)",
+    "INSERT INTO blocked_players (id, blocked_at) VALUES ('troll', 1), ('testbot', 2)",
     "INSERT INTO bot_games (id, opponent, speed, ours, began_at) VALUES ('a', 'rival', 'blitz', 1, 3)",
     "INSERT INTO bot_games (id, opponent, speed, ours, began_at) VALUES ('b', 'rival', 'blitz', 0, 4)",
     "INSERT INTO declines (opponent, terms, reason, declined_at) VALUES ('rival', '3+2 rated standard', 'later', 5)",
@@ -52,7 +52,7 @@ def records(tmp_path: Path) -> Iterator[StateReader]:
 def test_players_are_read_as_the_daemon_recorded_them(records: StateReader) -> None:
     assert (records.is_blocked("troll"), records.is_blocked("ada")) == (True, False)
     assert records.player_lists() == {"/list": OF_A_LIST}
-    assert set(records.players()) == {"ada", "rival", "troll", "villain", "knave"}
+    assert set(records.players()) == {"ada", "rival", "troll", "villain", "knave"}, "not our own account"
 
 
 def test_challenges_to_us_are_read(records: StateReader) -> None:
