@@ -27,8 +27,8 @@ def test_an_engine_is_started_once_and_again_after_its_death(inbox: Inbox, rude_
     try:
         first = engine.start(config)
         assert engine.start(config) is first
-        engine.search(config, search(1), 100)
         assert engine.process_id == pid_of(first)
+        engine.search(config, search(1), 100)
         assert isinstance(heard(inbox), EngineDied)
         assert engine.process_id is None, "another process may have the number by now"
         assert engine.start(config) is not first
