@@ -34,6 +34,12 @@ class Rehearsal:
         return {entry["fault"] for entry in self.fault_log}
 
     @property
+    def worst_delay_s(self) -> float:
+        """The longest time that a game needed to go on after a fault, if it did."""
+        delays_ms = [entry["delay_ms"] for entry in self.fault_log if entry["game"] and entry["delay_ms"] is not None]
+        return max(delays_ms, default=0) / 1000
+
+    @property
     def problems(self) -> list[str]:
         """What failed it beside its games, in words."""
         return re.findall(r"^problem: (?:the bot misbehaved: )?(.*)$", self.output, re.MULTILINE)

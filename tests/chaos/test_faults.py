@@ -17,7 +17,8 @@ from .trips import Trips, trips_to
 
 # A move is sent again after 0.3 s without an answer, which a busy machine can give in time.
 TIME_SCALE = "0.1"
-CLOCK = "18+1"                  # three minutes at that scale; the second is for the machine, which gets no faster
+CLOCK_S = 18                    # three minutes at that scale
+CLOCK = f"{CLOCK_S}+1"          # the increment is for the machine, which gets no faster
 
 LINES = (
     "line-doubled", "line-unknown", "line-not-json", "line-nulls", "clocks-zero", "challenge-lost", "start-lost",
@@ -77,4 +78,5 @@ def test_no_fault_alone_loses_a_game_or_makes_the_bot_misbehave(
         assert " 0 failed; " in run.output, run.output
     else:
         assert run.code == 0, run.output
+    assert run.worst_delay_s < CLOCK_S, "a fault that costs more would lose a game without an increment"
     assert run.struck == {label(name) for name in names}, run.output
