@@ -46,18 +46,18 @@ class YamlFile:
     def read(cls, path: Path) -> Self:
         """Read a file. Raises ConfigError if it cannot be read or is not YAML."""
         source = cls(str(path))
+        text = _read_text(path)
         try:
-            text = path.read_text(encoding="utf-8")
             root = yaml.compose(text, Loader=yaml.SafeLoader)
-        except OSError as error:
-            raise ConfigError([f"{path}: cannot be read: {error.strerror}"]) from error
-        except UnicodeDecodeError as error:
-            raise ConfigError([f"{path}: is not UTF-8 text (byte {error.start})"]) from error
-        except yaml.YAMLError as error:
+        except yaml.reader.ReaderError as error:
+            line = text.count("\n", 0, error.position) + 1
+            found = f"found the character {chr(error.character)!r}"
+            raise ConfigError([f"{path}:{line}: not YAML: expected printable text, {found}"]) from error
+        except yaml.MarkedYAMLError as error:
             raise ConfigError([f"{path}:{_yaml_problem(error)}"]) from error
         except RecursionError as error:
             raise ConfigError([f"{path}: is nested too deeply"]) from error
-        except (ValueError, OverflowError) as error:  # an escape that is no character, or a NUL in the file's name
+        except (ValueError, OverflowError) as error:  # an escape that is no character
             raise ConfigError([f"{path}: cannot be read: {error}"]) from error
         if isinstance(root, yaml.MappingNode):
             source.values = source._build(root, ())
@@ -178,17 +178,28 @@ _YAML_PROBLEMS = (
 _TEXT_IN_BRACES = re.compile(r":\s*(\{[^}\n]*\}|\[[^\]\n]*\])\s*[^\s,}\]#]")
 
 
-def _yaml_problem(error: yaml.YAMLError) -> str:
+def _read_text(path: Path) -> str:
+    """Return the text of a file. Raises ConfigError if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError([f"{path}: cannot be read: {error.strerror}"]) from error
+    except UnicodeDecodeError as error:
+        line, found = error.object.count(b"\n", 0, error.start) + 1, error.object[error.start]
+        raise ConfigError([f"{path}:{line}: is not UTF-8 text: found byte {found:#04x}"]) from error
+    except ValueError as error:  # a NUL in the file's name
+        raise ConfigError([f"{path}: cannot be read: {error}"]) from error
+
+
+def _yaml_problem(error: yaml.MarkedYAMLError) -> str:
     """Return `line: problem` on one line."""
-    if isinstance(error, yaml.MarkedYAMLError):
-        mark = error.problem_mark or error.context_mark
-        begun = f"line {error.context_mark.line + 1}" if error.context_mark else "the lines above"
-        said = f"{error.problem or ''} {error.context or ''}".strip()
-        plain = next((text.format(begun=begun) for known, text in _YAML_PROBLEMS if known in said), said)
-        if mark is not None and _TEXT_IN_BRACES.search(mark.get_snippet(indent=0, max_length=200) or ""):
-            plain = "a text that begins with { or [ must be in quotes"
-        return f"{mark.line + 1 if mark else 1}: not YAML: {plain}"
-    return f" not YAML: {str(error).splitlines()[0]}"
+    mark = error.problem_mark or error.context_mark
+    begun = f"line {error.context_mark.line + 1}" if error.context_mark else "the lines above"
+    said = f"{error.problem or ''} {error.context or ''}".strip()
+    plain = next((text.format(begun=begun) for known, text in _YAML_PROBLEMS if known in said), said)
+    if mark is not None and _TEXT_IN_BRACES.search(mark.get_snippet(indent=0, max_length=200) or ""):
+        plain = "a text that begins with { or [ must be in quotes"
+    return f"{mark.line + 1 if mark else 1}: not YAML: {plain}"
 
 
 class _Dumper(yaml.SafeDumper):

@@ -58,10 +58,8 @@ def test_a_password_in_an_address_is_not_repeated(file: Path, key: str, address:
     ("text", "problem"),
     [
         ("abort_time: 30\nabort_time: 40\n", "2: abort_time: is repeated; first in line 1"),
-        (
-            "challenge: {min_base: 60, max_base: 30}\n",
-            "1: challenge.min_base: expected at most max_base = 30, found 60",
-        ),
+        ("challenge: {min_base: 60, max_base: 30}\n",
+         "1: challenge.min_base: expected at most max_base = 30, found 60"),
         (
             "challenge:\n  only_bot: true\n  accept_bot: false\n",
             "2: challenge.only_bot: expected accept_bot to be true as well, found false",
@@ -123,6 +121,7 @@ def test_a_problem_is_one_line(file: Path, text: str, problem: str | None) -> No
             "abort_time: 30\n---\nabort_time: 31\n",
             "2: not YAML: a second document begins here: remove the line ---, or what is above or below it",
         ),
+        ('url: x\nproxy: "\a"\n', "2: not YAML: expected printable text, found the character '\\x07'"),
         ("url: @x\n", "1: not YAML: found a character that must be put in quotes"),
         ("greeting:\n  hello: {me} says hi\n", "2: not YAML: a text that begins with { or [ must be in quotes"),
         ("greeting: {hello: [me] hi}\n", "1: not YAML: a text that begins with { or [ must be in quotes"),
@@ -158,8 +157,8 @@ def test_a_placeholder_is_no_token(token: str) -> None:
 def test_a_missing_or_binary_file_is_one_line(file: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file"):
         load_config(file, WITH_TOKEN)
-    file.write_bytes(b"\xff\xfe")
-    with pytest.raises(ConfigError, match="is not UTF-8 text"):
+    file.write_bytes(b"abort_time: 30\nchat: b\xf6se\n")
+    with pytest.raises(ConfigError, match=r"config\.yml:2: is not UTF-8 text: found byte 0xf6$"):
         load_config(file, WITH_TOKEN)
 
 
