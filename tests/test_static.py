@@ -40,3 +40,10 @@ def test_pages_have_no_inline_code_and_no_outside_host(path: Path) -> None:
     text = path.read_text()
     assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:|https?:", text)
     assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", text))
+
+
+@pytest.mark.parametrize("path", [path for path in OURS if path.suffix == ".css"], ids=named)
+def test_text_is_as_large_as_the_browser_is_told_to_show_it(path: Path) -> None:
+    text = path.read_text()
+    assert re.findall(r"font(?:-size)?:[^;]*\dpx", text) == []
+    assert re.findall(r"@media [^{]*\dpx", text) == [], "what has room depends on the size of the text"
