@@ -101,11 +101,13 @@ def _ray(square: cython.int, file_step: cython.int, rank_step: cython.int, occup
     file: cython.int = (square & 7) + file_step
     rank: cython.int = (square >> 3) + rank_step
     squares: u64 = 0
+    reached: u64
     while 0 <= file <= 7 and 0 <= rank <= 7:
         if not rim and not (0 <= file + file_step <= 7 and 0 <= rank + rank_step <= 7):
             break
-        squares |= bit(rank * 8 + file)
-        if occupied & bit(rank * 8 + file):
+        reached = bit(rank * 8 + file)
+        squares |= reached
+        if occupied & reached:
             break
         file += file_step
         rank += rank_step
@@ -147,7 +149,7 @@ def _fill_sliders(diagonal: cython.bint, numbers: tuple, offset: cython.int) -> 
             product = occupied * number
             if not cython.compiled:
                 product &= ALL_SQUARES
-            index = offset + cython.cast(cython.int, product >> shift)
+            index = offset + (product >> shift)
             SLIDER_ATTACKS[index] = _walk(square, diagonal, occupied, True)
             occupied = (occupied - mask) & mask
             if occupied == 0:
