@@ -113,6 +113,10 @@ class History:
     """The statistics of one thread's searches, kept between the moves of a game."""
 
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Clear all statistics, for a new game."""
         if not cython.compiled:
             self.killers = [0] * (2 * MAX_PLY)
             self.butterfly = [0] * BUTTERFLY_SIZE
@@ -125,10 +129,7 @@ class History:
             self.four_plies_ago = [0] * (MAX_PLY + 2)
             self.pawn_offset = [0] * (MAX_PLY + 2)
             self.corrections = [0] * (2 * PARTS << CORRECTION_BITS)
-        self.clear()
-
-    def clear(self) -> None:
-        """Clear all statistics, for a new game."""
+            return
         index: cython.int
         for index in range(2 * MAX_PLY):
             self.killers[index] = 0
