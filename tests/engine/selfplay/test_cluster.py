@@ -30,17 +30,10 @@ from engine.selfplay.match import Match
 from engine.selfplay.selfplay import SelfplayPlan
 from engine.selfplay.worker_pool import run_parallel
 from tests.engine.nets import random_net
-from tests.engine.selfplay.test_worker_pool import die, fail, sleep, square
+from tests.engine.selfplay.tasks import die, fail, note, sleep, square
 
 WORKERS = 2
 DASK = (sys.executable, "-m", "dask")
-
-
-def note(folder: Path, number: int) -> int:
-    """Leave a file that says which process works at this number, and take a while."""
-    (folder / f"{number} {os.getpid()}").touch()
-    time.sleep(0.3)
-    return number
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,7 +1,6 @@
 """Tasks in several processes: answers, errors and early ends."""
 
 import multiprocessing
-import os
 import subprocess
 import sys
 import time
@@ -11,28 +10,7 @@ import pytest
 
 from engine.selfplay.cluster.address import WorkerKilled
 from engine.selfplay.worker_pool import run_parallel
-
-
-def square(number: int) -> int:
-    return number * number
-
-
-def fail(number: int) -> int:
-    raise ValueError(f"no {number}")
-
-
-def die(number: int) -> int:
-    os._exit(number)
-
-
-def sleep_aloud(seconds: int) -> int:
-    os.write(sys.stdout.fileno(), b"asleep\n")     # a whole line at once, whatever the other process writes
-    return sleep(seconds)
-
-
-def sleep(seconds: int) -> int:
-    time.sleep(seconds)
-    return seconds
+from tests.engine.selfplay.tasks import die, fail, sleep, square
 
 
 def test_every_task_is_answered_once() -> None:
@@ -64,7 +42,8 @@ def test_a_process_that_was_killed_is_one_line() -> None:
 
 
 def test_the_processes_end_with_a_parent_that_is_killed() -> None:
-    script = f"from {__name__} import sleep_aloud, run_parallel; list(run_parallel(sleep_aloud, [600, 600], 2))"
+    modules = "engine.selfplay.worker_pool as pool, tests.engine.selfplay.tasks as tasks"
+    script = f"import {modules}; list(pool.run_parallel(tasks.sleep_aloud, [600, 600], 2))"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         try:
