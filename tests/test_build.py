@@ -31,8 +31,11 @@ MODULES = {
 
 
 @pytest.fixture(scope="module")
-def translated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a build needs, with the C files but nothing compiled; a few small modules stand for all."""
+def failed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """What a build needs, after one that failed: with the C files but nothing compiled; and what that one said.
+
+    A few small modules stand for all.
+    """
     folder = tmp_path_factory.mktemp("checkout")
     (folder / "engine" / "core").mkdir(parents=True)
     for name in ("pyproject.toml", "README.md", "LICENSE", "engine/_build.py"):
@@ -41,13 +44,12 @@ def translated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "engine" / "core" / "__init__.py").touch()
     for name, text in MODULES.items():
         (folder / "engine" / "core" / name).write_text(text)
-    build(folder, FAILING_COMPILER)
-    return folder
+    return folder, build(folder, FAILING_COMPILER)
 
 
 @pytest.fixture
-def checkout(translated: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(translated, tmp_path / "checkout")
+def checkout(failed: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path) -> Path:
+    return shutil.copytree(failed[0], tmp_path / "checkout")
 
 
 def build(checkout: Path, compiler: str | None) -> subprocess.CompletedProcess[str]:
@@ -64,24 +66,26 @@ def build(checkout: Path, compiler: str | None) -> subprocess.CompletedProcess[s
     )
 
 
-def compiled_by_an_edit(checkout: Path, name: str, text: str) -> list[str]:
-    """Return the modules that are compiled after the file has changed."""
+def compiled_by_an_edit(checkout: Path, name: str, text: str, *removed: str) -> list[str]:
+    """Return the modules that are compiled after the file has changed, and others were removed."""
     before = {path: path.stat().st_mtime_ns for path in (checkout / BUILD / "lib").rglob("*.so")}
     (checkout / "engine" / "core" / name).write_text(text)
-    assert engine.edited_sources(checkout) == [f"engine/core/{name}"]
+    assert engine.edited_sources(checkout) == [f"engine/core/{it}" for it in (*removed, name)]
     assert build(checkout, QUICK_COMPILER).returncode == 0
     assert engine.edited_sources(checkout) == []
     return sorted(path.name.split(".")[0] for path, time in before.items() if path.stat().st_mtime_ns != time)
 
 
-@pytest.mark.parametrize("compiler", [FAILING_COMPILER, None], ids=["failing", "missing"])
-def test_a_failed_compile_fails_the_build_and_names_the_cure(checkout: Path, compiler: str | None) -> None:
-    answer = build(checkout, compiler)
-    assert answer.returncode != 0
-    last = answer.stderr.splitlines()[-1]
-    assert last.startswith("error: the chess engine could not be compiled")
-    assert "apt install gcc python3-dev" in last
-    assert not list((checkout / "engine").rglob("*.so"))
+def test_a_compiler_that_fails_or_is_missing_fails_the_build_which_names_the_cure(
+    failed: tuple[Path, subprocess.CompletedProcess[str]], checkout: Path
+) -> None:
+    for answer in (failed[1], build(checkout, None)):
+        assert answer.returncode != 0
+        last = answer.stderr.splitlines()[-1]
+        assert last.startswith("error: the chess engine could not be compiled")
+        assert "apt install gcc python3-dev" in last
+    for folder in (failed[0], checkout):
+        assert not list((folder / "engine").rglob("*.so"))
 
 
 def test_an_error_in_a_source_is_the_last_that_the_build_says(checkout: Path) -> None:
@@ -100,12 +104,11 @@ def test_an_edit_compiles_the_file_and_its_dependents_only(checkout: Path) -> No
     assert built == {"_cyutility", "leaf", "user", "tuned"}
     assert compiled_by_an_edit(checkout, "leaf.py", MODULES["leaf.py"] + "\n") == ["leaf"]
     assert compiled_by_an_edit(checkout, "leaf.pxd", MODULES["leaf.pxd"] + "\n") == ["leaf", "user"]
-    assert compiled_by_an_edit(checkout, "params.py", "MARGIN = 6\n") == ["tuned"]
     (checkout / "engine" / "core" / "user.py").touch()
     assert engine.edited_sources(checkout) == []
     (checkout / "engine" / "core" / "user.py").unlink()
     assert engine.edited_sources(checkout) == ["engine/core/user.py"]
-    assert build(checkout, QUICK_COMPILER).returncode == 0
+    assert compiled_by_an_edit(checkout, "params.py", "MARGIN = 6\n", "user.py") == ["tuned"]
     assert not list((checkout / "engine").rglob("user.*.so"))
 
 
