@@ -63,11 +63,13 @@ def folder(package: str) -> Path:
     return ROOT / package.replace(".", "/")
 
 
+@cache
 def module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def files(*patterns: str) -> list[Path]:
     return sorted(chain.from_iterable(ROOT.glob(pattern) for pattern in patterns))
 

@@ -36,9 +36,9 @@ def test_stop_before_go_and_go_while_searching_are_survived() -> None:
 
 
 def test_the_move_is_always_the_head_of_the_last_variation(session: Session) -> None:
-    """Also when a better first move was found in a depth that was cut short."""
+    """Also when a better first move was found in a depth that was cut short, as by two of these searches."""
     board = chess.Board()
-    for nodes in range(2000, 42000, 800):
+    for nodes in range(500, 8000, 150):
         session.say(f"position fen {board.fen()}")
         session.say(f"go nodes {nodes}")
         *infos, best = session.until("bestmove")
@@ -61,7 +61,9 @@ def test_an_infinite_search_keeps_its_move_until_stop(session: Session) -> None:
 def test_pondering_gives_its_move_soon_after_the_ponder_hit(session: Session) -> None:
     session.say("position startpos moves e2e4 e7e5")
     session.say("go ponder wtime 30000 btime 30000")
-    time.sleep(1.0)
+    session.until("info depth")
+    session.suspend(1.0)
+    time.sleep(0.2)
     session.say("isready")
     assert not any(line.startswith("bestmove") for line in session.until("readyok"))
     started = time.perf_counter()

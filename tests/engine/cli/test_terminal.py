@@ -171,7 +171,7 @@ def test_ctrl_c_works_even_if_it_does_not_interrupt_the_wait(start: Start) -> No
 )
 def test_ctrl_c_ends_long_work_behind_its_bar(start: Start, arguments: tuple[str, ...], shown: str) -> None:
     user = start(*arguments)
-    for _ in range(10):                # it has been at work for about a second
+    for _ in range(4):                 # it has been at work for a while
         user.expect(f"{shown}.*%")
     user.type("\x03")
     assert user.wait() == 130
