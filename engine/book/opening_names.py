@@ -58,16 +58,19 @@ def opening_of(moves: Sequence[str]) -> Opening | None:
     return Opening(*last[KEY_DIGITS + 1 :].rstrip("\n").split("\t"))
 
 
-def named_positions(plies: int) -> list[Board]:
-    """Return every position after this many plies all of which led to a position with a name."""
+def named_positions(first: int, last: int) -> list[Board]:
+    """Return every position after `first` to `last` plies, all of which led to a position with a name."""
     boards = [Board()]
-    for _ in range(plies):
+    named: list[Board] = []
+    for ply in range(1, last + 1):
         found: dict[str, Board] = {}
         for board in boards:
             for after in _named_after(board):
                 found.setdefault(_key_of(after), after)
         boards = list(found.values())
-    return boards
+        if ply >= first:
+            named += boards
+    return named
 
 
 def named_moves(board: Board) -> list[str]:

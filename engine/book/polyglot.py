@@ -11,6 +11,8 @@ from engine.core.move import DOUBLE_PUSH, flag_of, to_square
 from engine.core.pieces import KINDS, NO_PIECE, PAWN
 
 CASTLING, EN_PASSANT, WHITE_TO_MOVE = 768, 772, 780        # index of the first number of each
+# The format counts pieces as black pawn, white pawn, black knight, and so on up to the white king.
+FIRST_OF_PIECE = tuple(64 * (2 * (piece % KINDS) + (piece < KINDS)) for piece in range(2 * KINDS))
 
 
 def polyglot_key(board: Board) -> int:
@@ -24,7 +26,7 @@ def polyglot_key(board: Board) -> int:
     key = 0
     for square, piece in enumerate(pieces):
         if piece != NO_PIECE:
-            key ^= NUMBERS[64 * _polyglot_piece(piece) + square]
+            key ^= NUMBERS[FIRST_OF_PIECE[piece] + square]
     for right in range(4):
         if state["castling_rights"] >> right & 1:
             key ^= NUMBERS[CASTLING + right]
@@ -34,11 +36,6 @@ def polyglot_key(board: Board) -> int:
     if board.turn == WHITE:
         key ^= NUMBERS[WHITE_TO_MOVE]
     return key
-
-
-def _polyglot_piece(piece: int) -> int:
-    """Return 0 for a black pawn, 1 for a white pawn, 2 for a black knight, up to 11 for the white king."""
-    return 2 * (piece % KINDS) + (piece < KINDS)
 
 
 def _double_step(board: Board) -> int | None:

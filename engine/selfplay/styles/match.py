@@ -21,7 +21,7 @@ from engine.selfplay.ladder import OwnPlayer
 from engine.selfplay.styles.measures import WatchedGame
 from engine.selfplay.worker_pool import Workers, run_parallel
 
-OPENING_PLIES = (4, 5, 6)
+OPENING_PLIES = (4, 6)                  # from and to
 THREEFOLD = 3
 STYLE_OPENING_CP = 80                   # largest score of an opening that is played
 
@@ -39,12 +39,14 @@ class StyleMatch:
     def openings(self, count: int) -> list[str]:
         """Return the FENs of this many different openings that the judge thinks balanced, if there are so many."""
         judge = FixedNodesPlayer(self.evaluation, self.nodes)
-        boards = [board for plies in OPENING_PLIES for board in named_positions(plies)]
+        boards = named_positions(*OPENING_PLIES)
         random.Random(f"styles {self.seed}").shuffle(boards)
         found: list[str] = []
         for board in boards:
+            if len(found) == count:
+                break
             judge.new_game()
-            if len(found) < count and abs(judge.search(board.position).white_score) <= STYLE_OPENING_CP:
+            if abs(judge.search(board.position).white_score) <= STYLE_OPENING_CP:
                 found.append(board.fen())
         return found
 
