@@ -76,7 +76,7 @@ class Training:
         if first is not None:
             check_same_shape(first, settings)
             self.net.rows()[0][:] = memoryview(dequantise(with_threats(first, threats)))
-        self.best = array("f", self.net.rows()[0])
+        self.best = array("f", self.net.rows()[0].tobytes())
         self.checks: list[Check] = []
         self.step = 0
         self.seconds = 0.0                     # spent so far
@@ -119,7 +119,7 @@ class Training:
     def loss(self, weights: array[float]) -> float:
         """Return the mean squared error of these weights on the held-out games."""
         row = self.net.rows()[0]
-        kept = array("f", row)
+        kept = array("f", row.tobytes())
         row[:] = memoryview(weights)
         order = self._held_out_order
         error = self._sum_errors(self.data.held_out, order, 0, len(order), False)
@@ -127,7 +127,7 @@ class Training:
         return error / len(order)
 
     def _check(self, learnt: float) -> Check:
-        weights = array("f", self.net.rows()[0])
+        weights = array("f", self.net.rows()[0].tobytes())
         check = Check(self.step, learnt, self.loss(weights))
         if all(check.held_out < other.held_out for other in self.checks):
             self.best = weights
