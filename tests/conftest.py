@@ -5,9 +5,11 @@ import gc
 import logging
 import os
 import signal
-from collections.abc import Generator, Iterator
+import sys
+from collections.abc import Generator
 from contextlib import suppress
 from importlib import import_module
+from logging.handlers import BufferingHandler
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,9 @@ settings.load_profile("same")
 OF_THE_TERMINAL = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 # The servers of the tests, to which no proxy leads. pip, which some tests run, may need the proxy of the environment.
 WITHOUT_PROXY = "127.0.0.1,localhost"
+# What the event loops of embedded Lichesses could not handle during a test.
+_server_errors = BufferingHandler(sys.maxsize)
+_server_errors.setLevel(logging.ERROR)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,6 +59,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     Each imports all test files, but begins at another one; what it has not come to yet, it finds beside the sources.
     """
     gc.disable()
+    for name in ("asyncio", "uvicorn.error"):
+        logging.getLogger(name).addHandler(_server_errors)
     for name in OF_THE_TERMINAL:
         os.environ.pop(name, None)
     os.environ["TERM"] = "xterm-256color"
@@ -91,20 +98,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: order[item.path])
 
 
-@pytest.fixture(autouse=True)
-def _nobody_interrupts_a_long_test(request: pytest.FixtureRequest) -> None:
-    """It is not stuck because it takes minutes, and writing down what threads do while they run may crash Python."""
-    if request.node.get_closest_marker("long"):
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A long test is not stuck because it takes minutes, and writing down what threads do may crash Python."""
+    _server_errors.buffer.clear()
+    if item.get_closest_marker("long"):
         faulthandler.cancel_dump_traceback_later()
 
 
-@pytest.fixture(autouse=True)
-def _no_server_fails(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None, object, object]:
     """Fail a test whose embedded Lichess could not handle a request: its event loop only logs that."""
-    yield
-    records = [record for phase in ("setup", "call") for record in caplog.get_records(phase)]
-    errors = [it for it in records if it.name in ("asyncio", "uvicorn.error") and it.levelno >= logging.ERROR]
-    assert not errors, "\n".join(map(caplog.handler.format, errors))
+    errors = "\n".join(map(_server_errors.format, _server_errors.buffer))
+    result = yield
+    assert not errors, errors
+    return result
+
+
+@pytest.fixture
+def server_errors() -> BufferingHandler:
+    """The errors of embedded Lichesses so far, for tests to forget which mean them."""
+    return _server_errors
 
 
 @pytest.fixture(scope="session")

@@ -20,21 +20,16 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(autouse=True)
-def _state_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A daemon that is told nothing else keeps its records in a folder for this test, which is not made before."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / f"state{next(_numbers)}"))
+def _untouched_by_other_tests(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one test leaves behind is nothing to the next one.
+
+    A daemon that is told nothing else keeps its records in a folder for this test, which is not made before. The log
+    tells of a bug that repeats ever more seldom, and other tests have met the same one. What a test has recorded is on
+    the disk once the store is closed, however slow the disk is.
+    """
+    monkeypatch.setenv("XDG_STATE_HOME", f"{tmp_path_factory.getbasetemp()}/state{next(_numbers)}")
     monkeypatch.delenv("STATE_DIRECTORY", raising=False)
-
-
-@pytest.fixture(autouse=True)
-def _no_bug_was_met_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log tells of a bug that repeats ever more seldom, and other tests have met the same one."""
     monkeypatch.setattr("lichessbot.log.event_log._crashes", Counter())
-
-
-@pytest.fixture(autouse=True)
-def _all_is_written_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test has recorded is on the disk once the store is closed, however slow the disk is."""
     monkeypatch.setattr("lichessbot.storage.store.CLOSE_WAITS_AT_MOST", timedelta(seconds=60))
 
 

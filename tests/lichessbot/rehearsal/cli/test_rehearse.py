@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 from dataclasses import replace
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def test_a_bug_of_the_embedded_lichess_is_a_failure(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
+    server_errors: BufferingHandler,
 ) -> None:
     async def broken(_site: object, _request: object) -> None:
         raise KeyError("a bug")
@@ -121,7 +122,7 @@ def test_a_bug_of_the_embedded_lichess_is_a_failure(
     output = capsys.readouterr().out
     assert "problem: the embedded Lichess failed: KeyError: 'a bug'" in output.splitlines()
     assert "0 failed" in output
-    caplog.clear()  # for this test it was meant
+    server_errors.buffer.clear()  # for this test it was meant
 
 
 def test_a_file_in_a_folder_without_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,8 @@
 """The server's thread: what its own code raises is noted, whoever called it."""
 
 import asyncio
+from logging.handlers import BufferingHandler
 
-import pytest
 import requests
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -22,7 +22,7 @@ def _lose_a_connection() -> None:
 
 
 def test_what_requests_and_callbacks_raise_is_noted_and_lost_connections_are_not(
-    caplog: pytest.LogCaptureFixture,
+    server_errors: BufferingHandler,
 ) -> None:
     with RehearsalServer() as server:
         assert requests.get(f"{server.site.url}/api/user/nobody").status_code == 404
@@ -33,4 +33,4 @@ def test_what_requests_and_callbacks_raise_is_noted_and_lost_connections_are_not
             server.call(lambda callback=callback: asyncio.get_running_loop().call_soon(callback))
         server.call(lambda: None)
         assert server.failures == ["KeyError: 'a request'", "ValueError: a callback"]
-    caplog.clear()  # for this test it was meant
+    server_errors.buffer.clear()  # for this test it was meant
