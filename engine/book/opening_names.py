@@ -55,7 +55,7 @@ def opening_of(moves: Sequence[str]) -> Opening | None:
     if not named:
         return None
     last = max(named, key=lambda line: plies[line[:KEY_DIGITS]])
-    return Opening(*last[KEY_DIGITS + 1 :].rstrip("\n").split("\t"))
+    return Opening(*last[KEY_DIGITS + 1 :].split("\t"))
 
 
 def named_positions(first: int, last: int) -> list[Board]:
@@ -95,9 +95,8 @@ def _keys() -> frozenset[str]:
     return frozenset(line[:KEY_DIGITS] for line in _lines())
 
 
-def _lines() -> Iterator[str]:
-    with gzip.open(NAMES, "rt", encoding="utf-8") as file:
-        yield from file
+def _lines() -> list[str]:
+    return gzip.decompress(NAMES.read_bytes()).decode().splitlines()
 
 
 def compiled(rows: Iterable[str]) -> Iterator[str]:
