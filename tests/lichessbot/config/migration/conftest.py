@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -22,13 +23,18 @@ def translated(tmp_path: Path) -> Translator:
         old.write_text(text, encoding="utf-8")
         found = translate_file(old)
         written = write(found, "old.yml")
-        assert yaml.safe_load(written) == found.values, "the file says what was translated"
+        assert read(written) == found.values, "the file says what was translated"
         new.write_text(written, encoding="utf-8")
         loaded = load_config(new, WITH_TOKEN)
         assert loaded.warnings == ()
         return found, loaded
 
     return translator
+
+
+def read(text: str) -> Any:
+    """Return the values of a YAML file, by the reader in C if PyYAML has it, which takes a tenth of the time."""
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def left_out(found: Translation) -> dict[str, str]:

@@ -17,6 +17,7 @@ from lichessbot.config.base import in_yaml
 from lichessbot.config.loader import is_botlis, problems_of
 from lichessbot.config.migration import translate, write
 from lichessbot.config.yaml_file import YamlFile
+from tests.lichessbot.config.migration.conftest import read
 from tests.lichessbot.config.migration.old_files import BOTLI, LICHESS_BOT, UNTIL_AUGUST_2023, UNTIL_MAY_2026
 
 OLD = {
@@ -112,9 +113,9 @@ def test_whatever_a_value_is_the_result_loads(program: str, data: st.DataObject)
         except (TypeError, LookupError):
             continue  # inside a section that was replaced
     if program == "lichess-bot" or is_botlis(values):
-        result(values)
         found = translate(YamlFile("old.yml", values), Path())
-        assert yaml.safe_load(write(found, "old.yml")) == found.values
+        assert problems_of(found.values, Path()) == []
+        assert read(write(found, "old.yml")) == found.values
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_whatever_a_value_is_the_result_loads(program: str, data: st.DataObject)
 def test_a_fraction_or_infinity_becomes_the_nearest_number(key: str, asked: str, now: int) -> None:
     values = changed(old("lichess-bot"), tuple(key.split(".")), yaml.safe_load(asked))
     found = translate(YamlFile("old.yml", values), Path())
-    written = yaml.safe_load(write(found, "old.yml"))
+    written = read(write(found, "old.yml"))
     assert reduce(lambda section, name: section[name], key.split("."), written) == now
     assert [(it.key, it.now) for it in found.changed] == [(key, now)]
     assert key not in {it.key for it in found.left_out}
@@ -172,7 +173,7 @@ def test_a_number_that_is_no_switch_is_left_out_as_it_is_in_the_file() -> None:
 
 @pytest.mark.parametrize("odd", ["\n", "\r", "\x85", "\xa0", "\u2028", "\u2029", "\u3000", "\ufeff"], ids=ascii)
 def test_a_text_of_the_operator_is_written_so_that_it_is_read_unchanged(odd: str) -> None:
-    values = {section: deepcopy(old("lichess-bot")[section]) for section in ("engine", "greeting")}
+    values: dict[str, Any] = {"engine": {"uci_options": {}, "polyglot": {"book": {}}}, "greeting": {}}
     for text in (odd, f"a{odd}b", f"{odd * 2}a {odd} b", f"a{odd}", f"Grüße 🙂, {'so long ' * 15}{odd}b"):
         values["greeting"]["hello"] = text
         values["engine"]["uci_options"][text] = text
