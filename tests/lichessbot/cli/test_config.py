@@ -276,15 +276,20 @@ INVALID = (
 )
 
 
+@pytest.fixture(scope="module")
+def the_schema() -> dict[str, Any]:
+    return schema()
+
+
 @pytest.mark.parametrize("text", [*VALID, *INVALID, LICHESS_BOT])
-def test_the_schema_accepts_what_the_loader_accepts(text: str) -> None:
+def test_the_schema_accepts_what_the_loader_accepts(text: str, the_schema: dict[str, Any]) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    found = list(jsonschema.Draft7Validator(schema()).iter_errors(yaml.safe_load(text)))
+    found = list(jsonschema.Draft7Validator(the_schema).iter_errors(yaml.safe_load(text)))
     assert bool(found) is (text in INVALID), found
 
 
-def test_the_example_fits_the_schema() -> None:
+def test_the_example_fits_the_schema(the_schema: dict[str, Any]) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     example = yaml.safe_load((Path(__file__).parents[3] / "config.example.yml").read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator.check_schema(schema())
-    assert list(jsonschema.Draft7Validator(schema()).iter_errors(example)) == []
+    jsonschema.Draft7Validator.check_schema(the_schema)
+    assert list(jsonschema.Draft7Validator(the_schema).iter_errors(example)) == []

@@ -73,7 +73,7 @@ def bench() -> Iterator[Bench]:
 
 @pytest.fixture
 def analysed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Have reviews done at once, and return the ids of the games that were reviewed."""
+    """Have reviews done at once, without an engine, and return the ids of the games that were reviewed."""
     done: list[str] = []
 
     def analyse(game: GameRecord, *_: object, before_each: Callable[[], None]) -> object:
@@ -82,6 +82,7 @@ def analysed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return reviewed()
 
     monkeypatch.setattr(module, "analyse", analyse)
+    monkeypatch.setattr(module, "review_engine", lambda *_: SimpleNamespace(close=lambda: None))
     return done
 
 
@@ -154,18 +155,19 @@ def test_the_end_of_the_daemon_drops_reviews(bench: Bench, analysed: list[str]) 
 
 
 def test_a_failed_review_costs_no_other(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, analysed: list[str]
 ) -> None:
     bench.reviewer.give_way(core_is_free=True)
-    monkeypatch.setattr(module, "_LONGEST_S", -1.0)
-    bench.over(id="slow0001")
-    deadline = time.monotonic() + PATIENCE_S
-    while "review.failed" not in caplog.text:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_LONGEST_S", -1.0)
+        bench.over(id="slow0001")
+        deadline = time.monotonic() + PATIENCE_S
+        while "review.failed" not in caplog.text:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
     bench.over()
     assert bench.report().game_id == GAME.id
+    assert analysed == [GAME.id]
 
 
 def test_too_many_reviews_are_not_queued(bench: Bench, caplog: pytest.LogCaptureFixture, analysed: list[str]) -> None:
