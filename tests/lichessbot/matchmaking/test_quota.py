@@ -29,8 +29,8 @@ USED_UP = "You played 64 games against other bots today, please wait before chal
 class Books:
     """A quota with its games."""
 
-    def __init__(self, folder: Path) -> None:
-        self.store = Store(Database(folder))
+    def __init__(self, store: Store) -> None:
+        self.store = store
         self.bot_games = BotGames(self.store)
         self.quota = Quota(self.bot_games, self.store, Timeouts())
         self._number = 0
@@ -46,7 +46,7 @@ class Books:
 
 @pytest.fixture
 def books(tmp_path: Path) -> Iterator[Books]:
-    books = Books(tmp_path)
+    books = Books(Store(Database(tmp_path)))
     yield books
     books.close()
 
@@ -137,7 +137,7 @@ def test_what_lichess_allows_and_for_how_long_not_is_learnt_from_its_refusal(tmp
     assert books.quota.in_words(config(), NOW) == f"0 of 64 bot games, resumes {resumes}"
     assert [limit.name for limit in books.quota.limits(config(), NOW) if limit.is_used_up] == ["bot games"]
     books.close()
-    again = Books(tmp_path)
+    again = Books(Store(Database(tmp_path)))
     assert again.quota.most_bot_games(config(), NOW) == 64
     assert again.quota.bot_game_at(config(), NOW) == NOW + 3 * HOUR_S
     again.close()
@@ -149,7 +149,7 @@ def test_a_number_that_lichess_said_long_ago_is_no_longer_believed(tmp_path: Pat
     assert books.quota.most_bot_games(config(), resumes + 6 * DAY_S) == 64
     assert books.quota.most_bot_games(config(), resumes + 8 * DAY_S) == 100
     books.close()
-    again = Books(tmp_path)
+    again = Books(Store(Database(tmp_path)))
     assert again.quota.most_bot_games(config(), resumes + 8 * DAY_S) == 100
     again.quota.rate_limited(RateLimited(timedelta(hours=3), "Enough.", BOT_GAMES), resumes + 8 * DAY_S)
     assert again.quota.most_bot_games(config(), resumes + 8 * DAY_S) == 100
@@ -184,7 +184,7 @@ def test_challenges_stay_within_the_credits_of_a_day_in_which_humans_cost_five(t
         books.quota.count_challenge(f"bot{number}", NOW + 100 + number, is_bot=True)
     assert books.quota.challenge_at(config(), NOW + HOUR_S) == NOW + DAY_S
     books.close()
-    again = Books(tmp_path)
+    again = Books(Store(Database(tmp_path)))
     assert again.quota.challenge_at(config(), NOW + HOUR_S) == NOW + DAY_S
     assert again.quota.challenge_at(config(), NOW + DAY_S) == NOW + DAY_S
     again.close()
@@ -201,11 +201,19 @@ def test_games_are_counted_once_and_known_after_a_restart(tmp_path: Path, books:
     books.bot_games.add(game)
     books.bot_games.add(game)
     books.close()
-    again = Books(tmp_path)
+    again = Books(Store(Database(tmp_path)))
     assert again.bot_games.since(NOW - 1) == [game]
     assert again.bot_games.latest("rival", "blitz") == game
     assert again.bot_games.latest("rival", "bullet") is None
     again.close()
+
+
+@pytest.fixture(scope="module")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store that was empty when it was opened, which is all that is read from it."""
+    store = Store(Database(tmp_path_factory.mktemp("books")))
+    yield store
+    store.close()
 
 
 @given(
@@ -215,13 +223,12 @@ def test_games_are_counted_once_and_known_after_a_restart(tmp_path: Path, books:
     now=st.floats(0, 2 * DAY_S),
 )
 def test_at_the_moment_it_names_there_is_room_in_every_window(
-    tmp_path_factory: pytest.TempPathFactory, moments: list[float], most: int, share: int, now: float
+    empty_store: Store, moments: list[float], most: int, share: int, now: float
 ) -> None:
-    books = Books(tmp_path_factory.mktemp("books"))
+    books = Books(empty_store)
     settings = config(bot_games_per_day=most, bot_games_for_challengers=share)
     books.play(*(NOW + moment for moment in moments if moment <= now))
     at = books.quota.challenge_at(settings, NOW + now)
     assert at >= NOW + now
     if at < math.inf:
         assert books.quota.bot_games_used(at + 0.001) < most
-    books.close()
