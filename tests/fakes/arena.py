@@ -24,6 +24,7 @@ from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import GameEnded, GameStarted, SiteEvent
 from tests.fakes import forked
+from tests.fakes.rude_engine import POLITE_ENGINE
 from tests.processes import marked
 
 PATIENCE_S = 90.0   # a busy machine may be slow; only a failure waits so long
@@ -38,6 +39,8 @@ abort_time: {abort_time}
 challenge: {{concurrency: {concurrency}, max_increment: 180, max_base: 10800{rules}}}
 engine: {{hash_mb: 1, depth: {depth}, move_overhead_ms: 30{engine}}}
 """
+# The key of an engine that only has to start.
+IDLE_ENGINE = f"command: [{', '.join(POLITE_ENGINE)}]"
 ENDED_BY_THE_RULES = {Status.MATE, Status.STALEMATE, Status.DRAW}
 
 

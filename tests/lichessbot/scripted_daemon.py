@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.fakes import forked
+from tests.fakes.rude_engine import POLITE_ENGINE
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 PATIENCE_S = 60.0
@@ -20,8 +20,6 @@ TOKEN = "lip_secret0123456789"
 TIME_SCALE = "0.2"
 EVENTS = "/api/stream/event"
 ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
-# Which engine plays does not matter here, and ours takes ten times as long to start.
-POLITE_ENGINE = (sys.executable, "-I", "-S", str(Path(__file__).parents[1] / "fakes" / "rude_engine.py"), "polite")
 STANDARD = {"key": "standard", "name": "Standard"}
 
 

@@ -19,7 +19,7 @@ from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.storage.tables import Table
-from tests.fakes.arena import Arena
+from tests.fakes.arena import IDLE_ENGINE, Arena
 
 TOKEN = "lip_0123456789abcdef"
 CONFIG = """\
@@ -229,7 +229,7 @@ def test_the_journal_is_read_by_its_unit(folder: Path, monkeypatch: pytest.Monke
 
 def test_a_report_beside_a_running_daemon_holds_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with RehearsalServer() as server, closing(Arena(server, tmp_path)) as arena:
-        arena.configure("notify: {command: [touch, told], on: [game_won]}\n")
+        arena.configure("notify: {command: [touch, told], on: [game_won]}\n", engine=IDLE_ENGINE)
         arena.start()
         monkeypatch.setenv("LICHESS_BOT_TOKEN", arena.token)
         monkeypatch.chdir(tmp_path)

@@ -11,6 +11,7 @@ from lichessbot.cli.main import main
 from lichessbot.config import Config, load_config
 from lichessbot.storage.database import FILE_NAME, LOCK_NAME
 from lichessbot.uci.machine import Machine
+from tests.fakes.arena import IDLE_ENGINE
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 from tests.lichessbot.machines import UNKNOWN_MACHINE
 
@@ -181,7 +182,8 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     (tmp_path / "blocked").write_text("villain\nrival until 2099-12-31\n")
     (tmp_path / "one").write_text("villain\n")
     lists = "challenge: {block_list_files: [blocked, one, missing]}\nnotify: {command: [sh, -c, 'echo Oh no; exit 3']}"
-    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{hash_mb: 2}}\n{lists}\n")
+    engine = f"engine: {{hash_mb: 2, {IDLE_ENGINE}}}"
+    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\n{engine}\n{lists}\n")
     monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
     monkeypatch.setattr(Machine, "detect", lambda: Machine(4, 80))
     scopes = "bot:play,challenge:read,challenge:write"
@@ -218,7 +220,7 @@ def test_what_others_cannot_find_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     config = tmp_path / "config.yml"
-    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{hash_mb: 1}}\n")
+    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{{IDLE_ENGINE}}}\n")
     monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
     token = {"userId": "testbot", "scopes": "bot:play,challenge:read,challenge:write", "expires": None}
     lichess.answer("/api/token/test", Reply(body={"lip_good": token}))
@@ -239,7 +241,7 @@ def test_files_that_keep_the_records_out_are_named(
     state = tmp_path / "state"
     (state / name).mkdir(parents=True)  # for root no file is read-only
     config = tmp_path / "config.yml"
-    config.write_text(f"url: {lichess.url}\nstate_dir: {state}\nengine: {{hash_mb: 1}}\n")
+    config.write_text(f"url: {lichess.url}\nstate_dir: {state}\nengine: {{{IDLE_ENGINE}}}\n")
     monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
     main(["check", "--config", str(config)])
     told = capsys.readouterr().out

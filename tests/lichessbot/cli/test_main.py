@@ -15,6 +15,7 @@ from lichessbot.cli.options import TIME_SCALE_VARIABLE, records_folder
 from lichessbot.config import load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from tests.fakes import forked
+from tests.fakes.arena import IDLE_ENGINE
 
 TOKEN = "lip_secret0123456789"
 PYTHON = (sys.executable, "-P")
@@ -153,7 +154,7 @@ def test_the_start_line_says_how_the_engine_runs(tmp_path: Path) -> None:
 
 def test_a_reader_that_goes_away_ends_a_command_quietly(tmp_path: Path) -> None:
     environment = {**os.environ, TOKEN_VARIABLE: "lip_good"}
-    (tmp_path / "config.yml").write_text("url: http://127.0.0.1:9\nstate_dir: state\n")
+    (tmp_path / "config.yml").write_text(f"url: http://127.0.0.1:9\nstate_dir: state\nengine: {{{IDLE_ENGINE}}}\n")
     command = [sys.executable, "-P", "-m", "lichessbot", "check", "--config", str(tmp_path / "config.yml")]
     reading, writing = os.pipe()
     os.close(reading)

@@ -17,25 +17,24 @@ from lichessbot.rehearsal.rules.accounts import BOT_SCOPES
 from lichessbot.rehearsal.rules.enums import Scope
 from lichessbot.rehearsal.rules.teams import Team
 from lichessbot.timeouts import Timeouts
-from tests.fakes.arena import PATIENCE_S, Arena
+from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena
 
 
 def test_check_reports_success_and_the_policies(arena: Arena) -> None:
     arena.bot.bio = "Plays."
-    done = arena.tell("check")
+    done = arena.tell("check", "--strict")
     assert done.returncode == 0, done.stdout
     assert "ready to play" in done.stdout
     assert "the token of testbot is valid and has all scopes" in done.stdout
     assert "TestBot is a BOT account" in done.stdout
     assert f"the engine ({describe_build()}) plays" in done.stdout
     assert "would play up to 4 games at once" in done.stdout
-    assert arena.tell("check", "--strict").returncode == 0
 
 
 def test_check_reports_folders_that_cannot_be_written_to(arena: Arena) -> None:
     arena.bot.bio = "Plays."
     (arena.folder / "notes").write_text("no folder")
-    arena.configure("pgn_directory: notes/games\n")
+    arena.configure("pgn_directory: notes/games\n", engine=IDLE_ENGINE)
     done = arena.tell("check")
     assert done.returncode == 0, "the bot plays all the same"
     assert "\nok    records are kept in " in done.stdout
@@ -51,6 +50,7 @@ def test_check_reports_folders_that_cannot_be_written_to(arena: Arena) -> None:
 def test_check_names_everything_that_is_wrong(arena: Arena) -> None:
     arena.bot.title = None
     arena.token = arena.site.accounts.issue_token(arena.bot, frozenset({Scope.BOT_PLAY}))
+    arena.configure(engine=IDLE_ENGINE)
     done = arena.tell("check")
     assert done.returncode == 1
     assert "the token lacks the scopes challenge:read, challenge:write" in done.stdout
@@ -60,6 +60,7 @@ def test_check_names_everything_that_is_wrong(arena: Arena) -> None:
 
 def test_check_recognises_an_unknown_token(arena: Arena) -> None:
     arena.token = "lip_unknown"
+    arena.configure(engine=IDLE_ENGINE)
     done = arena.tell("check")
     assert done.returncode == 1
     assert "does not know the token" in done.stdout

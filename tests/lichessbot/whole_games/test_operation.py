@@ -25,7 +25,7 @@ from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.timeouts import Timeouts
-from tests.fakes.arena import PATIENCE_S, Arena, held
+from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena, held
 from tests.fakes.service_manager import ListeningManager
 
 
@@ -117,6 +117,7 @@ def test_a_daemon_older_than_its_records_does_not_start(arena: Arena, is_copied:
         file = Database(arena.folder / "state", migrations)
         file.read("SELECT 1")
         file.close()
+    arena.configure(engine=IDLE_ENGINE)
     run = arena.tell("run")
     assert run.returncode == 2
     assert "newer version" in run.stderr

@@ -9,7 +9,7 @@ from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, Variant
 from lichessbot.rehearsal.server.game_session import GameSession
-from tests.fakes.arena import Arena, judge
+from tests.fakes.arena import IDLE_ENGINE, Arena, judge
 from tests.fakes.oracle import Manner, Oracle, favourites
 from tests.lichessbot.move_sources.test_local import book
 
@@ -181,7 +181,8 @@ def test_a_damaged_book_is_logged_and_fails_the_check_and_costs_no_game(arena: A
 
 def test_a_server_that_is_down_fails_only_a_strict_check(arena: Arena, oracle: Oracle) -> None:
     oracle.manner = Manner.FAILING
-    configure(arena, f", online_moves: {{explorer_url: {oracle.url}, lichess_opening_explorer: {{enabled: true}}}}")
+    server = f"online_moves: {{explorer_url: {oracle.url}, lichess_opening_explorer: {{enabled: true}}}}"
+    configure(arena, f", {IDLE_ENGINE}, {server}")
     checked = arena.tell("check")
     assert "note  lichess_opening_explorer does not answer: 500" in checked.stdout
     assert checked.returncode == 0, checked.stdout
