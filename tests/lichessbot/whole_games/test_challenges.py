@@ -10,7 +10,7 @@ from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, Unlimited
 from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, ColorChoice, DeclineReason, Variant
 from lichessbot.rehearsal.rules.timing import Timing
-from tests.fakes.arena import PATIENCE_S, Arena, judge
+from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena, judge
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 QUICKLY = 0.25      # a challenge then waits for a slot for 3 s
@@ -22,10 +22,10 @@ def timing() -> Timing:
     return Timing(tick_s=1.0, challenge_expiry_s=2 * PATIENCE_S)
 
 
-def take_the_only_slot(arena: Arena, rules: str = "", time_scale: float = PATIENTLY) -> Account:
+def take_the_only_slot(arena: Arena, rules: str = "", time_scale: float = PATIENTLY, engine: str = "") -> Account:
     """Start a game whose opponent never moves."""
     arena.time_scale = time_scale
-    arena.configure(concurrency=1, depth=2, abort_time=600, rules=rules)
+    arena.configure(concurrency=1, depth=2, abort_time=600, rules=rules, engine=engine)
     arena.start()
     sleeper = arena.player("Sleeper", None)
     arena.challenge(sleeper, color=ColorChoice.WHITE, base_s=600)
@@ -88,7 +88,7 @@ def test_a_queued_challenge_that_times_out_is_declined_and_takes_no_slot(arena: 
 
 
 def test_a_signal_declines_queued_challenges(arena: Arena) -> None:
-    take_the_only_slot(arena)
+    take_the_only_slot(arena, engine=IDLE_ENGINE)
     waiting = wait_for_a_slot(arena, arena.player("Greedy"))
     arena.signal(signal.SIGTERM)
     arena.until(lambda: arena.decline_reason(waiting) is DeclineReason.LATER)
@@ -203,7 +203,7 @@ def test_a_rematch_is_a_challenge_like_any_other_and_we_offer_none(arena: Arena)
 def test_explain_shows_a_challenge_while_the_daemon_runs(
     arena: Arena, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sleeper = take_the_only_slot(arena, "max_rating: 2000")
+    sleeper = take_the_only_slot(arena, "max_rating: 2000", engine=IDLE_ENGINE)
     strong = arena.challenge(arena.player("Strong", rating=2001))
     arena.until(lambda: arena.decline_reason(strong) is DeclineReason.GENERIC)
     taken = arena.started[0].game.setup.id

@@ -22,7 +22,7 @@ from lichessbot.rehearsal.rules.enums import (
     Status,
     Variant,
 )
-from tests.fakes.arena import BOT, PATIENCE_S, Arena, Ponderer, SlowOpponent, held, judge
+from tests.fakes.arena import BOT, IDLE_ENGINE, PATIENCE_S, Arena, Ponderer, SlowOpponent, held, judge
 
 PATIENTLY = 20.0        # Lichess has a minute for each answer
 CASTLING_START = FROM_POSITION_FENS[0]
@@ -186,6 +186,7 @@ def test_a_killed_daemon_finds_its_games_and_plays_on(arena: Arena) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to one thread")
 def test_a_signal_that_does_not_interrupt_the_wait_is_noticed(arena: Arena) -> None:
     """One that comes just before a wait is like one that another thread gets: nothing ends the wait."""
+    arena.configure(engine=IDLE_ENGINE)
     arena.start()
     arena.until(lambda: "events.open" in arena.log())
     time.sleep(0.5)
@@ -272,6 +273,7 @@ def test_a_game_whose_opponent_never_moves_is_aborted(arena: Arena, color: Color
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_idle_daemon_leaves_at_the_first_signal(arena: Arena, number: signal.Signals) -> None:
+    arena.configure(engine=IDLE_ENGINE)
     arena.start()
     arena.signal(number)
     assert arena.wait_for_exit() == 0
@@ -319,6 +321,7 @@ def test_the_second_signal_leaves_at_once_and_the_game_can_be_resumed(arena: Are
 
 def test_an_account_that_is_no_bot_ends_the_daemon(arena: Arena) -> None:
     arena.bot.title = None
+    arena.configure(engine=IDLE_ENGINE)
     arena.spawn()
     assert arena.wait_for_exit() == 3
     assert arena.logged("lichessbot upgrade")
@@ -326,6 +329,7 @@ def test_an_account_that_is_no_bot_ends_the_daemon(arena: Arena) -> None:
 
 def test_a_token_without_the_scope_ends_the_daemon(arena: Arena) -> None:
     arena.token = arena.site.accounts.issue_token(arena.bot, frozenset({Scope.CHALLENGE_WRITE}))
+    arena.configure(engine=IDLE_ENGINE)
     arena.spawn()
     assert arena.wait_for_exit() == 3
     assert arena.logged("Missing scope")

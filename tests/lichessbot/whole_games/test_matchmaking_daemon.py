@@ -27,7 +27,7 @@ from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from tests.fakes import variant_engine
-from tests.fakes.arena import PATIENCE_S, Arena
+from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena
 
 # The waits for Lichess are a tenth: a minute of the config lasts 6 s, a challenge stays open for 2.5 s.
 SCALE = 0.1
@@ -35,7 +35,7 @@ CONFIG = """\
 url: {url}
 state_dir: state
 challenge: {{concurrency: {concurrency}, variants: [standard]}}
-engine: {{hash_mb: 1, depth: 2, move_overhead_ms: 30}}
+engine: {{hash_mb: 1, depth: 2, move_overhead_ms: 30{engine}}}
 abort_time: 600
 matchmaking: {matchmaking}
 """
@@ -56,10 +56,10 @@ class SeekingArena(Arena):
             self.made.append(happening.challenge)
         super()._note(happening)
 
-    def seek(self, *, concurrency: int = 1, **keys: object) -> None:
+    def seek(self, *, concurrency: int = 1, engine: str = "", **keys: object) -> None:
         keys = {"allow_matchmaking": True, "challenge_timeout": 1, "challenge_initial_time": [60]} | keys
-        text = CONFIG.format(url=self.site.url, concurrency=concurrency, matchmaking=json.dumps(keys))
-        (self.folder / "config.yml").write_text(text)
+        values = {"concurrency": concurrency, "engine": engine and f", {engine}", "matchmaking": json.dumps(keys)}
+        (self.folder / "config.yml").write_text(CONFIG.format(url=self.site.url, **values))
 
     def rival(self, name: str, policy: AnswerPolicy, opponent: type[GreedyOpponent] = GreedyOpponent) -> Account:
         account = self.player(name, None, title="BOT")
@@ -175,7 +175,7 @@ def test_a_challenge_that_is_declined_or_not_answered_is_reported(seeking: Seeki
 
 
 def test_a_blocked_player_is_not_challenged(seeking: SeekingArena) -> None:
-    seeking.seek(allow_matchmaking=False)
+    seeking.seek(allow_matchmaking=False, engine=IDLE_ENGINE)
     config = seeking.folder / "config.yml"
     config.write_text(config.read_text().replace("challenge: {", "challenge: {block_list: [Rude], "))
     seeking.start()
@@ -221,7 +221,7 @@ def test_a_challenged_player_is_played_even_if_all_slots_are_taken(seeking: Seek
 
 
 def test_a_correspondence_challenge_stays_open_after_the_command(seeking: SeekingArena) -> None:
-    seeking.seek(allow_matchmaking=False)
+    seeking.seek(allow_matchmaking=False, engine=IDLE_ENGINE)
     seeking.start()
     seeking.rival("Deaf", AnswerPolicy(ignores=True))
     code, lines = told(seeking, "challenge", "Deaf", "--days", "2")
@@ -382,11 +382,9 @@ def test_a_running_daemon_is_told_of_a_tournament_entered_by_a_command(seeking: 
 
 def test_an_arena_whose_variant_the_engine_does_not_play_is_not_joined(seeking: SeekingArena) -> None:
     crazyhouse, atomic = (open_arena(seeking, variant=variant) for variant in (Variant.CRAZYHOUSE, Variant.ATOMIC))
-    seeking.seek(allow_matchmaking=False)
+    seeking.seek(allow_matchmaking=False, engine=f"command: [{sys.executable}, {variant_engine.__file__}, few]")
     config = seeking.folder / "config.yml"
-    command = f"command: [{sys.executable}, {variant_engine.__file__}, few]"
-    text = config.read_text().replace("engine: {", f"engine: {{{command}, ")
-    config.write_text(f"{text}tournaments: [{{id: {crazyhouse}}}, {{id: {atomic}}}]\n")
+    config.write_text(f"{config.read_text()}tournaments: [{{id: {crazyhouse}}}, {{id: {atomic}}}]\n")
     seeking.start()
     seeking.until(lambda: f"tournament.joined tournament={atomic}" in seeking.log())
     plays = "standard, chess960, atomic, horde"

@@ -73,6 +73,7 @@ def test_a_reload_of_an_invalid_file_keeps_the_old_one(arena: Arena) -> None:
 
 
 def test_reloaded_limits_count_for_the_next_challenge(arena: Arena) -> None:
+    arena.configure(engine=IDLE_ENGINE)
     arena.start()
     config = arena.folder / "config.yml"
     config.write_text(config.read_text().replace("max_base: 10800", "max_base: 60"))
@@ -104,6 +105,7 @@ def test_games_are_left_when_the_grace_is_over(arena: Arena) -> None:
 
 
 def test_a_second_daemon_names_the_first_and_exits(arena: Arena) -> None:
+    arena.configure(engine=IDLE_ENGINE)
     arena.start()
     second = arena.tell("run")
     assert second.returncode == 1
@@ -212,6 +214,7 @@ def test_an_outage_of_lichess_does_not_stop_the_watchdog(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is told")
 def test_running_as_root_gives_a_warning(arena: Arena) -> None:
+    arena.configure(engine=IDLE_ENGINE)
     arena.start()
     assert arena.logged("WARNING root note=")
 

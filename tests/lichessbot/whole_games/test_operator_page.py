@@ -16,7 +16,7 @@ from lichessbot.control.client import ask
 from lichessbot.control.commands import ControlCommand
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice
 from lichessbot.rehearsal.rules.timing import Timing
-from tests.fakes.arena import PATIENCE_S, Arena, judge
+from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena, judge
 from tests.fakes.ports import free_port
 
 PEST = "Pest"  # never moves by itself
@@ -165,6 +165,7 @@ def test_a_daemon_goes_on_without_its_page_if_the_port_is_taken(arena: Arena) ->
 
 def test_run_serves_the_page_for_one_start_and_refuses_to_show_it_to_the_world(arena: Arena) -> None:
     port = free_port()
+    arena.configure(engine=IDLE_ENGINE)
     arena.run_options = ("--status", f"127.0.0.1:{port}")
     arena.start()
     assert Browser(port).get("/healthz")[0] == 200
