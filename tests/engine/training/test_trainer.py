@@ -37,6 +37,12 @@ def data(folder: Path) -> Data:
     return load(sorted(folder.glob("*.shard")), 10**6)
 
 
+@pytest.fixture(scope="module")
+def few(folder: Path) -> Data:
+    """Half of the data, for tests in which nothing need be learnt."""
+    return load(sorted(folder.glob("*.shard"))[:2], 10**6)
+
+
 @pytest.mark.parametrize(
     ("buckets", "threats", "unit_cp"), [(1, 1, 400.0), (8, 1, 400.0), (8, 1, 250.0), (8, 8, 400.0)]
 )
@@ -72,25 +78,25 @@ def test_training_fits_a_small_set(data: Data) -> None:
     assert training.loss(training.best) == min(check.held_out for check in checks) < 0.5 * before
 
 
-def test_the_same_seed_and_threads_give_the_same_net(data: Data) -> None:
+def test_the_same_seed_and_threads_give_the_same_net(few: Data) -> None:
     nets = []
     for settings in (SETTINGS, SETTINGS, replace(SETTINGS, seed=2)):
-        training = Training(data, replace(settings, epochs=1))
+        training = Training(few, replace(settings, epochs=1))
         list(training.run())
         nets.append(training.best)
     assert nets[0] == nets[1] != nets[2]
 
 
-def test_a_resumed_training_ends_like_an_uninterrupted_one(data: Data, tmp_path: Path) -> None:
+def test_a_resumed_training_ends_like_an_uninterrupted_one(few: Data, tmp_path: Path) -> None:
     settings = replace(SETTINGS, epochs=2)
-    whole = Training(data, settings)
+    whole = Training(few, settings)
     list(whole.run())
-    half = Training(data, settings)
+    half = Training(few, settings)
     checks = half.run()
     for _ in range(3):
         next(checks)
     half.save(tmp_path / "checkpoint")
-    rest = Training(data, settings)
+    rest = Training(few, settings)
     assert rest.resume(tmp_path / "checkpoint")
     list(rest.run())
     assert rest.checks == whole.checks
@@ -98,21 +104,21 @@ def test_a_resumed_training_ends_like_an_uninterrupted_one(data: Data, tmp_path:
     assert rest.net.rows()[0] == whole.net.rows()[0]
 
 
-def test_a_checkpoint_of_another_training_is_ignored(data: Data, tmp_path: Path) -> None:
-    training = Training(data, SETTINGS)
+def test_a_checkpoint_of_another_training_is_ignored(few: Data, tmp_path: Path) -> None:
+    training = Training(few, SETTINGS)
     next(training.run())
     training.save(tmp_path / "checkpoint")
-    assert not Training(data, replace(SETTINGS, seed=9)).resume(tmp_path / "checkpoint")
-    assert not Training(replace(data, origin="other"), SETTINGS).resume(tmp_path / "checkpoint")
-    assert not Training(data, SETTINGS).resume(tmp_path / "none")
+    assert not Training(few, replace(SETTINGS, seed=9)).resume(tmp_path / "checkpoint")
+    assert not Training(replace(few, origin="other"), SETTINGS).resume(tmp_path / "checkpoint")
+    assert not Training(few, SETTINGS).resume(tmp_path / "none")
 
 
-def test_a_training_may_continue_with_other_threads(data: Data, tmp_path: Path) -> None:
+def test_a_training_may_continue_with_other_threads(few: Data, tmp_path: Path) -> None:
     settings = replace(SETTINGS, epochs=2, threads=1)
-    whole, half = Training(data, settings), Training(data, settings)
+    whole, half = Training(few, settings), Training(few, settings)
     next(half.run())
     half.save(tmp_path / "checkpoint")
-    rest = Training(data, replace(settings, threads=3))
+    rest = Training(few, replace(settings, threads=3))
     assert rest.resume(tmp_path / "checkpoint")
     expected, found = list(whole.run()), half.checks + list(rest.run())
     assert [check.step for check in found] == [check.step for check in expected]
@@ -120,21 +126,21 @@ def test_a_training_may_continue_with_other_threads(data: Data, tmp_path: Path) 
 
 
 def test_a_training_that_replaces_another_says_so(
-    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    few: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings, output = replace(SETTINGS, epochs=1), tmp_path / "new.net"
-    training = Training(data, settings)
+    training = Training(few, settings)
     next(training.run())
     for other, says_so in ((replace(settings, seed=9), True), (settings, False)):
         training.save(tmp_path / "new.net.checkpoint")
-        train_network(data, other, output, replace=True)
+        train_network(few, other, output, replace=True)
         assert ("begins anew: the checkpoint is of other" in capsys.readouterr().out) is says_so
 
 
 @pytest.mark.parametrize("kept", [0, 20, -3, -4])
-def test_a_damaged_checkpoint_is_named(kept: int, data: Data, tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_named(kept: int, few: Data, tmp_path: Path) -> None:
     """A power cut can leave an empty or a short file."""
-    training, checkpoint = Training(data, SETTINGS), tmp_path / "checkpoint"
+    training, checkpoint = Training(few, SETTINGS), tmp_path / "checkpoint"
     training.save(checkpoint)
     checkpoint.write_bytes(checkpoint.read_bytes()[:kept])
     with pytest.raises(InvalidRecord, match="checkpoint is damaged: remove it to start over"):
@@ -142,17 +148,17 @@ def test_a_damaged_checkpoint_is_named(kept: int, data: Data, tmp_path: Path) ->
 
 
 def test_training_can_start_from_a_network(
-    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    few: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = random_net(3, 32, 8, threats=8)
-    training = Training(data, SETTINGS, first)
+    training = Training(few, SETTINGS, first)
     assert training.best == dequantise(first)
     next(training.run())
     training.save(tmp_path / "checkpoint")
-    assert Training(data, SETTINGS, first).resume(tmp_path / "checkpoint")
+    assert Training(few, SETTINGS, first).resume(tmp_path / "checkpoint")
     for other in (None, random_net(4, 32, 8, threats=8)):
-        assert not Training(data, SETTINGS, other).resume(tmp_path / "checkpoint")
-    card = train_network(data, replace(SETTINGS, epochs=1), tmp_path / "second.net", first)
+        assert not Training(few, SETTINGS, other).resume(tmp_path / "checkpoint")
+    card = train_network(few, replace(SETTINGS, epochs=1), tmp_path / "second.net", first)
     assert card.begun_with == first.name == "random 3"
     assert "held out, random 3, with whose weights it begins: 0." in capsys.readouterr().out
 
@@ -238,9 +244,9 @@ def test_early_stopping(data: Data) -> None:
 
 
 @pytest.mark.parametrize("buckets", [1, 8])
-def test_the_written_network_matches_the_trained_one(data: Data, buckets: int) -> None:
+def test_the_written_network_matches_the_trained_one(few: Data, buckets: int) -> None:
     settings = replace(SETTINGS, epochs=2, buckets=buckets)
-    training = Training(data, settings)
+    training = Training(few, settings)
     list(training.run())
     net = quantise(training.best, settings, "small")
     assert training.loss(dequantise(net)) == pytest.approx(training.loss(training.best), rel=0.02)
@@ -251,8 +257,8 @@ def test_the_written_network_matches_the_trained_one(data: Data, buckets: int) -
     assert abs(slow_score(net, sample.board, sample.black_to_move) - output_cp) < 15
 
 
-def test_every_weight_fits_the_file(data: Data) -> None:
-    training = Training(data, replace(SETTINGS, epochs=2, rate=1.0, decay=0.0))
+def test_every_weight_fits_the_file(few: Data) -> None:
+    training = Training(few, replace(SETTINGS, epochs=2, rate=1.0, decay=0.0))
     list(training.run())
     weights = training.net.rows()[0].tolist()
     bias, output_bias = training.net.bias, training.net.output_bias
@@ -306,10 +312,10 @@ def test_games_of_standard_chess_and_of_a_variant_are_not_mixed(tmp_path: Path) 
 
 
 def test_a_network_comes_with_card_and_curve(
-    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    few: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "small.net"
-    card = train_network(data, replace(SETTINGS, epochs=2), output)
+    card = train_network(few, replace(SETTINGS, epochs=2), output)
     assert net_file.read(output).name == "small"
     assert card.losses.as_written == pytest.approx(card.losses.held_out, rel=0.02)
     assert '"positions"' in card_path(output).read_text()
