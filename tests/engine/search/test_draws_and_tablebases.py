@@ -22,7 +22,7 @@ def play(position: Position, *texts: str) -> None:
 
 def leads_back_by_trial(position: Position, keys: list[int]) -> bool:
     """Return whether any legal move leads to one of these positions."""
-    for move in legal_moves(position):
+    for move in legal_moves(position) if keys else ():
         position.push(move)
         key = position.state()["key"]
         position.pop(move)
@@ -31,9 +31,8 @@ def leads_back_by_trial(position: Position, keys: list[int]) -> bool:
     return False
 
 
-def shuffling_move(position: Position, played: list[str], rng: random.Random) -> str | None:
-    """Return a legal move, often the reverse of the side's last move."""
-    texts = [uci_text(move) for move in legal_moves(position)]
+def shuffling_move(texts: list[str], played: list[str], rng: random.Random) -> str | None:
+    """Return one of these moves, often the reverse of the side's last move."""
     back = played[-2][2:4] + played[-2][:2] if len(played) > 1 else ""
     if back in texts and rng.random() < 0.5:
         return back
@@ -52,10 +51,11 @@ def test_an_upcoming_repetition_is_found_exactly_when_there_is_one(start: Start)
         root = position.state()["height"]
         keys, played = [position.state()["key"]], list[str]()
         for _ in range(30):
-            text = shuffling_move(position, played, rng)
+            moves = {uci_text(move): move for move in legal_moves(position)}
+            text = shuffling_move(list(moves), played, rng)
             if text is None:
                 break
-            play(position, text)
+            position.push(moves[text])
             played.append(text)
             keys.append(position.state()["key"])
             reversible = max(1, len(keys) - 1 - position.state()["halfmove_clock"])
