@@ -33,7 +33,7 @@ print(json.dumps([values["trapped"], begun, evaluate(position) - untuned]))
 
 def test_a_new_term_starts_at_zero_until_it_is_tuned(tmp_path: Path) -> None:
     source = Path(engine.__file__).parent
-    shutil.copytree(source, tmp_path / "engine", ignore=shutil.ignore_patterns("*.so", "*.c", "__pycache__"))
+    shutil.copytree(source, tmp_path / "engine", ignore=shutil.ignore_patterns("*.so", "*.c"))
     for name, edits in EDITS.items():
         path = tmp_path / "engine" / "evaluation" / name
         text = path.read_text()
