@@ -6,11 +6,10 @@ names of mistakes. They were fitted to Stockfish's centipawns. Sides are `white`
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from math import exp
-from typing import Final
+from typing import Final, NamedTuple
 
 _SIDES: Final = ("white", "black")
 _CHANCES_PER_CP: Final = 0.00368208
@@ -45,8 +44,7 @@ class Judgement(Enum):
         return self.value[2]
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(NamedTuple):
     """The score of a position from White's view: centipawns, or full moves to mate (negative: White is mated).
 
     On the board that shows the mate, `mate` is 1 or -1 for the side that gave it.

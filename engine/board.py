@@ -5,8 +5,8 @@ Both spellings of castling are accepted everywhere: king takes rook (e1h1) and k
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from engine.core.bitboard import parse_square, square_name
 from engine.core.draws import FIFTY_MOVES_PLIES, cannot_win, is_insufficient_material, repetition_count
@@ -55,8 +55,7 @@ class Ending(StrEnum):
     FIVEFOLD_REPETITION = "fivefold repetition"
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The end of a game; `winner` is 'white', 'black', or None for a draw."""
 
     ending: Ending

@@ -20,9 +20,9 @@ Unless a name says otherwise, moves are UCI text, scores are centipawns, and tim
 import os
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from engine import accuracy
 from engine.board import Board, Ending, InvalidMove, Outcome
@@ -142,8 +142,7 @@ def own_book() -> Book | None:
         return None
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """The static evaluation by terms.
 
     `score_cp` is White's view. Each of `terms` holds White's midgame and endgame values, then Black's, in centipawns

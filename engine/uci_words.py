@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.search.time_manager import Limits
 
@@ -65,8 +64,7 @@ def parse_choice(name: str, text: str, choices: tuple[str, ...]) -> str:
     return text.lower()
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """An option: its type as UCI describes it, and a function of its name and a text that returns a valid value."""
 
     kind: str

@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.board import Board, InvalidMove
 from engine.book.polyglot import polyglot_key
@@ -42,16 +43,14 @@ class InvalidBook(ValueError):
     """The file is not a Polyglot book; the message says why."""
 
 
-@dataclass(frozen=True)
-class BookMove:
+class BookMove(NamedTuple):
     """A move, spelt as the board that was asked for spells it, and its weight."""
 
     move: str
     weight: int
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """An entry as in the file; `move` may be illegal or no move at all."""
 
     key: int

@@ -12,9 +12,9 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.board import Board
 from engine.book.polyglot import polyglot_key
@@ -26,8 +26,7 @@ MOVE_NUMBER = re.compile(r"\d+\.+")
 UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError)   # what a missing or damaged file raises
 
 
-@dataclass(frozen=True)
-class Opening:
+class Opening(NamedTuple):
     """An opening's ECO code, such as B90, and its name."""
 
     eco: str

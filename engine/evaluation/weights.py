@@ -9,8 +9,8 @@ CONTRIBUTING.md says how to add a term.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import cython
 from cython.cimports.engine.core.pieces import KINDS, KING
@@ -39,8 +39,7 @@ class Group(StrEnum):
     TEMPO = "tempo"
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """A run of weights that belong together: `size` of them from `first` on."""
 
     name: str

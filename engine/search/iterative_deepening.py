@@ -4,10 +4,10 @@ Reports by callback. (chessprogramming wiki: Iterative Deepening, Aspiration Win
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from threading import Event
+from typing import NamedTuple
 
 from engine.core import params
 from engine.core.score import INFINITE, MAX_PLY, mate_distance
@@ -26,8 +26,7 @@ class Bound(StrEnum):
     UPPER = "upperbound"           # at most this
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A variation and its score, as in `score.py`: centipawns for the side to move, or a mate."""
 
     score: int
@@ -35,8 +34,7 @@ class Line:
     bound: Bound = Bound.EXACT
 
 
-@dataclass(frozen=True)
-class Iteration:
+class Iteration(NamedTuple):
     """The result of one line at one depth, the best line being number 1; not final if the score is a bound."""
 
     number: int
@@ -47,8 +45,7 @@ class Iteration:
     time_ms: int
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """The root moves to search, the number of lines to report, and the limits.
 
     `complete`: `moves` holds all legal moves. `patient`: use all the time, even if the move is clear.

@@ -5,9 +5,9 @@ must not know who asks.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event, Thread
+from typing import NamedTuple
 
 from engine.board import Board
 from engine.core.score import DRAW, INFINITE, MATE, TABLEBASE_WIN, mate_distance
@@ -27,8 +27,7 @@ EARLY_STOP_NODES = 1000                 # most nodes of the search after an earl
 TABLEBASE_SCORES = {2: TABLEBASE_WIN, -2: -TABLEBASE_WIN}      # by WDL; the rest is drawn
 
 
-@dataclass(frozen=True)
-class SearchReport:
+class SearchReport(NamedTuple):
     """The result of one depth, with scores from the side to move's view; `line` 1 is the best of several.
 
     Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None. A depth
@@ -52,8 +51,7 @@ class SearchReport:
     pv: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class CurrentMove:
+class CurrentMove(NamedTuple):
     """The root move that a long search has come to; `number` 1 is the first at its depth."""
 
     depth: int
@@ -61,8 +59,7 @@ class CurrentMove:
     number: int
 
 
-@dataclass(frozen=True)
-class SearchResult:
+class SearchResult(NamedTuple):
     """The move to play, None if there is no legal move; the expected reply; the last report, if any.
 
     `late_ms` is the time by which the move missed the hard deadline, as on a busy machine.
@@ -237,7 +234,7 @@ class RunningSearch:
         moves = {self._board.spell(move): move for move in self._task.moves}
         self._root_report = report.among(moves)
         kept = [moves[move] for move in self._root_report.worth_searching()]
-        self._task = replace(self._task, moves=kept, complete=self._task.complete and len(kept) == len(moves))
+        self._task = self._task._replace(moves=kept, complete=self._task.complete and len(kept) == len(moves))
         if report.has_distances:
             for search in (self._search, *self._helpers):
                 search.prober.disable()

@@ -7,7 +7,7 @@ The soft deadline, adapted after each depth, decides whether another depth begin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import cython
 
@@ -27,8 +27,7 @@ CLOCK_PERIOD = cython.declare(cython.int, 1024)     # nodes between two checks o
 UNLIMITED_NODES = 1 << 62
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """The limits of UCI's `go`: times in milliseconds, None for no such limit.
 
     `mate_in`: stop at a mate in this many moves or fewer. `ponder`: ignore time limits until the ponder hit.
@@ -68,7 +67,7 @@ def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
     """
     if limits.move_time_ms is not None:
         budget = max(LEAST_US, limits.move_time_ms * 500, (limits.move_time_ms - overhead_ms) * 1000)
-        budget = min(budget, deadlines_us(replace(limits, move_time_ms=None), white, overhead_ms)[1])
+        budget = min(budget, deadlines_us(limits._replace(move_time_ms=None), white, overhead_ms)[1])
         return budget, budget
     remaining, increment = limits.clock_of(white)
     if limits.infinite or remaining is None:

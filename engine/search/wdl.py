@@ -7,8 +7,8 @@ standard chess. The model does not hold for variants, in which far fewer games a
 (chessprogramming wiki: Pawn Advantage, Win Percentage, and Elo)
 """
 
-from dataclasses import dataclass
 from math import exp
+from typing import NamedTuple
 
 from engine.core import params
 from engine.core.score import winner
@@ -17,8 +17,7 @@ HALF_BOARD = 16                    # pieces
 MIN_LIMIT_CP, MAX_LIMIT_CP = 200.0, 10_000.0
 
 
-@dataclass(frozen=True)
-class Wdl:
+class Wdl(NamedTuple):
     """Chances of the side to move in thousandths; together 1000."""
 
     win: int
@@ -26,8 +25,7 @@ class Wdl:
     loss: int
 
 
-@dataclass(frozen=True)
-class WdlModel:
+class WdlModel(NamedTuple):
     """The numbers of the model, in centipawns. Scores are compressed so that none exceeds `limit_cp`.
 
     With 16 pieces on the board a compressed score of `even_cp` wins half the games, and `spread_cp` is one logistic

@@ -12,11 +12,11 @@ import stat
 import struct
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import groupby
 from math import comb, prod
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.core.pieces import KINDS, KING, PAWN, PIECE_LETTERS
 
@@ -50,8 +50,7 @@ class Kind(Enum):
         return bytes.fromhex("71e8235d" if self is Kind.WDL else "d7660ca5")
 
 
-@dataclass(frozen=True)
-class Endgame:
+class Endgame(NamedTuple):
     """The material of a file: `pieces` has one number from 0 to 11 for each piece, kings included."""
 
     name: str
@@ -91,8 +90,7 @@ class Endgame:
         return 3 if list(counts.values()).count(1) >= 3 else 2
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """The positions with one side to move and, with pawns, with the leading pawn on one file (a to d).
 
     `groups` holds, for each group of pieces numbered together, its size and the factor of its number. The fields
@@ -130,8 +128,7 @@ class Section:
         return 0 if self.flags & CONSTANT else 6 * (-(-self.size >> self.index_bits))
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(NamedTuple):
     """A whole file. Section `file * sides + side` stands at that index; `start` holds the file's first bytes."""
 
     endgame: Endgame
@@ -287,7 +284,7 @@ class _Reader:
         flags = header[at]
         if flags & CONSTANT:
             self._at += 2
-            return replace(section, flags=flags, constant=header[at + 1] if self._kind is Kind.WDL else 0)
+            return section._replace(flags=flags, constant=header[at + 1] if self._kind is Kind.WDL else 0)
         block_bits, index_bits, more_sizes, blocks, longest, shortest = struct.unpack_from("<BBBIBB", header, at + 1)
         possible = 1 <= shortest <= longest <= MAX_CODE_BITS
         if not possible or not 1 <= index_bits <= MAX_CODE_BITS or block_bits > MAX_BLOCK_BITS:
@@ -298,8 +295,8 @@ class _Reader:
         if self._at > len(header):
             raise InvalidTable("the file ends too early")
         patterns = header[at + 12 + 2 * lengths : at + 12 + 2 * lengths + 3 * symbols]
-        section = replace(
-            section, flags=flags, block_bits=block_bits, index_bits=index_bits, shortest=shortest,
+        section = section._replace(
+            flags=flags, block_bits=block_bits, index_bits=index_bits, shortest=shortest,
             lowest=tuple(lowest), patterns=patterns, blocks=blocks, sizes=blocks + more_sizes,
         )
         if not all(0 <= base < 1 << 64 for base in section.bases):
@@ -308,7 +305,7 @@ class _Reader:
 
     def _read_maps(self, sections: list[Section]) -> list[Section]:
         """Read the maps of the DTZ sections that have any: four lists each."""
-        mapped = [replace(it, maps=self._read_map(it.flags)) if it.flags & MAPPED else it for it in sections]
+        mapped = [it._replace(maps=self._read_map(it.flags)) if it.flags & MAPPED else it for it in sections]
         self._skip_to_even()
         return mapped
 
@@ -331,14 +328,14 @@ class _Reader:
         placed = []
         at = self._at
         for section in sections:
-            placed.append(replace(section, index_at=at))
+            placed.append(section._replace(index_at=at))
             at += section.index_bytes
         for number, section in enumerate(placed):
-            placed[number] = replace(section, sizes_at=at)
+            placed[number] = section._replace(sizes_at=at)
             at += 2 * section.sizes
         for number, section in enumerate(placed):
             at = at + 63 & ~63
-            placed[number] = replace(section, data_at=at)
+            placed[number] = section._replace(data_at=at)
             at += section.blocks << section.block_bits
         if at > self._file_size:
             raise InvalidTable(f"a file of {self._file_size} bytes is cut: its header describes {at}")

@@ -9,9 +9,8 @@ side's is found by trying moves. This is plain Python, for positions on the boar
 import resource
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from engine.board import Board
 from engine.core.draws import FIFTY_MOVES_PLIES, has_repeated, repetition_count
@@ -46,8 +45,7 @@ class MissingTable(LookupError):
     """No usable file holds the position, or it is too late to look."""
 
 
-@dataclass(frozen=True)
-class TableMove:
+class TableMove(NamedTuple):
     """A legal move and its result for the side that makes it.
 
     `wdl` is 2 for a win to -2 for a loss, given the fifty-move clock; 1 and -1 are draws by the fifty-move rule.
@@ -59,8 +57,7 @@ class TableMove:
     dtz: int
 
 
-@dataclass(frozen=True)
-class TableReport:
+class TableReport(NamedTuple):
     """All legal moves, the best first. Without distances, `wdl` holds only while the fifty-move clock is low."""
 
     moves: tuple[TableMove, ...]
@@ -75,7 +72,7 @@ class TableReport:
 
     def among(self, moves: Collection[str]) -> "TableReport":
         """Return the same report restricted to these moves, of which at least one must be legal."""
-        return replace(self, moves=tuple(it for it in self.moves if it.move in moves))
+        return self._replace(moves=tuple(it for it in self.moves if it.move in moves))
 
     def best(self) -> list[str]:
         """Return the quickest wins, all draws, or the longest losses."""

@@ -6,7 +6,6 @@ Lines, results of searches and the end of the input arrive as events on one queu
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from queue import Queue
@@ -108,8 +107,7 @@ class PlaySession:
             limits = player.limits
             if game.clock is not None:
                 left_s, increment_ms = game.clock.both_s(), round(game.clock.control.increment_s * 1000)
-                limits = replace(
-                    limits,
+                limits = limits._replace(
                     white_time_ms=round(left_s["white"] * 1000),
                     black_time_ms=round(left_s["black"] * 1000),
                     white_increment_ms=increment_ms,

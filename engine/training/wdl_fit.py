@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from math import inf, log
 
 from engine.search.wdl import WdlModel
@@ -67,7 +67,7 @@ def cross_entropy(model: WdlModel, counts: Counts) -> float:
 def fit(data: Data) -> WdlFit:
     """Return the most likely model."""
     counts = count(data.training)
-    numbers = list(astuple(FIRST))
+    numbers = list(FIRST)
     steps = [FIRST_STEP_CP] * len(numbers)
     least = cross_entropy(FIRST, counts)
     while max(map(abs, steps)) >= LAST_STEP_CP:

@@ -1,8 +1,8 @@
 """The variants by name."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from engine.core.fen import STARTING_FEN
 from engine.variants.antichess import AntichessPosition
@@ -17,8 +17,7 @@ from engine.variants.variant_position import VariantPosition
 ONE = range(1, 2)
 
 
-@dataclass(frozen=True)
-class Variant:
+class Variant(NamedTuple):
     """A variant and what is not in its positions: names, and which set-ups are valid.
 
     `key` is its name in the API of Lichess, `uci` its value of UCI_Variant, `name` what people and PGN call it. `kings`

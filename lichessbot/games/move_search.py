@@ -338,7 +338,7 @@ class Pondering:
         if not expected.legal_moves():
             return None
         self._latest_id, self._is_answered = search_id, False
-        self._search = Search.of(search_id, expected, replace(limits, ponder=True))
+        self._search = Search.of(search_id, expected, limits._replace(ponder=True))
         return self._search
 
     def still_possible(self, moves: tuple[str, ...]) -> bool:

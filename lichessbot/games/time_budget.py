@@ -143,8 +143,8 @@ class GameClock:
         if not self.timed:
             return limits
         if self.colour is Colour.WHITE:
-            return replace(limits, white_time_ms=(limits.white_time_ms or 0) + self.state.winc)
-        return replace(limits, black_time_ms=(limits.black_time_ms or 0) + self.state.binc)
+            return limits._replace(white_time_ms=(limits.white_time_ms or 0) + self.state.winc)
+        return limits._replace(black_time_ms=(limits.black_time_ms or 0) + self.state.binc)
 
     def covers(self, limits: Limits, now: float) -> bool:
         """Return whether our clock still shows what a ponder search was told: our move may have left late."""

@@ -313,7 +313,7 @@ class UciEngine:
         ours = "white_time_ms" if search.white_to_move else "black_time_ms"
         time_ms = getattr(search.limits, ours)
         reduced = {} if time_ms is None else {ours: max(1, time_ms - self._overhead_ms)}
-        return replace(search, limits=replace(search.limits, **reduced))
+        return replace(search, limits=search.limits._replace(**reduced))
 
     def _introduce(self) -> None:
         """Set the options after the engine has listed them.

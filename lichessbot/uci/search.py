@@ -43,7 +43,7 @@ class Search:
 
     def without_ponder(self) -> Self:
         """Return a ponder search as an ordinary one."""
-        return replace(self, limits=replace(self.limits, ponder=False))
+        return replace(self, limits=self.limits._replace(ponder=False))
 
     @property
     def white_to_move(self) -> bool:

@@ -5,7 +5,7 @@ rating a skill has is measured (`calibration.py`); `level_of` looks the skill of
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 from engine.search.levels.calibration import RATED
 
@@ -13,8 +13,7 @@ USUAL_TENSION = 3                  # attacked pieces in a usual position of a ga
 PRACTISED_FROM = 450               # skill of a player who has learnt the basic mates
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(NamedTuple):
     """A player of limited strength.
 
     Up to `FULL_SEARCH_FROM` it thinks with a small search of its own; beyond it the engine's full search plays, with
@@ -35,8 +34,7 @@ class Level:
     def hurried(self, hurry: float) -> "Level":
         """Return the level in a hurry: 0 is all the time that the player wants, 1 is none."""
         more = 1 + hurry / 2
-        return replace(
-            self,
+        return self._replace(
             plies=max(1.0, self.plies - hurry / 2),
             blindness=self.blindness * more,
             capture_blindness=self.capture_blindness * more,
@@ -47,12 +45,11 @@ class Level:
     def in_complexity(self, tension: int) -> "Level":
         """Return the level where this many pieces are attacked: the more, the more quiet moves are overlooked."""
         more = 1 + (tension - USUAL_TENSION) / 10
-        return replace(self, blindness=self.blindness * more, misjudgement_cp=self.misjudgement_cp * more)
+        return self._replace(blindness=self.blindness * more, misjudgement_cp=self.misjudgement_cp * more)
 
     def practised(self) -> "Level":
         """Return the level against a bare king: practised, without errors, and looking further."""
-        return replace(
-            self,
+        return self._replace(
             plies=self.plies + 1.5,
             blindness=0.0,
             capture_blindness=0.0,
@@ -63,7 +60,7 @@ class Level:
 
     def careful(self) -> "Level":
         """Return the level in a losing position: attacked pieces are always seen, and judgement is better."""
-        return replace(self, capture_blindness=0.0, misjudgement_cp=self.misjudgement_cp / 2)
+        return self._replace(capture_blindness=0.0, misjudgement_cp=self.misjudgement_cp / 2)
 
 
 TABLE = (
@@ -99,7 +96,7 @@ def level_at(skill: float) -> Level:
             return float(first * (last / first) ** part)       # strength grows with the number's logarithm
         return float(first + (last - first) * part)
 
-    return Level(**{field.name: between(field.name) for field in fields(Level)})
+    return Level(**{name: between(name) for name in Level._fields})
 
 
 def nodes_in_variants(level: Level) -> float:

@@ -6,7 +6,6 @@ the transposition table is emptied before each full search.
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from engine.board import Board
@@ -113,7 +112,7 @@ class LevelPlayer:
         lines = OPENING_LINES if _plies(board) < level.book_plies else 1
         nodes = nodes_in_variants(level)
         if nodes < PLY_NODES * len(seen):
-            nodes, task = ONE_PLY_NODES, replace(task, limits=replace(task.limits, depth=1))
+            nodes, task = ONE_PLY_NODES, task._replace(limits=task.limits._replace(depth=1))
         search = self._full_search(board, task, seen, nodes, overhead_ms, None, tablebase, None, lines)
         return LimitedSearch(search, task.limits, None, random.Random(thought))
 
@@ -132,7 +131,7 @@ class LevelPlayer:
         """Return a search of the moves that it sees, with few nodes."""
         nodes = min(round(most_nodes), task.limits.nodes or round(most_nodes))
         # Complete, as far as it knows: else the table would not keep the best move of a depth for the next one.
-        limited = replace(task, moves=seen, complete=True, lines=lines, limits=replace(task.limits, nodes=nodes))
+        limited = task._replace(moves=seen, complete=True, lines=lines, limits=task.limits._replace(nodes=nodes))
         self._table = self._table or TranspositionTable(HASH_MB)
         self._table.clear()
         self._history.clear()
@@ -216,8 +215,8 @@ class LimitedSearch:
             return result
         chosen = self._rng.choice([result.report, *_nearly_as_good(result.report, lines.values())])
         if chosen.line > 1 and report is not None:
-            report(replace(chosen, line=1))
-        return SearchResult(chosen.pv[0], (*chosen.pv, None)[1], replace(chosen, line=1), result.late_ms)
+            report(chosen._replace(line=1))
+        return SearchResult(chosen.pv[0], (*chosen.pv, None)[1], chosen._replace(line=1), result.late_ms)
 
 
 def _nearly_as_good(best: SearchReport, lines: Iterable[SearchReport]) -> list[SearchReport]:

@@ -4,7 +4,6 @@ A choice depends only on the position, the seed and, for the engine, the clocks.
 """
 
 import random
-from dataclasses import replace
 from enum import StrEnum
 from typing import Final, Protocol
 from zlib import crc32
@@ -81,7 +80,7 @@ class EngineOpponent:
 
     def choose(self, board: Board, clocks: Limits) -> str:
         self._engine.set_position(board)
-        best = self._engine.go(replace(clocks, depth=self._depth)).best_move
+        best = self._engine.go(clocks._replace(depth=self._depth)).best_move
         assert best is not None, "asked for a move in a finished game"
         return best
 

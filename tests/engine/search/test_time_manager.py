@@ -1,7 +1,6 @@
 """Deadlines never exceed the clock and are never negative, and the search keeps them."""
 
 import time
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -44,7 +43,7 @@ def test_a_fixed_time_is_used_less_the_overhead_but_at_least_half_of_it(move_tim
 def test_a_fixed_time_is_never_more_than_a_clock_allows(move_time: int, remaining: int, overhead: int) -> None:
     fixed, clock = Limits(move_time_ms=move_time), Limits(black_time_ms=remaining)
     least = min(deadlines_us(limits, False, overhead)[1] for limits in (fixed, clock))
-    assert deadlines_us(replace(clock, move_time_ms=move_time), False, overhead) == (least, least)
+    assert deadlines_us(clock._replace(move_time_ms=move_time), False, overhead) == (least, least)
 
 
 def test_the_increments_to_come_count_but_the_one_after_the_last_move() -> None:

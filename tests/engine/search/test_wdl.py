@@ -95,7 +95,7 @@ def test_the_fit_finds_the_model_behind_the_results(data: Data, fitted: WdlFit) 
 
 def test_only_a_true_model_is_calibrated(data: Data) -> None:
     counts = count(data.held_out)
-    too_sure = replace(TRUTH, spread_cp=60.0)
+    too_sure = TRUTH._replace(spread_cp=60.0)
     errors = [
         sum(abs(foretold - came) for foretold, came in points) / len(points)
         for points in (calibration(TRUTH, counts, 0), calibration(too_sure, counts, 0))

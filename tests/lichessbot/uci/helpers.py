@@ -53,7 +53,7 @@ def heard_by(caplog: pytest.LogCaptureFixture) -> list[str]:
 def supposing(search_id: int, *moves: str, **limits: int) -> Search:
     """Return a ponder search."""
     asked = search(search_id, *moves, **limits)
-    return replace(asked, limits=replace(asked.limits, ponder=True))
+    return replace(asked, limits=asked.limits._replace(ponder=True))
 
 
 def until(fact: Callable[[], bool]) -> None:

@@ -64,7 +64,7 @@ def test_a_position_in_another_game_is_known(store: Store) -> None:
 
 def supposed(number: int, *moves: str) -> Search:
     asked = search(number, *moves)
-    return replace(asked, limits=replace(asked.limits, ponder=True))
+    return replace(asked, limits=asked.limits._replace(ponder=True))
 
 
 def test_a_missed_ponder_search_does_not_count(store: Store) -> None:
