@@ -370,12 +370,12 @@ def test_damaged_files_never_raise(seed: int) -> None:
 
 def test_a_stream_of_any_length_needs_little_memory() -> None:
     one = str(random_game(1, 40)) + "\n\n"
-    games = 200
+    games = 60
     reader = read_games(io.BytesIO(one.encode() * games), variations=False)
     next(reader)
     tracemalloc.start()
     try:
         assert sum(1 for _ in reader) == games - 1
-        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+        assert tracemalloc.get_traced_memory()[1] < 300_000       # twice as much if it kept the games
     finally:
         tracemalloc.stop()
