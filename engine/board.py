@@ -23,9 +23,10 @@ from engine.variants.variant_fen import checks_of, format_variant_fen, parse_var
 from engine.variants.variant_position import DRAWN, UNDECIDED, VariantPosition
 
 WHITE, BLACK = "white", "black"
+SQUARES = tuple(map(square_name, range(64)))
 ENDS_MASK = 0xFFF
 # Of a move's first four letters: its origin and target as the engine packs them.
-ENDS = {square_name(ends & 63) + square_name(ends >> 6): ends for ends in range(ENDS_MASK + 1)}
+ENDS = {SQUARES[ends & 63] + SQUARES[ends >> 6]: ends for ends in range(ENDS_MASK + 1)}
 CASTLING_WORDS = {"O-O": True, "0-0": True, "o-o": True, "O-O-O": False, "0-0-0": False, "o-o-o": False}
 FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP")
 # Algebraic notation as people write it: piece, origin in part or whole, dash or cross, target.

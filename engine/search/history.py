@@ -104,7 +104,7 @@ def correction_index(position: Position, part: cython.int) -> cython.int:
         for kind in range(KNIGHT, KING + 1):
             key = (key ^ position.pieces[part * KINDS + kind]) * MIX & ALL_SQUARES
     table: cython.int = position.side_to_move * PARTS + part
-    return (table << CORRECTION_BITS) + cython.cast(cython.int, key >> (64 - CORRECTION_BITS))
+    return (table << CORRECTION_BITS) + (key >> (64 - CORRECTION_BITS))
 
 
 @cython.final
@@ -165,8 +165,8 @@ class History:
     def butterfly_index(self, side: cython.int, move: cython.int, ply: cython.int) -> cython.int:
         """Return the index of a move in the butterfly table."""
         attacked: u64 = self.attacked[ply]
-        from_attacked: cython.int = cython.cast(cython.int, attacked >> from_square(move)) & 1
-        to_attacked: cython.int = cython.cast(cython.int, attacked >> to_square(move)) & 1
+        from_attacked: cython.int = attacked >> from_square(move) & 1
+        to_attacked: cython.int = attacked >> to_square(move) & 1
         return ((side * 2 + from_attacked) * 2 + to_attacked) * 4096 + (move & 4095)
 
     def quiet_score(self, position: Position, move: cython.int, ply: cython.int) -> cython.int:
