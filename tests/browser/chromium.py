@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
+    "--renderer-process-limit=1",       # keeps no process in stock for the next page
 ]
 PATIENCE_MS = 60_000
 DESKTOP, PHONE, NARROW = (1280, 800), (390, 844), (360, 740)
