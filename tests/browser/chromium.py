@@ -108,7 +108,7 @@ class Visit:
 def visit(
     browser: "Browser", url: str, size: Size = DESKTOP, scheme: Scheme = "light", bypass_csp: bool = False
 ) -> Iterator[Visit]:
-    """Open a page. Afterwards it has logged no error or warning, and made no request that leaves this machine."""
+    """Open a page, or `about:blank` to prepare it. It has logged no error or warning, and asked no other machine."""
     width, height = size
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", bypass_csp=bypass_csp

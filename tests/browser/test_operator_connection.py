@@ -27,9 +27,9 @@ def test_a_daemon_that_is_too_busy_to_answer_is_not_called_connected(
     browser: "Browser", arena: Arena, address: str
 ) -> None:
     script = "window.EventSource = class extends EventSource { constructor(url) { super(url); window.events = this; } }"
-    with visit(browser, f"http://{address}/") as page:
+    with visit(browser, "about:blank") as page:
         page.page.add_init_script(script)
-        page.page.reload()
+        page.page.goto(f"http://{address}/")
         page.until_text("#connection", "connected")
         is_connected = f"const it = ({WHAT_IS_STATED})(); return it[0] === 'connected' && !it[2];"
         page.page.wait_for_function(f"() => {{ {is_connected} }}")
@@ -45,9 +45,9 @@ def test_a_daemon_that_is_too_busy_to_answer_is_not_called_connected(
 
 def test_a_daemon_that_falls_silent_is_not_called_connected(browser: "Browser", arena: Arena, address: str) -> None:
     state = Path(f"/proc/{arena.process.pid}/stat")
-    with visit(browser, f"http://{address}/") as page:
+    with visit(browser, "about:blank") as page:
         page.page.clock.install()
-        page.page.reload()
+        page.page.goto(f"http://{address}/")
         page.until_text("#connection", "connected")
         arena.signal(signal.SIGSTOP)  # its connections stay open
         try:
@@ -62,10 +62,9 @@ def test_a_daemon_that_falls_silent_is_not_called_connected(browser: "Browser", 
 def test_the_page_comes_back_after_a_proxy_said_that_the_daemon_is_away(
     browser: "Browser", arena: Arena, address: str
 ) -> None:
-    with visit(browser, f"http://{address}/") as page:
-        page.until_text("#connection", "connected")
+    with visit(browser, "about:blank") as page:
         page.page.route("**/api/events", lambda route: route.fulfill(status=502))
-        page.page.reload()
+        page.page.goto(f"http://{address}/")
         page.until_text("#connection", "reconnecting")
         page.page.unroute("**/api/events")
         page.until_text("#connection", "connected")

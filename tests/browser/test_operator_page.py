@@ -159,9 +159,9 @@ def test_a_pause_with_its_end_and_records_that_cannot_be_written_are_told(
     status["lobby"]["matchmaking"] |= {"next_step": "challenges a bot", "next_attempt_epoch_s": at}
     status["records"] = {"unwritten_for_s": 90.0, "error": "disk is <b>full"}
     event = f"event: status\ndata: {json.dumps(status)}\n\n"
-    with visit(browser, f"http://{address}/") as page:
+    with visit(browser, "about:blank") as page:
         page.page.route("**/api/events", lambda it: it.fulfill(content_type="text/event-stream", body=event))
-        page.page.reload()
+        page.page.goto(f"http://{address}/")
         page.until_text("#next", f"challenges a bot, at {when}")
         health = page.page.locator("#health > div")
         assert health.filter(has_text="Held back").locator("dd").inner_text() == f"all but moves until {when}"
@@ -265,9 +265,9 @@ def test_a_move_from_a_book_has_no_line_and_a_long_name_leaves_room(
     status["games"][0]["white"] |= {"name": "W" * 30, "title": "BOT", "rating": 2222, "holds": "QRBNPP"}
     status["games"][0]["evaluation"] |= {"source": "own_book", "depth": 0, "nodes_per_s": 0, "line": [], "line_san": []}
     event = f"event: status\ndata: {json.dumps(status)}\n\n"
-    with visit(browser, f"http://{address}/") as page:
+    with visit(browser, "about:blank") as page:
         page.page.route("**/api/events", lambda it: it.fulfill(content_type="text/event-stream", body=event))
-        page.page.reload()
+        page.page.goto(f"http://{address}/")
         page.until_text(".evaluation", "from own book")
         assert page.page.evaluate("getComputedStyle(document.querySelector('.line'), '::before').content") == "none"
         page.resize(NARROW)
@@ -287,7 +287,7 @@ def test_the_board_of_a_replayed_game_stays_beside_a_long_list_of_mistakes(
     (record,) = told(address, "games?opponent=errors")["games"]
     game = told(address, f"games/{record['id']}")
     mistake = {"ply": 1, "glyph": "??", "judgement": "blunder", "before": 60, "after": 20, "mate": "", "better": ""}
-    with visit(browser, f"http://{address}/") as page:
+    with visit(browser, "about:blank") as page:
         page.page.route("**/api/games/*", lambda it: it.fulfill(json={**game, "mistakes": [mistake] * 60}))
         page.page.goto(f"http://{address}/#/game/{record['id']}")
         for size in (DESKTOP, NARROW):
@@ -384,7 +384,7 @@ def test_a_dropped_piece_that_was_a_mistake_is_drawn_and_not_spelled(
         moves = [{**move, "ply": ply, "move": uci, "san": san} for ply, (uci, san) in enumerate(played.items(), 1)]
         return route.fulfill(response=answer, json={**record, "moves": moves, "mistakes": [mistake], "scores": []})
 
-    with visit(browser, f"http://{address}/") as page:
+    with visit(browser, "about:blank") as page:
         page.page.route(f"**/api/games/{session.game.id}*", crazyhouse)
         page.page.goto(f"http://{address}/#/game/{session.game.id}")
         page.until_text(".lpv", "@e4")

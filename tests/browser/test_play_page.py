@@ -210,9 +210,9 @@ def test_premoves_promotion_typed_moves_and_a_broken_stream(browser: "Browser", 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)
 def test_a_move_stays_on_the_board_until_it_is_confirmed(browser: "Browser", scene: Scene) -> None:
-    with visit(browser, f"{scene.server.site.url}/") as page:
+    with visit(browser, "about:blank") as page:
         page.page.add_init_script(LATE_UPDATES)
-        page.page.reload()
+        page.page.goto(f"{scene.server.site.url}/")
         challenge(page)
         page.page.wait_for_function("() => answered === 1")       # the challenge
         page.page.evaluate("hold()")
