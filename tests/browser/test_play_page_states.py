@@ -1,4 +1,7 @@
-"""What the play page shows in the course of games: clocks, the form, what can be pressed, and what was answered."""
+"""What the play page shows in the course of games: clocks, the form, what can be pressed, and what was answered.
+
+And how it looks: in colours that the person has forced, dark or light, and in windows of any size.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -19,6 +22,8 @@ pytestmark = pytest.mark.browser
 NOTE_FORM = """new MutationObserver(() => {
     window.sawForm ||= document.querySelector('#challenge:not([hidden])') !== null;
 }).observe(document, { subtree: true, attributeFilter: ['hidden'] });"""
+BACKGROUNDS = """(selectors) => selectors.map((it) =>
+    getComputedStyle(document.querySelector(it)).backgroundColor)"""
 
 
 def test_a_list_keeps_the_focus_on_what_stays(browser: "Browser", scene: Scene) -> None:
@@ -61,7 +66,7 @@ def test_a_clock_runs_on_whatever_is_looked_at(browser: "Browser", scene: Scene)
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)
-def test_a_declined_rematch_is_told_beside_the_game(browser: "Browser", scene: Scene) -> None:
+def test_a_declined_rematch_is_told_and_an_unanswered_one_can_be_cancelled(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
         challenge(page)
         page.page.click("#resign")
@@ -72,14 +77,6 @@ def test_a_declined_rematch_is_told_beside_the_game(browser: "Browser", scene: S
             page.until_text("#said", "declined: ")
             page.page.click("#copy-fen")
             page.page.locator("#said", has_text="declined").wait_for(state="hidden")
-
-
-@pytest.mark.parametrize("scene", [Patient], indirect=True)
-def test_a_rematch_that_is_not_answered_can_be_cancelled(browser: "Browser", scene: Scene) -> None:
-    with visit(browser, f"{scene.server.site.url}/") as page:
-        challenge(page)
-        page.page.click("#resign")
-        page.page.wait_for_selector(OVER)
         scene.server.call(lambda: scene.hire(AnswerPolicy(ignores=True)))
         page.page.click("#rematch")
         page.page.wait_for_selector("#rematch:disabled")
@@ -187,28 +184,29 @@ def test_a_watched_game_stays_as_it_is_seen(browser: "Browser", scene: Scene) ->
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)
-@pytest.mark.parametrize("dialog", ["sure", "promotion"])
-def test_a_question_ends_with_its_game(browser: "Browser", scene: Scene, dialog: str) -> None:
+def test_a_question_ends_with_its_game(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
         challenge(page, fen=PROMOTION)
         other = scene.open()
         game = other.wait("game", lambda it: it)
-        if dialog == "sure":
-            click(page, "a1", "a2")
-            Patient.may_move.release()
-            until_moves(page, r"Ka2\s*\S+")
-            page.page.click("#resign")
-        else:
-            click(page, "a7", "a8")
-        page.page.wait_for_selector(f"#{dialog}[open]")
-        other.do(f"game/{game['id']}/resign")
-        page.page.wait_for_selector(f"#{dialog}[open]", state="detached")
-        page.page.wait_for_selector(OVER)
-        page.page.evaluate(f"document.getElementById('{dialog}').showModal()")      # as if the end had been missed
-        again = other.start(variant="fromPosition", fen=PROMOTION)
-        page.page.wait_for_selector(f"#{dialog}[open]", state="detached")
-        played = scene.server.site.session(again["id"]).game
-        assert (list(played.moves), played.is_over) == ([], False)
+        for dialog in ("sure", "promotion"):
+            page.page.wait_for_selector(RUNNING)
+            if dialog == "sure":
+                click(page, "a1", "a2")
+                Patient.may_move.release()
+                until_moves(page, r"Ka2\s*\S+")
+                page.page.click("#resign")
+            else:
+                click(page, "a7", "a8")
+            page.page.wait_for_selector(f"#{dialog}[open]")
+            other.do(f"game/{game['id']}/resign")
+            page.page.wait_for_selector(f"#{dialog}[open]", state="detached")
+            page.page.wait_for_selector(OVER)
+            page.page.evaluate(f"document.getElementById('{dialog}').showModal()")      # as if the end had been missed
+            game = other.start(variant="fromPosition", fen=PROMOTION)
+            page.page.wait_for_selector(f"#{dialog}[open]", state="detached")
+            played = scene.server.site.session(game["id"]).game
+            assert (list(played.moves), played.is_over) == ([], False)
 
 
 def test_a_question_that_is_closed_without_an_answer_resigns_nothing(browser: "Browser", scene: Scene) -> None:
@@ -230,3 +228,54 @@ def test_a_question_that_is_closed_without_an_answer_resigns_nothing(browser: "B
         click(page, "d2", "d4")
         until_moves(page, "2.*d4")
         assert page.page.locator(OVER).count() == 0
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_what_has_a_meaning_by_its_colour_keeps_it_where_colours_are_forced(browser: "Browser", scene: Scene) -> None:
+    meanings = ["#board cg-board", "#board .last-move", ".clock.runs", "#moves [aria-current]", ":checked + span"]
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        click(page, "e2", "e4")
+        Patient.may_move.release()
+        until_moves(page, r"e4\s*\S+")
+        page.page.wait_for_selector(".clock.runs")
+        before, body = (page.page.evaluate(BACKGROUNDS, it) for it in (meanings, ["body"]))
+        page.page.emulate_media(forced_colors="active")
+        assert page.page.evaluate(BACKGROUNDS, ["body"]) != body, "colours are forced"
+        assert page.page.evaluate(BACKGROUNDS, meanings) == before
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_pieces_beside_the_board_stand_out_from_a_dark_page(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/", scheme="dark") as page:
+        challenge(page, fen=PROMOTION)
+        click(page, "a7", "a8")
+        page.page.wait_for_selector("#promotion[open]")
+        square, choice = page.page.evaluate(BACKGROUNDS, ["#board cg-board", "#promotion button"])
+        assert choice == square
+        page.page.keyboard.press("Escape")
+        page.page.click("#resign")
+        page.page.click("#new-game")
+        challenge(page, variant="crazyhouse")
+        session = scene.person.sessions[-1]
+        for move in ("e2e4", "d7d5", "e4d5"):
+            scene.server.call(lambda move=move: session.play(session.game.turn, move))
+        page.page.wait_for_selector("#pocket piece")
+        assert page.page.evaluate(BACKGROUNDS, ["#pocket piece"]) == [square]
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_the_board_is_large_and_fits_into_the_window_with_both_clocks(browser: "Browser", scene: Scene) -> None:
+    least_px = {
+        (360, 640): 360, (740, 360): 280, (768, 1024): 560, (1024, 768): 600, (1280, 800): 600, (2560, 1440): 900,
+    }  # fmt: skip
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        for size, least in least_px.items():
+            page.resize(size)
+            page.until_it_fits()
+            board, table = (page.page.locator(it).bounding_box() for it in ("#frame", "#table"))
+            assert board is not None
+            assert table is not None
+            assert board["width"] >= least, size
+            assert table["height"] <= size[1], size
