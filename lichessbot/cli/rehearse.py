@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-from lichessbot.config import load_config
 from lichessbot.rehearsal.cli import rehearse
 from lichessbot.rehearsal.cli.options import Options, rehearsal_options
 
@@ -20,6 +19,8 @@ def rehearse_command(**values: Any) -> int:
     options = Options(**values)
     if options.config is None:
         return rehearse.run(options)
+    from lichessbot.config import load_config  # it takes longer to import than all else that starts here
+
     # Report errors with the operator's own file and lines: the bot gets a copy of it.
     loaded = load_config(options.config, os.environ, needs_token=False)
     for note in loaded.warnings:
