@@ -127,8 +127,11 @@ def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: s
         assert page.text("#end-title") == "Game aborted"
 
 
-def test_takeback_review_copies_and_the_switch_of_sounds(browser: "Browser", rehearsal: str) -> None:
-    with visit(browser, rehearsal) as page:
+def test_takeback_review_copies_sounds_and_their_switch(browser: "Browser", rehearsal: str) -> None:
+    note = "window.AudioContext = class extends AudioContext { constructor() { super(); window.sounds = this; } }"
+    with visit(browser, "about:blank") as page:
+        page.page.add_init_script(note)
+        page.page.goto(rehearsal)
         page.page.wait_for_selector("#challenge:not([hidden]), #end:not([hidden])", timeout=60_000)
         if page.page.locator("#new-game").is_visible():
             page.page.click("#new-game")
@@ -159,6 +162,8 @@ def test_takeback_review_copies_and_the_switch_of_sounds(browser: "Browser", reh
             page.page.click(f"#copy-{what}")
             page.until_text("#said", f"{what.upper()} copied.")
             assert content in page.page.evaluate("navigator.clipboard.readText()")
+        assert page.page.evaluate("sounds.currentTime") > 0
+        page.page.wait_for_function("() => sounds.state === 'suspended'")       # silence would cost power
         page.page.click("#sound")
         page.page.reload()
         assert page.page.get_attribute("#sound[aria-pressed=false]", "type") == "button", "the browser remembers"

@@ -9,7 +9,7 @@ const TONES = {
 };
 const VOLUME = 0.18;
 
-let context = null;
+let context = null, tones = 0;
 
 export const isOn = () => localStorage.getItem('sound') !== 'off';
 
@@ -21,15 +21,16 @@ export function toggle() {
 /** Play a sound by its name. Browsers allow it once the person has touched the page. */
 export function play(name) {
   if (!isOn() || !navigator.userActivation?.hasBeenActive) return;
-  context ??= new AudioContext();
+  (context ??= new AudioContext()).resume();
   for (const [frequency, delay, length] of TONES[name]) {
     const start = context.currentTime + delay;
     const tone = new OscillatorNode(context, { type: 'triangle', frequency });
     const loudness = new GainNode(context, { gain: VOLUME });
-    loudness.gain.setValueAtTime(VOLUME, start);
-    loudness.gain.exponentialRampToValueAtTime(0.001, start + length);
+    loudness.gain.setValueAtTime(VOLUME, start).exponentialRampToValueAtTime(0.001, start + length);
     tone.connect(loudness).connect(context.destination);
     tone.start(start);
     tone.stop(start + length);
+    tones += 1;
+    tone.onended = () => --tones || context.suspend();      // silence costs power too
   }
 }
