@@ -231,6 +231,15 @@ def test_a_question_that_is_closed_without_an_answer_resigns_nothing(browser: "B
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_click_means_the_square_that_is_seen_there(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.evaluate("document.querySelector('header').style.height = '120px'")   # as a longer heading would
+        click(page, "e2", "e4")
+        until_moves(page, "e4")
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
 def test_what_has_a_meaning_by_its_colour_keeps_it_where_colours_are_forced(browser: "Browser", scene: Scene) -> None:
     meanings = ["#board cg-board", "#board .last-move", ".clock.runs", "#moves [aria-current]", ":checked + span"]
     with visit(browser, f"{scene.server.site.url}/") as page:

@@ -11,8 +11,8 @@ export function makeTable(onMove) {
     movable: { free: false, color: undefined, showDests: true, events: { after: played, afterNewPiece: dropped } },
     premovable: { enabled: true, showDests: true },
     drawable: { enabled: true },
-    highlight: { lastMove: true, check: true },
   });
+  addEventListener('pointerdown', () => board.state.dom.bounds.clear(), true);      // what is above may have grown
 
   async function played(origin, target, details) {
     const moves = (game.legal[origin] ?? []).filter((move) => move.slice(2, 4) === target);
