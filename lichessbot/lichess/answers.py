@@ -4,9 +4,9 @@ As lenient as those.
 """
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import AliasPath, Field
+from pydantic import AliasPath, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import BOT_TITLE, LATEST_MS, Id, Number, Payload, Shown
@@ -21,13 +21,22 @@ class Perf(Payload):
     rating: Number | None = None
 
 
+def _or_unknown(value: Any, read: ValidatorFunctionWrapHandler) -> Perf:
+    """Return the rating; one that is null or malformed is unknown, as nobody is kept from playing by one."""
+    try:
+        perf: Perf = read(value)
+    except ValidationError:
+        return Perf()
+    return perf
+
+
 class Account(Payload):
     """The account of the token."""
 
     id: Shown
     username: Shown
     title: Shown = ""
-    perfs: dict[str, Perf] = Field(default_factory=dict)
+    perfs: dict[str, Annotated[Perf, WrapValidator(_or_unknown)]] = Field(default_factory=dict)
     biography: Shown | None = Field(default=None, validation_alias=AliasPath("profile", "bio"))
     disabled: bool = False
     violates_terms: bool = Field(default=False, alias="tosViolation")

@@ -326,6 +326,13 @@ def test_the_chat_of_a_game_is_read_as_far_as_it_can_be() -> None:
             parsing.parse_chat(text)
 
 
+@pytest.mark.parametrize("perf", [None, "?", 1600, [], {"games": None, "rating": "?"}])
+def test_a_rating_that_cannot_be_read_hides_no_account(perf: object) -> None:
+    perfs = {"blitz": {"games": 5, "rating": 1600.4}, "puzzle": perf}
+    account = parsing.validated(Account, {"id": "testbot", "username": "TestBot", "title": "BOT", "perfs": perfs})
+    assert (account.rating("blitz"), account.rating("puzzle"), account.is_bot) == (1600, None, True)
+
+
 def test_html_is_no_error_body() -> None:
     assert parsing.parse_error(b"<html><h1>502 Bad Gateway</h1></html>") is None
 
