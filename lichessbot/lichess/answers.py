@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import AliasPath, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from lichessbot.lichess.enums import Colour, GameStatus
-from lichessbot.lichess.models import BOT_TITLE, LATEST_MS, Id, Number, Payload, Shown
+from lichessbot.lichess.models import BOT_TITLE, LATEST_MS, Id, Number, Payload, Shown, WholeNumber
 
 _LONGEST_WAIT_S: Final = timedelta(days=366).total_seconds()
 
@@ -88,7 +88,7 @@ class TokenInfo(Payload):
 
     user_id: Shown = Field(alias="userId")
     scopes: str = ""
-    expires: int | None = Field(default=None, ge=0, le=LATEST_MS)
+    expires: WholeNumber | None = Field(default=None, ge=0, le=LATEST_MS)
 
     @property
     def scope_names(self) -> frozenset[str]:

@@ -27,7 +27,8 @@ _LONGEST_S: Final = 10**9
 _LARGEST: Final = 2**31 - 1
 
 _ROUNDED: Final = BeforeValidator(lambda it: round(it) if isinstance(it, float) and math.isfinite(it) else it)
-Number = Annotated[int, _ROUNDED, AfterValidator(lambda number: max(-_LARGEST, min(_LARGEST, number)))]
+WholeNumber = Annotated[int, _ROUNDED]
+Number = Annotated[WholeNumber, AfterValidator(lambda number: max(-_LARGEST, min(_LARGEST, number)))]
 
 # Ids become parts of addresses, so nothing else may pass as one.
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
@@ -292,7 +293,7 @@ class GameFull(Payload):
     variant: VariantRef
     speed: str = ""
     rated: bool = False
-    created_at_ms: int = Field(default=0, ge=0, le=LATEST_MS, alias="createdAt")
+    created_at_ms: WholeNumber = Field(default=0, ge=0, le=LATEST_MS, alias="createdAt")
     tournament_id: str | None = Field(default=None, validation_alias=_ARENA)
     white: Player = Player()
     black: Player = Player()
@@ -326,7 +327,7 @@ class OpponentGone(Payload):
     """The opponent left, or came back (`gone` is false)."""
 
     gone: bool
-    claim_win_in_s: int | None = Field(default=None, ge=0, le=_LONGEST_S, alias="claimWinInSeconds")
+    claim_win_in_s: WholeNumber | None = Field(default=None, ge=0, le=_LONGEST_S, alias="claimWinInSeconds")
 
 
 class UnknownEvent(Payload):

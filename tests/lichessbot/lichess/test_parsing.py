@@ -265,6 +265,18 @@ def test_a_clock_that_cannot_be_read_hides_no_move(sent: object, known: int) -> 
     assert ("wtime" in event.state.model_fields_set) is (known > 0)
 
 
+def test_a_time_with_a_fraction_is_rounded() -> None:
+    gone = parsing.parse_game_event(b'{"type":"opponentGone","gone":true,"claimWinInSeconds":8.6}')
+    assert gone == events.OpponentGone(gone=True, claimWinInSeconds=9)
+    line = {**read("game-gameFull.json"), "createdAt": 1_600_000_000_000.4}
+    full = parsing.parse_game_event(json.dumps(line).encode())
+    assert isinstance(full, events.GameFull)
+    assert full.created_at_ms == 1_600_000_000_000
+    info = parsing.parse_token_test({"lip_good": {"userId": "testbot", "expires": 1_600_000_000_000.4}}, "lip_good")
+    assert info is not None
+    assert info.expires == 1_600_000_000_000
+
+
 def test_the_field_that_is_wrong_is_named_and_not_the_object_around_it() -> None:
     full = read("game-gameFull.json")
     line = {**full, "state": {**full["state"], "moves": []}}
