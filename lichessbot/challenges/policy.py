@@ -24,6 +24,8 @@ from lichessbot.log import counted
 
 _OPEN_STATUS: Final = "created"
 _NO_ABORT: Final = "noAbort"
+_WITH_CLOCK: Final = ("clock",)
+_WITHOUT_CLOCK: Final = ("correspondence", "unlimited")
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,15 @@ def _challenger(case: _Case) -> Decline | None:
 
 
 # The clock
+
+
+def _time_control(case: _Case) -> Decline | None:
+    """Decline a new kind of time control, which must not pass for a game without a clock."""
+    control = case.challenge.time_control
+    if control.type in (_WITHOUT_CLOCK if control.clock is None else _WITH_CLOCK):
+        return None
+    because = f"this version does not know the time control {control.type}, or not with these fields"
+    return Decline(DeclineReason.TIME_CONTROL, "the time controls of Lichess", because)
 
 
 def _speed(case: _Case) -> Decline | None:
@@ -376,6 +387,7 @@ def _correspondence(case: _Case) -> Decline | None:
 
 _CHECKS: Final[tuple[_Check, ...]] = (
     _challenger,
+    _time_control,
     _speed,
     _clock,
     _duration,

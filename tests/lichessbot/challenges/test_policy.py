@@ -109,6 +109,9 @@ def test_the_defaults_accept_what_the_engine_can_play(changes: dict[str, Any]) -
         ({"only_bot": True}, {}, DeclineReason.ONLY_BOT),
         ({"only_bot": True}, {"challenger": None}, DeclineReason.ONLY_BOT),
         ({"time_controls": ["rapid"]}, {}, DeclineReason.TIME_CONTROL),
+        ({"max_days": math.inf}, {"timeControl": {"type": "hourglass", "seconds": 60}}, DeclineReason.TIME_CONTROL),
+        ({}, {"timeControl": {"type": "hourglass", "limit": 180, "increment": 2}}, DeclineReason.TIME_CONTROL),
+        ({"max_days": math.inf}, {"timeControl": {"type": "clock", "limit": 180}}, DeclineReason.TIME_CONTROL),
         ({}, {"speed": "correspondence", "timeControl": {"type": "unlimited"}}, DeclineReason.TIME_CONTROL),
         (
             {},
