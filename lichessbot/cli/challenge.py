@@ -222,11 +222,14 @@ class Series:
         return record
 
     def _retried(self, look: Callable[[], T]) -> T:
-        """Repeat a request while Lichess is unreachable or busy. Raises ApiError."""
+        """Repeat a request while Lichess is unreachable or busy, but not after a pause of hours. Raises ApiError."""
         for _ in range(_MOST_FAILURES):
             try:
                 return look()
             except RateLimited as error:
+                if error.pause > self._timeouts.longest_pause:
+                    raise
+                self._say(f"{error}: waiting")
                 time.sleep(error.pause.total_seconds())
             except Unreachable:
                 time.sleep(self._timeouts.game_look.total_seconds())
