@@ -166,11 +166,13 @@ def test_json_lines_have_the_same_fields_whatever_happened() -> None:
 @pytest.mark.parametrize("log_format", LogFormat)
 def test_a_password_is_recognised_however_a_format_escapes_it(log_format: LogFormat) -> None:
     stream, password = io.StringIO(), 'geh"eim\\ä\tx'
-    start_logging(stream, [password], log_format)
+    start_logging(stream, [password[:5], password], log_format)    # one secret may begin like another
     EventLog().info("notify", text=f"a {password} b", plain=password)
     logging.getLogger("lichessbot").info("c %s d", password)
     all_is_written()
     assert stream.getvalue().count("[token]") >= 3
+    assert "a [token] b" in stream.getvalue()
+    assert "c [token] d" in stream.getvalue()
     assert "eim" not in stream.getvalue()
 
 
