@@ -249,8 +249,9 @@ def test_what_stands_in_the_way_is_told_once_and_costs_only_the_commands(
     if obstacle == "file":
         folder.mkdir()
         (folder / SOCKET_NAME).write_text("of somebody")
-    server = ControlServer(folder, lambda request: None)
+    server, threads = ControlServer(folder, lambda request: None), set(threading.enumerate())
     server.start()
+    assert set(threading.enumerate()) <= threads, "nobody can come"
     (record,) = caplog.records
     assert record.getMessage().startswith("control.unavailable ")
     assert "lichessbot status" in record.getMessage()
@@ -258,16 +259,23 @@ def test_what_stands_in_the_way_is_told_once_and_costs_only_the_commands(
     assert obstacle == "missing" or (folder / SOCKET_NAME).read_text() == "of somebody"
 
 
-def test_an_answer_given_just_before_the_end_still_arrives(main_thread: FakeMainThread, tmp_path: Path) -> None:
+def test_an_answer_given_just_before_the_end_still_arrives(
+    main_thread: FakeMainThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lichessbot.control.server._CLOSE_WAITS_AT_MOST_S", PATIENCE_S)
     closing = threading.Thread(target=main_thread.server.close)
+    waits = []
 
     def leave(request: object) -> ControlAnswer:
         closing.start()
+        closing.join(0.2)
+        waits.append(closing.is_alive())
         return ControlAnswer(ok=True, text="the daemon ends")
 
     main_thread.answer = leave
     assert ask(tmp_path, ControlCommand.QUIT).text == "the daemon ends"
     closing.join()
+    assert waits == [True], "the process could end before the client has its answer"
     with pytest.raises(NoDaemon):
         ask(tmp_path, ControlCommand.STATUS)
 
