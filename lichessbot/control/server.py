@@ -18,7 +18,7 @@ from typing import Final
 from lichessbot.control.commands import ControlAnswer, ControlRequest, answer_line, read_request
 from lichessbot.control.sockets import SOCKET_NAME, read_line, short_address
 from lichessbot.errors import UnreadableLine
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, try_start
 
 _OWNER_ONLY: Final = 0o600
 _MOST_CLIENTS: Final = 16
@@ -136,12 +136,10 @@ class ControlServer:
         """Give one client a thread of its own as soon as fewer than the most are served."""
         connection, _ = listener.accept()
         self._places.acquire()
-        try:
-            threading.Thread(target=self._serve, args=(connection,), name="control-client", daemon=True).start()
-        except BaseException:
+        thread = threading.Thread(target=self._serve, args=(connection,), name="control-client", daemon=True)
+        if not try_start(thread, self._log):
             self._places.release()
             connection.close()
-            raise
 
     # The threads `control-client`
 

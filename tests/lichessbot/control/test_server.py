@@ -133,7 +133,33 @@ def test_a_request_byte_by_byte_has_no_more_time_than_another(tmp_path: Path) ->
                 heard = connection.recv(4096)
             except TimeoutError:
                 assert time.monotonic() - began < PATIENCE_S
-    assert b"no request came within" in heard
+    assert b'"ok":false,"text":"no request came within' in heard
+
+
+def test_a_client_waits_for_a_place_before_the_server_but_not_for_ever(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(tmp_path / SOCKET_NAME))
+        listener.listen(0)
+        listener.settimeout(PATIENCE_S)
+        with connected(tmp_path):     # it has the only place
+            with pytest.raises(NoAnswer, match="cannot be reached: Resource temporarily unavailable"):
+                ask(tmp_path, ControlCommand.PAUSE, patience_s=0.2)
+            asked = pool.submit(ask, tmp_path, ControlCommand.PAUSE)
+            time.sleep(0.2)
+            listener.accept()[0].close()
+        with listener.accept()[0] as connection:
+            connection.sendall(b'{"ok": true}\n')
+            assert asked.result(PATIENCE_S).ok
+
+
+def test_a_client_for_whom_no_thread_can_be_started_is_sent_away(
+    main_thread: FakeMainThread, tmp_path: Path, no_thread_once: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(NoAnswer, match=r"connection ended before|reset|Broken pipe"):
+        ask(tmp_path, ControlCommand.PAUSE)
+    assert ask(tmp_path, ControlCommand.PAUSE).ok
+    assert "thread.not_started thread=control-client" in caplog.text
+    assert "control.crashed" not in caplog.text, "it is no bug"
 
 
 def test_many_clients_at_once_are_all_answered(main_thread: FakeMainThread, tmp_path: Path) -> None:
