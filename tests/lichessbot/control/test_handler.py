@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -133,7 +134,9 @@ def test_the_start_is_the_same_in_each_status(room: Room, monkeypatch: pytest.Mo
 
 
 def test_the_status_is_what_the_parts_say_of_themselves(room: Room) -> None:
-    status = room.ask(ControlCommand.STATUS).status
+    answer = room.ask(ControlCommand.STATUS)
+    status = answer.status
+    assert answer.ok
     assert status is not None
     assert (status.games, status.lobby, status.connection) == (STATUS.games, STATUS.lobby, STATUS.connection)
     assert (status.correspondence_games, status.activity, status.ends_in_s) == (3, Activity.PLAYING, None)
@@ -203,6 +206,7 @@ def test_tournaments_are_joined_and_left_and_no_password_is_logged(
     assert room.ask(join, "hL7vMrFQ") == ControlAnswer(ok=True, text="joined")
     assert room.ask(leave, "hL7vMrFQ") == ControlAnswer(ok=True, text="left")
     assert room.lobby.done[1:] == ["join hL7vMrFQ coders sesame", "join hL7vMrFQ None None", "leave hL7vMrFQ"]
+    assert "control command=finish answer=" in caplog.text
     assert "control command=join-tournament argument=hL7vMrFQ answer=joined" in caplog.text
     assert "sesame" not in caplog.text
     assert "sesame" not in repr(ControlRequest(join, "hL7vMrFQ", {"password": "sesame"}))
@@ -324,7 +328,7 @@ def test_faults_and_the_speed_of_searches_are_counted(room: Room) -> None:
     room.counters.note_search("Engine 1", 1_000_000, 1_000_000)
     room.counters.note_search("", 1_000_000, 500_000)
     for nodes, nodes_per_s in ((500, 1_000_000), (5000, 0), (10**400, 10**400)):
-        room.counters.note_search("Engine 1", nodes, nodes_per_s)
+        room.counters.note_search("", nodes, nodes_per_s)
     it = room.counters.engine(())
     assert (it.name, it.nodes_per_s, it.searches) == ("Engine 1", 666_667, 2)
     it = Counters().engine(())
@@ -341,6 +345,8 @@ def test_the_memory_is_that_of_the_daemon_and_its_engines() -> None:
         engine.communicate(b"\n")
     assert (alone.processes, both.processes) == (0, 1)
     assert both.memory_bytes > alone.memory_bytes > 10 << 20
+    most_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert alone.memory_bytes < (most_kib << 10) + (8 << 20), "what is only reserved does not count"
     assert Counters().engine([engine.pid]).memory_bytes > 0, "one that has ended counts nothing"
 
 
