@@ -101,7 +101,9 @@ def test_a_daemon_that_is_too_busy_answers_so(daemon: Daemon, monkeypatch: pytes
 def test_a_password_opens_the_page(tmp_path: Path) -> None:
     daemon = Daemon(tmp_path, "0.0.0.0", "sesame")
     with closing(daemon):
-        daemon.web.address = (daemon.web.address or "").replace("0.0.0.0", "127.0.0.1")
+        assert daemon.web.address is not None
+        assert daemon.web.address.startswith("0.0.0.0:")
+        daemon.web.address = daemon.web.address.replace("0.0.0.0", "127.0.0.1")
         for path in ("/", "/healthz", "/api/events", "/static/x.js"):
             assert daemon.get(path).status == 401
         assert daemon.get("/healthz", Authorization="Basic eDpzZXNhbWU=", Host="bot.example").status == 200
