@@ -37,11 +37,20 @@ def test_a_token_given_as_token_file_is_not_shown(file: Path) -> None:
     assert problem == "1: token_file: expected the name of a file, found what looks like the token itself"
 
 
-@pytest.mark.parametrize("token", ["lip_abc def", "lip-abc", "Bearer lip_abc", "lip_ä"])
-def test_a_malformed_token_is_refused_without_being_shown(file: Path, token: str) -> None:
+@pytest.mark.parametrize(
+    ("token", "found"),
+    [
+        ("lip_abc def", "space"),
+        ("lip-abc", "hyphen-minus"),
+        ("Bearer lip-abc", "hyphen-minus, space"),
+        ("lip_ä", "latin small letter a with diaeresis"),
+        ("a" * 1025, "more"),
+    ],
+)
+def test_a_malformed_token_is_refused_without_being_shown(file: Path, token: str, found: str) -> None:
     for text, environment in ((f"token: {token}\n", {}), ("", {TOKEN_VARIABLE: token})):
         (problem,) = problems(file, text, environment)
-        assert "expected up to 1024 letters, digits and _, found" in problem
+        assert problem.endswith(f": expected up to 1024 letters, digits and _, found {found}")
         assert token not in problem
 
 
@@ -93,6 +102,17 @@ def test_a_readable_token_file_gives_a_warning_with_the_command_that_helps(file:
     assert warning == f"{token_file} holds the token, and others can read it: chmod 600 {token_file}"
     token_file.chmod(0o600)
     assert load(file, "token_file: token\n", {}).warnings == ()
+
+
+def test_a_token_file_of_another_user_may_be_read_by_its_group(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    token_file = file.parent / "token"
+    token_file.write_text(TOKEN)
+    monkeypatch.setattr("os.geteuid", lambda: token_file.stat().st_uid + 1)
+    token_file.chmod(0o640)
+    assert load(file, "token_file: token\n", {}).warnings == ()
+    token_file.chmod(0o644)
+    (warning,) = load(file, "token_file: token\n", {}).warnings
+    assert warning.endswith(f"others can read it: chmod o= {token_file}")
 
 
 def test_a_readable_config_with_an_unused_token_gives_a_warning(file: Path) -> None:
