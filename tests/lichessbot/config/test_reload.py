@@ -36,16 +36,19 @@ def test_each_changed_key_is_reported_with_its_effect(file: Path) -> None:
         ("engine.hash_mb", 64, 128, Effect.NEW_GAMES),
     ]
     assert settings.config.challenge.concurrency == 4
+    assert settings.location("challenge.concurrency") == f"{file}:3: challenge.concurrency", "where it is now"
 
 
 def test_a_file_that_is_refused_is_not_in_use(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     settings, good = Settings(file, WITH_TOKEN), file.read_text()
     with caplog.at_level("INFO", logger="lichessbot"):
-        for text in (good + "chalenge: 3\n", good):
+        for text in (good + "chalenge: 3\n", good + "url: http://lichess.org\n"):
             file.write_text(text)
             settings.reload_and_log(EventLog())
             settings.log_use(EventLog(), old_engines=False)
-    assert [message.split()[0] for message in caplog.messages] == ["reload.refused", "reload", "reload.in_use"]
+    events = ["reload.refused", "reload", "reload.key", "config", "reload.in_use"]
+    assert [message.split()[0] for message in caplog.messages] == events
+    assert "use https" in caplog.messages[3]
 
 
 def test_a_removed_key_returns_to_its_default(file: Path) -> None:
@@ -72,15 +75,18 @@ def test_a_changed_profile_is_reported_key_by_key(file: Path, caplog: pytest.Log
 def test_arguments_of_a_program_and_queries_of_addresses_are_not_logged(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    text = "notify: {command: [tell, secret%d]}\nchallenge: {online_block_list: ['https://l.example/x?key=secret%d']}\n"
+    lists = "['https://l.example/x?key=secret%d', 'https://m.example/y']"
+    text = f"notify: {{command: [tell, secret%d]}}\nchallenge: {{online_block_list: {lists}}}\n"
     file.write_text(text % (1, 1))
     settings = Settings(file, WITH_TOKEN)
-    file.write_text(text % (2, 2))
     with caplog.at_level("INFO", logger="lichessbot"):
-        settings.reload_and_log(EventLog())
+        for changed in (text % (2, 2), ""):
+            file.write_text(changed)
+            settings.reload_and_log(EventLog())
     assert "reload changes=2" in caplog.text
     assert "tell, '[hidden]'" in caplog.text
     assert "https://l.example/x?[hidden]" in caplog.text
+    assert "https://m.example/y" in caplog.text
     assert "secret" not in caplog.text
 
 
