@@ -17,6 +17,8 @@ from lichessbot.lichess.http import configured
 NAME = "host.test"
 _REAL = socket.getaddrinfo
 Address = tuple[str, int]
+UNREACHABLE: Address = ("255.255.255.255", 80)
+"""No connection is possible: the system says so at once, as for IPv6 on a host without it."""
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +96,7 @@ def test_the_first_address_is_used_if_it_answers(
 def test_an_address_that_refuses_is_followed_by_the_next(
     named: Callable[..., None], refusing: Address, living: Address
 ) -> None:
-    named(refusing, refusing, living)
+    named(refusing, UNREACHABLE, refusing, living)
     with connect(NAME, 80, 60.0) as connection:
         assert connection.getpeername() == living
 
