@@ -151,6 +151,7 @@ def test_a_refusal_is_an_answer_with_status_and_text(
         (Reply(429, {"error": "Too many requests"}), 60),
         (Reply(429, "<html>slow down</html>"), 60),
         (Reply(429, {"error": "x"}, [("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")]), 60),
+        (Reply(429, {"error": "x"}, [("Retry-After", "9" * 30)]), 60),
         (Reply(429, {"error": "x", "ratelimit": {"seconds": None}}), 60),
         (Reply(429, {"error": "x", "ratelimit": {"seconds": -5}}), 60),
         (Reply(429, {"error": "x", "ratelimit": {"seconds": 1e300}}), 60),

@@ -151,10 +151,12 @@ def until_new(names: Names) -> None:
 
 
 def test_a_name_server_that_hangs_does_not_delay_a_host_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    names, resumes = Names(), threading.Event()
+    monkeypatch.setattr(connecting, "_LOOKUP_S", 60.0)
+    names, resumes, began_at = Names(), threading.Event(), time.monotonic()
     server = asked(monkeypatch, OLD, resumes, *[NEW] * 1000)
     assert names.addresses(NAME, 80) == OLD
     assert [names.addresses(NAME, 80) for _ in range(3)] == [OLD] * 3
+    assert time.monotonic() - began_at < 40.0
     assert len(server.answers) >= 1000, "one lookup at a time"
     assert f"lookup-{NAME}" in {it.name for it in threading.enumerate()}
     resumes.set()
@@ -169,6 +171,14 @@ def test_a_name_server_that_fails_does_not_lose_a_host_that_is_known(
     asked(monkeypatch, OLD, failure, failure, *[NEW] * 1000)
     assert [names.addresses(NAME, 80) for _ in range(3)] == [OLD] * 3
     until_new(names)
+
+
+def test_a_slow_name_server_is_waited_for_if_the_host_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "_LOOKUP_S", 60.0)
+    resumes = threading.Event()
+    asked(monkeypatch, resumes, NEW)
+    threading.Timer(0.5, resumes.set).start()
+    assert Names().addresses(NAME, 80) == NEW
 
 
 def test_a_lookup_that_takes_too_long_helps_the_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,6 +220,12 @@ def test_the_sessions_of_the_daemon_connect_so(
         session.get(f"{scheme}://{NAME}", timeout=80.0)
     server.join()
     assert time.monotonic() - began_at < 40.0, "urllib3 alone waits 80 seconds for the first address"
+
+
+def test_a_session_gives_up_a_host_that_is_silent(named: Callable[..., None], silent: Address) -> None:
+    named(silent)
+    with configured(requests.Session(), None) as session, pytest.raises(requests.ConnectTimeout, match="answers"):
+        session.get(f"http://{NAME}", timeout=0.4)
 
 
 def test_a_name_that_no_host_can_have_is_a_failed_connection() -> None:
