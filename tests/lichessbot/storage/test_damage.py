@@ -10,6 +10,7 @@ import pytest
 from lichessbot.errors import StateFailed
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.migrations import MIGRATIONS
+from lichessbot.storage.rescue import damage_in
 from tests.lichessbot.storage.test_database import ids, put
 
 
@@ -71,13 +72,20 @@ def test_damage_that_the_start_does_not_meet_is_looked_for_later_and_replaced_at
     file.look_for_damage()
     assert "store.damaged" not in caplog.text, "another thread may be using the file"
     put(file, "after")
+    assert "lost=moves" in caplog.text
     assert ids(file) == ["before", "after"]
     assert file.read("SELECT * FROM moves") == []
-    assert "lost=moves" in caplog.text
     file.look_for_damage()
     put(file, "last")
     assert caplog.text.count("store.damaged") == 1
     file.close()
+
+
+def test_a_text_is_a_damaged_file_and_a_missing_file_is_none(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    assert damage_in(path) is None
+    path.write_text("no database\n" * 100)
+    assert damage_in(path) is not None
 
 
 @pytest.mark.parametrize("use", ["read", "write", "shrink"])

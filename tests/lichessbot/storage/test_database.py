@@ -156,16 +156,18 @@ def test_an_engine_does_not_inherit_the_lock(tmp_path: Path) -> None:
         child.kill()
 
 
-def test_a_migration_keeps_a_copy_of_the_old_file(tmp_path: Path) -> None:
+def test_a_migration_keeps_a_copy_of_the_old_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     old = Database(tmp_path)
     put(old, "a")
     old.close()
+    kept = tmp_path / f"{FILE_NAME}.schema{len(MIGRATIONS)}"
+    kept.with_name(f"{kept.name}.unfinished").write_bytes(b"of a daemon that was killed" * 1000)
     new = Database(tmp_path, NEXT_SCHEMA)
     assert ids(new) == ["a"]
     assert new.read("SELECT of_the_future FROM games") == []
     put(new, "b")
     new.close()
-    kept = tmp_path / f"{FILE_NAME}.schema{len(MIGRATIONS)}"
+    assert "store.migrate_without_copy" not in caplog.text
     assert kept.stat().st_mode & 0o077 == 0, "it may hold passwords"
     with closing(sqlite3.connect(kept)) as copy:
         assert copy.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
@@ -184,7 +186,8 @@ def test_a_disk_without_room_for_a_copy_gets_no_copy_but_is_migrated(
     put(old, "a")
     old.close()
     if is_seen:
-        monkeypatch.setattr(rescue.shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 20))
+        free = (16 << 20) + 4096         # the file has more pages than one, and 16 MiB are left alone
+        monkeypatch.setattr(rescue.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     else:
         monkeypatch.setattr(rescue, "copy_to", fill_disk)
     new = Database(tmp_path, NEXT_SCHEMA)
