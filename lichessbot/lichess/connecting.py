@@ -9,7 +9,6 @@ import errno
 import os
 import selectors
 import socket
-import sys
 import threading
 import time
 from collections import deque
@@ -160,15 +159,13 @@ class _AnyAddress(HTTPConnection):
     def _new_conn(self) -> socket.socket:
         assert self.timeout is not None, "every request has a time limit"
         try:
-            opened = connect(self.host, self.port, self.timeout, self.socket_options or ())
+            return connect(self.host, self.port, self.timeout, self.socket_options or ())
         except socket.gaierror as error:
             raise NameResolutionError(self.host, self, error) from error
         except TimeoutError as error:
             raise ConnectTimeoutError(self, f"no address of {self.host} answers") from error
         except OSError as error:
             raise NewConnectionError(self, f"no connection to {self.host}: {error}") from error
-        sys.audit("http.client.connect", self, self.host, self.port)
-        return opened
 
 
 class _SecureAnyAddress(_AnyAddress, HTTPSConnection):
