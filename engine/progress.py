@@ -18,7 +18,7 @@ class RateColumn(ProgressColumn):
         self._unit = unit
 
     def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
+        speed = task.speed
         if not speed:
             return Text("")
         return Text(f"{speed:,.1f} {self._unit}/s" if speed >= 1 else f"{60 * speed:.2g} {self._unit}/min")

@@ -16,16 +16,27 @@ def test_only_a_terminal_gets_a_bar(terminal: bool) -> None:
         for done in range(6):
             display.advance_to(done)
             time.sleep(0.02)
-        display.log("a line [with brackets]")
     assert ("5/20" in output.getvalue()) is terminal
     assert ("\x1b" in output.getvalue()) is terminal
     assert ("pairs/" in output.getvalue()) is terminal
-    assert "a line" in output.getvalue()
+
+
+@pytest.mark.parametrize("transient", [False, True])
+def test_lines_above_the_bar_are_printed_as_they_are(transient: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    line = f"{'long ' * 40}[bold] line"
+    with ProgressDisplay("match", 20, "pairs", transient=transient) as display:
+        display.log(line)
+    assert capsys.readouterr() == (("", f"{line}\n") if transient else (f"{line}\n", ""))
 
 
 @pytest.mark.parametrize(
     ("unit_s", "rate", "left"),
-    [(0.5, "2.0 shards/s", "0:00:40"), (45, "1.3 shards/min", "1:00:00"), (1200, "0.05 shards/min", "26:40:00")],
+    [
+        (0.5, "2.0 shards/s", "0:00:40"),
+        (1, "1.0 shards/s", "0:01:20"),
+        (45, "1.3 shards/min", "1:00:00"),
+        (1200, "0.05 shards/min", "26:40:00"),
+    ],
 )
 def test_units_may_take_long(unit_s: float, rate: str, left: str) -> None:
     now_s, output = 0.0, io.StringIO()
