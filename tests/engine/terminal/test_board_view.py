@@ -7,7 +7,7 @@ from rich.console import Console
 
 from engine.facade import Board
 from engine.lessons.cce_notation import WhiteScore
-from engine.terminal.board_view import BoardView, Theme, captured, draw, white_share
+from engine.terminal.board_view import CHECK, BoardView, Theme, captured, draw, white_share
 
 PLAIN = Theme(unicode=True, colour=False)
 ASCII = Theme(unicode=False, colour=False)
@@ -48,7 +48,7 @@ def test_the_last_move_and_the_targets_are_marked() -> None:
 
 def test_the_evaluation_bar_grows_from_whites_side() -> None:
     for white_below in (True, False):
-        for white_score, rows in ((WhiteScore(0, None), 4), (WhiteScore(None, 3), 8), (WhiteScore(-2000, None), 0)):
+        for white_score, rows in ((WhiteScore(0, None), 4), (WhiteScore(None, 3), 8), (WhiteScore(None, -1), 0)):
             lines = drawn(BoardView(Board(), white_below, white_score))[:8]
             white = [line[0] == "#" for line in lines]
             assert sum(white) == rows
@@ -63,6 +63,17 @@ def test_whites_share_grows_with_the_evaluation() -> None:
     assert shares[4] == pytest.approx(1)
 
 
+@pytest.mark.parametrize(
+    ("fen", "king"), [("4k3/8/8/8/8/8/8/K3R3 b - - 0 1", "e8"), ("r7/8/8/8/8/8/8/K6k w - - 0 1", "a1")]
+)
+def test_a_king_in_check_is_marked_in_colour(fen: str, king: str) -> None:
+    text = draw(BoardView(Board(fen)), Theme(unicode=True, colour=True))
+    squares = [span for span in text.spans if " on " in str(span.style)]
+    (checked,) = [index for index, span in enumerate(squares) if CHECK in str(span.style)]
+    assert f"{'abcdefgh'[checked % 8]}{8 - checked // 8}" == king
+    assert text.plain[squares[checked].start : squares[checked].end] == " ♚ "
+
+
 def test_captured_pieces_and_the_material_lead() -> None:
     board = Board()
     for move in ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3", "d5g2", "f1g2"):
@@ -70,6 +81,10 @@ def test_captured_pieces_and_the_material_lead() -> None:
     assert captured(board, "white", ASCII) == "qp +8"
     assert captured(board, "black", ASCII) == "PP"
     assert captured(board, "white", PLAIN) == "♛♟ +8"
+    for move in ("c4b5", "c4d5"):
+        board = Board("4k3/8/8/1b1n4/2P5/8/8/4K3 w - - 0 1")
+        board.push(move)
+        assert captured(board, "black", ASCII) == "+2"     # a bishop and a knight count the same
 
 
 def test_pockets_and_checks_stand_beside_the_board() -> None:

@@ -32,7 +32,8 @@ def test_only_the_movers_clock_runs_and_a_move_gains_the_increment() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(3661, "1:01:01"), (245, "4:05"), (9.38, "0:09.3"), (0, "0:00.0"), (-3, "0:00.0")]
+    ("seconds", "text"),
+    [(3661, "1:01:01"), (245, "4:05"), (10, "0:10"), (9.38, "0:09.3"), (0, "0:00.0"), (-3, "0:00.0")],
 )
 def test_a_clock_shows_tenths_at_the_end(seconds: float, text: str) -> None:
     assert clock_text(seconds) == text
