@@ -13,6 +13,11 @@ from engine.book import opening_names
 from engine.book.opening_names import KEY_DIGITS, NAMES, compiled, named_moves, opening_of
 from engine.facade import Board, InvalidMove
 
+SPASSKY_VARIATION = (                  # the longest line with a name
+    "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 O-O c3 d5 exd5 Nxd5 Nxe5 Nxe5 Rxe5 c6 d4 Bd6 Re1 Qh4 g3 Qh3 "
+    "Be3 Bg4 Qd3 Rae8 Nd2 Re6 a4 Qh5"
+)
+
 
 def uci(san: str) -> Sequence[str]:
     board = chess.Board()
@@ -27,6 +32,7 @@ def uci(san: str) -> Sequence[str]:
         ("Nf3 d6 d4 c5 e4 cxd4 Nxd4 Nf6 Nc3 a6", "B90 Sicilian Defense: Najdorf Variation"),
         ("d4 d5 c4 e6 Nc3 Nf6 Bg5", "D50 Queen's Gambit Declined: Modern Variation"),
         ("e4 e5 Nf3 Nc6 Bb5 h5 h3 h4", "C60 Ruy Lopez"),
+        (SPASSKY_VARIATION, "C89 Ruy Lopez: Marshall Attack, Main Line, Spassky Variation"),
     ],
 )
 def test_a_game_is_named_after_its_last_position_with_a_name(moves: str, name: str) -> None:

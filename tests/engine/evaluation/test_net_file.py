@@ -126,6 +126,8 @@ def test_parts_that_do_not_fit_together_are_refused() -> None:
         replace(SMALL, feature_bias=array("i", SMALL.feature_bias))
     with pytest.raises(InvalidNet, match="the name has 66 bytes, expected at most 64"):
         replace(SMALL, name="ä" * 33)
+    with pytest.raises(InvalidNet, match="scale 0, expected 1 to 10000"):
+        replace(SMALL, scale=0)
 
 
 def test_an_unreadable_file_says_why(tmp_path: Path) -> None:
