@@ -16,16 +16,24 @@ NAMES = {"white": "W", "black": "B"}
 
 def test_taking_back_restores_the_clock() -> None:
     time = Time()
-    game = TerminalGame(Board(), NAMES, ChessClock(TimeControl(60, 0), time))
-    for move in ("e2e4", "e7e5"):
-        assert game.clock is not None
-        game.clock.start(game.board.turn)
-        time.now += 10
+    clock = ChessClock(TimeControl(60, 0), time)
+    game = TerminalGame(Board(), NAMES, clock)
+
+    def play(move: str, seconds: float) -> None:
+        clock.start(game.board.turn)
+        time.now += seconds
         game.play(move)
+
+    play("e2e4", 10)
+    play("e7e5", 20)
+    assert clock.both_s() == {"white": 50, "black": 40}
     game.take_back(1)
-    assert game.clock is not None
-    assert game.clock.both_s() == {"white": 50, "black": 60}
+    assert clock.both_s() == {"white": 50, "black": 60}
     assert game.board.moves == ["e2e4"]
+    play("c7c5", 5)
+    play("g1f3", 10)
+    game.take_back(1)
+    assert clock.both_s() == {"white": 50, "black": 55}
 
 
 @pytest.mark.parametrize("control", [None, TimeControl(60, 0)])
@@ -49,10 +57,12 @@ def test_a_fallen_flag_draws_if_the_opponent_cannot_mate() -> None:
     time.now = 59
     game.check_flag()
     assert game.end is None
-    time.now = 61
+    time.now = 60
     game.check_flag()
     assert game.end is not None
     assert game.end.result == DRAW
+    time.now = 99
+    assert clock.left_s("white") == 0
 
 
 def test_a_threefold_repetition_ends_the_game() -> None:
@@ -69,7 +79,8 @@ def test_the_rules_of_a_variant_end_the_game() -> None:
     game.play(game.read_move("Ke4"))
     assert game.end is not None
     assert (game.end.result, game.end.reason) == ("1-0", "white wins")
-    assert game.game().headers["Variant"] == "King of the Hill"
+    headers = game.game().headers
+    assert (headers["Variant"], headers["Result"]) == ("King of the Hill", "1-0")
 
 
 @pytest.mark.parametrize(
