@@ -103,7 +103,7 @@ def sacrifices(game: WatchedGame) -> float | None:
     count, index = 0, 2
     while index + GIVEN_UP_PLIES < len(balance):
         before = min(balance[index - 2 : index + 1])
-        given_up = before - max(balance[index + 1 : index + GIVEN_UP_PLIES + 1][1:])
+        given_up = before - max(balance[index + 2 : index + GIVEN_UP_PLIES + 1])
         if given_up > 0 and _is_sound(game, index, 100 * given_up // 2):
             count += 1
             index += GIVEN_UP_PLIES
@@ -158,7 +158,7 @@ def storms(game: WatchedGame) -> float | None:
 
 def length(game: WatchedGame) -> float | None:
     """Return the number of moves."""
-    return (game.first_ply + len(game.ours)) / 2
+    return float((game.first_ply + len(game.ours)) // 2)
 
 
 Measure = Callable[[WatchedGame], float | None]

@@ -45,17 +45,21 @@ def test_an_exchange_and_material_lost_by_force_are_no_sacrifices() -> None:
     assert [measures.sacrifices(watched(exchange, us)) for us in (0, 1)] == [0, 0]
     kings_gambit = f"e4 e5 f4 exf4 {SHUFFLE}".split()
     assert measures.sacrifices(watched(kings_gambit, scores=-200)) == 0
+    better = watched(SHUFFLE.split())
+    better.scores = {ply: ply for ply in better.scores}
+    assert measures.sacrifices(better) == 0
 
 
 def test_a_gambit_lasts_while_the_pawn_is_missing_and_the_judge_sees_compensation() -> None:
     kings_gambit = f"e4 e5 f4 exf4 {SHUFFLE}".split()
-    assert [measures.gambits(watched(kings_gambit, us)) for us in (0, 1)] == [0.8, 0.0]
-    assert measures.gambits(watched(kings_gambit, scores=-200)) == 0.0
+    assert [measures.gambits(watched(kings_gambit, us, scores=-100)) for us in (0, 1)] == [0.8, 0.0]
+    assert measures.gambits(watched(kings_gambit, scores=-101)) == 0.0
     assert measures.gambits(watched([])) is None
 
 
 def test_pieces_around_the_king_are_an_attack() -> None:
-    moves = f"e4 e5 Bc4 Nc6 Qh5 Nb8 Nf3 Nc6 Ng5 Nb8 d3 Nc6 a3 Nb8 {'h3 Nc6 Rg1 Nb8 Rh1 ' }".split()
+    attack = "e4 e5 Bc4 Nc6 Qh5 Nb8 Nf3 Nc6 d3 Nb8 a3 Nc6 h3 Nb8 Ng5 Nc6 Rg1 Nb8 Rh1"
+    moves = attack.split()
     game = watched(moves)
     assert measures.king_attacks(game) == 1.0              # bishop, queen and knight at f7, in moves 8 to 10
     assert measures.attacks_suffered(game) == 0.0
@@ -72,21 +76,32 @@ def test_an_attack_by_the_worse_side_is_a_counterattack() -> None:
 
 def test_a_swindle_is_a_lost_game_that_was_not_lost() -> None:
     moves = SHUFFLE.split()
-    assert measures.swindles(watched(moves, scores=-250)) == 1
+    assert measures.swindles(watched(moves, scores=-200)) == 1
+    assert measures.swindles(watched(moves[:1], scores=-200)) is None      # not twice running
     assert measures.swindles(watched(moves, scores=-250, result=Result.BLACK_WON)) == 0
     assert measures.swindles(watched(moves, us=1, scores=-250, result=Result.BLACK_WON)) == 1
-    assert measures.swindles(watched(moves, scores=-150)) is None
+    assert measures.swindles(watched(moves, scores=-199)) is None
 
 
 def test_a_classical_opening_has_everything_in_its_place() -> None:
     moves = ["e4", "e5", "Nf3", "Nc6", "Bc4", "Bc5", "d3", "d6", "Nc3", "Nf6", "Be3", "Bb6", "O-O", "h6"]
     assert [measures.classical_openings(watched(moves, us)) for us in (0, 1)] == [1, 0]
+    assert measures.classical_openings(watched(["e3", *moves[1:10], "Bd2", *moves[11:]])) == 0
+
+
+@pytest.mark.parametrize("last", [[], ["b5"]])
+def test_pawn_storms_count_ranks_and_the_length_moves_as_on_a_score_sheet(last: list[str]) -> None:
+    game = watched(["f4", "a6", "f5", "a5", "a4", *last])
+    assert (measures.storms(game), measures.length(game)) == (3, 3)
 
 
 def test_queens_count_after_move_25_or_at_the_end() -> None:
     trade = ["e4", "e5", "d4", "exd4", "Qxd4", "Qf6", "Qxf6", "Nxf6"]
     assert measures.queens_traded(watched(trade)) == 1
     assert measures.queens_traded(watched(trade[:6])) == 0
+    shuffles = (3 * SHUFFLE).split()
+    assert measures.queens_traded(watched(shuffles[:40] + trade)) == 1
+    assert measures.queens_traded(watched(shuffles[:44] + trade)) == 0
 
 
 def test_two_equal_samples_differ_by_chance_and_unequal_ones_do_not() -> None:
