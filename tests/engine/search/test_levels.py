@@ -12,7 +12,7 @@ import pytest
 from engine import facade
 from engine.book.opening_names import named_moves
 from engine.core.zobrist import mix64
-from engine.facade import OWN_BOOK, RATINGS, Board, Book, Engine, Limits, build_mode
+from engine.facade import OWN_BOOK, RATINGS, Board, Book, Engine, Limits, SearchReport, build_mode
 from engine.search.levels import level_player
 from engine.search.levels.level import USUAL_TENSION, level_at, level_of, nodes_in_variants
 from engine.search.levels.level_search import LevelSearch
@@ -58,6 +58,12 @@ def test_a_recapture_is_made(rating: int) -> None:
 @pytest.mark.parametrize(("rating", "least"), [(1000, 15), (1500, 19), (2000, 20), (2500, 20)])
 def test_a_hanging_queen_is_taken(rating: int, least: int) -> None:
     assert [choose(rating, seed, Board(HANGING_QUEEN)) for seed in SEEDS].count("f3d4") >= least
+
+
+def test_a_losing_player_sees_every_capture() -> None:
+    losing = HANGING_QUEEN.replace("RNBQKB1R", "1NB1KB2").replace("KQkq", "kq")
+    sure, unsure = ([choose(600, seed, Board(fen)) for seed in SEEDS].count("f3d4") for fen in (losing, HANGING_QUEEN))
+    assert sure == len(SEEDS) > unsure
 
 
 @pytest.mark.parametrize("rating", [1000, 1500, 2000])
@@ -173,6 +179,18 @@ def test_a_player_who_hurries_sees_and_thinks_less() -> None:
         assert hurried.blindness >= calm.blindness
         assert hurried.plies <= calm.plies
         assert hurried.nodes <= calm.nodes
+
+
+@pytest.mark.parametrize("board", [Board(QUEENS_FACE_EACH_OTHER), Board(variant="atomic")], ids=["standard", "variant"])
+def test_a_player_with_less_than_half_a_second_for_a_move_hurries(board: Board) -> None:
+    nodes = []
+    for move_time_ms in (None, 200):
+        engine = Engine(1)
+        engine.limit_strength(2100, 1)
+        engine.set_position(board)
+        report = engine.go(Limits(move_time_ms=move_time_ms)).report
+        nodes.append(report.nodes if report is not None else 0)
+    assert nodes[0] > nodes[1]
 
 
 def test_a_player_overlooks_more_where_more_is_attacked() -> None:
@@ -306,6 +324,20 @@ def test_a_strong_player_varies_the_opening_of_a_variant_by_good_moves_only() ->
     board.push("g1f3")
     moves = {choose(2850, seed, board) for seed in SEEDS[:4]}
     assert not moves & {"d7d5", "e7e5"}, "mated in three, and lost"
+
+
+def test_the_reports_of_a_varied_opening_are_one_line_that_ends_with_the_move_played() -> None:
+    board, changed = Board(variant="atomic"), 0
+    for seed in SEEDS:
+        engine, reports = Engine(1), list[SearchReport]()
+        engine.set_position(board)
+        engine.limit_strength(1500, seed)
+        result = engine.go(Limits(), reports.append)
+        assert {report.line for report in reports} == {1}
+        assert reports[-1] == result.report
+        assert (result.best_move, result.ponder_move) == (*reports[-1].pv, None)[:2]
+        changed += len({report.depth for report in reports}) < len(reports)
+    assert changed
 
 
 def test_a_win_at_hand_is_no_opening() -> None:
