@@ -14,7 +14,8 @@ from engine.book.opening_names import named_moves
 from engine.core.zobrist import mix64
 from engine.facade import OWN_BOOK, RATINGS, Board, Book, Engine, Limits, SearchReport, build_mode
 from engine.search.levels import level_player
-from engine.search.levels.level import USUAL_TENSION, level_at, level_of, nodes_in_variants
+from engine.search.levels.calibration import RATED
+from engine.search.levels.level import USUAL_TENSION, level_at, level_of, nodes_in_variants, skill_of
 from engine.search.levels.level_search import LevelSearch
 from engine.search.levels.vision import Vision, tension
 from engine.variants.variant import VARIANTS
@@ -171,6 +172,12 @@ def test_every_level_is_at_least_as_good_as_the_one_before() -> None:
         assert weaker.blindness >= stronger.blindness
         assert weaker.capture_blindness >= stronger.capture_blindness
         assert weaker.book_plies <= stronger.book_plies
+
+
+def test_the_skill_changes_evenly_between_two_measured_ratings() -> None:
+    for (low, low_skill), (high, high_skill) in pairwise(RATED):
+        assert skill_of(low) == low_skill
+        assert skill_of((low + high) / 2) == pytest.approx((low_skill + high_skill) / 2)
 
 
 def test_a_player_who_hurries_sees_and_thinks_less() -> None:
