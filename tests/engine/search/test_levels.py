@@ -11,13 +11,12 @@ import pytest
 
 from engine import facade
 from engine.book.opening_names import named_moves
-from engine.core.zobrist import mix64
 from engine.facade import OWN_BOOK, RATINGS, Board, Book, Engine, Limits, SearchReport, build_mode
 from engine.search.levels import level_player
 from engine.search.levels.calibration import RATED
 from engine.search.levels.level import USUAL_TENSION, level_at, level_of, nodes_in_variants, skill_of
 from engine.search.levels.level_search import LevelSearch
-from engine.search.levels.vision import Vision, tension
+from engine.search.levels.vision import tension
 from engine.variants.variant import VARIANTS
 from tests.engine.uci_session import Session
 
@@ -361,17 +360,6 @@ def test_a_limit_of_nodes_holds_for_every_level() -> None:
         session.say("position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
         assert _nodes(session, "go nodes 100") <= 100
     session.close()
-
-
-def test_without_a_last_move_no_corner_is_seen_more_often_than_another() -> None:
-    corners = {"4k3/8/8/8/8/2b5/8/R5K1 b - - 0 1": "c3a1", "4k3/8/8/8/8/5b2/8/1K5R b - - 0 1": "f3h1"}
-    overlooked = []
-    for fen, text in corners.items():
-        board = Board(fen)
-        capture, quiet = board.parse(text), board.parse("e8e7")
-        visions = [Vision(mix64(seed), 0, 1000, 0) for seed in range(2000)]
-        overlooked.append(sum(vision.seen(board.position, [capture, quiet], 0) == [quiet] for vision in visions))
-    assert max(overlooked) < 1.3 * min(overlooked), overlooked
 
 
 def test_a_higher_level_beats_a_lower_one_in_variants() -> None:
