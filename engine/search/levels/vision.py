@@ -96,7 +96,9 @@ class Vision:
             elif ply == 0:
                 chance >>= 1
             chance = chance_by_victim(chance, position, move)
-        elif not is_promotion(move):
+        elif is_promotion(move):
+            chance >>= 2
+        else:
             chance = self.blindness
             if gives_check(position, move):
                 chance = self.capture_blindness >> 2 if ply == 0 else chance >> 2

@@ -60,6 +60,12 @@ def test_a_hanging_queen_is_taken(rating: int, least: int) -> None:
     assert [choose(rating, seed, Board(HANGING_QUEEN)) for seed in SEEDS].count("f3d4") >= least
 
 
+@pytest.mark.parametrize(("rating", "least"), [(600, 8), (1000, 14), (1500, 19)])
+def test_a_pawn_is_promoted(rating: int, least: int) -> None:
+    board = Board("7k/P5pp/8/8/5p2/5P2/6PP/6K1 w - - 0 40")
+    assert [choose(rating, seed, board) for seed in SEEDS].count("a7a8q") >= least
+
+
 def test_a_losing_player_sees_every_capture() -> None:
     losing = HANGING_QUEEN.replace("RNBQKB1R", "1NB1KB2").replace("KQkq", "kq")
     sure, unsure = ([choose(600, seed, Board(fen)) for seed in SEEDS].count("f3d4") for fen in (losing, HANGING_QUEEN))

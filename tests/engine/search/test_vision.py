@@ -19,10 +19,10 @@ def seen_by(players: int, board: Board) -> Counter[str]:
 
 def test_some_moves_are_overlooked_less_often_than_others() -> None:
     seen = seen_by(300, Board("k7/6P1/3q4/2p5/4N3/8/1R6/4K2R w K - 0 1"))
-    quiet, queen, pawn, check, castling, far, back = (
-        seen[move] for move in ("b2b3", "e4d6", "e4c5", "b2a2", "e1g1", "b2b6", "b2b1")
+    quiet, queen, pawn, check, castling, promotion, far, back = (
+        seen[move] for move in ("b2b3", "e4d6", "e4c5", "b2a2", "e1g1", "g7g8q", "b2b6", "b2b1")
     )
-    assert min(check, castling, queen, pawn) > quiet + 40
+    assert min(check, castling, promotion, queen, pawn) > quiet + 40
     assert queen > pawn + 20
     assert max(far, back) < quiet - 30
 
