@@ -50,6 +50,11 @@ PGN = """[Result "1-0"]
 
 1. Nf3 1-0
 
+[FEN "8/8"]
+[Result "1-0"]
+
+1. a4 1-0
+
 [FEN "4k3/8/8/8/8/8/8/4K2R w K - 0 1"]
 [Result "1-0"]
 
@@ -63,7 +68,7 @@ def test_build_a_book_from_pgn(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run(["book", "build", str(games), "-o", str(book), "--games", "1"]) == 0
     told = capsys.readouterr()
     assert "3 games, 4 moves written" in told.out
-    assert "2 games left out" in told.err
+    assert "3 games left out" in told.err
     assert [(it.move, it.weight) for it in Book(book).moves(Board())] == [("e2e4", 3)]
     assert [it.move for it in Book(book).moves(after("e2e4"))] == ["c7c5"]
     castling = Book(book).moves(Board("4k3/8/8/8/8/8/8/4K2R w K - 0 1"))
@@ -126,6 +131,8 @@ def test_show_accepts_a_fen_in_one_or_more_words(capsys: pytest.CaptureFixture[s
         shown.append(capsys.readouterr().out)
     assert len(set(shown)) == 1
     assert shown[0]
+    assert run(["book", "show", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"]) == 0
+    assert capsys.readouterr().out == "the book does not know this position\n"
 
 
 def test_the_book_of_a_variant_is_shown_and_checked_by_its_rules(
