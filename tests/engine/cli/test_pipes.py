@@ -108,6 +108,7 @@ def test_variants_are_analysed_and_evaluated(run: Run) -> None:
         (("play", "--variant", "atomic", "--black-style", "cce"), "a style plays standard chess, but"),
         (("eval", "--variant", "atomic", "--style", "cce"), "--style evaluates standard chess, but"),
         (("play", "--variant", "atomik"), "did you mean atomic?"),
+        (("play", "--variant", "chess960"), "give its FEN, or `play --chess960 N`"),
         (("play", "--variant", "atomic", "--fen", "8/8 w"), "(Atomic)"),
     ],
 )
@@ -167,6 +168,14 @@ def test_commands_in_a_game(run: Run, typed: str, said: str) -> None:
     answer = run("play", "--black", "human", typed=typed + "\n")
     assert said in answer.stdout
     assert answer.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "header"),
+    [(("--level", "1000"), '[Black "Engine (level 1000)"]'), (("--chess960", "0"), '[Variant "Chess960"]')],
+)
+def test_the_headers_of_a_game_tell_how_it_is_played(run: Run, options: tuple[str, ...], header: str) -> None:
+    assert header in run("play", *options, typed="pgn\n").stdout
 
 
 def test_a_game_survives_letters_that_the_terminal_cannot_show() -> None:
@@ -267,6 +276,12 @@ def test_analysis_without_a_terminal_is_plain_text(run: Run) -> None:
     assert "\x1b" not in answer.stdout
 
 
+def test_analysis_shows_scores_from_whites_view(run: Run) -> None:
+    answer = run("analyse", "--depth", "4", "--lines", "2", "4r2k/8/8/8/8/8/5PPP/6K1 b - - 0 1")
+    assert re.search(r" 1 +M-1 .* 1\.\.\. Re1#", answer.stdout)
+    assert re.search(r" 2 +-\d\.\d\d ", answer.stdout)
+
+
 def test_there_is_nothing_to_analyse_after_mate(run: Run) -> None:
     assert "M-0" in run("analyse", "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3").stdout
 
@@ -279,6 +294,7 @@ def test_perft_counts_leaves_of_a_variant(run: Run) -> None:
 
 def test_perft_counts_leaves_and_shows_no_bar_in_a_pipe(run: Run) -> None:
     answer = run("perft", "--depth", "3")
+    assert "e2e4: 600\n" in answer.stdout
     assert "Nodes searched: 8902" in answer.stdout
     assert answer.stderr == ""
 
@@ -301,6 +317,12 @@ def test_a_mate_that_a_style_seeks_to_suffer_is_shown_for_the_side_that_gives_it
     answer = run("compare-search", "--style", "loser", "--depth", "2", "K2r2k1/2r2ppp/8/8/8/8/8/3R4 w - - 0 1")
     assert answer.stdout.count("M+1") >= 3
     assert "M-" not in answer.stdout
+
+
+def test_a_search_that_takes_too_long_is_not_finished(run: Run) -> None:
+    answer = run("compare-search", "--depth", "20", "--seconds", "0.01")
+    assert answer.returncode == 0, answer.stderr
+    assert re.search(r"minimax +│ +not finished", answer.stdout)
 
 
 def test_nothing_is_compared_after_the_end_of_the_game(run: Run) -> None:
