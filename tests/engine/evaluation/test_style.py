@@ -113,6 +113,8 @@ def test_a_style_silences_the_network(engine: Engine, tmp_path: Path) -> None:
     engine.set_evaluation(str(path))
     network = engine.describe_evaluation()
     assert engine.network_score_cp(board) is not None
+    for turn in "wb":                  # White's view
+        assert (engine.network_score_cp(Board(f"4k3/8/8/8/8/8/8/Q3K3 {turn} - - 0 1")) or 0) > 0
     engine.weigh_group("king_attack", 250)
     assert engine.describe_evaluation() == "hand-written, style king attack 250 %"
     assert engine.network_score_cp(board) is None
