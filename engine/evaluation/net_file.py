@@ -137,7 +137,7 @@ def decode(content: bytes) -> Net:
     expected = file_size(threats, hidden, buckets, name_length)
     if len(content) != expected:
         raise InvalidNet(f"{len(content)} bytes, expected {expected} for {hidden} hidden and {buckets} outputs")
-    body = memoryview(content)[BODY:]          # read in place: every copy takes half a millisecond of an engine's start
+    body = memoryview(content)[BODY:]          # read in place: a copy has one and a half megabytes
     digest = hashlib.sha256(content[: HEADER.size])
     digest.update(body)
     if digest.digest() != content[HEADER.size : BODY]:

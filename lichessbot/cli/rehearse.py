@@ -19,7 +19,7 @@ def rehearse_command(**values: Any) -> int:
     options = Options(**values)
     if options.config is None:
         return rehearse.run(options)
-    from lichessbot.config import load_config  # it takes longer to import than all else that starts here
+    from lichessbot.config import load_config  # its import takes about as long as all else that starts here
 
     # Report errors with the operator's own file and lines: the bot gets a copy of it.
     loaded = load_config(options.config, os.environ, needs_token=False)
