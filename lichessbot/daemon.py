@@ -86,6 +86,7 @@ from lichessbot.systemd import Milestone, ServiceManager
 from lichessbot.timeouts import Timeouts, earliest
 from lichessbot.uci import startup_check
 from lichessbot.uci.configured_engines import configured_engines, engines_of, with_playable_variants
+from lichessbot.uci.engine_checks import EngineChecks
 from lichessbot.uci.machine import Machine, memory_warnings
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
@@ -133,7 +134,7 @@ class Daemon:
         self._control_handler = ControlHandler(self._connection, self._games, self._lobby, store, shutdown, counters)
         self._control = ControlServer(settings.loaded.state_dir, self._inbox.put)
         self._web = web
-        self._startup_check: startup_check.StartupCheck | None = None
+        self._engine_checks = EngineChecks(self._new_engine_check, timeouts)
         self._engine_is_good = False
         self._ticked_at = self._tick_at = -math.inf
 
@@ -148,7 +149,7 @@ class Daemon:
             if self._web is not None:
                 self._web.start(self._inbox.put)
             self._connection.read_account()
-            self._check_engines(self._config)
+            self._engine_checks.begin(self._config, time.monotonic())
             while self._shutdown.exit_code is None:
                 self._turn()
             return self._shutdown.exit_code
@@ -196,6 +197,8 @@ class Daemon:
         if context is not None:
             self._guarded(self._lobby.tick)
             self._guarded(lambda: self._reconciler.tick(context, has_events=self._connection.is_open))
+        if self._engine_is_good and self._engine_checks.is_due(now):
+            self._engine_checks.begin(self._given, now)
         talking = self._outbox.is_talking and not self._outbox.pause_s
         self._shutdown.tick(is_connected=self._connection.is_open, is_talking=talking)
         self._guarded(self._report_status)
@@ -211,6 +214,7 @@ class Daemon:
 
     def _dispatch(self, report: Report) -> None:
         count_fault(report, self._counters.counted)
+        self._engine_checks.note(report)
         if isinstance(report, CommandDone | StreamOpened):
             self._connection.succeeded()
         if isinstance(report, StreamEvent) and (report.game_id is None or isinstance(report.event, GameFull)):
@@ -275,42 +279,41 @@ class Daemon:
 
     # Engines
 
-    def _check_engines(self, config: Config) -> None:
+    def _new_engine_check(self, config: Config) -> startup_check.StartupCheck:
         location, keep = self._settings.location, self._games.idle_engines.keep_one
-        self._startup_check = startup_check.StartupCheck(
+        return startup_check.StartupCheck(
             config, self._inbox.put, self._timeouts, location=location, machine=self._machine, release=keep
         )
 
-    def _end_engine_check(self) -> None:
-        if self._startup_check is not None:
-            self._startup_check.close()
-            self._startup_check = None
-
     def _engine_answered(self, report: BestMove | EngineDied) -> None:
         """Go on once every engine has answered: accept challenges, or use the reloaded configuration."""
-        check = self._startup_check
+        check = self._engine_checks.running
         if check is None or not check.is_meant(report):
             return
         if not (faults := check.judge(report)):
             self._reconciler.engine_is_good()
         if faults or check.over:
-            self._end_engine_check()
+            self._engine_checks.end()
         if faults:
-            self._refuse_engine(faults)
+            self._refuse_engines(check.config, [fault.text for fault in faults], startup_check.exit_code(faults))
         elif check.over:
             self._engine_is_good, self._lobby.playable = True, check.playable
             self._log.info("engine.good", variants=" ".join(check.playable))
+            self._engine_checks.passed()
+            self._lobby.engines_work()
             self._use(check.config)
             self._manager.reached(Milestone.ENGINE_GOOD)
             self._begin_if_ready()
 
-    def _refuse_engine(self, faults: Sequence[startup_check.Fault]) -> None:
-        if self._engine_is_good:
-            self._settings.keep_engines(self._given, self._log, [fault.text for fault in faults])
+    def _refuse_engines(self, checked: Config, faults: Sequence[str], exit_code: ExitCode) -> None:
+        if self._engine_is_good and checked is self._given:
+            self._lobby.engines_fail("; ".join(faults))
+        elif self._engine_is_good:
+            self._settings.keep_engines(self._given, self._log, faults)
         else:
             for fault in faults:
-                self._log.error("engine.unfit", reason=fault.text)
-            if not self._shutdown.engine_failed(startup_check.exit_code(faults), len(self._store.left_over)):
+                self._log.error("engine.unfit", reason=fault)
+            if not self._shutdown.engine_failed(exit_code, len(self._store.left_over)):
                 return
             self._reconciler.engine_is_good()  # our own engine replaces one that fails
             self._manager.reached(Milestone.ENGINE_GOOD)
@@ -356,7 +359,7 @@ class Daemon:
     def _begin_if_ready(self) -> None:
         """Listen for challenges and join games in progress, once the account is known and the engines are good."""
         account = self._connection.account
-        if account is None or self._startup_check is not None or self._context is not None:
+        if account is None or self._engine_checks.running is not None or self._context is not None:
             return
         if not account.is_bot:
             self._refused(f"{account.username} is not a BOT account; `lichessbot upgrade` makes it one")
@@ -411,14 +414,14 @@ class Daemon:
         """Use the new configuration as far as a running daemon can; an invalid file changes nothing."""
         self._manager.reloading()
         config = self._settings.reload_and_log(self._log)
-        self._end_engine_check()
+        self._engine_checks.end()
         if not self._engine_is_good:
-            self._check_engines(config)
+            self._engine_checks.begin(config, time.monotonic())
         elif list(configured_engines(config)) != list(configured_engines(self._given)):
-            self._check_engines(config)
+            self._engine_checks.begin(config, time.monotonic())
             config = with_engines_of(config, self._given)
         self._use(config)
-        self._settings.log_use(self._log, old_engines=self._startup_check is not None)
+        self._settings.log_use(self._log, old_engines=self._engine_checks.running is not None)
         self._manager.reloaded()
         self._begin_if_ready()  # the account may have come during a check that is given up now
 
@@ -439,7 +442,7 @@ class Daemon:
         self._connection.stop_listening()
         self._lobby.close()
         self._games.close()
-        self._end_engine_check()
+        self._engine_checks.end()
         self._outbox.close()
         self._archive.close()
         code = self._shutdown.exit_code

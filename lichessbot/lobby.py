@@ -36,6 +36,7 @@ from lichessbot.lichess.models import (
     StreamLine,
 )
 from lichessbot.lichess.outbox import Outbox
+from lichessbot.log import EventLog
 from lichessbot.matchmaking.matchmaker import Matchmaker
 from lichessbot.matchmaking.rechallenge import LastChallenges
 from lichessbot.storage.player_list import PlayerList
@@ -63,6 +64,8 @@ class Lobby:
         self._matchmaking_switch: bool | None = None
         """Whether matchmaking is on by command; None: as configured."""
         self._paused = False
+        self._engine_failure = ""
+        self._log = EventLog()
         self._playing = playing
         self._our_id = ""
         self.playable: tuple[Variant, ...] = tuple(Variant)
@@ -112,6 +115,7 @@ class Lobby:
             our_slots=(*self._matchmaker.slot_holders, *self._tournaments.slot_holders),
             stopping=self._stopping,
             paused=self._paused,
+            engine_failure=self._engine_failure,
             playable=self.playable,
             our_challenges_wait_until=math.inf if self._challenges.has_waiting else human_expected_until,
             humans_first=self._challenges.puts_humans_first(self._config.challenge),
@@ -146,6 +150,26 @@ class Lobby:
     def close(self) -> None:
         self._block_lists.close()
 
+    # The engines
+
+    @property
+    def engine_failure(self) -> str:
+        """Why no new games are taken; empty while the engines work."""
+        return self._engine_failure
+
+    def engines_fail(self, reason: str) -> None:
+        """Take no new games until `engines_work`; what is on its way to a game is withdrawn."""
+        if not self._engine_failure:
+            self._log.error("engine.fails", reason=reason)
+            self._withdraw()
+        self._engine_failure = reason
+
+    def engines_work(self) -> None:
+        """Take new games again, unless the operator has paused the bot."""
+        if self._engine_failure:
+            self._engine_failure = ""
+            self._go_on()
+
     # The operator
 
     @property
@@ -160,13 +184,20 @@ class Lobby:
     def pause(self) -> None:
         """Take no new games until `resume`; what is on its way to a game is withdrawn."""
         self._paused = True
-        self._matchmaker.withdraw()
-        self._tournaments.stop()
+        self._withdraw()
 
     def resume(self) -> None:
         """Take new games again."""
         if self._paused and not self._stopping:
             self._paused = False
+            self._go_on()
+
+    def _withdraw(self) -> None:
+        self._matchmaker.withdraw()
+        self._tournaments.stop()
+
+    def _go_on(self) -> None:
+        if not (self._paused or self._engine_failure or self._stopping):
             self._tournaments.resume(self._config.tournaments)
 
     def switch_matchmaking(self, *, on: bool) -> str:
@@ -194,6 +225,8 @@ class Lobby:
         """Repeat our last challenge, or, if `received`, challenge who challenged us last. Raises CannotDo."""
         if self._paused:
             raise CannotDo("the bot is paused: `lichessbot resume` comes first")
+        if self._engine_failure:
+            raise CannotDo(f"the bot takes no new games, as an engine fails: {self._engine_failure}")
         it = self._last.again(received=received)
         self._matchmaker.rechallenge(it)
         return f"will challenge {it.opponent}: {it.terms}"
@@ -205,6 +238,8 @@ class Lobby:
             return "the daemon is finishing and plays there after its next start"
         if self._paused:
             return "the daemon is paused and plays there after `lichessbot resume`"
+        if self._engine_failure:
+            return f"the daemon plays there once its engine works again ({self._engine_failure})"
         return "the daemon plays there"
 
     def leave_tournament(self, tournament_id: str) -> str:

@@ -344,10 +344,14 @@ def _rematch(case: _Case) -> Decline | None:
 # The bot is busy
 
 
-def _stopping(case: _Case) -> Decline | None:
+def _closed(case: _Case) -> Decline | None:
     if case.snapshot.stopping:
         return Decline(DeclineReason.LATER, "a signal", "the bot is stopping")
-    return Decline(DeclineReason.LATER, "lichessbot pause", "the bot is paused") if case.snapshot.paused else None
+    if case.snapshot.paused:
+        return Decline(DeclineReason.LATER, "lichessbot pause", "the bot is paused")
+    if failure := case.snapshot.engine_failure:
+        return Decline(DeclineReason.LATER, "engine", f"an engine fails: {failure}")
+    return None
 
 
 def _humans_first(case: _Case) -> Decline | None:
@@ -401,7 +405,7 @@ _CHECKS: Final[tuple[_Check, ...]] = (
     _rating,
     _lists,
     _rematch,
-    _stopping,
+    _closed,
     _humans_first,
     _objection_to_bots,
     _recent,

@@ -33,6 +33,8 @@ class Snapshot:
     stopping: bool = False
     paused: bool = False
     """No new games, by `lichessbot pause`."""
+    engine_failure: str = ""
+    """Why no new games are taken; empty while the engines work."""
     our_challenges_wait_until: float = -math.inf
     """Until when (monotonic seconds) we challenge nobody, as a human may come back for the slot.
 
@@ -61,7 +63,7 @@ class Snapshot:
     @property
     def is_closed(self) -> bool:
         """Whether no new games are taken."""
-        return self.stopping or self.paused
+        return self.stopping or self.paused or bool(self.engine_failure)
 
     def slots_for_our_games(self, *, is_bot: bool) -> int:
         """Return how many more games with a clock against bots, or against humans, we may begin ourselves."""

@@ -150,6 +150,7 @@ class _Present:
             playable=self._playable,
             stopping=self._activity is Activity.FINISHING,
             paused=self._activity is Activity.PAUSED,
+            engine_failure="the log of the daemon says why" if self._activity is Activity.WITHOUT_ENGINE else "",
         )
 
     def history(self, inquiry: Inquiry) -> ChallengerHistory:

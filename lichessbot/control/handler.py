@@ -63,6 +63,10 @@ class Lobby(Protocol):
     @property
     def is_paused(self) -> bool: ...
 
+    @property
+    def engine_failure(self) -> str:
+        """Why no new games are taken; empty while the engines work."""
+
     def describe(self) -> LobbyStatus: ...
 
     def pause(self) -> None: ...
@@ -114,14 +118,14 @@ class ControlHandler:
         """Return what goes on in one line, for the service manager."""
         bugs = self._counters.faults.internal_errors
         activity, failure = self._activity, self._records.failure
-        states = {Activity.FINISHING: "finishing, takes no new games", Activity.PAUSED: "paused, takes no new games"}
+        is_open = activity in (Activity.STARTING, Activity.PLAYING)
         parts = (
             self._connection.summary,
             self._games.summary,
             self._lobby.summary,
             f"records not written: {failure[1]}" if failure else "",
             f"internal errors: {bugs}, see the log" if bugs else "",
-            states.get(activity, ""),
+            "" if is_open else f"{activity}, takes no new games",
         )
         return "; ".join(filter(None, parts))
 
@@ -152,6 +156,8 @@ class ControlHandler:
             return Activity.FINISHING
         if self._lobby.is_paused:
             return Activity.PAUSED
+        if self._lobby.engine_failure:
+            return Activity.WITHOUT_ENGINE
         return Activity.PLAYING if self._lobby.is_open else Activity.STARTING
 
     def handle(self, request: ControlRequest, grace: timedelta) -> None:

@@ -27,6 +27,8 @@ class Activity(StrEnum):
     PLAYING = "playing"
     PAUSED = "paused"
     """No new games, by `lichessbot pause`."""
+    WITHOUT_ENGINE = "without engine"
+    """No new games until the engines work again."""
     FINISHING = "finishing"
     """No new games; the daemon ends after the running ones."""
 

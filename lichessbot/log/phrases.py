@@ -144,6 +144,7 @@ PHRASES: Final[Mapping[str, str]] = {
     # Engines and move sources
     "engine.good": "every engine works; variants: {variants}",
     "engine.unfit": "an engine cannot be used: {reason}",
+    "engine.fails": "no new games until the engines work again: {reason}",
     "engine.not_started": "the engine did not start: {reason}",
     "engine.died": "the engine died: {reason}",
     "engine.gone": "the engine had ended before it was killed",

@@ -11,6 +11,7 @@ Offers: `restarting_engine` (the engine of one game), `simple_engine` (an engine
 
 __all__ = [
     "configured_engines",
+    "engine_checks",
     "machine",
     "opening_variety",
     "profiles",

@@ -122,6 +122,30 @@ def test_a_pause_leaves_arenas_and_its_end_joins_them_again(store: Store) -> Non
     assert isinstance(outbox.sent[-1], JoinTournament)
 
 
+def test_a_failing_engine_has_the_effect_of_a_pause(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [])
+    lobby.engines_fail("engine: no such program")
+    lobby.engines_fail("engine: no such program")
+    assert caplog.text.count("engine.fails") == 1
+    assert lobby.describe().tournaments == ()
+    come(lobby, challenged("wxyz0001", id="ann"))
+    assert isinstance(outbox.sent[-1], DeclineChallenge)
+    with pytest.raises(CannotDo, match="an engine fails: engine: no such program"):
+        lobby.rechallenge(received=False)
+    assert "once its engine works again (engine: no such program)" in lobby.join_tournament("wxyz5678", None, None)
+    lobby.pause()
+    lobby.engines_work()
+    assert lobby.describe().tournaments == (), "the operator's pause lasts"
+    lobby.engines_fail("engine: no such program")
+    lobby.resume()
+    assert lobby.describe().tournaments == ()
+    lobby.engines_work()
+    assert ARENA in lobby.describe().tournaments
+    come(lobby, challenged("wxyz0002", id="ann"))
+    assert isinstance(outbox.sent[-1], AcceptChallenge)
+
+
 def test_the_end_of_a_pause_joins_no_arena_while_the_daemon_stops(store: Store) -> None:
     lobby = lobby_of(store, Outbox(), [])
     lobby.pause()

@@ -49,6 +49,7 @@ class Lobby:
 
     def __init__(self) -> None:
         self.is_paused = False
+        self.engine_failure = ""
         self.done: list[str] = []
         self.failure: Exception | None = None
 
@@ -152,6 +153,9 @@ def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
     assert room.handler.summary == "listening; 2 games; paused, takes no new games"
     room.ask(ControlCommand.RESUME)
     assert not room.lobby.is_paused
+    room.lobby.engine_failure = "no such program"
+    assert room.handler.status().activity is Activity.WITHOUT_ENGINE
+    assert room.handler.summary == "listening; 2 games; without engine, takes no new games"
     answer = room.ask(ControlCommand.FINISH)
     assert answer.text.endswith("the running ones (3); 3 correspondence games left for its next start")
     status = room.handler.status()

@@ -1,10 +1,12 @@
 """Which engine plays, from the configuration to the moves at the embedded Lichess."""
 
+import os
 import re
 import shutil
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import EngineOpponent, GreedyOpponent
-from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
+from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason, Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent, judge
@@ -118,6 +120,39 @@ def test_an_engine_that_fails_at_a_restart_costs_no_game(arena: Arena) -> None:
     assert arena.logged("stop.later games_to_finish=1")
     arena.spawn()
     assert arena.wait_for_exit() == 2
+
+
+def test_no_game_begins_while_the_engine_fails(arena: Arena) -> None:
+    program = arena.folder / "program"
+    sound, broken = (f"#!/bin/sh\n{it}\n" for it in (f"exec {sys.executable} -P -m engine", "exit 1"))
+
+    def install(script: str) -> None:
+        program.write_text(script)
+        program.chmod(0o755)
+
+    install(sound)
+    arena.time_scale = 0.05
+    arena.configure(engine=f"command: [{program}]")
+    arena.start()
+    first = arena.challenge(arena.player("First", SlowOpponent))
+    arena.until(lambda: f"move.send game={first} " in arena.log())
+    install(broken)
+    for engine in arena.engines():
+        with suppress(ProcessLookupError):
+            os.kill(engine, signal.SIGKILL)
+    arena.until(lambda: "engine.fails" in arena.log())
+    refused = arena.challenge(arena.player("Second"))
+    arena.until(lambda: arena.decline_reason(refused) is DeclineReason.LATER)
+    assert "without engine" in arena.tell("status").stdout
+    assert "because: an engine fails: " in arena.tell("explain", "--clock", "3+0").stdout
+    install(sound)
+    arena.until(lambda: "engine.fails" in (log := arena.log()) and "engine.good" in log.partition("engine.fails")[2])
+    arena.challenge(arena.player("Third"))
+    arena.until_ended(2)
+    for session in arena.ended:
+        judge(session)
+    assert arena.stop() == 0
+    assert arena.log().count("engine.fails") == 1
 
 
 def test_a_reload_takes_only_engines_that_answer(arena: Arena) -> None:

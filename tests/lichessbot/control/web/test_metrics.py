@@ -38,6 +38,7 @@ def test_the_status_is_measured_in_base_units() -> None:
         ("lichessbot_activity", "starting"): 0,
         ("lichessbot_activity", "playing"): 1,
         ("lichessbot_activity", "paused"): 0,
+        ("lichessbot_activity", "without engine"): 0,
         ("lichessbot_activity", "finishing"): 0,
         ("lichessbot_pages_open",): 7,
         ("lichessbot_event_stream_open",): 1,
