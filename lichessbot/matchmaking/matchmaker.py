@@ -288,8 +288,8 @@ class Matchmaker:
             self._follow(self._open.settled(challenge, is_declined=is_declined), time.monotonic())
 
     def game_started(self, game_id: str) -> None:
-        if self._open is not None and self._open.challenge_id == game_id:
-            self._follow(Accepted(announced=True), time.monotonic())
+        if self._open is not None:
+            self._follow(self._open.game_started(game_id), time.monotonic())
 
     def _send(self, command: MatchCommand | None) -> None:
         if command is not None:

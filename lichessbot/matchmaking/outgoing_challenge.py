@@ -98,6 +98,8 @@ class OpenChallenge:
         self._due_at: float | None = None
         self._unwanted = False
         self._failed_attempts = 0
+        self._begun_ids: set[str] = set()
+        """Games that began before our challenge's id was known."""
 
     @property
     def wake_at(self) -> float | None:
@@ -133,6 +135,12 @@ class OpenChallenge:
         if self.challenge_id is not None or challenge.destination.id != self.proposal.opponent:
             return None
         return self._found(challenge.id, now)
+
+    def game_started(self, game_id: str) -> Outcome | None:
+        """Recognise the game that came of this challenge: withdrawing it then would abort the game."""
+        if self.challenge_id is None:
+            self._begun_ids.add(game_id)
+        return Accepted(announced=True) if game_id == self.challenge_id else None
 
     def tick(self, now: float) -> MatchCommand | None:
         if not is_due(self._due_at, now):
@@ -186,6 +194,8 @@ class OpenChallenge:
 
     def _found(self, challenge_id: str, now: float) -> MatchCommand | Outcome | None:
         self.challenge_id = challenge_id
+        if challenge_id in self._begun_ids:
+            return Accepted(announced=True)
         if self._stays_open:
             return LeftOpen()
         self._stage = _Stage.OPEN

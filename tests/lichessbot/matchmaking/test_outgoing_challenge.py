@@ -145,6 +145,15 @@ def test_only_a_withdrawal_that_the_operator_made_is_no_silence_of_the_opponent(
     assert it.handle(CommandDone(LOOK, challenge("canceled")), OPEN_S + RETRY_S) == Withdrawn(unanswered=True)
 
 
+def test_a_game_that_began_before_the_answer_came_is_not_withdrawn() -> None:
+    it = fresh()
+    assert it.game_started("wxyz5678") is None
+    assert it.game_started("abcd1234") is None
+    assert it.withdraw() is None
+    assert it.handle(CommandDone(it.creation, challenge()), 0.0) == Accepted(announced=True)
+    assert created().game_started("abcd1234") == Accepted(announced=True)
+
+
 def test_a_challenge_unwanted_before_it_exists_is_withdrawn_when_it_does() -> None:
     it = fresh()
     assert it.withdraw() is None
