@@ -211,7 +211,7 @@ def _engine(it: EngineStatus) -> str:
     speed = f"{it.name}, {_speed(it.nodes_per_s)}" if it.searches else ""
     running = f"{it.processes} running" if it.processes else ""
     memory = f"{it.memory_bytes / (1 << 20):,.0f} MiB with the daemon" if it.memory_bytes else ""
-    return ", ".join(filter(None, (speed, running, memory)))
+    return ", ".join(filter(None, (speed, running, memory, it.failure)))
 
 
 def _records(it: RecordsStatus) -> str:

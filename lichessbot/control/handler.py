@@ -6,6 +6,7 @@ Knows the parts only by what it asks of them here.
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final, Protocol, assert_never
 
@@ -144,7 +145,7 @@ class ControlHandler:
             games=self._games.describe(),
             correspondence_games=self._games.correspondence_games,
             lobby=self._lobby.describe(),
-            engine=self._counters.engine(self._games.engine_processes),
+            engine=replace(self._counters.engine(self._games.engine_processes), failure=self._lobby.engine_failure),
             faults=self._counters.faults,
             began_epoch_s=self._began_epoch_s,
             records=RecordsStatus(now - failure[0], failure[1]) if failure else RecordsStatus(),

@@ -282,6 +282,8 @@ class EngineStatus:
     """How many engines run."""
     memory_bytes: int = 0
     """Resident memory of the daemon and its engines; what they share counts for each. 0 if it cannot be read."""
+    failure: str = ""
+    """Why no new games are taken; empty while the engines work."""
 
 
 @dataclass(slots=True)

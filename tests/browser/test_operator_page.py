@@ -149,7 +149,7 @@ def test_the_page_follows_a_game_over_a_restart_of_the_daemon(browser: "Browser"
         assert page.page.locator("img, main script").count() == 0
 
 
-def test_a_pause_with_its_end_and_records_that_cannot_be_written_are_told(
+def test_a_pause_with_its_end_a_failing_engine_and_a_full_disk_are_told(
     browser: "Browser", arena: Arena, address: str
 ) -> None:
     status, at = told(address, "status"), time.time() + 3 * 86400
@@ -157,6 +157,7 @@ def test_a_pause_with_its_end_and_records_that_cannot_be_written_are_told(
     held_back = [{"what": "all but moves", "until_epoch_s": at}]
     status["connection"] |= {"held_back_s": 90.0, "requests": {"waiting": {}, "held_back": held_back}}
     status["lobby"]["matchmaking"] |= {"next_step": "challenges a bot", "next_attempt_epoch_s": at}
+    status["engine"]["failure"] = "no <b>such program"
     status["records"] = {"unwritten_for_s": 90.0, "error": "disk is <b>full"}
     event = f"event: status\ndata: {json.dumps(status)}\n\n"
     with visit(browser, "about:blank") as page:
@@ -165,6 +166,8 @@ def test_a_pause_with_its_end_and_records_that_cannot_be_written_are_told(
         page.until_text("#next", f"challenges a bot, at {when}")
         health = page.page.locator("#health > div")
         assert health.filter(has_text="Held back").locator("dd").inner_text() == f"all but moves until {when}"
+        engine = health.filter(has=page.page.locator("dt", has_text="Engine"))
+        assert engine.locator("dd").inner_text() == "no <b>such program"
         assert health.filter(has_text="Records").locator("dd").inner_text() == "not written: disk is <b>full"
 
 

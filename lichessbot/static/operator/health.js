@@ -37,7 +37,7 @@ function health({ connection, games, engine, records, faults, up_for_s: upForS }
       : open.length > 0 && `${open.length} open, last lines at most ${duration(Math.max(...open))} ago`],
     ['Requests', waiting.map(([kind, number]) => `${kind} (${number})`).join(', ') || 'none waiting'],
     ['Held back', toned('warn', joined(...heldBack))],
-    ['Engine', outside(engine.name)],
+    ['Engine', toned('bad', engine.failure && outside(engine.failure)) || outside(engine.name)],
     ['Speed', engine.searches > 0 && `${count(engine.nodes_per_s)} nodes/s in ${engine.searches} searches`],
     ['Processes', joined(plural(engine.processes, 'engine'), memory > 0 && `${memory} MiB with the daemon`)],
     ['Records', toned('bad', records.error && outside(`not written: ${records.error}`))],

@@ -112,6 +112,8 @@ def test_trouble_is_told() -> None:
     assert facts(replace(STATUS, connection=ended))["lichess"] == "listening; event stream closed, last line 4 s ago"
     full = replace(STATUS, records=RecordsStatus(10_800.0, "database or disk is full"))
     assert facts(full)["records"] == "not written for 3 h 0 min: database or disk is full"
+    broken = replace(STATUS, engine=replace(STATUS.engine, failure="engine: no such program"))
+    assert facts(broken)["engine"].endswith(", engine: no such program")
 
 
 def test_a_game_is_drawn_from_our_side_with_clocks_and_what_our_move_was_chosen_by() -> None:

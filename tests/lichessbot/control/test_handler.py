@@ -154,7 +154,8 @@ def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
     room.ask(ControlCommand.RESUME)
     assert not room.lobby.is_paused
     room.lobby.engine_failure = "no such program"
-    assert room.handler.status().activity is Activity.WITHOUT_ENGINE
+    status = room.handler.status()
+    assert (status.activity, status.engine.failure) == (Activity.WITHOUT_ENGINE, "no such program")
     assert room.handler.summary == "listening; 2 games; without engine, takes no new games"
     answer = room.ask(ControlCommand.FINISH)
     assert answer.text.endswith("the running ones (3); 3 correspondence games left for its next start")
