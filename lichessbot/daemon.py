@@ -287,16 +287,14 @@ class Daemon:
 
     def _engine_answered(self, report: BestMove | EngineDied) -> None:
         """Go on once every engine has answered: accept challenges, or use the reloaded configuration."""
-        check = self._engine_checks.running
-        if check is None or not check.is_meant(report):
+        if (answered := self._engine_checks.answered(report)) is None:
             return
-        if not (faults := check.judge(report)):
-            self._reconciler.engine_is_good()
-        if faults or check.over:
-            self._engine_checks.end()
+        check, faults = answered
         if faults:
             self._refuse_engines(check.config, [fault.text for fault in faults], startup_check.exit_code(faults))
-        elif check.over:
+            return
+        self._reconciler.engine_is_good()
+        if check.over:
             self._engine_is_good, self._lobby.playable = True, check.playable
             self._log.info("engine.good", variants=" ".join(check.playable))
             self._engine_checks.passed()
@@ -307,7 +305,8 @@ class Daemon:
 
     def _refuse_engines(self, checked: Config, faults: Sequence[str], exit_code: ExitCode) -> None:
         if self._engine_is_good and checked is self._given:
-            self._lobby.engines_fail("; ".join(faults))
+            if self._lobby.engines_fail(reason := "; ".join(faults)):
+                self._notifier.engines_fail(reason)
         elif self._engine_is_good:
             self._settings.keep_engines(self._given, self._log, faults)
         else:

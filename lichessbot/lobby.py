@@ -157,12 +157,14 @@ class Lobby:
         """Why no new games are taken; empty while the engines work."""
         return self._engine_failure
 
-    def engines_fail(self, reason: str) -> None:
-        """Take no new games until `engines_work`; what is on its way to a game is withdrawn."""
-        if not self._engine_failure:
+    def engines_fail(self, reason: str) -> bool:
+        """Take no new games until `engines_work`; return whether that is new."""
+        is_new = not self._engine_failure
+        if is_new:
             self._log.error("engine.fails", reason=reason)
             self._withdraw()
         self._engine_failure = reason
+        return is_new
 
     def engines_work(self) -> None:
         """Take new games again, unless the operator has paused the bot."""
@@ -193,6 +195,7 @@ class Lobby:
             self._go_on()
 
     def _withdraw(self) -> None:
+        """Take back what is on its way to a game."""
         self._matchmaker.withdraw()
         self._tournaments.stop()
 

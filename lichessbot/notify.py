@@ -113,6 +113,10 @@ class Notifier:
                 text = f"an engine died {where}: {reason}"
                 self._tell_once(NotifyEvent.ENGINE_DIED, text, game_id, {"reason": reason})
 
+    def engines_fail(self, reason: str) -> None:
+        """Tell that no new games are taken, as engines of the running games fail."""
+        self._tell(NotifyEvent.ENGINE_FAILS, f"no new games until the engines work again: {reason}", {"reason": reason})
+
     def close(self, exit_code: ExitCode | None) -> None:
         """Tell the end of the daemon, and wait some seconds for the program. `exit_code`: None after an exception."""
         code = ExitCode.FAILED if exit_code is None else exit_code

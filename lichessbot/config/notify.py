@@ -24,6 +24,8 @@ class NotifyEvent(StrEnum):
     LOST_ON_TIME = "lost_on_time"
     ENGINE_DIED = "engine_died"
     """The bot starts it again by itself."""
+    ENGINE_FAILS = "engine_fails"
+    """No new games until the engines work again."""
     TOKEN_EXPIRES = "token_expires"
     """14, 7, 3 and 1 days before."""
     TOKEN_REFUSED = "token_refused"
@@ -40,6 +42,7 @@ class NotifyConfig(Section):
         NotifyEvent.ONLINE,
         NotifyEvent.LOST_ON_TIME,
         NotifyEvent.ENGINE_DIED,
+        NotifyEvent.ENGINE_FAILS,
         NotifyEvent.TOKEN_EXPIRES,
         NotifyEvent.TOKEN_REFUSED,
         NotifyEvent.DAEMON_STOPPED,

@@ -11,8 +11,8 @@ from typing import Final
 from lichessbot.config import Config
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import FALLBACK, BestMove
-from lichessbot.uci.startup_check import StartupCheck
+from lichessbot.uci.search import FALLBACK, BestMove, EngineDied
+from lichessbot.uci.startup_check import Fault, StartupCheck
 
 # An engine that starts slowly misses one or two moves of a bullet game.
 MOST_MOVES_WITHOUT: Final = 2
@@ -48,6 +48,19 @@ class EngineChecks:
         self.end()
         self._began_at = now
         self.running = self._new_check(config)
+
+    def answered(self, report: BestMove | EngineDied) -> tuple[StartupCheck, tuple[Fault, ...]] | None:
+        """Return the check that a report belongs to, which ends at the first fault, and what is wrong with the engine.
+
+        None if that check was given up.
+        """
+        check = self.running
+        if check is None or not check.is_meant(report):
+            return None
+        faults = check.judge(report)
+        if faults or check.over:
+            self.end()
+        return check, faults
 
     def end(self) -> None:
         """Give up the check that runs, if one does."""

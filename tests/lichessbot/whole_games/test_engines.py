@@ -132,7 +132,9 @@ def test_no_game_begins_while_the_engine_fails(arena: Arena) -> None:
 
     install(sound)
     arena.time_scale = 0.05
-    arena.configure(engine=f"command: [{program}]")
+    told = arena.folder / "told"
+    notify = f"notify: {{command: [sh, -c, 'echo $LICHESSBOT_EVENT >> {told}']}}\n"
+    arena.configure(notify, engine=f"command: [{program}]")
     arena.start()
     first = arena.challenge(arena.player("First", SlowOpponent))
     arena.until(lambda: f"move.send game={first} " in arena.log())
@@ -152,7 +154,7 @@ def test_no_game_begins_while_the_engine_fails(arena: Arena) -> None:
     for session in arena.ended:
         judge(session)
     assert arena.stop() == 0
-    assert arena.log().count("engine.fails") == 1
+    assert arena.log().count("engine.fails") == told.read_text().split().count("engine_fails") == 1
 
 
 def test_a_reload_takes_only_engines_that_answer(arena: Arena) -> None:
