@@ -1,9 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Which moves a player of limited strength sees.
 
-A recapture is always seen. Checks, promotions and captures are overlooked less often than other moves, the capture of a
-queen less often than that of a pawn. Moves that are long, go backwards, or are far from the last move are overlooked
-more often. A player sees its own candidates better than the replies to them, and those better than what follows.
+A recapture is always seen. Of quiet moves, checks, castling and the escape of an attacked piece are overlooked less
+often than others. Captures have a chance of their own, less for a queen than for a pawn, which is also that of
+promotions. Moves that are long, go backwards, or are far from the last move are overlooked more often. A player sees
+its own candidates better than the replies to them, and those better than what follows.
 
 Whether a move is seen is settled for one thought, the choice of one move: a blind spot is a piece, its square and the
 square it could go to. So the same reply is overlooked after every candidate, as people do. The blind spots come from a
