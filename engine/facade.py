@@ -46,7 +46,7 @@ from engine.search.iterative_deepening import Bound, Task
 from engine.search.levels.level import LEAST_RATING, MOST_RATING, Level, level_of
 from engine.search.levels.level_player import LevelPlayer, LimitedSearch
 from engine.search.running_search import CurrentMove, RunningSearch, SearchReport, SearchResult
-from engine.search.time_manager import Limits, deadlines_us
+from engine.search.time_manager import Limits, deadlines_us, moves_left
 from engine.search.transposition import TranspositionTable
 from engine.search.wdl import Wdl
 from engine.syzygy.file_header import MAX_PIECES
@@ -125,12 +125,13 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def longest_think_s(limits: Limits, *, white: bool) -> float:
-    """Return the longest time in seconds that an `Engine` without move overhead searches under `limits`.
+def longest_think_s(limits: Limits, board: Board) -> float:
+    """Return the longest time in seconds that an `Engine` without move overhead searches a board under `limits`.
 
     Without a clock or a move time that is about thirty years.
     """
-    return deadlines_us(limits, white, 0)[1] / 1e6
+    moves = moves_left(board.piece_count, board.fullmove_number)
+    return deadlines_us(limits, board.turn == "white", 0, moves)[1] / 1e6
 
 
 @cache

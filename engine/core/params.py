@@ -140,8 +140,13 @@ WDL_SPREAD_PIECES = 31             # cp more with 32 pieces and pawns, as many l
 WDL_LIMIT = 1420                   # cp that a boundless lead counts as; sane 500..5000
 
 # --- Time ----------------------------------------------------------------------------------------------------------
-MOVES_TO_GO = 18                   # moves we expect to play with what is on the clock; sane 15..40
-MOVES_TO_GO_NO_INCREMENT = 36      # the same without an increment that pays for the overhead; sane 25..60
+# The first four were chosen by games at a simulated clock (2026-11-29 in the log).
+MOVES_LEFT = 34                    # moves we expect still to play ...; sane 20..40
+MOVES_LEFT_PER_PIECE = 50          # ... in hundredths more for each piece and pawn on the board; sane 0..100
+MOVES_LEFT_PER_MOVE = 60           # ... in hundredths fewer for each move of the game so far; sane 0..100
+LEAST_MOVES_LEFT = 10              # ... but at least these; sane 8..20
+NO_INCREMENT_PERCENT = 130         # of these moves without an increment that pays for the overhead; sane 100..200
+NO_INCREMENT_LEAST = 36            # ... but at least these, each of which costs the overhead; sane 25..60
 HARD_FACTOR = 4                    # the hard deadline, in soft deadlines; sane 2..6
 HARD_PERCENT = 35                  # part of the clock one move may cost at most; sane 10..60
 LAST_MOVE_PERCENT = 80             # the same for the last move before more time is added; sane 60..95

@@ -52,29 +52,36 @@ class Limits(NamedTuple):
         return self.black_time_ms, self.black_increment_ms or 0
 
 
-def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, int]:
+def moves_left(piece_count: int, move_number: int) -> int:
+    """Return how many moves we expect still to play: the fewer, the fewer pieces are left and the later in the game."""
+    change = params.MOVES_LEFT_PER_PIECE * piece_count - params.MOVES_LEFT_PER_MOVE * move_number
+    return max(params.LEAST_MOVES_LEFT, params.MOVES_LEFT + change // 100)
+
+
+def deadlines_us(limits: Limits, white: bool, overhead_ms: int, moves: int) -> tuple[int, int]:
     """Return the soft and the hard deadline in microseconds from now, LEAST_US <= soft <= hard.
 
     - Time per move: both are that time less the overhead, at least half of it, and no more than the clock allows.
     - No clock, or `infinite`: none (FOREVER_US).
-    - A clock: the soft one is an equal share for each move still expected (MOVES_TO_GO, or more moves without an
+    - A clock: the soft one is an equal share for each of the `moves` still expected (more of them without an
       increment larger than the overhead), with the increments to come and less `overhead_ms` for each move. The hard
       one is HARD_FACTOR times the soft one, at most HARD_PERCENT of the clock (LAST_MOVE_PERCENT for the last move).
     - A clock too short for the overhead of these moves: both are 1/SCRAMBLE_MOVES of it.
 
     Of a clock with `t` ms left at most `t - overhead_ms` is used, but at least LEAST_US. With 60 s + 0.6 s and 10 ms of
-    overhead the deadlines are 3.9 s and 15.6 s.
+    overhead and 18 moves the deadlines are 3.9 s and 15.6 s.
     """
     if limits.move_time_ms is not None:
         budget = max(LEAST_US, limits.move_time_ms * 500, (limits.move_time_ms - overhead_ms) * 1000)
-        budget = min(budget, deadlines_us(limits._replace(move_time_ms=None), white, overhead_ms)[1])
+        budget = min(budget, deadlines_us(limits._replace(move_time_ms=None), white, overhead_ms, moves)[1])
         return budget, budget
     remaining, increment = limits.clock_of(white)
     if limits.infinite or remaining is None:
         return FOREVER_US, FOREVER_US
     usable = max(LEAST_US, (remaining - overhead_ms) * 1000)
-    expected = params.MOVES_TO_GO if increment > overhead_ms else params.MOVES_TO_GO_NO_INCREMENT
-    moves = min(limits.moves_to_go or expected, expected)
+    if increment <= overhead_ms:
+        moves = max(params.NO_INCREMENT_LEAST, moves * params.NO_INCREMENT_PERCENT // 100)
+    moves = min(limits.moves_to_go or moves, moves)
     soft = (remaining + increment * (moves - 1) - overhead_ms * moves) * 1000 // moves
     scramble = min(usable, max(LEAST_US, remaining * 1000 // params.SCRAMBLE_MOVES))
     if soft <= scramble:

@@ -192,13 +192,14 @@ class MoveSearch:
         """Note that another process searches next, which is as slow to start as the first one."""
         self._engine_starts, self._first_id = True, self._last_id + 1
 
-    def engine_is_ready(self, clock: GameClock, now: float) -> None:
+    def engine_is_ready(self, position: TimedPosition, now: float) -> None:
         """Give an engine that has started the usual time to think."""
         self._engine_restarts = self._engine_starts = False
         pending = self._pending
         if pending is not None and pending.stage is Stage.STARTING and isinstance(pending.search, Search):
             pending.stage = Stage.SEARCHING
-            pending.due_at = now + clock.think_limit_s(self.engine, pending.search.limits, now)
+            limits = pending.search.limits
+            pending.due_at = now + position.clock.think_limit_s(self.engine, limits, position.board, now)
 
     def engine_died(self, search_id: int | None) -> None:
         """Note that the next engine has yet to start."""
@@ -222,7 +223,7 @@ class MoveSearch:
         """Ask the engine for the best move, among `root_moves` if given; a ponder search of this position goes on."""
         search = self._pondering.hit(position.moves)
         if search is not None and not root_moves and position.clock.covers(search.limits, now):
-            limit_s = position.clock.think_limit_s(self.engine, search.limits, now)
+            limit_s = position.clock.think_limit_s(self.engine, search.limits, position.board, now)
             self._pending = _Pending(search, Stage.SEARCHING, now + limit_s)
             yield PonderHit(search.search_id)
             if self._pondering.early_answer is not None:
@@ -301,7 +302,7 @@ class MoveSearch:
         board, clock = position.board, position.clock
         limits = clock.limits(self.engine, now)
         search = Search.of(self._last_id, board, limits, root_moves)
-        stage, limit_s = Stage.SEARCHING, clock.think_limit_s(self.engine, limits, now)
+        stage, limit_s = Stage.SEARCHING, clock.think_limit_s(self.engine, limits, board, now)
         if self._engine_restarts or self._engine_starts:
             stage, limit_s = Stage.STARTING, clock.start_limit_s(limit_s, now, first=not self._engine_restarts)
         self._pending = _Pending(search, stage, now + limit_s, second_try)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from engine.facade import Limits, longest_think_s
+from engine.facade import Board, Limits, longest_think_s
 from lichessbot.config import EngineConfig
 from lichessbot.lichess.enums import Colour, Speed
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
@@ -173,8 +173,8 @@ class GameClock:
         may_flag = self.timed and not has_increment and theirs_ms < self.remaining_s(now) * 1000
         return theirs_ms / 1000 if may_flag else math.inf
 
-    def think_limit_s(self, engine: EngineConfig, limits: Limits, now: float) -> float:
-        """Return how long the engine may search under `limits` before it is told to stop."""
+    def think_limit_s(self, engine: EngineConfig, limits: Limits, board: Board, now: float) -> float:
+        """Return how long the engine may search `board` under `limits` before it is told to stop."""
         overrun_s = self.timeouts.engine_overrun.total_seconds()
         handshake_s = self.timeouts.engine_handshake.total_seconds()
         remaining_s = self.remaining_s(now)
@@ -185,7 +185,7 @@ class GameClock:
             return min(limit_s + handshake_s, one_move_s)
         limit_s = min(limit_s, one_move_s + self.increment_s, remaining_s * _MOST_FOR_ONE_MOVE)
         if engine.command is None:
-            longest_s = longest_think_s(limits, white=self.colour is Colour.WHITE)
+            longest_s = longest_think_s(limits, board)
             limit_s = min(limit_s, longest_s + min(overrun_s, remaining_s * _SHARE_FOR_AN_OVERRUN))
         if self.our_clock_runs:
             return limit_s

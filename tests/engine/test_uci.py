@@ -14,7 +14,7 @@ import chess.engine
 import pytest
 
 from engine import __version__, uci
-from engine.facade import Engine, Limits, Tablebase, describe_build, longest_think_s, usable_cores
+from engine.facade import Board, Engine, Limits, Tablebase, describe_build, longest_think_s, usable_cores
 from engine.uci import Uci
 from engine.uci_words import parse_limits
 from tests.engine.uci_session import COMMAND, Session, converse, converse_with_process
@@ -236,7 +236,7 @@ def test_a_number_that_cannot_be_read_still_limits_the_search(words: str, limits
 @pytest.mark.parametrize("words", ["wtime 1000 winc 0", "winc 0 binc 0", "binc 10"])
 def test_a_missing_clock_is_no_endless_search(words: str) -> None:
     limits, _only, notes = parse_limits(words.split())
-    assert longest_think_s(limits, white=False) < 1
+    assert longest_think_s(limits, Board("4k3/8/8/8/8/8/8/4K3 b - - 0 1")) < 1
     assert "no btime; taken as 0" in notes
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.facade import Limits, longest_think_s
+from engine.facade import Board, Limits, longest_think_s
 from lichessbot.config import EngineConfig
 from lichessbot.games.time_budget import GameClock, MoveOverhead, longest_unread_s, with_known_clocks
 from lichessbot.lichess.enums import Colour, GameStatus
@@ -21,6 +21,7 @@ from lichessbot.timeouts import Timeouts
 TIMEOUTS = Timeouts()
 ENGINE = EngineConfig()
 NOW = 1000.0
+START = Board()
 
 
 def clock(
@@ -92,7 +93,7 @@ def test_a_hung_engine_is_replaced_before_the_flag_falls(ours_ms: int, increment
     reading = clock(ours_ms, increment_ms=increment_ms)
     now = NOW + elapsed_s
     remaining_s = reading.remaining_s(now)
-    patience_s = reading.think_limit_s(ENGINE, reading.limits(ENGINE, now), now)
+    patience_s = reading.think_limit_s(ENGINE, reading.limits(ENGINE, now), START, now)
     stopping_s = reading.stop_limit_s(now + patience_s)
     fallback_s = reading.fallback_limit_s(now + patience_s + stopping_s)
     rounding_s = 1e-9
@@ -107,7 +108,7 @@ def test_a_hung_engine_is_replaced_before_the_flag_falls(ours_ms: int, increment
 def test_the_wait_for_an_engine_that_starts_is_a_small_share(ours_ms: int, increment_ms: int, first: bool) -> None:
     reading = clock(ours_ms, increment_ms=increment_ms)
     limits = reading.limits(ENGINE, NOW)
-    think_limit_s = reading.think_limit_s(EngineConfig(command=("lc0",)), limits, NOW)
+    think_limit_s = reading.think_limit_s(EngineConfig(command=("lc0",)), limits, START, NOW)
     limit_s = reading.start_limit_s(think_limit_s, NOW, first=first)
     rounding_s = 1e-9
     assert 0 <= limit_s <= ours_ms / 1000 / (8 if first else 20) + rounding_s
@@ -116,17 +117,16 @@ def test_the_wait_for_an_engine_that_starts_is_a_small_share(ours_ms: int, incre
 def test_our_own_engine_is_stopped_after_its_known_maximum() -> None:
     foreign, reading = EngineConfig(command=("stockfish",)), clock(60_000)
     limits = reading.limits(ENGINE, NOW)
-    assert reading.think_limit_s(foreign, limits, NOW) == 30
-    assert clock(2000, increment_ms=9000).think_limit_s(foreign, limits, NOW) == 1.5, "the increment comes later"
-    longest_s = longest_think_s(limits, white=True)
-    assert 3 < longest_s < 10
-    assert reading.think_limit_s(ENGINE, limits, NOW) == longest_s + 2
-    assert clock(3000).think_limit_s(ENGINE, clock(3000).limits(ENGINE, NOW), NOW) < 1
+    assert reading.think_limit_s(foreign, limits, START, NOW) == 30
+    assert clock(2000, increment_ms=9000).think_limit_s(foreign, limits, START, NOW) == 1.5, "the increment comes later"
+    assert 3 < (longest_s := longest_think_s(limits, START)) < 10
+    assert reading.think_limit_s(ENGINE, limits, START, NOW) == longest_s + 2
+    assert clock(3000).think_limit_s(ENGINE, clock(3000).limits(ENGINE, NOW), START, NOW) < 1
 
 
 def test_the_think_limit_covers_a_start_while_no_clock_runs() -> None:
     reading = clock(5000, running=False)
-    patience_s = reading.think_limit_s(ENGINE, reading.limits(ENGINE, NOW), NOW)
+    patience_s = reading.think_limit_s(ENGINE, reading.limits(ENGINE, NOW), START, NOW)
     assert patience_s > TIMEOUTS.engine_handshake.total_seconds()
 
 
@@ -134,16 +134,16 @@ def test_a_first_move_in_an_arena_is_found_before_lichess_ends_the_game() -> Non
     reading = replace(clock(60_000, running=False), in_arena=True)
     for waited_s, left_s in ((0.0, 8.0), (6.0, 2.0), (9.0, 0.0)):  # the engine has started meanwhile
         now = NOW + waited_s
-        assert reading.think_limit_s(EngineConfig(command=("lc0",)), reading.limits(ENGINE, now), now) == left_s
+        assert reading.think_limit_s(EngineConfig(command=("lc0",)), reading.limits(ENGINE, now), START, now) == left_s
     running = replace(clock(60_000), in_arena=True)
-    assert running.think_limit_s(EngineConfig(command=("lc0",)), running.limits(ENGINE, NOW), NOW) == 30
+    assert running.think_limit_s(EngineConfig(command=("lc0",)), running.limits(ENGINE, NOW), START, NOW) == 30
 
 
 def test_a_first_move_is_found_before_opponents_abort() -> None:
     reading = clock(1_800_000, running=False)
     limits = reading.limits(ENGINE, NOW)
     assert limits.white_time_ms == 120_000
-    assert reading.think_limit_s(ENGINE, limits, NOW) == 25
+    assert reading.think_limit_s(EngineConfig(command=("lc0",)), limits, START, NOW) == 25
     assert clock(1_800_000).limits(ENGINE, NOW).white_time_ms == 1_800_000
 
 
@@ -158,12 +158,12 @@ def test_a_correspondence_search_takes_a_share_of_the_days() -> None:
 def test_the_think_limit_without_a_clock() -> None:
     reading = clock(timed=False)
     limits = reading.limits(ENGINE, NOW)
-    assert reading.think_limit_s(ENGINE, limits, NOW) == 27, "10 s, 2 s for a busy machine, and 15 s for the start"
+    assert reading.think_limit_s(ENGINE, limits, START, NOW) == 27, "10 s, 2 s for a busy machine, 15 s for the start"
 
 
 def test_the_last_seconds_of_the_days_are_not_all_spent_on_an_engine() -> None:
     by_days = replace(clock(1000, timed=False), by_days=True)
-    assert by_days.think_limit_s(ENGINE, by_days.limits(ENGINE, NOW), NOW) == 0.5
+    assert by_days.think_limit_s(ENGINE, by_days.limits(ENGINE, NOW), START, NOW) == 0.5
 
 
 @pytest.mark.parametrize(
