@@ -210,7 +210,7 @@ class Timeouts:
     """For the best move after `stop` before the engine counts as hung, and for its end after `quit`."""
     engine_overrun: timedelta = timedelta(seconds=2)
     """Beyond a fixed move time before the engine is told to stop."""
-    engine_recheck: timedelta = timedelta(minutes=1)
+    check_spacing: timedelta = timedelta(minutes=1)
     """Between the beginnings of two checks of engines with which games cannot play."""
     engine_idle: timedelta = timedelta(minutes=5)
     """For an engine of ours to wait for its next game before it is closed."""

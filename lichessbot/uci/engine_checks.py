@@ -24,7 +24,7 @@ class EngineChecks:
     def __init__(self, new_check: Callable[[Config], StartupCheck], timeouts: Timeouts) -> None:
         self.running: StartupCheck | None = None
         self._new_check = new_check
-        self._spacing_s = timeouts.engine_recheck.total_seconds()
+        self._spacing_s = timeouts.check_spacing.total_seconds()
         self._moves_without: Counter[str] = Counter()
         """By game: how many of its moves in a row were found without an engine."""
         self._in_doubt = False

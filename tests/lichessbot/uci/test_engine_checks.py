@@ -13,7 +13,7 @@ from lichessbot.uci.engine_checks import MOST_MOVES_WITHOUT, EngineChecks
 from lichessbot.uci.search import ENGINE, FALLBACK, BestMove
 
 CONFIG = Config()
-SPACING_S = Timeouts().engine_recheck.total_seconds()
+SPACING_S = Timeouts().check_spacing.total_seconds()
 BEGAN = 1000.0
 LATER = BEGAN + SPACING_S
 
