@@ -111,10 +111,11 @@ def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: s
         graph = page.page.locator("#graph .u-over").bounding_box()
         assert graph is not None
         page.page.mouse.move(graph["x"] + graph["width"] / 3, graph["y"] + 20)
-        for _ in range(2):                      # also where another position has been chosen since the mouse moved
+        for tremor in (0, 2):                   # also where another position has been chosen since the mouse moved
             page.page.keyboard.press("ArrowUp")
             page.until_text("#verdict", "Start (#2)")
             page.page.mouse.down()
+            page.page.mouse.move(graph["x"] + graph["width"] / 3 + tremor, graph["y"] + 20 + tremor)
             page.page.mouse.up()
             page.until_text("#verdict", "1. Ra7 (#1)")
 

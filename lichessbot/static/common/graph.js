@@ -59,7 +59,7 @@ export function makeEvaluationGraph(element, onPly = () => {}) {
   const line = { width: 1.5, spanGaps: true, points: { show: false }, fillTo: -1 };
   const graph = makeGraph(element, () => ({
     padding: [0, 0, 0, 0],
-    cursor: { y: false, drag: { x: false, y: false } },
+    cursor: { y: false, drag: { x: false, y: false, click() {} } },  // uPlot drops the click of a trembling hand
     scales: { x: { time: false }, y: { range: [-1, 1] } },
     axes: [{ show: false }, axis({ size: 0, splits: () => [0], values: () => [''] })],
     series: [{}, { ...line, stroke: colour('--accent'), fill: colour('--white-side') }],
