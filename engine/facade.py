@@ -46,7 +46,7 @@ from engine.search.iterative_deepening import Bound, Task
 from engine.search.levels.level import LEAST_RATING, MOST_RATING, Level, level_of
 from engine.search.levels.level_player import LevelPlayer, LimitedSearch
 from engine.search.running_search import CurrentMove, RunningSearch, SearchReport, SearchResult
-from engine.search.time_manager import Limits, deadlines_us, moves_left
+from engine.search.time_manager import Limits, deadlines_on_us
 from engine.search.transposition import TranspositionTable
 from engine.search.wdl import Wdl
 from engine.syzygy.file_header import MAX_PIECES
@@ -130,8 +130,7 @@ def longest_think_s(limits: Limits, board: Board) -> float:
 
     Without a clock or a move time that is about thirty years.
     """
-    moves = moves_left(board.piece_count, board.fullmove_number)
-    return deadlines_us(limits, board.turn == "white", 0, moves)[1] / 1e6
+    return deadlines_on_us(board, limits, 0)[1] / 1e6
 
 
 @cache

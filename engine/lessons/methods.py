@@ -13,7 +13,7 @@ from engine.facade import Bound, Engine, Limits, SearchReport
 from engine.lessons.cce_notation import WhiteScore
 from engine.lessons.plain import PlainSearch
 from engine.lessons.styles import Style
-from engine.search.time_manager import TimeManager, deadlines_us, moves_left
+from engine.search.time_manager import TimeManager, deadlines_on_us
 
 T = TypeVar("T")
 LONGEST_WAIT_S = 0.2               # a Ctrl-C just before a wait is noticed after it
@@ -138,8 +138,7 @@ class StyledThinking:
         self._board = board.copy()
         self._style = style
         self._limits = limits
-        moves = moves_left(board.piece_count, board.fullmove_number)
-        self._clock = TimeManager(*deadlines_us(limits, board.turn == "white", 0, moves))
+        self._clock = TimeManager(*deadlines_on_us(board, limits, 0))
         self._search = _plain(self._board, Method.QUIESCENT, style, self._clock)
 
     def stop(self) -> None:

@@ -17,7 +17,7 @@ from engine.evaluation.variant_terms import evaluation_of
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Line, Task, run_helper, search_line
 from engine.search.search import Search
-from engine.search.time_manager import TimeManager, deadlines_us, moves_left
+from engine.search.time_manager import TimeManager, deadlines_on_us
 from engine.search.transposition import TranspositionTable
 from engine.search.wdl import Wdl, wdl_of
 from engine.syzygy.tablebase import Tablebase, TableReport
@@ -92,8 +92,7 @@ class RunningSearch:
         self._task = task
         self._tablebase = tablebase
         self._root_report: TableReport | None = None
-        moves = moves_left(board.piece_count, board.fullmove_number)
-        deadlines = deadlines_us(task.limits, board.turn == "white", overhead_ms, moves)
+        deadlines = deadlines_on_us(board, task.limits, overhead_ms)
         self._time_manager = TimeManager(*deadlines, task.limits.ponder)
 
         def search(history: History, time_manager: TimeManager, nodes: int) -> Search:

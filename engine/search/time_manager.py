@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import cython
 
+from engine.board import Board
 from engine.core import params
 
 if not cython.compiled:
@@ -56,6 +57,12 @@ def moves_left(piece_count: int, move_number: int) -> int:
     """Return how many moves we expect still to play: the fewer, the fewer pieces are left and the later in the game."""
     change = params.MOVES_LEFT_PER_PIECE * piece_count - params.MOVES_LEFT_PER_MOVE * move_number
     return max(params.LEAST_MOVES_LEFT, params.MOVES_LEFT + change // 100)
+
+
+def deadlines_on_us(board: Board, limits: Limits, overhead_ms: int) -> tuple[int, int]:
+    """Return the soft and the hard deadline for the side to move on a board, as `deadlines_us` does."""
+    moves = moves_left(board.piece_count, board.fullmove_number)
+    return deadlines_us(limits, board.turn == "white", overhead_ms, moves)
 
 
 def deadlines_us(limits: Limits, white: bool, overhead_ms: int, moves: int) -> tuple[int, int]:
