@@ -14,6 +14,7 @@ cdef int MOVE_SQUARES[SLOTS]
 
 cdef int slot_of(u64 change) noexcept nogil
 cdef bint upcoming_repetition(Position position, int root_height) noexcept nogil
+cdef bint occurred_before(Position position, int height, int oldest) noexcept nogil
 cdef int fifty_move_score(Rules rules, MovePicker picker, int ply) noexcept nogil
 cdef bint is_cutoff(int score, int alpha, int beta) noexcept nogil
 
@@ -27,6 +28,7 @@ cdef class DrawsAndTablebases:
     cdef int root_height
     cdef int score_without_search(self, int ply) noexcept nogil
     cdef bint is_repeated(self) noexcept nogil
+    cdef bint is_too_near(self, int ply) noexcept nogil
     cdef int mate_distance_score(self, int beta, int ply) noexcept nogil
     cdef bint has_upcoming_repetition(self, int ply) noexcept nogil
     cdef int tablebase_score(self, int depth, int ply) noexcept nogil

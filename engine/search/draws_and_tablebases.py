@@ -68,10 +68,10 @@ ENTRIES = _fill()
 
 
 def upcoming_repetition(position: Position, root_height: cython.int) -> cython.bint:
-    """Return whether one move of the side to move leads back to a position that arose after the root."""
+    """Return whether one move of the side to move leads back to a position that is then drawn, see `is_repetition`."""
     oldest: cython.int = position.height - position.halfmove_clock
-    if oldest <= root_height:
-        oldest = root_height + 1
+    if oldest < 0:
+        oldest = 0
     height: cython.int = position.height - 3
     while height >= oldest:
         slot: cython.int = slot_of(position.key ^ position.undo_key[height])
@@ -82,14 +82,25 @@ def upcoming_repetition(position: Position, root_height: cython.int) -> cython.b
             if piece == NO_PIECE:
                 piece = position.board[squares >> 6]
             is_ours: cython.bint = (piece >= KINDS) == (position.side_to_move != 0)
-            if is_ours and not BETWEEN[first * 64 + (squares >> 6)] & position.occupied:
+            can_move: cython.bint = is_ours and not BETWEEN[first * 64 + (squares >> 6)] & position.occupied
+            if can_move and (height > root_height or occurred_before(position, height, oldest)):
                 return True
         height -= 2
     return False
 
 
+def occurred_before(position: Position, height: cython.int, oldest: cython.int) -> cython.bint:
+    """Return whether the position at this height also occurred below it, down to height `oldest`."""
+    below: cython.int = height - 4
+    while below >= oldest:
+        if position.undo_key[below] == position.undo_key[height]:
+            return True
+        below -= 2
+    return False
+
+
 def can_repeat(position: Position, root_height: int) -> bool:
-    """Return whether the side to move can repeat a position that arose after the root, for Python callers."""
+    """Return `upcoming_repetition` to Python callers, if the rules of the variant let the piece move back."""
     return upcoming_repetition(position, root_height) and Rules(position).can_move_back()
 
 
@@ -156,6 +167,13 @@ class DrawsAndTablebases:
     def is_repeated(self) -> cython.bint:
         """Return whether the position occurred once since the root or twice before it."""
         return is_repetition(self.position, self.root_height)
+
+    def is_too_near(self, ply: cython.int) -> cython.bint:
+        """Return whether a leaf is drawn by a move of the root, or by the reply.
+
+        The quiescence search ignores repetitions.
+        """
+        return ply == 1 and (self.is_repeated() or self.has_upcoming_repetition(ply))
 
     def mate_distance_score(self, beta: cython.int, ply: cython.int) -> cython.int:
         """Return the bound if even the shortest possible mate is outside the window, else NO_SCORE.

@@ -182,11 +182,16 @@ class Search:
         """Return the score of a node on the principal variation, alpha < beta."""
         assert -INFINITE <= alpha < beta <= INFINITE
         self.variations.begin(ply)
-        if depth <= 0 and not (ply == 1 and self.draws.is_repeated()):      # deeper, quiescence ignores repetitions
+        if depth <= 0 and not self.draws.is_too_near(ply):
             return self.quiescence.search(alpha, beta, ply)
         score: cython.int = self.draws.score_without_search(ply)
         if score != NO_SCORE:
             return score
+        least: cython.int = DRAW if ply == 1 and self.draws.has_upcoming_repetition(ply) else -INFINITE
+        if least >= beta:
+            return least
+        if least > alpha:
+            alpha = least
         tb_score: cython.int = self.draws.tablebase_score(depth, ply)
         if tb_score != NO_SCORE:
             if is_cutoff(tb_score, alpha, beta):
@@ -200,13 +205,14 @@ class Search:
         self.stack.set_evaluation(entry, forced, ply)
         if ply > 0 or not self.root_restricted:        # a restricted root has no entry, but begins with a good move
             depth -= internal_reduction(entry, depth)
-        return self.draws.bounded(tb_score, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
+        score = self.draws.bounded(tb_score, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
+        return score if score > least else least
 
     def null_window_node(
         self, beta: cython.int, depth: cython.int, ply: cython.int, cut_node: cython.bint
     ) -> cython.int:
         """Search with the window (beta - 1, beta); returns a bound. `cut_node`: it is expected to fail high."""
-        if depth <= 0 and not (ply == 1 and self.draws.is_repeated()):
+        if depth <= 0 and not self.draws.is_too_near(ply):
             return self.quiescence.search(beta - 1, beta, ply)
         score: cython.int = self.draws.score_without_search(ply)
         if score != NO_SCORE:

@@ -102,10 +102,13 @@ def test_the_fifty_move_rule_comes_before_mates_but_not_before_the_end_of_the_ga
     assert report.mate_in == (-1 if variant == "antichess" else None)
 
 
-def test_the_root_and_earlier_positions_do_not_count() -> None:
+def test_the_root_and_earlier_positions_count_once_they_occurred_twice() -> None:
     position, _ = parse_fen(ROOK_AND_KINGS)
     play(position, "h1h2", "a8b8", "h2h1")
     assert not can_repeat(position, 0), "b8a8 would lead to the root"
     play(position, "b8a8")
     assert can_repeat(position, 0)
     assert not can_repeat(position, 1)
+    play(position, "h1h2", "a8b8", "h2h1")
+    assert can_repeat(position, 4), "b8a8 leads to the root for the third time"
+    assert can_repeat(position, 6), "and to a position before it"

@@ -114,6 +114,30 @@ def test_a_search_of_one_ply_does_not_repeat_a_won_position(variant: str) -> Non
     assert engine.go(Limits(depth=1), only=["g1h1", "g1b1"]).best_move == "g1b1"
 
 
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    ("fen", "loop"),
+    [
+        ("8/8/5k2/4n3/8/2Q5/6K1/8 w - - 0 1", ("c3d4", "f6f5", "d4c3", "f5f6")),
+        ("r4rk1/pp3ppp/8/8/8/8/PPP2PPP/R2Q1RK1 w - - 0 1", ("d1d3", "a8b8", "d3d1", "b8a8")),
+        ("2r3k1/pp3ppp/4b3/3n4/8/5N2/PP3PPP/1B1Q1RK1 w - - 0 1", ("d1d3", "c8c7", "d3d1", "c7c8")),
+    ],
+)
+def test_a_reply_that_repeats_a_position_for_the_third_time_is_seen(
+    fen: str, loop: tuple[str, ...], depth: int
+) -> None:
+    """It is a quiet move in a lost position, which a shallow search would skip."""
+    board = Board(fen)
+    for move in (*loop, *loop[:2]):
+        board.push(move)
+    engine = Engine(hash_mb=4)
+    engine.set_position(board)
+    repeating = engine.go(Limits(depth=depth), only=[loop[2]]).report
+    assert repeating is not None
+    assert repeating.score_cp == 0
+    assert engine.go(Limits(depth=depth)).best_move != loop[2]
+
+
 def test_a_search_restricted_to_some_moves_does_not_affect_later_searches() -> None:
     engine = Engine(hash_mb=4)
     engine.go(Limits(depth=6), only=["g2g4"])
