@@ -15,6 +15,7 @@ cdef int MOVE_SQUARES[SLOTS]
 cdef int slot_of(u64 change) noexcept nogil
 cdef bint upcoming_repetition(Position position, int root_height) noexcept nogil
 cdef bint occurred_before(Position position, int height, int oldest) noexcept nogil
+cdef bint has_moves(MovePicker picker, int ply) noexcept nogil
 cdef int fifty_move_score(Rules rules, MovePicker picker, int ply) noexcept nogil
 cdef bint is_cutoff(int score, int alpha, int beta) noexcept nogil
 

@@ -115,14 +115,18 @@ def is_cutoff(score: cython.int, alpha: cython.int, beta: cython.int) -> cython.
     return score == DRAW or (score >= beta if score > DRAW else score <= alpha)
 
 
+def has_moves(picker: MovePicker, ply: cython.int) -> cython.bint:
+    """Return whether the side to move has a legal move."""
+    picker.begin(ply, NO_MOVE)
+    return picker.next(ply) != NO_MOVE
+
+
 def fifty_move_score(rules: Rules, picker: MovePicker, ply: cython.int) -> cython.int:
     """Return the score by the fifty-move rule, NO_SCORE before. An end of the game by the last move comes first."""
     if rules.position.halfmove_clock < FIFTY_MOVES_PLIES or not rules.has_fifty_move_rule:
         return NO_SCORE
-    if rules.is_forced() or rules.variant is not None:
-        picker.begin(ply, NO_MOVE)
-        if picker.next(ply) == NO_MOVE:
-            return rules.score_without_moves(ply)
+    if (rules.is_forced() or rules.variant is not None) and not has_moves(picker, ply):
+        return rules.score_without_moves(ply)
     return DRAW
 
 
@@ -171,9 +175,11 @@ class DrawsAndTablebases:
     def is_too_near(self, ply: cython.int) -> cython.bint:
         """Return whether a leaf is drawn by a move of the root, or by the reply.
 
-        The quiescence search ignores repetitions.
+        The quiescence search sees neither repetitions nor stalemates.
         """
-        return ply == 1 and (self.is_repeated() or self.has_upcoming_repetition(ply))
+        if ply != 1 or self.rules.end_score(ply) != NO_SCORE:
+            return False
+        return self.is_repeated() or self.has_upcoming_repetition(ply) or not has_moves(self.picker, ply)
 
     def mate_distance_score(self, beta: cython.int, ply: cython.int) -> cython.int:
         """Return the bound if even the shortest possible mate is outside the window, else NO_SCORE.

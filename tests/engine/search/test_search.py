@@ -114,6 +114,17 @@ def test_a_search_of_one_ply_does_not_repeat_a_won_position(variant: str) -> Non
     assert engine.go(Limits(depth=1), only=["g1h1", "g1b1"]).best_move == "g1b1"
 
 
+@pytest.mark.parametrize("variant", ["standard", "kingOfTheHill"])
+def test_a_search_of_one_ply_does_not_stalemate(variant: str) -> None:
+    """Nor does the quiescence search see that."""
+    engine = Engine(hash_mb=4)
+    engine.set_position(Board("k7/8/1K6/8/8/8/8/2Q5 w - - 0 1", variant=variant))
+    stalemating = engine.go(Limits(depth=1), only=["c1c7"]).report
+    assert stalemating is not None
+    assert stalemating.score_cp == 0
+    assert engine.go(Limits(depth=1), only=["c1c7", "c1d2"]).best_move == "c1d2"
+
+
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 @pytest.mark.parametrize(
     ("fen", "loop"),
