@@ -75,6 +75,14 @@ class MoveDelivery:
         """Send nothing until the stream was read again."""
         self._enter(_Stage.HELD)
 
+    def read_clock(self, clock: GameClock, now: float) -> None:
+        """Wait no longer than the clock of a newer state allows: the older one may be wrong."""
+        if self.due_at is None or self._stage not in (_Stage.PACED, _Stage.WAITING):
+            return
+        wait_s = self.due_at - now
+        allowed_s = clock.longest_pause_s(now) if self.is_paced else clock.refused_move_pause_s(wait_s, now)
+        self.due_at = now + min(wait_s, allowed_s)
+
     def resume(self, clock: GameClock, now: float) -> Iterator[Action]:
         """Send again: the stream was read and does not show the move."""
         if self._stage is _Stage.HELD:

@@ -248,6 +248,21 @@ class MoveSearch:
 
     # No answer in time
 
+    def read_clock(self, position: TimedPosition, now: float) -> None:
+        """Give a search under way no more time than the clock of a newer state allows: the older one may be wrong."""
+        pending, clock = self._pending, position.clock
+        if pending is None or pending.due_at is None or pending.stage is Stage.POSTPONED:
+            return
+        if pending.stage is Stage.SOURCES:
+            limit_s = clock.sources_limit_s(now)
+        elif pending.stage is Stage.STOPPING:
+            limit_s = clock.stop_limit_s(now)
+        else:
+            limit_s = clock.think_limit_s(self.engine, clock.limits(self.engine, now), position.board, now)
+            if pending.stage is Stage.STARTING:
+                limit_s = clock.start_limit_s(limit_s, now, first=not self._engine_restarts)
+        pending.due_at = min(pending.due_at, now + limit_s)
+
     def time_out(self, position: TimedPosition, now: float) -> Iterator[Action]:
         """Ask the engine instead of the sources, move without an engine that is starting, or stop the engine."""
         pending = self._pending

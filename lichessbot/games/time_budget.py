@@ -227,9 +227,12 @@ class GameClock:
 
     def affordable_pause_s(self, wished_s: float, now: float) -> float:
         """Return as much of an optional pause as the clock affords; never negative."""
-        remaining_s = self.remaining_s(now)
-        most_s = remaining_s * _SHARE_FOR_A_PAUSE + self.increment_s
-        return max(0.0, min(wished_s, most_s, remaining_s * MOST_FOR_A_PAUSE))
+        most_s = self.remaining_s(now) * _SHARE_FOR_A_PAUSE + self.increment_s
+        return max(0.0, min(wished_s, most_s, self.longest_pause_s(now)))
+
+    def longest_pause_s(self, now: float) -> float:
+        """Return the longest that an optional pause may be, whatever the increment."""
+        return self.remaining_s(now) * MOST_FOR_A_PAUSE
 
     def move_answer_s(self, now: float) -> float:
         """Return how long to wait for the answer to a move before it is sent again: on a short clock not as long."""
