@@ -3,12 +3,20 @@
 Tests and rehearsals scale those that depend on Lichess, all together; so they are fields here rather than constants of
 the modules that use them. What an operator sets stands in the config (`abort_time`) and is not scaled.
 
+`Standstill` notices when nothing at all was done for too long.
+
 A `wake_at` says, in monotonic seconds, when the `tick` beside it has something to do; `earliest` joins such moments.
 """
 
+import time
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Final, Self
+
+# `time.monotonic` does not count the time while the machine is suspended. These do: the first on Linux, else on macOS.
+_CLOCK_OF_SUSPENDED: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+LONGEST_STANDSTILL_S = 5.0
+"""The main loop looks every second; a busy machine may keep it for a few."""
 
 _OF_THIS_MACHINE: Final = {
     "engine_handshake",
@@ -240,3 +248,19 @@ def is_due(due_at: float | None, now: float) -> bool:
 def earliest(*moments: float | None) -> float | None:
     """Return the first of some moments; None if none is to come."""
     return min((moment for moment in moments if moment is not None), default=None)
+
+
+class Standstill:
+    """Notices that the daemon did nothing: the machine was suspended, or the process was stopped or starved.
+
+    What arrived meanwhile is read late, so that clocks show too much, and connections may be dead without a sign.
+    """
+
+    def __init__(self) -> None:
+        self._looked_at: float | None = None
+
+    def look(self) -> float | None:
+        """Return the seconds since the last look if that was too long ago, else None; to be called every second."""
+        before, self._looked_at = self._looked_at, time.clock_gettime(_CLOCK_OF_SUSPENDED)
+        passed_s = 0.0 if before is None else self._looked_at - before
+        return passed_s if passed_s > LONGEST_STANDSTILL_S else None

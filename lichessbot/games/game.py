@@ -126,6 +126,10 @@ class Game:
         self._abort_after_s += pause.total_seconds()
         yield from self._ending.postpone_abort(pause.total_seconds())
 
+    def read_again(self, reason: str) -> Iterator[Action]:
+        """Read the state from a new connection, as the present one may be late or dead; moves go on meanwhile."""
+        yield from self._if_open([ReopenStream(reason)])
+
     def handle(self, report: Report, now: float) -> Iterator[Action]:
         """Yield the actions that follow from a report about this game."""
         if self._over:

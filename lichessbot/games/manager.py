@@ -22,7 +22,7 @@ from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted
 from lichessbot.log import EventLog
 from lichessbot.storage.game_records import changed
-from lichessbot.timeouts import Timeouts, earliest, is_due
+from lichessbot.timeouts import Standstill, Timeouts, earliest, is_due
 from lichessbot.uci.restarting_engine import IdleEngines
 from lichessbot.uci.search import EngineDied
 
@@ -43,6 +43,7 @@ class GameManager:
         self._correspondence = CorrespondenceGames()
         self._reviewer = Reviewer(inbox.put)
         self._context: GameContext | None = None
+        self._standstill = Standstill()
         self._check_in_at = 0.0
         self._list_may_lack_turns = False
         """Whether the latest list may lack games with our turn."""
@@ -176,7 +177,8 @@ class GameManager:
             self._context.store.record(changed(info.game_id, rating_diff=info.rating_diff))
 
     def tick(self) -> None:
-        """Do what is due in any game."""
+        """Do what is due in any game; to be called every second."""
+        self._notice_standstill()
         for session in list(self._sessions.values()):
             if is_due(session.wake_at, time.monotonic()):
                 self._guarded(session, session.tick)
@@ -185,6 +187,14 @@ class GameManager:
             self._visit_next(time.monotonic())
         self._reviewer.tick(time.monotonic())
         self._share_cores()
+
+    def _notice_standstill(self) -> None:
+        """Read all games and their list again after a standstill: clocks may show too much, connections may be dead."""
+        if (still_s := self._standstill.look()) is not None:
+            EventLog().warning("standstill", lasted_s=still_s, games=len(self._sessions))
+            for session in list(self._sessions.values()):
+                self._guarded(session, session.read_again)
+            self._inbox.put(PlayingWanted("the daemon stood still"))
 
     def close(self) -> None:
         """Close all sessions at once; nothing is sent to Lichess."""

@@ -239,6 +239,10 @@ class GameSession:
         if self._reader is not None:
             self._reader.retry_now()
 
+    def read_again(self) -> None:
+        """Read the game from a new connection, because the daemon stood still."""
+        self._perform(self._game.read_again("the daemon stood still"))
+
     def tick(self) -> None:
         """Do what is due."""
         self._perform(self._game.tick(time.monotonic()))

@@ -49,6 +49,8 @@ PHRASES: Final[Mapping[str, str]] = {
     "stop.now": "stopping at once ({why}); unfinished games: {games_left}",
     "stop": "stopped[, exit code {exit_code}]",
     "daemon.crashed": "bug in the main loop, {times:nth}",
+    "standstill": "the daemon did nothing for {lasted_s:seconds}, as while the machine is suspended; "
+    "reading its games again: {games}",
     "thread.not_started": "cannot start the thread {thread}, trying again: {error}",
     "thread.died": "bug that ended the thread {thread}, {times:nth}",
     # The connection

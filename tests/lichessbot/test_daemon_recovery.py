@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import threading
 import time
 from collections import Counter
@@ -42,6 +43,24 @@ def test_after_an_unreadable_event_the_list_of_games_is_read(lichess: ScriptedLi
     lichess.answer(EVENTS, ticking(b'{"type":"gameStart","game":{"gam\n'))
     daemon.start()
     daemon.until_asked(stream("abcd1234"))
+
+
+def test_after_a_standstill_games_are_read_on_new_connections(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "1"  # a stream without a byte for 15 s would be opened again
+    daemon.plant = "from lichessbot import timeouts\ntimeouts.LONGEST_STANDSTILL_S = 2.0"
+    lichess.answer(EVENTS, ticking(line("gameStart", game=game("abcd1234"))))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", "e2e4")), ticking(full("abcd1234", "e2e4 e7e5")))
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    daemon.start()
+    daemon.until(lambda: "game.start game=abcd1234" in daemon.log)
+    assert daemon._process is not None
+    daemon._process.send_signal(signal.SIGSTOP)
+    time.sleep(2.5)
+    daemon._process.send_signal(signal.SIGCONT)
+    assert daemon.logged("standstill")
+    assert daemon.logged('stream.reopen game=abcd1234 reason="the daemon stood still"')
+    daemon.until(lambda: any(path.startswith("/api/bot/game/abcd1234/move/") for path in lichess.paths()))
+    assert daemon.logged('doubt reason="the daemon stood still"')
 
 
 def test_a_game_that_ended_while_the_event_stream_was_away_is_left(lichess: ScriptedLichess, daemon: Daemon) -> None:

@@ -1,10 +1,11 @@
+import time
 from dataclasses import fields
 from datetime import timedelta
 
 import pytest
 
 from lichessbot.config.explanations import example
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Standstill, Timeouts
 
 
 def test_timeouts_for_lichess_are_scaled_and_those_for_engines_are_not() -> None:
@@ -43,3 +44,26 @@ def test_evicted_streams_stay_within_thirty_openings_in_ten_minutes() -> None:
 def test_durations_are_those_that_the_example_promises(name: str, duration: timedelta, sentence: str) -> None:
     assert getattr(Timeouts(), name) == duration
     assert sentence in " ".join(line.strip(" #") for line in example().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("looks_at", "told"),
+    [
+        ([100.0, 101.0, 105.5], [None, None, None]),
+        ([100.0, 105.1, 106.1], [None, pytest.approx(5.1), None]),
+        ([100.0, 3700.0, 3701.0, 3801.0], [None, 3600.0, None, 100.0]),
+    ],
+)
+def test_a_standstill_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, looks_at: list[float], told: list[float | None]
+) -> None:
+    standstill, moments = Standstill(), iter(looks_at)
+    monkeypatch.setattr(time, "clock_gettime", lambda clock: next(moments))
+    assert [standstill.look() for _ in looks_at] == told
+
+
+def test_the_clock_of_standstills_goes_on_while_the_machine_is_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(time, "clock_gettime", lambda clock: float(asked.append(clock) or 0))
+    Standstill().look()
+    assert asked == [time.CLOCK_BOOTTIME if hasattr(time, "CLOCK_BOOTTIME") else time.CLOCK_MONOTONIC]
