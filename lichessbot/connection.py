@@ -19,7 +19,7 @@ from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamReader, StreamReport
 from lichessbot.log import EventLog, try_start
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Standstill, Timeouts
 
 _LISTENING = "listening"
 _RETRYING = "not connected, trying again"
@@ -41,6 +41,7 @@ class Connection:
         self._timeouts = timeouts
         self._log = EventLog()
         self._backoff = Backoff(timeouts.backoff_first, timeouts.backoff_ceiling)
+        self._standstill = Standstill()
         self._stream: StreamReader | None = None
         self.is_open = False
         self.was_open = False
@@ -124,9 +125,15 @@ class Connection:
         )
 
     def tick(self) -> None:
-        """Do what is due in the outbox, and listen with another reader if that of the event stream hangs."""
+        """Do what is due in the outbox, and replace an event stream that hangs or may be dead.
+
+        To be called every second.
+        """
         self.outbox.tick()
-        if self._stream is not None and self._stream.overdue:
+        stood_still = self._standstill.look() is not None
+        if self._stream is not None and stood_still and self.is_open:
+            self._stream.reopen()
+        elif self._stream is not None and self._stream.overdue:
             self.stream_lost(StreamLost(None, "its thread hangs", timedelta()))
             self._stream.stop()
             self._stream = None

@@ -125,3 +125,19 @@ def test_an_event_stream_whose_reader_hangs_gets_another(
     assert "events.lost reason=\"its thread hangs\" retry_in_s=0" in caplog.text
     link.tick()
     link.stop_listening()
+
+
+@pytest.mark.parametrize(("is_open", "reopened"), [(True, 1), (False, 0)])
+def test_a_standstill_reopens_an_event_stream_but_ends_no_wait_for_one(
+    link: Connection, monkeypatch: pytest.MonkeyPatch, is_open: bool, reopened: int
+) -> None:
+    """The wait may be one that Lichess asked for."""
+    reopenings: list[bool] = []
+    stream = SimpleNamespace(reopen=lambda: reopenings.append(True), overdue=False)
+    monkeypatch.setattr(link, "_stream", stream)
+    monkeypatch.setattr(link, "is_open", is_open)
+    link.tick()
+    assert reopenings == []
+    monkeypatch.setattr(link._standstill, "look", lambda: 60.0)
+    link.tick()
+    assert len(reopenings) == reopened

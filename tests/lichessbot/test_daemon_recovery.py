@@ -45,7 +45,7 @@ def test_after_an_unreadable_event_the_list_of_games_is_read(lichess: ScriptedLi
     daemon.until_asked(stream("abcd1234"))
 
 
-def test_after_a_standstill_games_are_read_on_new_connections(lichess: ScriptedLichess, daemon: Daemon) -> None:
+def test_after_a_standstill_all_streams_are_opened_again(lichess: ScriptedLichess, daemon: Daemon) -> None:
     daemon.time_scale = "1"  # a stream without a byte for 15 s would be opened again
     daemon.plant = "from lichessbot import timeouts\ntimeouts.LONGEST_STANDSTILL_S = 2.0"
     lichess.answer(EVENTS, ticking(line("gameStart", game=game("abcd1234"))))
@@ -61,6 +61,7 @@ def test_after_a_standstill_games_are_read_on_new_connections(lichess: ScriptedL
     assert daemon.logged('stream.reopen game=abcd1234 reason="the daemon stood still"')
     daemon.until(lambda: any(path.startswith("/api/bot/game/abcd1234/move/") for path in lichess.paths()))
     assert daemon.logged('doubt reason="the daemon stood still"')
+    daemon.until(lambda: lichess.paths().count(EVENTS) == 2)
 
 
 def test_a_game_that_ended_while_the_event_stream_was_away_is_left(lichess: ScriptedLichess, daemon: Daemon) -> None:
