@@ -90,12 +90,11 @@ class OpeningVariety:
         # An engine of limited strength plays a weaker move than that of its best line: its lines have full strength.
         is_best = not report.lines or report.move == report.lines[0].move
         chosen = choose(report.lines, self._store.times_played(opening.key), opening.known)
-        if chosen is not None and is_best:
+        if chosen is not None and is_best and _normalised(opening.board, chosen.move):
             report = replace(report, move=chosen.move, summary=chosen, ponder=chosen.ponder)
-        try:
-            self._store.note_played(opening.key, opening.board.normalise(report.move or ""))
-        except InvalidMove:
-            return report  # the game replaces an engine that answers so
+        move = _normalised(opening.board, report.move or "")
+        if move is not None:  # else the game replaces an engine that answers so
+            self._store.note_played(opening.key, move)
         return report
 
     def forget(self, game_id: str) -> None:
@@ -110,6 +109,14 @@ def _key(board: Board) -> int:
     placement, turn, castling, en_passant, _, _, *checks = board.fen().split()
     position = " ".join((board.variant, placement, turn, castling, en_passant, *checks))
     return int.from_bytes(blake2b(position.encode(), digest_size=8).digest())
+
+
+def _normalised(board: Board, move: str) -> str | None:
+    """Return a move as the board spells it; None if it is illegal, as in a line that an engine garbled."""
+    try:
+        return board.normalise(move)
+    except InvalidMove:
+        return None
 
 
 def choose(lines: Sequence[SearchInfo], played: Mapping[str, int], known: int = 0) -> SearchInfo | None:

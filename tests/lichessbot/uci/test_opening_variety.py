@@ -53,6 +53,14 @@ def test_a_new_position_is_searched_as_ever_and_a_known_one_for_several_lines(st
     assert opening_variety.prepare("two", search(2, "e2e4", "e7e5")).multipv == 1
 
 
+@pytest.mark.parametrize("garbled", ["e7e5", "xxxx", "(none)"])
+def test_a_line_that_begins_with_an_illegal_move_is_no_alternative(store: Store, garbled: str) -> None:
+    opening_variety = OpeningVariety(store)
+    for number in (1, 2, 3):
+        move = played(opening_variety, f"game{number}", number, "e2e4", line("e2e4", "cp 20"), line(garbled, "cp 20"))
+        assert move == "e2e4", "the engine need not be replaced"
+
+
 def test_a_position_in_another_game_is_known(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     opening_variety.prepare("one", search(1))
