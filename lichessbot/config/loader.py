@@ -41,7 +41,7 @@ from lichessbot.config.lichess_bot_keys import (
     meant_by_absence,
     protocol_problem,
 )
-from lichessbot.config.root import Config, valid_keys
+from lichessbot.config.root import Config, hint_for_unknown
 from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile, dotted, path_of, section_at, value_at, without
 from lichessbot.errors import ConfigError
 from lichessbot.storage.database import state_folder
@@ -292,7 +292,7 @@ class _ConfigFile(YamlFile):
         path = tuple(details["loc"])
         is_secret = _SECRETS.fullmatch(dotted(path))
         if details["type"] == "extra_forbidden":
-            self.problem(path, f"unknown key{_nearest(path)}")
+            self.problem(path, f"unknown key{hint_for_unknown(path)}")
             return
         if details["type"] == "too_short" and details["input"]:
             return  # its entries are wrong, each of which is noted
@@ -432,18 +432,3 @@ def _nearest_number(details: ErrorDetails) -> float | None:
         nearest: float | None = limits.get("ge", limits.get("le"))
         return nearest
     return round(value) if math.isfinite(value) else sys.maxsize if value > 0 else -sys.maxsize
-
-
-def _nearest(path: KeyPath) -> str:
-    """Return a hint for an unknown key: an indent that is missing or too deep, or a similar key."""
-    key = str(path[-1])
-    sections = {name: it.default for name, it in Config.model_fields.items() if isinstance(it.default, Section)}
-    above = [name for name, section in sections.items() if key in type(section).model_fields]
-    if len(path) == 1 and above:
-        return f"; it belongs to {' or '.join(above)}: indent it"
-    if path[0] in above:
-        return f"; it belongs to {path[0]}, not to a section in it"
-    if key in Config.model_fields:
-        return "; it belongs to no section: do not indent it"
-    near = difflib.get_close_matches(key, valid_keys(path), n=1, cutoff=0.4)
-    return f"; nearest valid key: {near[0]}" if near else ""

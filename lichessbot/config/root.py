@@ -1,5 +1,6 @@
 """All keys an operator can set, as one typed, frozen model; and the sections that have no file of their own."""
 
+import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from lichessbot.log import LogFormat
 
 LONGEST_CHAT_LINE: Final = 140
 LONGEST_NAME: Final = 40
+_MOST_PLACES: Final = 3  # sections named for a key that stands in another one
 # Their values are in `Chat._filled`.
 PLACEHOLDERS: Final = ("me", "opponent", "engine", "rating", "crosstable", "name")
 # A doubled brace, which stands for a single one, or a placeholder with its name.
@@ -386,7 +388,36 @@ class Config(Section):
         return timedelta(seconds=self.stop_grace)
 
 
-def valid_keys(path: Sequence[str | int]) -> list[str]:
+def hint_for_unknown(path: Sequence[str | int]) -> str:
+    """Return a hint for an unknown key: an indent that is missing or too deep, its section, or a similar key."""
+    key = str(path[-1])
+    places = [name for name, section in _sections(Config()) if key in type(section).model_fields]
+    above = [name for name in places if "." not in name]
+    if len(path) == 1 and above:
+        return f"; it belongs to {' or '.join(above)}: indent it"
+    if path[0] in above:
+        return f"; it belongs to {path[0]}, not to a section in it"
+    if "" in places:
+        return "; it belongs to no section: do not indent it"
+    if path[0] == "profiles" and "engine" in above:
+        return "; it belongs to engine, as all games share it"
+    if path[-2:-1] == ("engine",) and key[:1].isupper():
+        return "; UCI options belong to engine.uci_options"
+    is_known = 0 < len(places) <= _MOST_PLACES
+    near = difflib.get_close_matches(key, _valid_keys(path), n=1, cutoff=0.6 if is_known else 0.4)
+    nearest = f"; nearest valid key: {near[0]}" if near else ""
+    return nearest + (f"; {key} belongs to {' or '.join(places)}" if is_known else "")
+
+
+def _sections(section: Section, name: str = "") -> Iterator[tuple[str, Section]]:
+    """Yield each section of the file with its dotted name."""
+    yield name, section
+    for key, value in section:
+        if isinstance(value, Section) and not value.as_one:
+            yield from _sections(value, f"{name}.{key}" if name else key)
+
+
+def _valid_keys(path: Sequence[str | int]) -> list[str]:
     """Return the valid keys of the section that holds the last key of `path`."""
     kind: Any = Config
     for key in path[:-1]:

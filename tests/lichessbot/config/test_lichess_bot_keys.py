@@ -148,7 +148,8 @@ def test_keys_may_stand_among_the_books(file: Path) -> None:
     assert loaded.config.engine.polyglot.selection == "best_move"
     assert loaded.location("engine.polyglot.selection") == f"{file}:5: engine.polyglot.selection"
     both = "engine: {polyglot: {min_weight: 2, book: {min_weight: 3}}}\n"
-    assert problems(file, both) == ["1: engine.polyglot.book.min_weight: unknown key"]
+    hint = "unknown key; min_weight belongs to engine.polyglot"
+    assert problems(file, both) == [f"1: engine.polyglot.book.min_weight: {hint}"]
 
 
 def test_the_engine_of_a_lichess_bot_config_plays_without_our_book(file: Path) -> None:
