@@ -290,6 +290,8 @@ class _ConfigFile(YamlFile):
     def _report(self, details: ErrorDetails) -> None:
         """Note a value that the model does not accept, or an unknown key."""
         path = tuple(details["loc"])
+        if any(it.path == path for it in self.problems):
+            return  # it has no value because of another problem
         is_secret = _SECRETS.fullmatch(dotted(path))
         if details["type"] == "extra_forbidden":
             self.problem(path, f"unknown key{hint_for_unknown(path)}")
@@ -304,15 +306,24 @@ class _ConfigFile(YamlFile):
             return
         if details["type"] in _NO_TEXT and isinstance(found := details["input"], int | float | date):
             kind = "" if isinstance(found, bool) else "the date " if isinstance(found, date) else "the number "
-            shown = "a number" if is_secret else f"{kind}{_shown(found)}"
+            shown = "a number" if is_secret else f"{kind}{self._found(path, found)}"
             self.problem(path, f"expected text, found {shown}: put it in quotes")
             return
         if (expected := _EXPECTED.get(details["type"])) is not None:
             text = f"expected {expected.format_map(details.get('ctx', {}))}"
         else:
             text = details["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-        shown = "" if is_secret else f", found {_shown(details['input'])}{_nearest_value(details)}"
+        shown = "" if is_secret else f", found {self._found(path, details['input'])}{_nearest_value(details)}"
+        if details["type"] == "model_type" and re.fullmatch(r"\w+:[^ ].*", str(details["input"])):
+            shown += ": put a space after the colon"
         self.problem(path, text + shown, nearest=_nearest_number(details))
+
+    def _found(self, path: KeyPath, value: Any) -> str:
+        """Return a value as in the file, with what YAML reads it as if that is something else."""
+        word = self.words.get(path, self.words.get(path[:-1]) if path[-1] == 0 else None)
+        if word is not None and isinstance(value, bool):
+            return f"{word}, which YAML reads as {_shown(value)}"
+        return _shown(value)
 
     def check(self, section: Section, path: KeyPath = ()) -> None:
         """Note contradictory and doubtful values in this section and its inner sections."""
@@ -417,6 +428,8 @@ def _may_be_empty(details: ErrorDetails) -> bool:
 def _nearest_value(details: ErrorDetails) -> str:
     """Return a hint for text that is not one of the known words: the most similar one."""
     known = re.findall(r"'([^']+)'", details.get("ctx", {}).get("expected", ""))
+    if details["input"] is False:  # such as `off`
+        return next((f"; nearest: {it}" for it in ("none", "never") if it in known), "")
     near = difflib.get_close_matches(str(details["input"]), known, n=1)
     return f"; nearest: {near[0]}" if near else ""
 

@@ -11,7 +11,11 @@ from lichessbot.errors import ConfigError
 
 KeyPath = tuple[str | int, ...]
 
-_MERGE = "tag:yaml.org,2002:merge"
+_YAMLS_TAGS = "tag:yaml.org,2002:"
+_MERGE = _YAMLS_TAGS + "merge"
+_NULL, _BOOL, _INT = (_YAMLS_TAGS + kind for kind in ("null", "bool", "int"))
+_OCTAL = re.compile(r"[-+]?0[0-7_]+")
+_NO_BREAK_SPACE = "\xa0"
 _LINE_BREAKS = "\n\x85\u2028\u2029"
 _DEEPEST = 8  # levels of nesting, because an alias may contain itself
 
@@ -40,6 +44,8 @@ class YamlFile:
     name: str
     values: dict[str, Any] = field(default_factory=dict)
     lines: dict[KeyPath, int] = field(default_factory=dict)
+    words: dict[KeyPath, str] = field(default_factory=dict)
+    """The words of the file, such as `no` and `On`, that YAML reads as true or false."""
     problems: list[Problem] = field(default_factory=list)
 
     @classmethod
@@ -61,7 +67,7 @@ class YamlFile:
             raise ConfigError([f"{path}: cannot be read: {error}"]) from error
         if isinstance(root, yaml.MappingNode):
             source.values = source._build(root, ())
-        elif root is not None:
+        elif root is not None and root.tag != _NULL:
             source.problem((), "expected keys and values such as `abort_time: 30`", root.start_mark.line + 1)
         return source
 
@@ -75,6 +81,14 @@ class YamlFile:
             return self._build_mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             return [self._build(item, (*path, index)) for index, item in enumerate(node.value)]
+        if not node.tag.startswith(_YAMLS_TAGS):
+            self.problem(path, "a text that begins with ! must be in quotes")
+            return None
+        if node.tag == _INT and _OCTAL.fullmatch(node.value):
+            self.problem(path, "YAML reads a number that begins with 0 as octal: remove the 0, or put a text in quotes")
+            return None
+        if node.tag == _BOOL and node.value.lower() not in ("true", "false"):
+            self.words[path] = node.value
         try:
             value = yaml.SafeLoader("").construct_object(node, deep=True)
             if isinstance(value, str) and ("\0" in value or value.encode("utf-8", "replace").decode() != value):
@@ -88,13 +102,21 @@ class YamlFile:
         values: dict[str, Any] = {}
         self._merge(node, path)
         for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                self.problem(path, "expected a key: put a text that begins with { or [ in quotes", line)
+                continue
             key = str(key_node.value)
             here = (*path, key)
+            if _NO_BREAK_SPACE in key:
+                here = (*path, key.replace(_NO_BREAK_SPACE, " ").strip())
+                self.problem(here, "replace the no-break spaces of this line by ordinary ones", line)
+                continue
             if key in values:
                 first = self.lines[here]
-                self.problem(here, f"is repeated; first in line {first}", key_node.start_mark.line + 1)
+                self.problem(here, f"is repeated; first in line {first}", line)
                 continue
-            self.lines[here] = key_node.start_mark.line + 1
+            self.lines[here] = line
             values[key] = self._build(value_node, here)
         return values
 
@@ -167,6 +189,8 @@ _YAML_PROBLEMS = (
     ("flow mapping", "the {{ in {begun} is never closed, or a comma is missing"),
     ("flow node", "a [ or {{ above is never closed"),
     ("'\\t'", "found a tab: indent with spaces"),
+    ("undefined alias", "no key has the anchor (&name) of this *name; put a text that begins with * in quotes"),
+    ("alphabetic or numeric", "a text that begins with * or & must be in quotes"),
     ("block end", "this line is indented differently from those since {begun}"),
     ("mapping values are not allowed", "found a second colon, or the line is indented differently from the one above"),
     ("could not find expected ':'", "expected a key and a value such as `abort_time: 30`"),
@@ -175,6 +199,9 @@ _YAML_PROBLEMS = (
 )
 
 
+# A key without a space after its colon, which YAML reads as a text that goes on in the next line.
+_NO_SPACE = re.compile(r"\s*(?:- )?\w+:[^\s/].*")
+_SAID_BEHIND = ("mapping values are not allowed", "could not find expected ':'", "'<block mapping start>'")
 _TEXT_IN_BRACES = re.compile(r":\s*(\{[^}\n]*\}|\[[^\]\n]*\])\s*[^\s,}\]#]")
 
 
@@ -199,7 +226,22 @@ def _yaml_problem(error: yaml.MarkedYAMLError) -> str:
     plain = next((text.format(begun=begun) for known, text in _YAML_PROBLEMS if known in said), said)
     if mark is not None and _TEXT_IN_BRACES.search(mark.get_snippet(indent=0, max_length=200) or ""):
         plain = "a text that begins with { or [ must be in quotes"
+    if mark is not None and (slip := _slip_before(said, mark)) is not None:
+        return slip
     return f"{mark.line + 1 if mark else 1}: not YAML: {plain}"
+
+
+def _slip_before(said: str, mark: yaml.Mark) -> str | None:
+    """Return `line: problem` of a mistake that PyYAML notices only behind it, at `mark`; None if it is another one."""
+    before = (mark.buffer or "")[: mark.index]
+    if "'<scalar>'" in said and before.rstrip().endswith(("'", '"')):
+        return f"{mark.line + 1}: not YAML: text follows a closing quote; in '...', write '' for an apostrophe"
+    if any(it in said for it in _SAID_BEHIND):
+        lines = before.split("\n")
+        ends = [number for number, line in enumerate(lines[:-1], 1) if line.strip() and line.strip()[0] != "#"]
+        if ends and _NO_SPACE.fullmatch(lines[ends[-1] - 1]):
+            return f"{ends[-1]}: not YAML: put a space after the colon"
+    return None
 
 
 class _Dumper(yaml.SafeDumper):

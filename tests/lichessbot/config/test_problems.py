@@ -136,7 +136,8 @@ def test_broken_yaml_is_one_line_that_says_what_to_fix(file: Path, text: str, co
     ("text", "problem"),
     [
         ("challenge: {block_list: [12345]}\n", "challenge.block_list #1: expected text, found the number 12345"),
-        ("challenge: {block_list: [on]}\n", "challenge.block_list #1: expected text, found true"),
+        ("challenge: {block_list: [on]}\n",
+         "challenge.block_list #1: expected text, found on, which YAML reads as true"),
         ("tournaments: [{id: 12345678}]\n", "tournaments #1.id: expected text, found the number 12345678"),
         ("greeting: {hello: 2026-11-23}\n", "greeting.hello: expected text, found the date 2026-11-23"),
         ("engine: {command: [12]}\n", "engine.command #1: expected text, found the number 12"),

@@ -4,7 +4,76 @@ from pathlib import Path
 
 import pytest
 
-from tests.lichessbot.config.conftest import problems
+from tests.lichessbot.config.conftest import load, problems
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("challenge:\n  preference: no\n",
+         "2: challenge.preference: expected 'none', 'human' or 'bot', found no, which YAML reads as false; "
+         "nearest: none"),
+        ("greeting: {review: Off}\n",
+         "1: greeting.review: expected 'never', 'asked' or 'humans', found Off, which YAML reads as false; "
+         "nearest: never"),
+        ("challenge: {modes: off}\n",
+         "1: challenge.modes #1: expected 'casual' or 'rated', found off, which YAML reads as false"),
+        ("challenge: {block_list: [yes]}\n",
+         "1: challenge.block_list #1: expected text, found yes, which YAML reads as true: put it in quotes"),
+        ("abort_time: true\n", "1: abort_time: expected a whole number, found true"),
+    ],
+)
+def test_a_word_that_yaml_reads_as_true_or_false_is_shown_as_in_the_file(file: Path, text: str, problem: str) -> None:
+    assert problems(file, text) == [problem]
+
+
+@pytest.mark.parametrize("key", ["challenge: {concurrency: 010}", "challenge: {block_list: [007]}",
+                                 "tournaments: [{id: hL7vMrFQ, password: 0123}]", "abort_time: 0_30"])
+def test_a_number_with_leading_zeros_is_not_read_as_octal(file: Path, key: str) -> None:
+    (problem,) = problems(file, f"{key}\n")
+    assert problem.endswith(": YAML reads a number that begins with 0 as octal: remove the 0, or put a text in quotes")
+    assert "123" not in problem
+
+
+def test_zero_is_a_number(file: Path) -> None:
+    assert load(file, "challenge: {min_base: 0, max_base: 0x10}\n").config.challenge.max_base == 16
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("greeting:\n  hello: *hi*\n", "2: not YAML: a text that begins with * or & must be in quotes"),
+        ("greeting:\n  hello: *hi there\n",
+         "2: not YAML: no key has the anchor (&name) of this *name; put a text that begins with * in quotes"),
+        ("greeting:\n  hello: !help for help\n", "2: greeting.hello: a text that begins with ! must be in quotes"),
+        ("greeting:\n  hello: 'it's me'\n",
+         "2: not YAML: text follows a closing quote; in '...', write '' for an apostrophe"),
+        ("greeting: {hello: \"a\" b}\n",
+         "1: not YAML: text follows a closing quote; in '...', write '' for an apostrophe"),
+        ("url: {{ url }}\n", "1: url: expected a key: put a text that begins with { or [ in quotes"),
+    ],
+)
+def test_a_text_that_needs_quotes_is_told_so(file: Path, text: str, problem: str) -> None:
+    assert problems(file, text) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("engine:\n  hash_mb:3\n",
+         "1: engine: expected keys and values, found 'hash_mb:3': put a space after the colon"),
+        ("engine:\n  hash_mb:3\n\n  # comment\n  depth: 1\n", "2: not YAML: put a space after the colon"),
+        ("abort_time: 30\nurl:https://lichess.org\n", "2: not YAML: put a space after the colon"),
+        ("challenge:\n\xa0\xa0concurrency: 2\n",
+         "2: concurrency: replace the no-break spaces of this line by ordinary ones"),
+    ],
+)
+def test_a_wrong_space_is_named_in_its_own_line(file: Path, text: str, problem: str) -> None:
+    assert problems(file, text) == [problem]
+
+
+def test_a_file_of_comments_has_the_defaults(file: Path) -> None:
+    assert load(file, "---\n# abort_time: 40\n").config == load(file, "").config
 
 
 @pytest.mark.parametrize(
