@@ -48,7 +48,7 @@ def check_sources(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[Sou
         yield SourceCheck(review.is_sound, "; ".join([found, *faults]))
     tables = (engine.lichess_bot_tbs.syzygy for engine in engines)
     for paths in dict.fromkeys(it.paths for it in tables if it.enabled):
-        yield _check_tables(Tablebase(paths))
+        yield _check_tables(Tablebase(paths), paths)
     for engine in {engine.online_moves: engine for engine in engines}.values():
         for limited in sources_for(engine, hosts, EventLog()):
             if limited.kind is Kind.ONLINE_OPENINGS:
@@ -68,12 +68,13 @@ def _books(engines: Sequence[EngineConfig]) -> dict[Path, list[Board]]:
     return found
 
 
-def _check_tables(base: Tablebase) -> SourceCheck:
+def _check_tables(base: Tablebase, paths: Sequence[Path]) -> SourceCheck:
     """Open every file; name the first few bad ones."""
     problems = base.review()
     one_kind = [] if base.is_complete else ["moves are found only where both kinds are there, .rtbw and .rtbz"]
     more = [f"and {len(problems) - _PROBLEMS_NAMED} more"] if len(problems) > _PROBLEMS_NAMED else []
-    found = f"syzygy: {base.describe()}"
+    none = f"no tables (.rtbw and .rtbz files) in {', '.join(map(str, paths))}"
+    found = f"syzygy: {base.describe() if len(base) else none}"
     is_sound = len(base) > 0 and not problems
     text = "; ".join([found, *one_kind, *problems[:_PROBLEMS_NAMED], *more])
     return SourceCheck(is_sound and not one_kind, text, may_pass=is_sound)
