@@ -5,6 +5,8 @@ daemon, and nothing of the token or the service manager in its environment. It d
 when its input closes, and where the system supports it, it is killed with the thread that started it.
 """
 
+import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -35,7 +37,7 @@ def start(config: EngineKeys) -> subprocess.Popen[bytes]:
     """Start the engine. Raises EngineMissing or EngineError."""
     command = config.command or OUR_ENGINE
     if shutil.which(command[0]) is None:
-        raise EngineMissing(f"the engine does not start: no program {command[0]} that may be run")
+        raise EngineMissing(f"the engine does not start: {_why_not(command[0])}")
     if config.working_dir is not None and not config.working_dir.is_dir():
         raise EngineMissing(f"the engine does not start: working_dir: no folder {config.working_dir}")
     try:
@@ -51,6 +53,15 @@ def start(config: EngineKeys) -> subprocess.Popen[bytes]:
         )
     except (OSError, ValueError) as error:     # ValueError: a NUL in an argument
         raise EngineError(f"the engine does not start: {error}") from error
+
+
+def _why_not(program: str) -> str:
+    """Return why there is no such program to run."""
+    if os.sep in program and os.path.isdir(program):
+        return f"{program} is a folder: name the program in it"
+    if os.sep in program and os.path.exists(program):
+        return f"{program} may not be run: chmod +x {shlex.quote(program)}"
+    return f"no program {program} that may be run"
 
 
 @cache
@@ -176,8 +187,14 @@ def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:
 def ending(code: int) -> str:
     """Return how a process with this exit status ended. If memory is short, the kernel sends SIGKILL."""
     names = {it.value: it.name for it in signal.Signals}
-    return f"exit status {code}" if code >= 0 else f"killed by {names.get(-code, f'signal {-code}')}"
+    text = f"exit status {code}" if code >= 0 else f"killed by {names.get(-code, f'signal {-code}')}"
+    return f"{text} ({_CANNOT_RUN[code]})" if code in _CANNOT_RUN else text
 
 
-NEVER_RUNS = (ending(126), ending(127), ending(-signal.SIGILL))
-"""How a program ends that this machine cannot run: no permission, no interpreter or library, another processor."""
+_CANNOT_RUN = {
+    126: "not permitted, or no program for this machine",
+    127: "no program for this machine, or its interpreter or a library is missing",
+    -signal.SIGILL: "built for another processor",
+}
+NEVER_RUNS = tuple(map(ending, _CANNOT_RUN))
+"""How a program ends that this machine cannot run."""

@@ -274,10 +274,28 @@ def test_an_engine_that_never_gets_ready_is_killed(start: Start, inbox: Inbox) -
     assert "no answer to isready in time" in report.reason
 
 
-@pytest.mark.parametrize("command", ["/nowhere/engine", "no-such-engine", __file__])
-def test_an_engine_that_does_not_exist_or_may_not_run_is_an_error(inbox: Inbox, command: str) -> None:
-    with pytest.raises(EngineError, match=f"the engine does not start: no program {command} that may be run"):
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("/nowhere/engine", "no program /nowhere/engine that may be run"),
+        ("no-such-engine", "no program no-such-engine that may be run"),
+        (__file__, f"{__file__} may not be run: chmod \\+x {__file__}"),
+        ("/usr/bin", "/usr/bin is a folder: name the program in it"),
+    ],
+)
+def test_an_engine_that_does_not_exist_or_may_not_run_is_an_error(inbox: Inbox, command: str, problem: str) -> None:
+    with pytest.raises(EngineError, match=f"the engine does not start: {problem}$"):
         UciEngine("abcd1234", EngineConfig(command=(command,)), inbox.put, TIMEOUTS)
+
+
+def test_an_engine_that_this_machine_cannot_run_says_why(inbox: Inbox, tmp_path: Path) -> None:
+    program = tmp_path / "engine"
+    program.write_text("#!/no-such-interpreter\n")
+    program.chmod(0o755)
+    with closing(UciEngine("abcd1234", EngineConfig(command=(str(program),)), inbox.put, TIMEOUTS)):
+        report = heard(inbox)
+    assert isinstance(report, EngineDied)
+    assert report.reason.endswith("(no program for this machine, or its interpreter or a library is missing)")
 
 
 def test_a_working_folder_that_does_not_exist_is_an_error(inbox: Inbox, tmp_path: Path) -> None:
