@@ -111,7 +111,7 @@ def challenge_command(
     """
     given = click.get_current_context().get_parameter_source("clock")
     if days is not None and given is ParameterSource.COMMANDLINE:
-        raise ConfigError(["--clock and --days exclude each other"])
+        raise click.UsageError("--clock and --days exclude each other", click.get_current_context())
     if days is not None and games > 1:
         raise ConfigError(["--days: one game at a time, as a second challenge to the same player replaces the first"])
     if rated and not may_be_rated(Variant(variant), days or clock):
