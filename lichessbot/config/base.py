@@ -4,6 +4,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from enum import Enum
 from ipaddress import ip_address
 from pathlib import Path
@@ -26,8 +27,8 @@ from pydantic import (
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
-from lichessbot.config.credentials import HIDDEN
-from lichessbot.config.yaml_file import in_one_line
+from lichessbot.config.credentials import HIDDEN, without_password
+from lichessbot.config.yaml_file import KeyPath, in_one_line
 from lichessbot.lichess.enums import HIGHEST_RATING, PLAYER_NAME
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
@@ -121,6 +122,28 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 
+def shown_value(value: Any) -> str:
+    """Return a value as in the file, but no inner keys and values: one may be a password."""
+    if isinstance(value, dict):
+        return "keys and values"
+    if isinstance(value, list):
+        return f"[{', '.join(map(shown_value, value))}]"
+    if value is None or isinstance(value, bool):
+        return "nothing" if value is None else str(value).lower()
+    if isinstance(value, date):
+        return str(value)
+    return without_password(re.sub("^(-?)(inf|nan)$", r"\1.\2", repr(value)))
+
+
+def example(path: KeyPath, value: Any) -> str:
+    """Return how to write a text where a list or keys and values stand."""
+    if isinstance(value, str) and value.split() and path[-1] == "command":
+        return f" such as {without_password(in_one_line(value.split()))}"
+    if isinstance(value, str) and path[:-1] == ("tournaments",):
+        return f" such as {without_password(in_one_line({'id': value}))}"
+    return ""
+
+
 class Before:
     """A function that makes an accepted value of what is in the file, and what a JSON schema says of such input."""
 
@@ -158,6 +181,14 @@ def _one_or_many(value: Any) -> Any:
 
 
 ONE_OR_MANY: Final = Before(_one_or_many, lambda described: {"anyOf": [described["items"], described]})
+
+
+def _as_text(value: Any) -> Any:
+    """Return a number, such as a port alone, as text, so that the text is judged and not its quotes."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+A_NUMBER_AS_TEXT: Final = Before(_as_text, lambda described: described)
 
 
 def player_name(name: str) -> str:

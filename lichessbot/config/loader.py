@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from lichessbot.config.base import LOOPBACK, Section, keys_reset_to_default, merged
+from lichessbot.config.base import LOOPBACK, Section, example, keys_reset_to_default, merged, shown_value
 from lichessbot.config.credentials import (
     TOKEN_VARIABLE,
     exposure,
@@ -26,7 +26,6 @@ from lichessbot.config.credentials import (
     password_problem,
     read_token,
     token_problem,
-    without_password,
 )
 from lichessbot.config.engine import EngineConfig
 from lichessbot.config.lichess_bot_keys import (
@@ -311,6 +310,8 @@ class _ConfigFile(YamlFile):
             return
         if (expected := _EXPECTED.get(details["type"])) is not None:
             text = f"expected {expected.format_map(details.get('ctx', {}))}"
+            if not is_secret:
+                text += example(path, details["input"])
         else:
             text = details["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
         shown = "" if is_secret else f", found {self._found(path, details['input'])}{_nearest_value(details)}"
@@ -322,8 +323,8 @@ class _ConfigFile(YamlFile):
         """Return a value as in the file, with what YAML reads it as if that is something else."""
         word = self.words.get(path, self.words.get(path[:-1]) if path[-1] == 0 else None)
         if word is not None and isinstance(value, bool):
-            return f"{word}, which YAML reads as {_shown(value)}"
-        return _shown(value)
+            return f"{word}, which YAML reads as {shown_value(value)}"
+        return shown_value(value)
 
     def check(self, section: Section, path: KeyPath = ()) -> None:
         """Note contradictory and doubtful values in this section and its inner sections."""
@@ -396,19 +397,6 @@ def _status_password(source: _ConfigFile, config: Config) -> SecretStr | None:
         source.problem(key, problem)
         return None
     return SecretStr(password)
-
-
-def _shown(value: Any) -> str:
-    """Return a value as in the file, but no inner keys and values: one may be a password."""
-    if isinstance(value, dict):
-        return "keys and values"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_shown, value))}]"
-    if value is None or isinstance(value, bool):
-        return "nothing" if value is None else str(value).lower()
-    if isinstance(value, date):
-        return str(value)
-    return without_password(re.sub("^(-?)(inf|nan)$", r"\1.\2", repr(value)))
 
 
 def _is_empty(details: ErrorDetails) -> bool:

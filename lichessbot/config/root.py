@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, get_args
 from pydantic import AfterValidator, Field, SecretStr
 
 from lichessbot.config.base import (
+    A_NUMBER_AS_TEXT,
     Flag,
     Folder,
     Number,
@@ -154,7 +155,7 @@ class RecordsConfig(Section):
 class StatusConfig(Section):
     """The section `status`: the operator's page."""
 
-    listen: Annotated[Text, AfterValidator(listen_address)] | None = None
+    listen: Annotated[Text, AfterValidator(listen_address), A_NUMBER_AS_TEXT] | None = None
     password_file: Annotated[Path, AfterValidator(beside_the_config)] | None = None
 
     def problems(self) -> Iterator[tuple[str, str]]:

@@ -94,3 +94,21 @@ def test_a_file_of_comments_has_the_defaults(file: Path) -> None:
 )
 def test_a_key_in_the_wrong_section_is_told_its_own(file: Path, text: str, hint: str) -> None:
     assert problems(file, f"{text}\n") == [f"1: {hint}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("engine: {command: stockfish -x}",
+         "engine.command: expected a list such as [stockfish, -x], found 'stockfish -x'"),
+        ("engine: {command: 'run https://me:s3cret@host/'}", "engine.command: expected a list such as "
+         "[run, 'https://[hidden]@host/'], found 'run https://[hidden]@host/'"),
+        ("notify: {command: curl key}", "notify.command: expected a list"),
+        ("tournaments: [hL7vMrFQ]",
+         "tournaments #1: expected keys and values such as {id: hL7vMrFQ}, found 'hL7vMrFQ'"),
+        ("status: {listen: 8080}",
+         "status.listen: expected an address and a port such as 127.0.0.1:8080 or [::1]:8080, found '8080'"),
+    ],
+)
+def test_a_value_of_another_kind_is_told_how_to_write_it(file: Path, text: str, problem: str) -> None:
+    assert problems(file, f"{text}\n") == [f"1: {problem}"]
