@@ -230,10 +230,12 @@ class ChallengeConfig(Rules):
     def _excluding(self, clock: ExactClock, *, is_bot: bool) -> str:
         """Return the bound that excludes a clock for this kind of challenger; empty if none does."""
         rules = self.rules_for(is_bot=is_bot)
+        longest = rules.max_estimated_game_duration
         bounds = (
             ("min_base", clock.base_s < rules.min_base),
             ("max_base", clock.base_s > rules.max_base),
             ("min_increment", clock.increment_s < rules.min_increment),
             ("max_increment", clock.increment_s > rules.max_increment),
+            ("max_estimated_game_duration", longest is not None and clock.expected_s > 60 * longest),
         )
         return next((self.cited(key, is_bot=is_bot) for key, is_outside in bounds if is_outside), "")

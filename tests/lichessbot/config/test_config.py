@@ -126,6 +126,9 @@ def test_an_exact_clock_that_other_rules_exclude_is_noted(file: Path) -> None:
         f"{place}: 60+0 is never accepted, as challenge.human.max_base = 600 and challenge.max_base = 1800",
         f"{place}: 5+3 is never accepted, as challenge.max_increment = 2",
     )
+    file.write_text(text + "  max_estimated_game_duration: 15\n")
+    reasons = "challenge.human.max_base = 600 and challenge.max_estimated_game_duration = 15"
+    assert f"{place}: 15+0 is never accepted, as {reasons}" in load_config(file, WITH_TOKEN).warnings
     file.write_text(text + "  bot: {min_base: 120}\n  only_bot: true\n")
     assert f"{place}: 1+0 is never accepted, as challenge.bot.min_base = 120" in load_config(file, WITH_TOKEN).warnings
 
