@@ -25,7 +25,7 @@ from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import counted, silenced
 from lichessbot.move_sources import Hosts, check_sources
 from lichessbot.notify import DAYS_TOLD_AHEAD, Notice, run_program, token_end
-from lichessbot.storage.database import FILE_NAME, LOCK_NAME, newer_than_ours
+from lichessbot.storage.database import FILE_NAME, LOCK_NAME, damage_seen_in, newer_than_ours
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.configured_engines import engines_of, with_playable_variants
 from lichessbot.uci.machine import Machine, fitted, memory_warnings
@@ -108,6 +108,9 @@ class Check:
             self._fail(newer)
         elif closed:  # as after a start by another user, such as root
             self._say("note", f"records cannot be kept in {folder}: {closed[0]} is not a writable file")
+        elif (damage := damage_seen_in(folder)) is not None:
+            kept_as = f"{FILE_NAME}.damaged"
+            self._say("note", f"{files[0]}: {damage}; `run` renames it to {kept_as} and begins a new one")
         else:
             self._check_folder("records", folder)
         if self._loaded.config.pgn_directory is not None:

@@ -231,6 +231,18 @@ def newer_than_ours(folder: Path) -> str | None:
     return _newer(folder / FILE_NAME, schema, len(MIGRATIONS)) if schema > len(MIGRATIONS) else None
 
 
+def damage_seen_in(folder: Path) -> str | None:
+    """Return what is wrong with a file that is no database of ours; None if nothing is seen without reading it all."""
+    try:
+        with closing(rescue.opened_with_every_row(folder / FILE_NAME)) as connection:
+            rescue.refuse_foreign(connection)
+    except sqlite3.DatabaseError as error:
+        return str(error) if rescue.is_damage(error) else None
+    except OSError:
+        return None
+    return None
+
+
 def older_than_ours(folder: Path) -> bool:
     """Return whether an older version wrote the file, which the next daemon migrates. Changes nothing."""
     return 0 < _schema_in(folder) < len(MIGRATIONS)

@@ -247,3 +247,19 @@ def test_files_that_keep_the_records_out_are_named(
     told = capsys.readouterr().out
     assert f"note  records cannot be kept in {state}: {state / name} is not a writable file\n" in told
     assert "records are kept" not in told
+
+
+def test_a_damaged_records_file_is_noted(
+    lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / FILE_NAME
+    file.write_bytes(b"no database" * 100)
+    config = tmp_path / "config.yml"
+    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}\nengine: {{{IDLE_ENGINE}}}\n")
+    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
+    main(["check", "--config", str(config)])
+    told = capsys.readouterr().out
+    damage = "file is not a database; `run` renames it to lichessbot.sqlite.damaged and begins a new one"
+    assert f"note  {file}: {damage}\n" in told
+    assert "records are kept" not in told
+    assert file.read_bytes() == b"no database" * 100
