@@ -2,7 +2,7 @@
 
 import { arrow, makeBoard, positionInWords, showPosition } from '../common/board.js';
 import { setClock } from '../common/clock.js';
-import { make, outside, setAttribute, setText, showList } from '../common/dom.js';
+import { make, outside, setAttribute, setText } from '../common/dom.js';
 import { makeEvaluationGraph, winningChance } from '../common/graph.js';
 import { makeTimeGraph } from './plots.js';
 import { count, evaluationText, joined, numbered, player, terms } from './words.js';

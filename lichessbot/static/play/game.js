@@ -3,18 +3,15 @@
 import { setClock } from '../common/clock.js';
 import { byId, make, outside, setAttribute, setText, showList } from '../common/dom.js';
 
-const other = (colour) => (colour === 'white' ? 'black' : 'white');
-
 /** Show both players with their clocks, `orientation` below. */
 export function showPlayers(game, orientation) {
-  for (const [place, colour] of [['above', other(orientation)], ['below', orientation]]) {
-    const row = byId(place);
+  for (const colour of ['white', 'black']) {
+    const row = byId(colour === orientation ? 'below' : 'above');
     const { name, title, rating } = game.players[colour];
-    const isOnTurn = !game.isOver && game.turn === colour;
     const [label, clock] = row.children;
-    setText(label, '');
-    label.append(title ? make('b', { class: 'title' }, title) : '', outside(name), make('small', {}, ` ${rating}`));
-    row.classList.toggle('turn', isOnTurn);
+    const titled = title ? make('b', { class: 'title' }, title) : '';
+    label.replaceChildren(titled, outside(name), make('small', {}, ` ${rating}`));
+    row.classList.toggle('turn', !game.isOver && game.turn === colour);
     setAttribute(clock, 'aria-label', `Clock of ${name}`);
     setClock(clock, game.clocks && game.clocks[colour] / 1000, game.clocks?.running === colour, game);
   }
@@ -24,8 +21,7 @@ export function showPlayers(game, orientation) {
 export function showMoves(game, ply, judged, onPly) {
   const rows = new Map();
   game.moves.forEach(({ number, color, san }, index) => {
-    const row = rows.get(number) ?? { number };
-    rows.set(number, { ...row, [color]: { san, ply: index + 1, ...judged.get(index + 1) } });
+    rows.set(number, { number, ...rows.get(number), [color]: { san, ply: index + 1, ...judged.get(index + 1) } });
   });
   const list = byId('moves');
   const create = () => make('li', {}, make('span', { class: 'muted' }), make('button', { type: 'button' }),
@@ -53,15 +49,12 @@ export function showMoves(game, ply, judged, onPly) {
 
 /** Show what waits for an answer; `onAnswer(path, accept)` hears it. */
 export function showOffer(offer, onAnswer) {
-  const box = byId('offer');
-  const text = offer?.text ?? '';
-  if (box.dataset.text !== text) {
-    box.dataset.text = text;
-    const buttons = Object.entries(offer?.answers ?? {}).map(([label, accept]) =>
-      make('button', { type: 'button', onclick: () => onAnswer(offer.path, accept) }, label));
-    box.replaceChildren(make('p', {}, text), make('div', { class: 'row' }, buttons));
-  }
-  box.hidden = !text;
+  showList(byId('offer'), offer ? [offer] : [], (it) => `${it.path} ${it.text}`, ({ text, path, answers = {} }) => {
+    const buttons = Object.entries(answers).map(([label, accept]) =>
+      make('button', { type: 'button', onclick: () => onAnswer(path, accept) }, label));
+    return make('div', {}, make('p', {}, text), make('div', { class: 'row' }, buttons));
+  });
+  byId('offer').hidden = !offer;
 }
 
 /** Show the end of the game, and what can be done. */
@@ -73,8 +66,7 @@ export function showState(game) {
   setText(byId('end-title'), game.title);
   setText(byId('end-reason'), game.reason);
   byId('rematch').hidden = !game.me;
-  byId('typing').hidden = !runs;
-  byId('actions').hidden = !runs;
+  byId('typing').hidden = byId('actions').hidden = !runs;
   byId('leave').hidden = Boolean(game.me);
   setText(byId('draw'), game.hasOfferedDraw ? 'Draw offered' : 'Offer draw');
   setText(byId('takeback'), game.hasAskedTakeback ? 'Takeback asked' : 'Takeback');

@@ -14,10 +14,8 @@ const view = { ply: 0, flipped: false, wantsForm: false };
 
 const table = makeTable((move) => (move ? act('move', { move }) : show(true)));
 const watched = () => location.hash.slice(1);
-const listenAnew = listen(watched, hear, (isOpen) => {
-  setText(byId('connection'), isOpen ? '' : 'Connection lost, trying again …');
-  document.body.classList.toggle('offline', !isOpen);
-});
+const listenAnew = listen(watched, hear, (isOpen) =>
+  setText(byId('connection'), isOpen ? '' : 'Connection lost, trying again …'));
 
 function hear(topic, data) {
   const before = told[topic];
@@ -104,7 +102,6 @@ function goTo(ply) {
 const steps = { first: -Infinity, back: -1, forward: 1, last: Infinity };
 const keys = { ArrowLeft: 'back', ArrowRight: 'forward', ArrowUp: 'first', ArrowDown: 'last' };
 const step = (name) => name in steps && goTo(view.ply + steps[name]);
-
 const act = (command, form) => attempt(ask(`game/${told.game.id}/${command}`, form), 'said', command === 'move');
 
 /** Wait for a request; a refusal is told in an element, and a refused move put back on the board. */
