@@ -23,6 +23,10 @@ WHAT_IS_STATED = """() => {
     return [document.getElementById('connection').textContent, empty.length, colour('activity') === colour('version')];
 }"""
 
+KEEP_EVENTS = """window.EventSource = class extends EventSource {
+    constructor(url) { super(url); window.events = this; }
+};"""
+
 # `drawn(graph, data)` shows data in the graph of `element`, and notes its `labels`.
 NOTE_TEXTS = """const element = document.getElementById('main').appendChild(document.createElement('div'));
     Object.assign(element.style, { width: '400px', height: '60px' });
@@ -68,9 +72,8 @@ LABELS_OF_TIME = f"""async (moments) => {{
 def test_a_daemon_that_is_too_busy_to_answer_is_not_called_connected(
     browser: "Browser", arena: Arena, address: str
 ) -> None:
-    script = "window.EventSource = class extends EventSource { constructor(url) { super(url); window.events = this; } }"
     with visit(browser, "about:blank") as page:
-        page.page.add_init_script(script)
+        page.page.add_init_script(KEEP_EVENTS)
         page.page.goto(f"http://{address}/")
         page.until_text("#connection", "connected")
         is_connected = f"const it = ({WHAT_IS_STATED})(); return it[0] === 'connected' && !it[2];"
@@ -120,6 +123,29 @@ def test_the_history_says_that_the_daemon_does_not_answer(browser: "Browser", ar
         page.page.click("#to-history")
         page.until_text("#found", "The games cannot be shown: the daemon does not answer")
         page.until_text("#total", "The statistics cannot be shown: the daemon does not answer")
+        assert all(it.startswith("Failed to load resource") for it in page.complaints), page.complaints
+        page.complaints.clear()
+
+
+@pytest.mark.parametrize(("view", "failed", "shown"), [
+    ("history", "The games cannot be shown: the daemon does not answer", "No game in the records is like this."),
+    ("game/lost0001", "This game cannot be shown: the daemon does not answer", "the records have no game lost0001"),
+])
+def test_what_could_not_be_read_while_the_daemon_was_away_is_read_when_it_is_back(
+    browser: "Browser", arena: Arena, address: str, view: str, failed: str, shown: str
+) -> None:
+    with visit(browser, "about:blank") as page:
+        page.page.add_init_script(KEEP_EVENTS)
+        page.page.goto(f"http://{address}/")
+        page.until_text("#connection", "connected")
+        page.page.route(re.compile("/api/(games|statistics)"), lambda route: route.abort())
+        page.page.evaluate("view => { location.hash = `#/${view}`; }", view)
+        page.until_text("main", failed)
+        page.page.unroute_all()
+        page.page.evaluate("events.dispatchEvent(new MessageEvent('stale'))")
+        page.until_text("main", shown)
+        assert failed not in page.text("main")
+        assert "cannot be shown" not in page.text("#total")
         assert all(it.startswith("Failed to load resource") for it in page.complaints), page.complaints
         page.complaints.clear()
 

@@ -14,9 +14,10 @@ let games = [];
 /** Show the history anew. */
 export const showHistory = () => Promise.all([showStatistics(), showGames()]);
 
-/** Return the answer of the daemon at an address. Throws an error whose message is for the operator. */
+/** Return the daemon's answer at an address; throws an error for the operator. `hasFailed` stays until it is reset. */
 export async function ask(address) {
-  const answer = await fetch(address).catch(() => { throw new Error('the daemon does not answer'); });
+  const answer = await fetch(address).catch(() => ({ text: () => 'the daemon does not answer' }));
+  ask.hasFailed ||= !answer.ok;
   if (!answer.ok) throw new Error((await answer.text()).slice(0, 300) || `answer ${answer.status}`);
   return answer;
 }

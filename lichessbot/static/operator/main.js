@@ -4,7 +4,7 @@ import { noteReport } from '../common/clock.js';
 import { byId, setAttribute, setText, showList } from '../common/dom.js';
 import { closeGame, createGame, updateGame } from './game.js';
 import { showHealth } from './health.js';
-import { showHistory } from './history.js';
+import { ask, showHistory } from './history.js';
 import { closeReplay, showReplay } from './replay.js';
 import { joined, plural } from './words.js';
 
@@ -40,8 +40,10 @@ function showConnection(text) {
 }
 
 function show(status) {
+  const wasAway = document.body.dataset.connection !== 'connected';
   latest = status;
   showConnection('connected');
+  wasAway && ask.hasFailed && navigate();
   status.games.forEach(noteReport);
   const name = status.connection.account ?? 'lichessbot';
   setText(byId('account'), name);
@@ -78,6 +80,8 @@ function navigate() {
   VIEWS.forEach((other) => { byId(other).hidden = other !== view; });
   ['live', 'history'].forEach((it) => setAttribute(byId(`to-${it}`), 'aria-current', view === it && 'page'));
   closeReplay();
+  if (ask.hasFailed) place = null;
+  ask.hasFailed = false;
   latest && showLive();
   view === 'history' && place === null && showHistory();
   view === 'game' && showReplay(byId('game'), id);
