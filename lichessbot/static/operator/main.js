@@ -99,5 +99,6 @@ byId('to-history').addEventListener('click', () => {
   place = null;
   byId('history').hidden || showHistory();
 });
+history.scrollRestoration = 'manual'; // a browser would scroll before the place is noted
 navigate();
 connect();
