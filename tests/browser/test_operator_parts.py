@@ -150,6 +150,19 @@ def test_what_could_not_be_read_while_the_daemon_was_away_is_read_when_it_is_bac
         page.complaints.clear()
 
 
+def test_an_old_record_states_nothing_that_is_not_known(browser: "Browser", arena: Arena, address: str) -> None:
+    unknown = {"variant": "", "speed": "", "rated": False, "result": None, "status": "", "opening": "", "base_s": None}
+    game = {**unknown, "id": "old00001", "opponent": "BOT Old", "opponent_title": "", "began_at": 1, "initial_fen": ""}
+    record = {"game": game, "moves": [], "chat": [], "review": None, "mistakes": [], "scores": []}
+    with visit(browser, "about:blank") as page:
+        page.page.route("**/api/games/old00001", lambda route: route.fulfill(json=record))
+        page.page.route("**/api/games/old00001.pgn", lambda route: route.fulfill(body="*\n"))
+        page.page.goto(f"http://{address}/#/game/old00001")
+        page.until_text("#game", "The records have no evaluations of this game.")
+        assert "running, or its end is unknown" in page.text("#game")
+        assert "casual" not in page.text("#game")
+
+
 @pytest.fixture(scope="module")
 def opened(browser: "Browser", arena: Arena, address: str) -> Iterator[Visit]:
     """The page, beside which single modules are used."""

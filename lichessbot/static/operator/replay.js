@@ -54,6 +54,7 @@ function showGame(element, record) {
   const parts = { board: make('div'), time: make('p'), scores: graph('evaluations'), times: graph('time by move') };
   const part = (title, ...content) => make('section', { class: 'card' }, make('h3', {}, title), content);
   const facts = [resultOf(game), game.status, moment(game.began_at), terms(game), game.opening];
+  const none = record.scores.length ? 'No mistakes or blunders.' : 'The records have no evaluations of this game.';
   const serious = mistakes.filter((it) => it.judgement !== 'inaccuracy');
   const list = serious.map((it) => mistakeItem(it, moves[it.ply - 1], game, review, (ply) => goTo(ply)));
   element.replaceChildren(
@@ -63,7 +64,7 @@ function showGame(element, record) {
     make('div', { class: 'replay' }, parts.board, make('div', {},
       part('Evaluation', parts.scores),
       part(review ? 'Review' : 'Our mistakes', make('p', { class: 'muted' }, outside(summary(game, review))),
-        list.length ? make('ol', {}, list) : make('p', {}, 'No mistakes or blunders.')),
+        list.length ? make('ol', {}, list) : make('p', {}, none)),
       part('Time', parts.time, parts.times),
       chat.length > 0 && part('Chat', make('ul', { class: 'chat' }, chat.map(chatLine))))));
   const viewer = LichessPgnViewer(parts.board, {

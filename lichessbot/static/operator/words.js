@@ -31,9 +31,9 @@ export const plural = (number, one, many = `${one}s`) => `${number} ${number ===
 /** Return the parts that are not empty, with dots between. */
 export const joined = (...parts) => parts.filter((part) => part).join(' · ');
 
-/** Return the terms of a game or challenge; a challenge has no speed. */
+/** Return the terms of a game or challenge; a challenge has no speed, and an old record nothing of this. */
 export const terms = ({ time_control: clock, speed, variant, rated }) =>
-  joined(clock, speed, variant !== 'standard' && variant, rated ? 'rated' : 'casual');
+  joined(clock, speed, variant !== 'standard' && variant, rated ? 'rated' : variant && 'casual');
 
 /** Return a move with its number as chess players write it: `12. e4` for White, `12… e5` for Black. */
 export function numbered({ ply, san }, initialFen) {
