@@ -106,12 +106,26 @@ class Visit:
 
 @contextmanager
 def visit(
-    browser: "Browser", url: str, size: Size = DESKTOP, scheme: Scheme = "light", bypass_csp: bool = False
+    browser: "Browser",
+    url: str,
+    size: Size = DESKTOP,
+    scheme: Scheme = "light",
+    *,
+    bypass_csp: bool = False,
+    is_phone: bool = False,
 ) -> Iterator[Visit]:
-    """Open a page, or `about:blank` to prepare it. It has logged no error or warning, and asked no other machine."""
+    """Open a page, or `about:blank` to prepare it. It has logged no error or warning, and asked no other machine.
+
+    `is_phone`: it is touched, and turned as a phone is.
+    """
     width, height = size
     context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", bypass_csp=bypass_csp
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        bypass_csp=bypass_csp,
+        has_touch=is_phone,
+        is_mobile=is_phone,
     )
     try:
         context.set_default_timeout(PATIENCE_MS)

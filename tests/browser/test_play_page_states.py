@@ -22,6 +22,15 @@ pytestmark = pytest.mark.browser
 NOTE_FORM = """new MutationObserver(() => {
     window.sawForm ||= document.querySelector('#challenge:not([hidden])') !== null;
 }).observe(document, { subtree: true, attributeFilter: ['hidden'] });"""
+MARK_ALL_MOVES = """async () => {
+    const { showMoves } = await import('/static/play/game.js');
+    const moves = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((number) =>
+        ['white', 'black'].map((color) => ({ number, color, san: 'Nf3' })));
+    const right = (selector) => document.querySelector(selector).getBoundingClientRect().right;
+    showMoves({ id: 'marked', moves }, 16, new Map(), () => {});
+    showMoves({ id: 'marked', moves }, 16, new Map(moves.map((_, index) => [index + 1, { glyph: '??' }])), () => {});
+    return right('#moves [aria-current]') <= right('#moves') + 1;
+}"""
 BACKGROUNDS = """(selectors) => selectors.map((it) =>
     getComputedStyle(document.querySelector(it)).backgroundColor)"""
 
@@ -156,6 +165,34 @@ def test_the_list_of_moves_is_scrolled_only_to_another_move(browser: "Browser", 
         scene.server.call(lambda: session.play(Color.WHITE, "h2h3"))
         until_moves(page, r"8\.\s*h3")
         assert page.page.evaluate(place) > 0
+        assert page.page.evaluate(MARK_ALL_MOVES), "the move on the board is not pushed out by the marks of the others"
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_phone_that_is_turned_shows_the_board(browser: "Browser", scene: Scene) -> None:
+    is_whole = """(selector) => {
+        const { top, bottom } = document.querySelector(selector).getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+    }"""
+    upright, lying = (360, 640), (640, 360)
+    with visit(browser, f"{scene.server.site.url}/", upright, is_phone=True) as page:
+        challenge(page)
+        (session,) = scene.person.sessions
+        for file in "abcdefg":
+            for move in (f"{file}2{file}3", f"{file}7{file}6"):
+                scene.server.call(lambda move=move: session.play(session.game.turn, move))
+        until_moves(page, r"7\.\s*g3\s*g6")
+        for size in (lying, upright, lying):
+            page.resize(size)
+            page.page.wait_for_function(is_whole, arg="#table")
+            page.page.wait_for_function("""() => {
+                const [move, list] = ['#moves [aria-current]', '#moves'].map(
+                    (it) => document.querySelector(it).getBoundingClientRect());
+                return move.top >= list.top && move.bottom <= list.bottom + 1 && move.right <= list.right + 1;
+            }""")
+        page.page.focus("#chat-text")
+        page.resize(upright)
+        page.page.wait_for_function(is_whole, arg="#chat-text")
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

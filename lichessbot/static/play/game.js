@@ -39,7 +39,7 @@ export function showMoves(game, ply, judged, onPly) {
     });
   });
   const current = list.querySelector('[aria-current]')?.closest('li');
-  const place = `${game.id} ${ply} ${game.moves.length}`;
+  const place = [game.id, ply, game.moves.length, list.clientWidth, list.scrollWidth].join(' '); // marks widen it
   if (list.dataset.place !== place) list.scrollTo({
     top: current ? current.offsetTop - list.offsetTop - list.clientHeight / 2 : 0,
     left: current ? current.offsetLeft - list.offsetLeft - list.clientWidth / 2 : 0,

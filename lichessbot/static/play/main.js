@@ -101,6 +101,7 @@ function goTo(ply) {
 
 const steps = { first: -Infinity, back: -1, forward: 1, last: Infinity };
 const keys = { ArrowLeft: 'back', ArrowRight: 'forward', ArrowUp: 'first', ArrowDown: 'last' };
+const isTyping = () => document.activeElement.matches('input, select') || byId('promotion').open;
 const step = (name) => name in steps && goTo(view.ply + steps[name]);
 const act = (command, form) => attempt(ask(`game/${told.game.id}/${command}`, form), 'said', command === 'move');
 
@@ -122,12 +123,13 @@ async function copy(text, what) {
 buildChallenge();
 window.addEventListener('hashchange', listenAnew);
 document.addEventListener('keydown', (event) => {
-  const isTyping = event.target.matches('input, select, textarea') || byId('promotion').open;
-  if (keys[event.key] && !isTyping && !event.ctrlKey && !event.altKey && !event.metaKey && told.game) {
+  if (keys[event.key] && !isTyping() && !event.ctrlKey && !event.altKey && !event.metaKey && told.game) {
     event.preventDefault();
     step(keys[event.key]);
   }
 });
+// A browser that is turned keeps in view what was at the middle of its edge, which may be far from the board.
+matchMedia('(orientation: portrait)').addEventListener('change', () => isTyping() || goTo(view.ply));
 byId('steps').addEventListener('click', (event) => step(event.target.dataset.step));
 
 const clicks = {
