@@ -51,6 +51,11 @@ def click(page: Visit, *squares: str) -> None:
         page.page.mouse.click(*point(page, square))
 
 
+def touch(page: Visit, *squares: str) -> None:
+    for square in squares:
+        page.page.touchscreen.tap(*point(page, square))
+
+
 def drag(page: Visit, origin: str, target: str, button: Literal["left", "right"] = "left") -> None:
     page.page.mouse.move(*point(page, origin))
     page.page.mouse.down(button=button)

@@ -11,7 +11,7 @@ from lichessbot.rehearsal.browser.person import FINISHED_SHOWN
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, DeclineReason
 from tests.browser.chromium import NARROW, visit
-from tests.browser.playing import HOSTILE, OVER, PROMOTION, RUNNING, Patient, challenge, click, until_moves
+from tests.browser.playing import HOSTILE, OVER, PROMOTION, RUNNING, Patient, challenge, click, touch, until_moves
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
 if TYPE_CHECKING:
@@ -193,6 +193,21 @@ def test_a_phone_that_is_turned_shows_the_board(browser: "Browser", scene: Scene
         page.page.focus("#chat-text")
         page.resize(upright)
         page.page.wait_for_function(is_whole, arg="#chat-text")
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_touch_that_drops_a_piece_does_not_select_it(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/", NARROW, is_phone=True) as page:
+        challenge(page, variant="crazyhouse")
+        (session,) = scene.person.sessions
+        for move in ("e2e4", "d7d5", "e4d5", "d8d5"):
+            scene.server.call(lambda move=move: session.play(session.game.turn, move))
+        page.page.locator("#pocket piece").tap()
+        page.page.wait_for_selector("#pocket[data-held=pawn]")
+        touch(page, "e4")
+        until_moves(page, r"3\.\s*P?@e4")
+        page.page.wait_for_timeout(500)         # the click that belongs to a touch comes later
+        assert page.page.locator("#board square.selected").count() == 0
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

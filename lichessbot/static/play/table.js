@@ -33,6 +33,8 @@ export function makeTable(onMove) {
     onMove(game.legal[origin]?.find((move) => move.endsWith(square)));
   }
   byId('frame').addEventListener('pointerup', () => { if (board.state.dropmode.active) hold(null); });
+  const drops = (event) => { if (board.state.dropmode.active) event.preventDefault(); };
+  byId('board').addEventListener('touchstart', drops, { capture: true });   // else a click follows and takes the piece
 
   /** Show the pieces of the person's pocket, which are dragged onto the board, or touched before a square is. */
   function showPocket(pocket, color) {
