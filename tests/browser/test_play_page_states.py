@@ -31,6 +31,15 @@ MARK_ALL_MOVES = """async () => {
     showMoves({ id: 'marked', moves }, 16, new Map(moves.map((_, index) => [index + 1, { glyph: '??' }])), () => {});
     return right('#moves [aria-current]') <= right('#moves') + 1;
 }"""
+SHOW_FAILED_ANALYSIS = """async () => {
+    const { showReview } = await import('/static/play/review.js');
+    const analysis = {
+        id: 'failed', isOver: false, fault: 'no engine', positions: 9, mistakes: [],
+        scores: [{ ply: 0, score_cp: 0, mate_in: null, text: '+0.00' }],
+        counts: { white: {}, black: {} }, averageLoss: { white: 0, black: 0 },
+    };
+    showReview({ id: 'failed', moves: [] }, analysis, 0, () => {});
+}"""
 BACKGROUNDS = """(selectors) => selectors.map((it) =>
     getComputedStyle(document.querySelector(it)).backgroundColor)"""
 
@@ -208,6 +217,14 @@ def test_a_touch_that_drops_a_piece_does_not_select_it(browser: "Browser", scene
         until_moves(page, r"3\.\s*P?@e4")
         page.page.wait_for_timeout(500)         # the click that belongs to a touch comes later
         assert page.page.locator("#board square.selected").count() == 0
+
+
+def test_an_analysis_that_fails_says_why(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        page.page.wait_for_selector("#send:enabled")
+        page.page.evaluate(SHOW_FAILED_ANALYSIS)
+        assert page.text("#progress") == "1 of 9 positions"
+        assert page.page.get_by_role("alert").filter(has_text="The analysis failed: no engine").is_visible()
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

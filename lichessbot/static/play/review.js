@@ -13,8 +13,8 @@ export function showReview(game, analysis, ply, onPly) {
   byId('review').hidden = byId('verdict').hidden = !analysis;
   if (!analysis) return;
   const { scores, positions, fault, mistakes } = analysis;
-  const state = analysis.isOver ? '' : `${scores.length} of ${positions} positions`;
-  setText(byId('progress'), fault ? `The analysis failed: ${fault}` : state);
+  setText(byId('progress'), analysis.isOver ? '' : `${scores.length} of ${positions} positions`);
+  setText(byId('fault'), fault ? `The analysis failed: ${fault}` : '');
   graph ??= makeEvaluationGraph(byId('graph'), onPly);
   if (drawn !== `${analysis.id} ${scores.length}`) {
     drawn = `${analysis.id} ${scores.length}`;
