@@ -293,6 +293,9 @@ def test_the_board_of_a_replayed_game_stays_beside_a_long_list_of_mistakes(
     with visit(browser, "about:blank") as page:
         page.page.route("**/api/games/*", lambda it: it.fulfill(json={**game, "mistakes": [mistake] * 60}))
         page.page.goto(f"http://{address}/#/game/{record['id']}")
+        page.page.hover(".lpv .move.blunder")
+        colours = "it => [getComputedStyle(it).color, getComputedStyle(it).backgroundColor]"
+        assert page.page.eval_on_selector(".lpv .move.blunder", colours) == ["rgb(255, 255, 255)", "rgb(179, 38, 30)"]
         for size in (DESKTOP, NARROW):
             page.resize(size)
             page.page.locator("#game ol button").last.click()
