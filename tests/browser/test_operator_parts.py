@@ -3,6 +3,7 @@
 import re
 import signal
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.browser.chromium import Visit, visit
 from tests.fakes.arena import Arena
+from tests.lichessbot.control.status_of import GAME
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -188,6 +190,21 @@ def test_a_graph_of_lines_names_times_days_or_months(opened: Visit) -> None:
     }
     found = {span: ", ".join(opened.page.evaluate(LABELS_OF_TIME, list(span))) for span in wanted}
     assert found == wanted
+
+
+def test_black_sees_racing_kings_from_the_side_of_white(opened: Visit) -> None:
+    script = """async (game) => {
+        const { closeGame, createGame, updateGame } = await import('/static/operator/game.js');
+        const element = document.getElementById('main').appendChild(createGame(game));
+        updateGame(element, game);
+        const side = element.querySelector('.cg-wrap').className.match(/orientation-(\\w+)/)[1];
+        closeGame(element);
+        element.remove();
+        return side;
+    }"""
+    black = replace(GAME, our_colour="black")
+    games = [asdict(it) for it in (black, replace(black, variant="racingKings"))]
+    assert [opened.page.evaluate(script, game) for game in games] == ["black", "white"]
 
 
 def test_moves_are_numbered_as_the_position_says(opened: Visit) -> None:

@@ -204,6 +204,16 @@ def test_a_phone_that_is_turned_shows_the_board(browser: "Browser", scene: Scene
         page.page.wait_for_function(is_whole, arg="#chat-text")
 
 
+def test_black_sees_racing_kings_from_the_side_of_white(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page, variant="racingKings", color="black")
+        page.until_text("#below", "You")
+        for side in ("white", "black"):
+            page.page.wait_for_selector(f"#board.orientation-{side}")
+            page.page.click("#flip")
+        page.until_text("#below", "You")
+
+
 @pytest.mark.parametrize("scene", [Patient], indirect=True)
 def test_a_touch_that_drops_a_piece_does_not_select_it(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/", NARROW, is_phone=True) as page:

@@ -13,7 +13,7 @@ from lichessbot.rehearsal.browser.words import (
     title,
 )
 from lichessbot.rehearsal.rules.clock import Unlimited
-from lichessbot.rehearsal.rules.enums import Color
+from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.rules.game import Game, holdings
 
 Json = dict[str, Any]
@@ -51,6 +51,7 @@ def game_view(
         "id": game.id,
         "me": me,
         "below": me or below,
+        "orientation": _orientation(game, me or below),
         "players": {color: _player(game, color) for color in Color},
         "terms": _terms(game) + (f", {strength}" if strength else ""),
         "initialFen": setup.initial_fen,
@@ -98,6 +99,7 @@ def board_view(game: Game, number: int | None, below: Color, now_ms: int) -> Jso
         "id": game.id,
         "title": f"Game {number}" if number is not None else "Other game",
         "below": below,
+        "orientation": _orientation(game, below),
         "players": {color: _player(game, color) for color in Color},
         "fen": game.fen(),
         "lastMove": game.moves[-1] if game.moves else None,
@@ -138,6 +140,11 @@ def analysis_view(game: Game, analysis: Analysis) -> Json:
         },
         "averageLoss": {color: accuracy.average_loss_cp(scores, movers, color) for color in Color},
     }
+
+
+def _orientation(game: Game, below: Color) -> Color:
+    """Return from whose side the board is seen. In Racing Kings both players race up, as on Lichess."""
+    return Color.WHITE if game.setup.variant is Variant.RACING_KINGS else below
 
 
 def _score_text(position: Position) -> str:

@@ -115,7 +115,8 @@ function expected({ evaluation, moves }) {
 function showBoard(parts, game, ours) {
   const side = (index) => ((game.to_move === ours) === (index % 2 === 0) ? 'ours' : 'theirs');
   const arrows = expected(game).slice(0, 3).flatMap((move, index) => arrow(move, BRUSHES[side(index)][index]));
-  showPosition(parts.ground, { fen: game.fen, lastMove: game.moves.at(-1), arrows, orientation: ours });
+  const orientation = game.variant === 'racingKings' ? 'white' : ours;       // both race up the same board
+  showPosition(parts.ground, { fen: game.fen, lastMove: game.moves.at(-1), arrows, orientation });
   const move = game.played.length ? `Last move ${numbered(game.played.at(-1), game.initial_fen)}. ` : '';
   setAttribute(parts.frame, 'aria-label', `Board. ${move}${positionInWords(game.fen)}`);
 }

@@ -69,7 +69,7 @@ function showGame(element, record) {
       chat.length > 0 && part('Chat', make('ul', { class: 'chat' }, chat.map(chatLine))))));
   const viewer = LichessPgnViewer(parts.board, {
     pgn: annotated(record),
-    orientation: game.colour || 'white',
+    orientation: (game.variant !== 'racingKings' && game.colour) || 'white',
     lichess: false,
     chessground: { animation },
     showClocks: game.base_s !== null,       // it would take the days of a correspondence game for seconds

@@ -3,10 +3,10 @@
 import { setClock } from '../common/clock.js';
 import { byId, make, outside, setAttribute, setText, showList } from '../common/dom.js';
 
-/** Show both players with their clocks, `orientation` below. */
-export function showPlayers(game, orientation) {
+/** Show both players with their clocks, the one with the colour `nearest` below. */
+export function showPlayers(game, nearest) {
   for (const colour of ['white', 'black']) {
-    const row = byId(colour === orientation ? 'below' : 'above');
+    const row = byId(colour === nearest ? 'below' : 'above');
     const { name, title, rating } = game.players[colour];
     const [label, clock] = row.children;
     const titled = title ? make('b', { class: 'title' }, title) : '';

@@ -61,7 +61,7 @@ function followGame(before, game) {
 function show(isRefused = false) {
   const { lobby, game } = told;
   if (!lobby || game === undefined) return;
-  const orientation = (game?.below === 'black') !== view.flipped ? 'black' : 'white';
+  const turned = (colour) => ((colour === 'black') !== view.flipped ? 'black' : 'white');
   const isForm = !game || (view.wantsForm && game.isOver);
   const analysis = told.analysis?.id === game?.id ? told.analysis : null;
   const mistakes = analysis?.mistakes ?? [];
@@ -74,10 +74,10 @@ function show(isRefused = false) {
   setText(byId('leave'), lobby.playing ? 'Back to your game' : 'Leave');
   byId('rematch').disabled = (byId('new-game').disabled = Boolean(lobby.playing)) || lobby.isWaiting;
   showBoards();
-  table.show(game, view.ply, orientation, mistakes.find((it) => it.ply === view.ply)?.better, isRefused);
+  table.show(game, view.ply, turned(game?.orientation), mistakes.find((it) => it.ply === view.ply)?.better, isRefused);
   byId('table').classList.toggle('empty', !game);
   if (game) {
-    showPlayers(game, orientation);
+    showPlayers(game, turned(game.below));
     showMoves(game, view.ply, new Map(mistakes.map((it) => [it.ply, it])), goTo);
     showState(game);
     showChat(game);

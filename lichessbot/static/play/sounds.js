@@ -8,7 +8,6 @@ const TONES = {
   end: [[523, 0, 0.14], [392, 0.15, 0.14], [330, 0.3, 0.24]],
 };
 const VOLUME = 0.18;
-
 let context = null, tones = 0;
 
 export const isOn = () => localStorage.getItem('sound') !== 'off';

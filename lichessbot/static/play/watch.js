@@ -11,7 +11,7 @@ export function showOthers(games, shown, onChoose) {
   byId('others').hidden = !games.length;
   showList(byId('boards'), games, (it) => it.id, (it) => create(it, onChoose), (element, it) => {
     const [above, , below, result] = element.children;
-    showPosition(small.get(element), { fen: it.fen, lastMove: it.lastMove, orientation: it.below });
+    showPosition(small.get(element), { fen: it.fen, lastMove: it.lastMove, orientation: it.orientation });
     showSide(above, it, it.below === 'white' ? 'black' : 'white');
     showSide(below, it, it.below);
     setText(result, it.result || it.title);

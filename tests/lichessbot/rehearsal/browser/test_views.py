@@ -114,6 +114,14 @@ def test_a_small_board_outside_the_series_is_not_called_the_persons() -> None:
     assert titles == ["Game 1", "Other game"]
 
 
+def test_both_players_see_racing_kings_from_the_side_of_white() -> None:
+    race = a_game("8/8/8/8/8/8/krbnNBRK/qrbnNBRQ w - - 0 1", variant=Variant.RACING_KINGS)
+    for game, seen_from in ((race, Color.WHITE), (a_game(), Color.BLACK)):
+        view = game_view(game, Color.BLACK, 0)
+        assert (view["below"], view["orientation"]) == (Color.BLACK, seen_from)
+        assert board_view(game, 1, Color.BLACK, 0)["orientation"] is seen_from
+
+
 def test_offers_wait_for_the_other_side() -> None:
     game = a_game()
     play(game, "e2e4 e7e5")
