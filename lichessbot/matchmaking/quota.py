@@ -4,6 +4,7 @@ A rolling count over a day. What Lichess allows is learnt from its own answers; 
 people report. Games against humans are not limited here. Times are seconds since the epoch.
 """
 
+import bisect
 import math
 import re
 from collections import deque
@@ -28,6 +29,9 @@ _COST_OF_A_HUMAN: Final = 5
 _AT_ONCE: Final = 2  # games of our own that may follow each other: a pair
 # After this many days without another answer that names the number of bot games, the assumed one is tried again.
 _DAYS_TOLD: Final = 7
+# No limit lasts longer than a day. One that would, even by a clock that is some hours wrong, was noted while the clock
+# was ahead, as it may be after a power cut.
+_DAYS_CREDIBLE: Final = 2
 _NUMBER_PLAYED: Final = re.compile(r"played (\d{1,4}) games")
 
 
@@ -63,7 +67,7 @@ class Quota:
         self._known.add(challenge_id)
         self._refusals = 0
         cost = _COST_OF_A_BOT if is_bot else _COST_OF_A_HUMAN
-        self._sent.append((now_epoch_s, cost))
+        bisect.insort(self._sent, (now_epoch_s, cost))     # the clock may have been set back
         self._store.add(Table.SENT_CHALLENGES, id=challenge_id, sent_at=now_epoch_s, cost=cost)
 
     def rate_limited(self, error: RateLimited, now_epoch_s: float) -> None:
@@ -71,25 +75,30 @@ class Quota:
         if error.quota == BOT_GAMES:
             told = _NUMBER_PLAYED.search(error.text)
             most = int(told[1]) if told else self._told_bot_games(now_epoch_s)
-            self._set(BOT_GAMES, _ReportedLimit(most, now_epoch_s + error.pause.total_seconds()))
+            self._set(BOT_GAMES, _ReportedLimit(most, now_epoch_s + min(error.pause.total_seconds(), self._day_s)))
             return
         # Without a name it may be the minute or the day: each refusal in a row doubles the pause.
         grown_s = doubled(self._first_pause_s, self._refusals, self._longest_pause_s)
         self._refusals += 1
-        self._set(_CHALLENGES, _ReportedLimit(None, now_epoch_s + max(error.pause.total_seconds(), grown_s)))
+        pause_s = min(max(error.pause.total_seconds(), grown_s), self._day_s)
+        self._set(_CHALLENGES, _ReportedLimit(None, now_epoch_s + pause_s))
 
     def _set(self, name: str, limit: _ReportedLimit) -> None:
         self._reported[name] = limit
         self._store.replace(Table.LIMITS, name=name, most=limit.most, until=limit.until)
 
-    def _reported_limit(self, name: str) -> _ReportedLimit:
-        return self._reported.get(name, _ReportedLimit())
+    def _reported_limit(self, name: str, now_epoch_s: float) -> _ReportedLimit:
+        limit = self._reported.get(name, _ReportedLimit())
+        return limit if self._is_credible(limit.until, now_epoch_s) else _ReportedLimit()
+
+    def _is_credible(self, moment: float, now_epoch_s: float) -> bool:
+        return moment <= now_epoch_s + _DAYS_CREDIBLE * self._day_s
 
     # What follows from it
 
     def _told_bot_games(self, now_epoch_s: float) -> int | None:
         """Return how many bot games a day Lichess said it allows, unless that was long ago: it may allow more again."""
-        limit = self._reported_limit(BOT_GAMES)
+        limit = self._reported_limit(BOT_GAMES, now_epoch_s)
         return limit.most if now_epoch_s < limit.until + _DAYS_TOLD * self._day_s else None
 
     def most_bot_games(self, config: MatchmakingConfig, now_epoch_s: float) -> int:
@@ -98,7 +107,7 @@ class Quota:
 
     def bot_games_rule(self, config: MatchmakingConfig, now_epoch_s: float) -> str:
         """Return what decides how many bot games are allowed: the key, or Lichess's own limit."""
-        most, until = config.bot_games_per_day, self._reported_limit(BOT_GAMES).until
+        most, until = config.bot_games_per_day, self._reported_limit(BOT_GAMES, now_epoch_s).until
         if most is None or until > now_epoch_s or most > self.most_bot_games(config, now_epoch_s):
             return "Lichess's limit of bot games"
         return f"matchmaking.bot_games_per_day = {most}"
@@ -110,7 +119,7 @@ class Quota:
         """Return when the next game against a bot may begin, besides the `expected` ones that are about to."""
         began = [game.began_at for game in self._bot_games.since(now_epoch_s - self._day_s)]
         free_at = self._room_at([*began, *[now_epoch_s] * expected], self.most_bot_games(config, now_epoch_s))
-        return max(now_epoch_s, free_at, self._reported_limit(BOT_GAMES).until)
+        return max(now_epoch_s, free_at, self._reported_limit(BOT_GAMES, now_epoch_s).until)
 
     def challenge_at(self, config: MatchmakingConfig, now_epoch_s: float) -> float:
         """Return when we may challenge a bot: a game may begin then, and our own are spread over the day."""
@@ -149,21 +158,26 @@ class Quota:
 
     def _credit_at(self, now_epoch_s: float, needed: int = _COST_OF_A_BOT) -> float:
         """Return when Lichess's daily credits, and its last refusal, allow a challenge of this cost."""
-        while self._sent and self._sent[0][0] <= now_epoch_s - self._day_s:
-            self._sent.popleft()
-        left = _CHALLENGE_CREDITS - sum(cost for _, cost in self._sent)
-        free_at = max(now_epoch_s, self._reported_limit(_CHALLENGES).until)
-        for sent_at, cost in self._sent:
+        sent = self._sent_lately(now_epoch_s)
+        left = _CHALLENGE_CREDITS - sum(cost for _, cost in sent)
+        free_at = max(now_epoch_s, self._reported_limit(_CHALLENGES, now_epoch_s).until)
+        for sent_at, cost in sent:
             if left >= needed:
                 break
             left += cost
             free_at = max(free_at, sent_at + self._day_s)
         return free_at
 
+    def _sent_lately(self, now_epoch_s: float) -> list[tuple[float, int]]:
+        """Return when the challenges of the last day were sent, in order, and what they cost."""
+        while self._sent and self._sent[0][0] <= now_epoch_s - self._day_s:
+            self._sent.popleft()
+        return [it for it in self._sent if self._is_credible(it[0], now_epoch_s)]
+
     def limits(self, config: MatchmakingConfig, now_epoch_s: float) -> tuple[Limit, ...]:
         """Return what is used up, for the operator; of our own challenges, one to a human counts as five."""
         credit_at = self._credit_at(now_epoch_s)
-        spent = sum(cost for _, cost in self._sent)  # of the last day
+        spent = sum(cost for _, cost in self._sent_lately(now_epoch_s))
         challenges = _described("challenges", spent, _CHALLENGE_CREDITS, credit_at, now_epoch_s)
         return self._bot_games_limit(config, now_epoch_s), challenges
 

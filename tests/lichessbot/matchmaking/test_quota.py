@@ -190,6 +190,22 @@ def test_challenges_stay_within_the_credits_of_a_day_in_which_humans_cost_five(t
     again.close()
 
 
+@pytest.mark.parametrize("quota", [BOT_GAMES, ""])
+def test_a_limit_noted_while_the_clock_was_ahead_does_not_outlast_the_error(books: Books, quota: str) -> None:
+    """The bot played no other bot for as long as the clock had been ahead."""
+    books.quota.rate_limited(RateLimited(timedelta(hours=20), USED_UP, quota), NOW + 40 * DAY_S)
+    assert books.quota.challenge_at(config(), NOW) == NOW
+    assert books.quota.most_bot_games(config(), NOW) == 100
+
+
+def test_challenges_noted_while_the_clock_was_ahead_do_not_keep_later_ones_counted(books: Books) -> None:
+    books.quota.count_challenge("ahead", NOW + 40 * DAY_S, is_bot=True)
+    for number in range(180):
+        books.quota.count_challenge(f"sent{number}", NOW + number, is_bot=True)
+    assert books.quota.challenge_at(config(), NOW + HOUR_S) == NOW + DAY_S
+    assert books.quota.challenge_at(config(), NOW + DAY_S + HOUR_S) == NOW + DAY_S + HOUR_S
+
+
 def test_the_operator_is_shown_the_challenges_of_the_last_day_only(books: Books) -> None:
     books.quota.count_challenge("abcd1234", NOW, is_bot=False)
     used = [books.quota.limits(config(), moment)[1].used for moment in (NOW, NOW + DAY_S)]
