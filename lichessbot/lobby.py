@@ -107,11 +107,13 @@ class Lobby:
     def snapshot(self) -> Snapshot:
         """Return what decisions about new games depend on now."""
         human_expected_until = self._challenges.human_expected_until
-        starting = sum(holder.is_bot for holder in self._slots.holders)
+        playing = self._playing()
+        uncounted = (it for it in playing if not (it.is_correspondence or self._matchmaker.has_counted(it.game_id)))
+        uncounted_bots = sum(holder.is_bot for holder in self._challenges.slot_holders(uncounted))
         return Snapshot(
             config=self._config,
             our_id=self._our_id,
-            games=self._challenges.slot_holders(self._playing()),
+            games=self._challenges.slot_holders(playing),
             our_slots=(*self._matchmaker.slot_holders, *self._tournaments.slot_holders),
             stopping=self._stopping,
             paused=self._paused,
@@ -119,7 +121,7 @@ class Lobby:
             playable=self.playable,
             our_challenges_wait_until=math.inf if self._challenges.has_waiting else human_expected_until,
             humans_first=self._challenges.puts_humans_first(self._config.challenge),
-            objection_to_bots=self._matchmaker.objection_to_bots(self._config, starting),
+            objection_to_bots=self._matchmaker.objection_to_bots(self._config, uncounted_bots),
         )
 
     # From start to stop

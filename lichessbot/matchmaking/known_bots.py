@@ -163,9 +163,12 @@ class BotGames:
         # Looked up for each bot that is online, so that years of games must not be searched.
         self._latest = {(game.opponent, game.speed): game for game in self._games if game.by_our_challenge}
 
+    def __contains__(self, game_id: str) -> bool:
+        return game_id in self._ids
+
     def add(self, game: BotGame) -> None:
         """Remember a game that began, once."""
-        if game.game_id in self._ids:
+        if game.game_id in self:
             return
         self._ids.add(game.game_id)
         bisect.insort(self._games, game, key=attrgetter("began_at"))

@@ -151,8 +151,7 @@ class Matchmaker:
         self._us = account
 
     def _begin(self, now: float) -> None:
-        self._asking = True
-        self._begun_at = now
+        self._asking, self._begun_at = True, now
         self._outbox.send(ReadBots() if now < self._ratings_until else ReadRatings())
 
     def handle(self, report: CommandDone | CommandFailed) -> None:
@@ -214,6 +213,8 @@ class Matchmaker:
             self._give_up("every suitable bot is playing", now)
         elif (reason := obstacle(snapshot)) is not None:  # a game or a reload may have come meanwhile
             self._give_up(reason, now)
+        elif (objection := snapshot.objection_to_bots) is not None:
+            self._give_up(objection.because, now)
         elif now < snapshot.our_challenges_wait_until:
             self._give_up("the slot is needed", now)
         else:
@@ -302,9 +303,8 @@ class Matchmaker:
             self._send(step)
 
     def _close(self, outcome: Outcome, now: float) -> None:
-        it = self._open
+        it, self._open = self._open, None
         assert it is not None
-        self._open = None
         challenge_id = it.challenge_id or ""
         fields = {"challenge": it.challenge_id, "opponent": it.proposal.opponent}
         match outcome:
@@ -385,13 +385,16 @@ class Matchmaker:
         self._quota.rate_limited(error, time.time())
         self._log.warning("quota", text=error.text, status=self.summary or None)
 
-    def objection_to_bots(self, config: Config, starting: int = 0) -> Decline | None:
+    def has_counted(self, game_id: str) -> bool:
+        """Return whether a game counts as one against a bot: its own stream has said who plays."""
+        return game_id in self._bot_games
+
+    def objection_to_bots(self, config: Config, uncounted: int = 0) -> Decline | None:
         """Return the answer to every bot that challenges us now, or None if a game against a bot is left today.
 
-        `starting`: accepted games against bots that have not begun. `config` is passed in, as the snapshot needs this
-        answer first.
+        `uncounted`: games against bots that begin, or have no stream yet. `config`: the snapshot needs this first.
         """
-        expected = starting + (self._open is not None and self._open.proposal.is_bot)
+        expected = uncounted + (self._open is not None and self._open.proposal.is_bot)
         return self._objections.to_bots(config.matchmaking, time.time(), expected)
 
     def stop(self) -> None:

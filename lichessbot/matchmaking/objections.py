@@ -61,7 +61,7 @@ class Objections:
             return "no slot is free"
         if now < snapshot.our_challenges_wait_until:
             return "the slot is kept for a human"
-        if self._is_used_up(it, config, now_epoch_s):
+        if self._is_used_up(it, snapshot, now_epoch_s):
             return "a quota of Lichess or of matchmaking is used up"
         if self._is_barred(it, config):
             return "the opponent is on a block list"
@@ -80,7 +80,7 @@ class Objections:
             is_free = snapshot.has_room_for_correspondence
         if not is_free:
             return "every slot is taken; try again after a game"
-        if self._is_used_up(it, config, now_epoch_s):
+        if self._is_used_up(it, snapshot, now_epoch_s):
             limits = self._quota.limits(config.matchmaking, now_epoch_s)
             in_words = "; ".join(limit.in_words(now_epoch_s) for limit in limits)
             return f"a quota of Lichess or of matchmaking is used up: {in_words}"
@@ -88,5 +88,8 @@ class Objections:
             return f"{it.opponent} is blocked"
         return None
 
-    def _is_used_up(self, it: Proposal, config: Config, now_epoch_s: float) -> bool:
-        return self._quota.single_challenge_at(config.matchmaking, now_epoch_s, is_bot=it.is_bot) > now_epoch_s
+    def _is_used_up(self, it: Proposal, snapshot: Snapshot, now_epoch_s: float) -> bool:
+        if it.is_bot and snapshot.objection_to_bots is not None:
+            return True  # perhaps by games that are about to begin
+        config = snapshot.config.matchmaking
+        return self._quota.single_challenge_at(config, now_epoch_s, is_bot=it.is_bot) > now_epoch_s

@@ -12,16 +12,20 @@ from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Unreachable
 from lichessbot.lichess.answers import BotUser, UserStatus
 from lichessbot.lichess.commands import (
+    AcceptChallenge,
     CommandFailed,
     CreateChallenge,
+    DeclineChallenge,
     ReadBots,
     ReadRatings,
     ReadStatuses,
 )
+from lichessbot.lichess.enums import DeclineReason
+from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from tests.lichessbot.matchmaking.test_rematch import finished
-from tests.lichessbot.test_lobby import AT_ONCE, PATIENCE_S, US, Hall
+from tests.lichessbot.test_lobby import AT_ONCE, PATIENCE_S, US, Hall, Outbox, challenged, lobby_of
 
 BLITZ = {"challenge_variant": "standard", "challenge_initial_time": [180], "challenge_increment": [0]}
 
@@ -86,3 +90,44 @@ def test_rematches_that_waited_too_long_for_an_open_challenge_are_logged(
     for number in (1, 2):
         fields = f"game=game000{number} opponent=player{number}"
         assert f'{fields} reason="another challenge was open or about to be sent"' in caplog.text
+
+
+# The last game of the day
+
+
+def bot_game(game_id: str) -> GameInfo:
+    opponent = {"id": "rival", "username": "BOT Rival"}
+    return GameInfo.model_validate({"gameId": game_id, "variant": {"key": "standard"}, "opponent": opponent})
+
+
+def test_a_game_counts_before_its_own_stream_has_said_who_plays(store: Store) -> None:
+    """In these seconds another bot got a game beyond the limit."""
+    outbox, games = Outbox(), list[GameInfo]()
+    keys = {"challenge": {"concurrency": 3}, "matchmaking": {"bot_games_per_day": 1}}
+    lobby = lobby_of(store, outbox, games, Config.model_validate(keys))
+    lobby.challenge_event(challenged("wxyz0001", id="rival", title="BOT"), time.monotonic())
+    lobby.game_started(bot_game("wxyz0001"))
+    games.append(bot_game("wxyz0001"))
+    lobby.challenge_event(challenged("wxyz0002", id="other", title="BOT"), time.monotonic())
+    assert outbox.sent == [AcceptChallenge("wxyz0001"), DeclineChallenge("wxyz0002", DeclineReason.LATER)]
+    lobby.challenge_event(challenged("wxyz0003", id="ann"), time.monotonic())
+    assert outbox.sent[-1] == AcceptChallenge("wxyz0003"), "humans are not limited"
+
+
+def test_a_game_that_begins_while_a_bot_is_chosen_may_be_the_last_one(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    matchmaking = {"allow_matchmaking": True, "allow_during_games": True, "bot_games_per_day": 1, **BLITZ}
+    matchmaking["bot_games_for_challengers"] = 0
+    hall = Hall(store, Config.model_validate({"challenge": {"concurrency": 3}, "matchmaking": matchmaking}))
+    hall.hear(ReadRatings(), US)
+    hall.hear(ReadBots(), (BotUser(id="rival", username="Rival"),))
+    players = {"white": {"id": "us"}, "black": {"id": "other", "title": "BOT"}}
+    state = {"moves": "", "wtime": 1, "btime": 1, "status": "started"}
+    hall.lobby.game_opened(
+        GameFull.model_validate({"id": "wxyz0001", "variant": {"key": "standard"}, "state": state, **players})
+    )
+    hall.hear(ReadStatuses(("rival",)), (UserStatus(id="rival", online=True),))
+    assert not any(isinstance(command, CreateChallenge) for command in hall.outbox.sent)
+    assert "match.none reason=\"1 of 1 bot games" in caplog.text
