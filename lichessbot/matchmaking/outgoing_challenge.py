@@ -29,6 +29,9 @@ from lichessbot.matchmaking.selection import Proposal
 from lichessbot.timeouts import Timeouts, is_due
 
 _MOST_ATTEMPTS: Final = 3
+# Each takes 5 s or more. Lichess may answer everything else meanwhile: the challenge must not block its slot and later
+# challenges for hours.
+_MOST_LOOKS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,7 @@ class OpenChallenge:
         self._due_at: float | None = None
         self._unwanted = False
         self._failed_attempts = 0
+        self._failed_looks = 0
         self._begun_ids: set[str] = set()
         """Games that began before our challenge's id was known."""
 
@@ -221,7 +225,8 @@ class OpenChallenge:
         if isinstance(error, Refused):
             return Lost()
         self._failed_attempts += self._unwanted
-        if self._failed_attempts >= _MOST_ATTEMPTS:
+        self._failed_looks += 1
+        if self._failed_attempts >= _MOST_ATTEMPTS or self._failed_looks >= _MOST_LOOKS:
             return Lost(out_of_reach=isinstance(error, Unreachable))
         return self._again(now)
 
@@ -251,7 +256,9 @@ class OpenChallenge:
         return Withdrawn(unanswered=self._failed_attempts > 0 and not self._unwanted)
 
     def _look_failed(self, error: ApiError, now: float) -> MatchCommand | None:
-        return self._cancel() if isinstance(error, Refused) else self._again(now)
+        self._failed_looks += 1
+        is_hopeless = isinstance(error, Refused) or self._failed_looks >= _MOST_LOOKS
+        return self._cancel() if is_hopeless else self._again(now)
 
     def _withdrawal_failed(self, error: ApiError, now: float) -> MatchCommand | Outcome | None:
         """End after a failed withdrawal: refused, it was answered; unreachable for long, it has expired."""

@@ -109,6 +109,29 @@ def test_a_look_without_an_answer_is_repeated(error: ApiError) -> None:
     assert it.tick(OPEN_S + RETRY_S) == LOOK
 
 
+def test_looks_without_any_answer_do_not_go_on_for_ever() -> None:
+    """Lichess may answer everything else meanwhile, and matchmaking would send no other challenge."""
+    it, now = created(), OPEN_S
+    while it.tick(now) == LOOK:
+        step = it.handle(failed(LOOK, NO_ANSWER), now)
+        now += RETRY_S
+    assert step == CANCEL
+    assert 300 <= now <= 600
+    assert it.handle(CommandDone(CANCEL), now) == Withdrawn(unanswered=True)
+
+
+def test_the_search_for_a_lost_challenge_does_not_go_on_for_ever() -> None:
+    """One unreadable challenge among ours is enough."""
+    it, now = fresh(), 0.0
+    step = it.handle(failed(it.creation, NO_ANSWER), now)
+    while step is None:
+        now += RETRY_S
+        assert it.tick(now) == ReadOutgoing()
+        step = it.handle(failed(ReadOutgoing(), NO_ANSWER), now)
+    assert step == Lost(out_of_reach=True)
+    assert 300 <= now <= 600
+
+
 def test_a_withdrawal_that_is_refused_leaves_a_doubt() -> None:
     it = created()
     it.tick(OPEN_S)
