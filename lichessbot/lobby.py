@@ -367,3 +367,7 @@ class Lobby:
     def playing_refused(self) -> None:
         """Go on without a list of the games in progress."""
         self._challenges.playing_refused()
+
+    def playing_unknown(self) -> None:
+        """Go on after a request for the list of the games in progress that had no answer."""
+        self._challenges.playing_unknown()

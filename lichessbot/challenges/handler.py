@@ -308,6 +308,11 @@ class ChallengeHandler:
         """Free the slots of overdue games that probably did not begin: no list will show whether they did."""
         self._record_no_game(self._slots.free_unlikely(time.monotonic()))
 
+    def playing_unknown(self) -> None:
+        """Free such slots once no list has come for long, as Lichess may answer everything else meanwhile."""
+        grace_s = self._timeouts.heartbeat.total_seconds()
+        self._record_no_game(self._slots.free_unlikely(time.monotonic(), grace_s))
+
     def _record_no_game(self, challenge_ids: Sequence[str]) -> None:
         for challenge_id in challenge_ids:
             self._log.warning("challenge.no_game", challenge=challenge_id)

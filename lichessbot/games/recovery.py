@@ -218,6 +218,8 @@ class Reconciler:
         if isinstance(error, Refused) and error.certain:
             self._lobby.playing_refused()
             self._games.list_refused()
+        else:
+            self._lobby.playing_unknown()
 
     def compare(self, listed: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
         """Compare our games with the list, requested at the monotonic second `asked_at`."""

@@ -65,6 +65,7 @@ def test_a_game_that_has_hardly_begun_keeps_no_slot_once_the_list_is_overdue() -
     assert slots.free_unlikely(NOW + 60) == [], "the list was not asked for"
     assert slots.take_overdue(NOW + 5)
     assert slots.free_unlikely(NOW + 9.9) == []
+    assert slots.free_unlikely(NOW + 69.9, grace_s=60) == []
     assert slots.free_unlikely(NOW + 10) == ["one", "ours"]
     assert slots.unlisted(NOW + 10) == ["two", "three"]
     assert len(slots) == 3

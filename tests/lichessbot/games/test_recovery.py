@@ -1,17 +1,24 @@
 """Which games are ours: from the records, and from lists of games in progress."""
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
 from lichessbot.errors import ApiError, Refused, Unreachable
-from lichessbot.games.recovery import GameRecovery, ListSchedule
+from lichessbot.games.manager import GameManager
+from lichessbot.games.recovery import GameRecovery, ListSchedule, Reconciler
 from lichessbot.lichess.answers import Account
+from lichessbot.lichess.commands import AcceptChallenge, CommandFailed
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
+from tests.lichessbot.test_lobby import Outbox, challenged, lobby_of
 
 # Records
 
@@ -227,3 +234,22 @@ def test_without_events_a_list_that_does_not_come_is_not_requested_more_often() 
     schedule.done(NOW, Refused(403, "Missing scope"))
     schedule.no_events()
     assert schedule.wake_at == NOW + HEARTBEAT_S
+
+
+@pytest.mark.parametrize(("heartbeat_s", "starting"), [(1e-6, 0), (180.0, 1)])
+def test_a_slot_whose_game_is_gone_is_free_at_last_though_no_list_comes(
+    folder: Path, heartbeat_s: float, starting: int
+) -> None:
+    """While only the list had no answers, the bot took no more games."""
+    tiny, heartbeat = timedelta(microseconds=1), timedelta(seconds=heartbeat_s)
+    timeouts = replace(Timeouts(), game_start=timedelta(0), playing_spacing=tiny, heartbeat=heartbeat)
+    outbox, games = Outbox(), GameManager(SimpleQueue(), timeouts)
+    with closing(Store(Database(folder))) as store:
+        lobby = lobby_of(store, outbox, [], timeouts=timeouts)
+        reconciler = Reconciler(games, lobby, outbox, store, URL, timeouts)  # type: ignore[arg-type]
+        lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
+        lobby.command_answered(CommandFailed(AcceptChallenge("wxyz9876"), Refused(404, "Not found")))
+        assert lobby.should_read_playing()
+        assert len(lobby) == 1
+        reconciler.list_failed(Unreachable("502"))
+        assert len(lobby) == starting
