@@ -141,6 +141,8 @@ class Lobby:
         self._config = config
         self._block_lists.watch((*config.challenge.block_lists, *config.matchmaking.block_lists))
         self._matchmaker.withdraw_unwanted()
+        if self.snapshot().occupancy.free_slots(config.challenge, is_bot=False) < 0:
+            self._matchmaker.withdraw()     # there are fewer slots now
         self._tournaments.want(config.tournaments)
 
     def stop(self) -> None:

@@ -13,6 +13,8 @@ from lichessbot.errors import RateLimited, Unreachable
 from lichessbot.lichess.answers import BotUser, UserStatus
 from lichessbot.lichess.commands import (
     AcceptChallenge,
+    CancelChallenge,
+    CommandDone,
     CommandFailed,
     CreateChallenge,
     DeclineChallenge,
@@ -21,7 +23,7 @@ from lichessbot.lichess.commands import (
     ReadStatuses,
 )
 from lichessbot.lichess.enums import DeclineReason
-from lichessbot.lichess.models import GameFull, GameInfo
+from lichessbot.lichess.models import GameFull, GameInfo, User
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from tests.lichessbot.matchmaking.test_rematch import finished
@@ -90,6 +92,22 @@ def test_rematches_that_waited_too_long_for_an_open_challenge_are_logged(
     for number in (1, 2):
         fields = f"game=game000{number} opponent=player{number}"
         assert f'{fields} reason="another challenge was open or about to be sent"' in caplog.text
+
+
+@pytest.mark.parametrize(("slots", "is_withdrawn"), [(2, False), (1, True)])
+def test_a_challenge_that_has_no_slot_after_a_reload_is_withdrawn(store: Store, slots: int, is_withdrawn: bool) -> None:
+    keys = {"allow_matchmaking": True, "allow_during_games": True, **BLITZ}
+    before, after = (
+        Config.model_validate({"challenge": {"concurrency": it}, "matchmaking": keys}) for it in (3, slots)
+    )
+    hall = Hall(store, before)
+    hall.games.append(bot_game("wxyz0001"))
+    hall.find_a_rival()
+    created = hall.outbox.sent[-1]
+    ours = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
+    hall.lobby.command_answered(CommandDone(created, ours))
+    hall.lobby.reload(after)
+    assert (hall.outbox.sent[-1] == CancelChallenge("wxyz9876")) is is_withdrawn
 
 
 # The last game of the day
