@@ -127,15 +127,18 @@ def drive_to_the_edge(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def drive_to_the_corner(position: Position, us: cython.int) -> cython.int:
-    """Score knight and bishop, which mate only in a corner of the bishop's colour."""
+    """Score knight and bishop, which mate only in a corner of the bishop's colour.
+
+    Steps from the diagonal between the other two corners count. So the bare king is driven out of the wrong corner, and
+    along an edge to the right one.
+    """
     theirs: cython.int = position.king_square(us ^ 1)
-    dark: cython.bint = position.pieces[us * KINDS + BISHOP] & DARK_SQUARES != 0
-    corner: cython.int = distance(theirs, 0) if dark else distance(theirs, 7)
-    other: cython.int = distance(theirs, 63) if dark else distance(theirs, 56)
-    if other < corner:
-        corner = other
+    mirrored: cython.int = theirs if position.pieces[us * KINDS + BISHOP] & DARK_SQUARES else theirs ^ 7
+    steps: cython.int = 7 - (mirrored & 7) - (mirrored >> 3)
+    if steps < 0:
+        steps = -steps
     near: cython.int = 7 - distance(position.king_square(us), theirs)
-    return KNOWN_WIN + WIN_CORNER * (7 - corner) + WIN_EDGE * (6 - to_the_edge(theirs)) + WIN_DISTANCE * near
+    return KNOWN_WIN + WIN_CORNER * steps + WIN_EDGE * (6 - to_the_edge(theirs)) + WIN_DISTANCE * near
 
 
 @cython.cfunc

@@ -45,8 +45,15 @@ def test_knight_and_bishop_drive_the_king_to_a_corner_of_the_bishop() -> None:
     light = Board("k7/8/8/8/3K4/3N4/4B3/8 w - - 0 1").evaluate()       # a8 is light, as is e2
     dark = Board("7k/8/8/8/4K3/4N3/4B3/8 w - - 0 1").evaluate()
     centre = Board("8/8/8/3k4/8/3K4/3NB3/8 w - - 0 1").evaluate()
-    assert light > dark > 700
-    assert light > centre
+    assert light > dark > centre > 700
+
+
+@pytest.mark.parametrize("bishop", ["4B3", "3B4"])
+def test_each_step_from_the_wrong_corner_to_the_right_one_scores_more(bishop: str) -> None:
+    ranks = ["7k", "6k1", "5k2", "4k3", "3k4", "2k5", "1k6", "k7"]     # from h8, dark as d2, to a8, light as e2
+    way = [Board(f"{rank}/8/8/8/8/8/{bishop}/KN6 w - - 0 1").evaluate() for rank in ranks]
+    assert way == sorted(way, reverse=bishop == "3B4")
+    assert len(set(way)) == len(way)
 
 
 def test_a_bare_king_at_the_edge_with_the_other_near_is_closest_to_mate() -> None:
