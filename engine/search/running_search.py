@@ -24,6 +24,7 @@ from engine.syzygy.tablebase import Tablebase, TableReport
 
 ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; tablebases in memory take up to 15 ms
 EARLY_STOP_NODES = 1000                 # most nodes of the search after an early stop; about 2 ms
+THREEFOLD = 3                      # times that a position occurs before a player may claim a draw
 TABLEBASE_SCORES = {2: TABLEBASE_WIN, -2: -TABLEBASE_WIN}      # by WDL; the rest is drawn
 
 
@@ -214,6 +215,8 @@ class RunningSearch:
             outcome = after.outcome()
             if outcome is not None:
                 return DRAW if outcome.winner is None else -INFINITE
+            if after.repetition_count() >= THREEFOLD:
+                return DRAW
             score = after.evaluate()
             return score if self._board.turn == "white" else -score
 

@@ -301,6 +301,16 @@ def test_a_limit_that_ends_the_first_depth_still_leaves_the_win(
     assert found.report.pv == (win,)
 
 
+def test_a_limit_too_narrow_for_any_search_does_not_repeat_a_won_position() -> None:
+    board = Board("Q7/6k1/8/3K4/8/8/8/8 w - - 0 1")
+    engine = Engine(hash_mb=4)
+    for best in ("d5e5", "d5e5", "d5c5"):          # at a glance, the kings should come together
+        engine.set_position(board)
+        assert engine.go(Limits(nodes=1), only=["d5e5", "d5c5"]).best_move == best
+        for move in ("d5e5", "g7g6", "e5d5", "g6g7"):
+            board.push(move)
+
+
 def test_stop_before_the_search_runs_allows_no_more_nodes() -> None:
     engine = Engine(hash_mb=4)
     engine.set_position(Board("6k1/5ppp/8/8/4q3/8/2B2PPP/6K1 w - - 0 1"))
