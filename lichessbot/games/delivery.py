@@ -76,7 +76,7 @@ class MoveDelivery:
         self._enter(_Stage.HELD)
 
     def read_clock(self, clock: GameClock, now: float) -> None:
-        """Wait no longer than the clock of a newer state allows: the older one may be wrong."""
+        """Wait no longer than the clock of a new connection allows: the old one may be wrong."""
         if self.due_at is None or self._stage not in (_Stage.PACED, _Stage.WAITING):
             return
         wait_s = self.due_at - now

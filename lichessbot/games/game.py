@@ -267,14 +267,16 @@ class Game:
         yield from self._ending.drop(Abort)
         self.monitor.expect_nobody()
         if self._delivery is not None:
-            self._delivery.read_clock(clock, now)
+            if fresh:
+                self._delivery.read_clock(clock, now)
             if self._delivery.is_paced:
                 yield from self._reconsider(self._delivery, full, clock, now)
             elif fresh:
                 yield from self._delivery.resume(clock, now)
             return
         if self.search.is_about(self._moves):
-            self.search.read_clock(self._position, now)
+            if fresh:
+                self.search.read_clock(self._position, now)
             return
         self._draw_resign.forget_from(len(self._moves))
         self._candidates = None

@@ -249,7 +249,7 @@ class MoveSearch:
     # No answer in time
 
     def read_clock(self, position: TimedPosition, now: float) -> None:
-        """Give a search under way no more time than the clock of a newer state allows: the older one may be wrong."""
+        """Give a search under way no more time than the clock of a new connection allows: the old one may be wrong."""
         pending, clock = self._pending, position.clock
         if pending is None or pending.due_at is None or pending.stage is Stage.POSTPONED:
             return
