@@ -55,7 +55,7 @@ from lichessbot.storage.state_reader import StateReader
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.configured_engines import with_playable_variants
 from lichessbot.uci.machine import Machine
-from lichessbot.uci.profiles import GameFacts, describe_engine, gives_pieces
+from lichessbot.uci.profiles import GameFacts, describe_engine, pieces_given
 from lichessbot.uci.startup_check import playable_now
 
 _LATEST_SHOWN: Final = 5
@@ -294,7 +294,7 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
     rating, clock = inquiry.challenger.rating, inquiry.clock
     name = inquiry.challenger.name.lower()
     facts = GameFacts(inquiry.speed, inquiry.variant, kind, rating, rated, False, None, clock, opponent_name=name)
-    as_colour = {it: replace(facts, colour=it, gives_pieces=gives_pieces(inquiry.fen or "", it)) for it in Colour}
+    as_colour = {it: replace(facts, colour=it, pieces_given=pieces_given(inquiry.fen or "", it)) for it in Colour}
     words = {colour: describe_engine(its, config, Machine.detect()) for colour, its in as_colour.items()}
     if len(set(words.values())) == 1:
         out.write(f"engine: {words[Colour.WHITE]}\n")

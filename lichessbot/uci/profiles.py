@@ -4,15 +4,20 @@ Pure. All matching profiles apply on top of the section `engine`, in the order o
 wins. So a profile for bullet and one for humans both apply to bullet against a human.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 from lichessbot.config import STYLE_OPTION, Conditions, Config, EngineConfig, Profile, Strength, StyleName
-from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed
+from lichessbot.lichess.enums import Colour, ExactClock, Odds, OpponentKind, Speed
 from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.lichess.odds import handicap_of
 from lichessbot.uci.machine import Machine, fitted
 from lichessbot.uci.strength import at_level, level_for
+
+# What a missing piece takes off our score at the start, at most: with several, the score falls faster than the pieces.
+_WORTH_CP: Final = {Odds.QUEEN: 1200, Odds.ROOK: 600, Odds.BISHOP: 400, Odds.KNIGHT: 400, Odds.PAWN: 150}
+_LOWEST_RESIGN_SCORE: Final = -20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +36,8 @@ class GameFacts:
     """None also in announcements, which do not name it: the game's own stream does."""
     chosen_level: int | None = None
     """By the opponent in the chat; FULL is a choice too."""
-    gives_pieces: bool = False
-    """Whether we begin an odds game with fewer pieces."""
+    pieces_given: tuple[Odds, ...] = ()
+    """The pieces without which we begin an odds game."""
     opponent_name: str = ""
     """In lower case; empty if unknown."""
 
@@ -49,7 +54,7 @@ class GameFacts:
             info.rated,
             info.is_tournament,
             info.color,
-            gives_pieces=gives_pieces(info.fen, info.color),
+            pieces_given=pieces_given(info.fen, info.color),
             opponent_name=(opponent.id or "").lower(),
         )
 
@@ -66,15 +71,15 @@ class GameFacts:
             full.tournament_id is not None,
             colour,
             None if full.clock is None else full.clock.exact,
-            gives_pieces=gives_pieces(full.initial_fen, colour),
+            pieces_given=pieces_given(full.initial_fen, colour),
             opponent_name=(opponent.id or "").lower(),
         )
 
 
-def gives_pieces(start_fen: str, colour: Colour | None) -> bool:
-    """Return whether this side has fewer pieces at the start of an odds game."""
+def pieces_given(start_fen: str, colour: Colour | None) -> tuple[Odds, ...]:
+    """Return the pieces without which this side begins an odds game."""
     handicap = handicap_of(start_fen)
-    return handicap is not None and handicap.giver is colour and bool(handicap.pieces)
+    return handicap.pieces if handicap is not None and handicap.giver is colour else ()
 
 
 def matching(facts: GameFacts, config: Config) -> list[tuple[int, Profile]]:
@@ -86,7 +91,7 @@ def engine_config_for(facts: GameFacts, config: Config) -> EngineConfig:
     """Return the section `engine` changed by the matching profiles, key by key.
 
     In correspondence games `correspondence.ponder` and `.move_time` apply before the profiles. A side that gives odds
-    avoids trades.
+    avoids trades, and resigns later.
     """
     engine = config.engine
     if facts.speed == Speed.CORRESPONDENCE:
@@ -94,11 +99,18 @@ def engine_config_for(facts: GameFacts, config: Config) -> EngineConfig:
         engine = engine.model_copy(update=by_days)
     for _, profile in matching(facts, config):
         engine = engine.changed_by(profile)
-    return _for_odds(engine) if facts.gives_pieces else engine
+    return _for_odds(engine, facts.pieces_given) if facts.pieces_given else engine
 
 
-def _for_odds(engine: EngineConfig) -> EngineConfig:
-    """Return our own engine in the style that avoids trades while it is worse, unless another one is chosen."""
+def _for_odds(engine: EngineConfig, given: Sequence[Odds]) -> EngineConfig:
+    """Return the engine for the side that gives pieces: its start is lost already, and no reason to resign.
+
+    Our own engine plays in the style that avoids trades while it is worse, unless another one is chosen.
+    """
+    rules = engine.draw_or_resign
+    score_cp = max(_LOWEST_RESIGN_SCORE, rules.resign_score - sum(_WORTH_CP[it] for it in given))
+    rules = rules.model_copy(update={"resign_score": score_cp})
+    engine = engine.model_copy(update={"draw_or_resign": rules})
     if engine.command is not None or STYLE_OPTION in engine.uci_options:
         return engine
     return engine.model_copy(update={"uci_options": {**engine.uci_options, STYLE_OPTION: str(StyleName.SWINDLER)}})

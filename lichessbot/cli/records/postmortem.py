@@ -29,7 +29,7 @@ from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
 from lichessbot.storage.statistics import falls
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.machine import Machine
-from lichessbot.uci.profiles import GameFacts, fitted_engine_config, gives_pieces
+from lichessbot.uci.profiles import GameFacts, fitted_engine_config, pieces_given
 from lichessbot.uci.search import SearchInfo, centipawns
 from lichessbot.uci.simple_engine import SimpleEngine
 from lichessbot.uci.strength import at_level
@@ -150,8 +150,8 @@ def _examine(record: GameRecord, turns: Sequence[_Turn], config: Config, seconds
     colour, in_tournament = Colour(record.colour), bool(record.tournament_id)
     facts = GameFacts(record.speed, record.variant, kind, record.opponent_rating, record.rated, in_tournament, colour)
     clock = None if record.base_s is None else ExactClock(record.base_s, record.increment_s or 0)
-    gives = gives_pieces(record.initial_fen, colour)
-    facts = replace(facts, clock=clock, gives_pieces=gives, opponent_name=record.opponent_id)
+    given = pieces_given(record.initial_fen, colour)
+    facts = replace(facts, clock=clock, pieces_given=given, opponent_name=record.opponent_id)
     look = _Look(record.id, facts, config)
     code = ExitCode.OK
     try:

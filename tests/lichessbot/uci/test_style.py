@@ -13,11 +13,11 @@ from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.config.engine import StyleConfig, StyleName
 from lichessbot.errors import ConfigError
 from lichessbot.inbox import Inbox
-from lichessbot.lichess.enums import Colour, OpponentKind
+from lichessbot.lichess.enums import Colour, Odds, OpponentKind
 from lichessbot.lichess.models import GameFull
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.profiles import GameFacts, describe_engine, fitted_engine_config, gives_pieces
+from lichessbot.uci.profiles import GameFacts, describe_engine, fitted_engine_config, pieces_given
 from lichessbot.uci.search import BestMove, Search
 from tests.lichessbot.machines import UNKNOWN_MACHINE
 from tests.lichessbot.uci.helpers import heard
@@ -148,8 +148,28 @@ profiles:
 )
 def test_a_side_that_gives_odds_avoids_trades(tmp_path: Path, text: str, options: dict[str, object]) -> None:
     config = load(tmp_path, text)
-    assert fitted_engine_config(replace(HUMAN, gives_pieces=True), config, UNKNOWN_MACHINE).uci_options == options
+    giver = replace(HUMAN, pieces_given=(Odds.QUEEN,))
+    assert fitted_engine_config(giver, config, UNKNOWN_MACHINE).uci_options == options
     assert "swindler" not in fitted_engine_config(HUMAN, config, UNKNOWN_MACHINE).uci_options.values()
+
+
+@pytest.mark.parametrize(
+    ("resign_score", "given", "lowered"),
+    [
+        (-900, (Odds.QUEEN,), -2100),
+        (-1500, (Odds.ROOK, Odds.KNIGHT, Odds.PAWN), -2650),
+        (-900, (), -900),
+        (-19_500, (Odds.QUEEN,), -20_000),
+    ],
+)
+@pytest.mark.parametrize("command", ["", "command: [stockfish], "])
+def test_the_pieces_given_are_no_reason_to_resign(
+    tmp_path: Path, command: str, resign_score: int, given: tuple[Odds, ...], lowered: int
+) -> None:
+    rules_text = f"{{resign_enabled: true, resign_score: {resign_score}}}"
+    config = load(tmp_path, f"engine: {{{command}draw_or_resign: {rules_text}}}")
+    rules = fitted_engine_config(replace(HUMAN, pieces_given=given), config, UNKNOWN_MACHINE).draw_or_resign
+    assert (rules.resign_enabled, rules.resign_score) == (True, lowered)
 
 
 def test_who_gives_odds_is_known_from_the_game() -> None:
@@ -158,6 +178,6 @@ def test_who_gives_odds_is_known_from_the_game() -> None:
     game = GameFull.model_validate(
         {"id": "abcd1234", "variant": {"key": "fromPosition"}, "initialFen": fen, "state": state}
     )
-    assert [GameFacts.from_full(game, colour).gives_pieces for colour in Colour] == [True, False]
+    assert [GameFacts.from_full(game, colour).pieces_given for colour in Colour] == [(Odds.QUEEN,), ()]
     second = fen.replace("RNB1KBNR w", "RNBQKBNR b")
-    assert not gives_pieces(second, Colour.WHITE)
+    assert not pieces_given(second, Colour.WHITE)
