@@ -82,7 +82,7 @@ class Chat:
         self._proposal_waits = False
         """Whether another level may be proposed, once the engine has told which it has."""
         self._colour = Colour.WHITE
-        self._last_search = SearchInfo()
+        self._last_search, self._searched = SearchInfo(), Board()
         self._commands_left = dict.fromkeys(ChatRoom, _MAX_COMMANDS)
         self._waits_left = _MAX_WAITS
         self._quiet_until: dict[ChatRoom, float] = {}
@@ -102,7 +102,7 @@ class Chat:
             case CommandDone(command=ReadChat(), answer=tuple() as lines):
                 self._missed = self._since_our_last([line for line in lines if isinstance(line, ChatLine)])
             case BestMove(summary=summary) if summary.depth:
-                self._last_search = summary
+                self._last_search, self._searched = summary, self._facts.board().copy()
         if self._hello_waits:
             yield from self._say_hello()
         if self._missed and self._full is not None and self._facts.engine_name():
@@ -255,9 +255,9 @@ class Chat:
             case "eval" | "pv" if not may_see_search:
                 return _NOT_FOR_THE_OPPONENT
             case "eval":
-                return texts.evaluation(self._last_search)
+                return texts.evaluation(self._last_search, self._searched)
             case "pv":
-                return texts.variation(facts.board(), self._last_search.pv) or "I have not searched yet."
+                return texts.variation(self._last_search, self._searched, facts.board())
         return None
 
     def _promise_review(self, room: ChatRoom) -> Iterator[Action]:

@@ -1,14 +1,20 @@
 """What the chat says: the texts of answers and greetings, made of facts about the game and the bot."""
 
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
 from engine.facade import Board, InvalidMove
 from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import Player
+from lichessbot.log import counted
 from lichessbot.storage.evaluations import mate_in
 from lichessbot.storage.game_records import Score
 from lichessbot.uci.search import SearchInfo, centipawns
 from lichessbot.uci.strength import LevelSuggestion, at_level
 
+_NOT_SEARCHED: Final = "I have not searched yet."
 
 def strength(engine: EngineConfig, level: int | None) -> str:
     """Return how strongly `engine` plays at a level; without one, not more than is certain."""
@@ -56,28 +62,41 @@ def cut(text: str) -> str:
     return line[: LONGEST_CHAT_LINE + 1].rpartition(" ")[0] or line[:LONGEST_CHAT_LINE]
 
 
-def evaluation(summary: SearchInfo) -> str:
-    """Return the score of a search with its depth and principal variation, from our view."""
+def evaluation(summary: SearchInfo, searched: Board) -> str:
+    """Return the score of a search of the position `searched`, with its depth and principal variation."""
     score_cp = centipawns(summary.score)
     if score_cp is None:
-        return "I have not searched yet."
-    verdict = f"{score_cp / 100:+.2f}" if mate_in(score_cp) is None else summary.score
-    return f"{verdict} for me at depth {summary.depth}, {summary.nodes} positions: {summary.pv}"
+        return _NOT_SEARCHED
+    mate = mate_in(score_cp)
+    if mate is None:
+        verdict = f"{score_cp / 100:+.2f} for me"
+    else:
+        verdict = f"Mate in {abs(mate)} for {'me' if mate > 0 else 'my opponent'}"
+    line = _in_san(searched, summary.pv.split())
+    return f"{verdict} at depth {summary.depth}, {summary.nodes} positions: {line}"
 
 
-def variation(board: Board, pv: str) -> str:
-    """Return the rest of a principal variation that was found one or more plies ago, in algebraic notation."""
-    moves, after = pv.split(), board.copy()
-    played = next((n for n in range(min(len(moves), len(board.moves)), 0, -1) if board.moves[-n:] == moves[:n]), 0)
-    words: list[str] = []
-    try:
-        for move in moves[played:]:
-            if after.turn == Colour.WHITE or not words:
-                words.append(f"{after.fullmove_number}{'.' if after.turn == Colour.WHITE else '...'}")
-            words.append(after.san(move))
-            after.push(move)
-    except InvalidMove:
-        return pv
+def variation(summary: SearchInfo, searched: Board, now: Board) -> str:
+    """Return what is left of a principal variation; all of it if the game went another way."""
+    moves, before = summary.pv.split(), len(searched.moves)
+    if not moves:
+        return _NOT_SEARCHED
+    played = now.moves[before:]
+    follows = now.moves[:before] == searched.moves and played == moves[: len(played)]
+    return _in_san(searched, moves, len(played) if follows else 0) or "My latest variation has been played."
+
+
+def _in_san(start: Board, moves: Sequence[str], skipped: int = 0) -> str:
+    """Return numbered moves in algebraic notation without the first ones; they end at an illegal move."""
+    board, words = start.copy(), list[str]()
+    with suppress(InvalidMove):
+        for number, move in enumerate(moves):
+            san = board.san(move)
+            if number >= skipped:
+                if board.turn == Colour.WHITE or not words:
+                    words.append(f"{board.fullmove_number}{'.' if board.turn == Colour.WHITE else '...'}")
+                words.append(san)
+            board.push(move)
     return " ".join(words)
 
 
@@ -86,4 +105,4 @@ def takebacks(config: Config, opponent: Player, granted: int) -> str:
     most = config.max_takebacks_accepted
     if not most or (opponent.is_bot and not config.takebacks_from_bots):
         return "I do not grant takebacks."
-    return f"I grant up to {most} takebacks in a game; {min(granted, most)} of them used."
+    return f"I grant up to {counted(most, 'takeback')} in a game; used so far: {min(granted, most)}."

@@ -237,7 +237,7 @@ def test_commands_and_greetings_tell_of_the_running_game(arena: Arena) -> None:
     arena.until(lambda: "takeback.granted" in arena.log())
     time.sleep(2)       # between two answers in a room
     human.says("!takeback")
-    human.waits_for_line("I grant up to 2 takebacks in a game; 1 of them used.")
+    human.waits_for_line("I grant up to 2 takebacks in a game; used so far: 1.")
     human.leaves_the_game()
 
 

@@ -87,12 +87,15 @@ def test_takeback_tells_how_many_are_left() -> None:
     bench = ChatBench(config={"max_takebacks_accepted": 2, "takebacks_from_bots": False})
     bench.meet()
     bench.takebacks = 1
-    assert bench.answer("!takeback") == "I grant up to 2 takebacks in a game; 1 of them used."
+    assert bench.answer("!takeback") == "I grant up to 2 takebacks in a game; used so far: 1."
     bench.meet({**FERDINAND, "title": "BOT"})
     assert bench.answer("!takeback") == "I do not grant takebacks."
     bench = ChatBench()
     bench.meet()
     assert bench.answer("!takeback") == "I do not grant takebacks."
+    bench = ChatBench(config={"max_takebacks_accepted": 1})
+    bench.meet()
+    assert bench.answer("!takeback") == "I grant up to 1 takeback in a game; used so far: 0."
 
 
 def test_name_answers_with_the_engine() -> None:
@@ -122,7 +125,7 @@ def test_the_opponent_does_not_get_the_evaluation(room: str, username: str, told
     list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
     answer = bench.answer("!eval", room, username)
     if told:
-        assert answer == "-0.31 for me at depth 12, 3456 positions: e2e4 e7e5"
+        assert answer == "-0.31 for me at depth 12, 3456 positions: 1. e4 e5"
     else:
         assert not any(letter.isdigit() for letter in answer)
     variation = bench.answer("!pv", room, username)
@@ -135,8 +138,8 @@ def test_the_opponent_does_not_get_the_evaluation(room: str, username: str, told
         ("", "1. e4 e5 2. Nf3 Nc6 3. Bc4"),
         ("e2e4", "1... e5 2. Nf3 Nc6 3. Bc4"),
         ("e2e4 e7e5", "2. Nf3 Nc6 3. Bc4"),
-        ("e2e4 c7c5", "e2e4 e7e5 g1f3 b8c6 f1c4"),  # the opponent played something else
-        ("e2e4 e7e5 g1f3 b8c6 f1c4", "I have not searched yet."),
+        ("e2e4 c7c5", "1. e4 e5 2. Nf3 Nc6 3. Bc4"),  # the opponent played something else
+        ("e2e4 e7e5 g1f3 b8c6 f1c4", "My latest variation has been played."),
     ],
 )
 def test_pv_shows_what_is_left_of_the_variation(moves: str, shown: str) -> None:
@@ -162,18 +165,34 @@ def test_queue_names_as_many_challengers_as_a_line_holds() -> None:
 def test_an_endless_variation_is_cut() -> None:
     bench = ChatBench()
     bench.meet()
-    summary = SearchInfo(depth=12, nodes=3456, score="mate 9", pv="e2e4 " * 100)
+    summary = SearchInfo(depth=12, nodes=3456, score="mate 9", pv="g1f3 g8f6 f3g1 f6g8 " * 25)
     list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
     answer = bench.answer("!eval", "spectator", "Somebody")
-    assert answer.startswith("mate 9 for me at depth 12")
+    assert answer.startswith("Mate in 9 for me at depth 12, 3456 positions: 1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 ")
     assert len(answer) <= LONGEST_CHAT_LINE
-    assert answer.endswith("e2e4")
 
 
-def test_before_the_first_search_there_is_no_evaluation() -> None:
+@pytest.mark.parametrize(
+    ("score", "pv", "told"),
+    [
+        ("mate -2", "e2e4 e7e5", "Mate in 2 for my opponent at depth 12, 3456 positions: 1. e4 e5"),
+        ("cp 35", "e2e4 e2e4", "+0.35 for me at depth 12, 3456 positions: 1. e4"),  # from a careless engine
+    ],
+)
+def test_an_evaluation_is_told_in_the_words_of_players(score: str, pv: str, told: str) -> None:
     bench = ChatBench()
     bench.meet()
-    assert bench.answer("!eval", "spectator", "Somebody") == "I have not searched yet."
+    summary = SearchInfo(depth=12, nodes=3456, score=score, pv=pv)
+    list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
+    bench.board.push("d2d4")
+    assert bench.answer("!eval", "spectator", "Somebody") == told
+
+
+@pytest.mark.parametrize("command", ["!eval", "!pv"])
+def test_before_the_first_search_there_is_no_evaluation(command: str) -> None:
+    bench = ChatBench()
+    bench.meet()
+    assert bench.answer(command, "spectator", "Somebody") == "I have not searched yet."
 
 
 def test_wait_gives_time_for_the_first_move_up_to_a_limit() -> None:
