@@ -19,6 +19,7 @@ _KNOWN_AT_THE_END: Final = ("ended_at", "status", "result", "plies")
 # What the beginning of a game does not tell. `begun` leaves these alone, as it is recorded again after a restart.
 _KNOWN_LATER: Final = (*_KNOWN_AT_THE_END, "eco", "opening", "rating_diff", "level", "chosen_level")
 LEVEL_RESULTS_KEPT: Final = 6
+_FROM_POSITION: Final = "fromPosition"
 
 
 class Result(StrEnum):
@@ -112,7 +113,7 @@ class GameRecord:
     @property
     def rating_category(self) -> str:
         """What Lichess rates such games by: the speed in standard chess, else the variant."""
-        return self.speed if self.variant in ("standard", "fromPosition") else self.variant
+        return self.speed if self.variant in ("standard", _FROM_POSITION) else self.variant
 
     @property
     def time_control(self) -> str:
@@ -202,7 +203,7 @@ class Scores:
 class LevelResults:
     """Our latest results against each opponent, by id, in casual games at a level; each variant by itself.
 
-    Chess960 and games from a position count as standard chess.
+    Chess960 counts as standard chess. Games from a position do not count, as one side may begin with fewer pieces.
     """
 
     def __init__(self, rows: Iterable[tuple[str, str, int, str]] = ()) -> None:
@@ -212,7 +213,7 @@ class LevelResults:
             self.add(opponent_id, variant, level, Result(result))
 
     def add(self, opponent_id: str, variant: str, level: int, result: Result) -> None:
-        if opponent_id:
+        if opponent_id and variant != _FROM_POSITION:
             key = opponent_id, _rules(variant)
             self._results.setdefault(key, deque(maxlen=LEVEL_RESULTS_KEPT)).append((level, result))
 
@@ -222,7 +223,7 @@ class LevelResults:
 
 
 def _rules(variant: str) -> str:
-    return "standard" if variant in ("chess960", "fromPosition") else variant
+    return "standard" if variant == "chess960" else variant
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,8 @@ def test_the_latest_results_at_a_level_are_known_after_a_restart(tmp_path: Path)
         (None, Result.WON, {}),
         (1400, Result.WON, {"rated": True}),
         (1300, Result.WON, {"variant": "atomic"}),
-        (1600, Result.DRAWN, {"variant": "fromPosition"}),
+        (1600, Result.DRAWN, {}),
+        (1600, Result.LOST, {"variant": "fromPosition"}),
     ]
     for number, (level, result, facts) in enumerate(played):
         record = replace(GAME, id=f"game000{number}", **facts)
@@ -56,6 +57,7 @@ def test_the_latest_results_at_a_level_are_known_after_a_restart(tmp_path: Path)
     assert store.level_results.against("ferdinand", "atomic") == ((1300, Result.WON),)
     assert store.level_results.against("ferdinand", "horde") == ((1600, Result.WON),)
     assert store.level_results.against("karl", "standard") == ()
+    assert store.level_results.against("ferdinand", "fromPosition") == ()
     for _ in range(10):
         store.note_result(replace(GAME, level=1700), Result.LOST)
     assert store.level_results.against("ferdinand", "chess960") == ((1700, Result.LOST),) * LEVEL_RESULTS_KEPT
