@@ -7,7 +7,7 @@ whether bots or humans are accepted at all, then what the challenger can change 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -24,6 +24,7 @@ from lichessbot.log import counted
 
 _OPEN_STATUS: Final = "created"
 _NO_ABORT: Final = "noAbort"
+_BY_SPEED: Final = (None, *Speed)  # None is ultraBullet
 _WITH_CLOCK: Final = ("clock",)
 _WITHOUT_CLOCK: Final = ("correspondence", "unlimited")
 
@@ -166,7 +167,16 @@ def _speed(case: _Case) -> Decline | None:
     if case.challenge.speed in allowed or control.clock in allowed:
         return None
     because = f"{control} is {case.challenge.speed}, which is not among the accepted time controls"
-    return case.decline(DeclineReason.TIME_CONTROL, "time_controls", because)
+    return case.decline(_direction(control.clock, allowed), "time_controls", because)
+
+
+def _direction(clock: ExactClock | None, allowed: Sequence[Speed | ExactClock]) -> DeclineReason:
+    """Return whether all accepted games are slower or faster than one with this clock, as far as speeds tell."""
+    speed = Speed.CORRESPONDENCE if clock is None else clock.speed
+    ranks = [_BY_SPEED.index(it.speed if isinstance(it, ExactClock) else it) for it in allowed]
+    if _BY_SPEED.index(speed) < min(ranks):
+        return DeclineReason.TOO_FAST
+    return DeclineReason.TOO_SLOW if _BY_SPEED.index(speed) > max(ranks) else DeclineReason.TIME_CONTROL
 
 
 def _clock(case: _Case) -> Decline | None:

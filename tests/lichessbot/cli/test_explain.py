@@ -134,7 +134,7 @@ def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
         (
             "",
             "--clock 0.25+0",
-            "would be declined: timeControl",
+            "would be declined: tooFast",
             "challenge.time_controls = [bullet, blitz, rapid, classical]",
         ),
         ("variants: [standard]", "--clock 3+0 --variant chess960", "would be declined: standard", None),
