@@ -128,6 +128,7 @@ def describe_engine(facts: GameFacts, config: Config, machine: Machine) -> str:
     numbers = [str(number) for number, _ in matching(facts, config)]
     which = f"profile {' and '.join(numbers)}" if numbers else "no profile"
     engine = fitted_engine_config(facts, config, machine)
+    rules = engine.draw_or_resign
     follows = engine.level is not None and engine_config_for(facts, config).strength is Strength.MATCH_OPPONENT
     means = (
         f"plays with {' '.join(engine.command)}" if engine.command else "plays with our engine",
@@ -138,8 +139,8 @@ def describe_engine(facts: GameFacts, config: Config, machine: Machine) -> str:
         "ponders" if engine.ponder else "does not ponder",
         ", ".join(f"{name}: {value}" for name, value in engine.uci_options.items()),
         f"first asks {', '.join(sources)}" if (sources := engine.sources_for(facts.variant)) else "",
-        "may agree to a draw" if engine.draw_or_resign.offer_draw_enabled else "",
-        "may resign" if engine.draw_or_resign.resign_enabled else "",
+        "may agree to a draw" if rules.offer_draw_enabled else "",
+        f"may resign at a score of {rules.resign_score}" if rules.resign_enabled else "",
     )
     return f"{which}: {'; '.join(filter(None, means))}"
 

@@ -168,8 +168,10 @@ def test_the_pieces_given_are_no_reason_to_resign(
 ) -> None:
     rules_text = f"{{resign_enabled: true, resign_score: {resign_score}}}"
     config = load(tmp_path, f"engine: {{{command}draw_or_resign: {rules_text}}}")
-    rules = fitted_engine_config(replace(HUMAN, pieces_given=given), config, UNKNOWN_MACHINE).draw_or_resign
+    facts = replace(HUMAN, pieces_given=given)
+    rules = fitted_engine_config(facts, config, UNKNOWN_MACHINE).draw_or_resign
     assert (rules.resign_enabled, rules.resign_score) == (True, lowered)
+    assert f"; may resign at a score of {lowered}" in describe_engine(facts, config, UNKNOWN_MACHINE)
 
 
 def test_who_gives_odds_is_known_from_the_game() -> None:
