@@ -251,7 +251,7 @@ class Chat:
                 return f"Waiting for a game: {names}" if names else "Nobody is waiting for a game."
             case "stats":
                 against = texts.results(facts.scores.against(opponent.id or ""))
-                return f"All games: {texts.results(facts.scores.total)}. {opponent}: {against}."
+                return f"My results: {texts.results(facts.scores.total)}; against {opponent}: {against}."
             case "eval" | "pv" if not may_see_search:
                 return _NOT_FOR_THE_OPPONENT
             case "eval":

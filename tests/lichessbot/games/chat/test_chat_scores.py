@@ -36,11 +36,11 @@ def test_players_without_an_id_are_not_taken_for_one_another() -> None:
 def test_stats_tells_results_of_all_games_and_those_against_the_opponent() -> None:
     bench = ChatBench()
     bench.meet({"id": "ferdinand", "name": "F" * 20})
-    assert bench.answer("!stats") == f"All games: none yet. {'F' * 20}: none yet."
+    assert bench.answer("!stats") == f"My results: none yet; against {'F' * 20}: none yet."
     for opponent in ("ferdinand", "karl"):
         for result in Result:
             bench.scores.add(opponent, result, 44_444)
     figures = [f"{count} won, {count} drawn, {count} lost" for count in (88_888, 44_444)]
     answer = bench.answer("!stats", "spectator", "Somebody")
-    assert answer == f"All games: {figures[0]}. {'F' * 20}: {figures[1]}."
+    assert answer == f"My results: {figures[0]}; against {'F' * 20}: {figures[1]}."
     assert len(answer) <= LONGEST_CHAT_LINE
