@@ -10,10 +10,15 @@ from lichessbot.lichess.positions import start_board
 from lichessbot.storage.evaluations import mate_in
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
 
+# As in Lichess's own exports; all other ends are normal there.
 _TERMINATIONS: Final = {
-    GameStatus.TIMEOUT: "Abandoned",
+    GameStatus.ABORTED: "Abandoned",
+    GameStatus.NO_START: "Abandoned",
+    GameStatus.TIMEOUT: "Time forfeit",
     GameStatus.OUT_OF_TIME: "Time forfeit",
     GameStatus.CHEAT: "Rules infraction",
+    GameStatus.INSUFFICIENT_MATERIAL_CLAIM: "Insufficient material",
+    GameStatus.UNKNOWN_FINISH: "Unknown",
 }
 _UNFINISHED: Final = "*"
 

@@ -131,10 +131,14 @@ def test_an_old_line_that_comes_late_changes_nothing() -> None:
         (GameOver(GameStatus.MATE, Colour.BLACK, 4), "0-1", "Normal"),
         (GameOver(GameStatus.DRAW, None, 4), "1/2-1/2", "Normal"),
         (GameOver(GameStatus.OUT_OF_TIME, Colour.WHITE, 4), "1-0", "Time forfeit"),
-        (GameOver(GameStatus.TIMEOUT, None, 4), "1/2-1/2", "Abandoned"),
+        (GameOver(GameStatus.TIMEOUT, None, 4), "1/2-1/2", "Time forfeit"),
+        (GameOver(GameStatus.ABORTED, None, 4), "*", "Abandoned"),
+        (GameOver(GameStatus.CHEAT, Colour.WHITE, 4), "1-0", "Rules infraction"),
+        (GameOver(GameStatus.INSUFFICIENT_MATERIAL_CLAIM, None, 4), "1/2-1/2", "Insufficient material"),
+        (GameOver(GameStatus.UNKNOWN_FINISH, None, 4), "*", "Unknown"),
     ],
 )
-def test_the_result_is_the_games(over: GameOver, result: str, termination: str) -> None:
+def test_result_and_termination_are_those_of_lichess(over: GameOver, result: str, termination: str) -> None:
     recording = Recording()
     recording.full("e2e4 e7e5")
     headers = recording.read(over).headers
