@@ -151,7 +151,7 @@ def _cells(game: GameRecord) -> Sequence[str]:
         game.id,
         time.strftime("%Y-%m-%d %H:%M", time.localtime(game.began_at)),
         game.opponent,
-        _number(game.opponent_rating),
+        _number(game.opponent_rating, ".0f"),
         game.colour,
         f"{game.time_control} {mode}{variant}{level}" if game.speed else "",
         game.result or "",

@@ -82,7 +82,7 @@ def test_games_are_listed_with_the_newest_last(tmp_path: Path, asked: Asked) -> 
     assert (code, len(lines)) == (0, 3)
     assert head.split() == ["id", "began", "opponent", "rating", "colour", "game", "result", "end", "plies", "opening"]
     assert lines[-1].startswith("game0003  2026-01-01 ")
-    assert "BOT Karl  1,900   black   3+2 rated  lost    resign  4      B90 Sicilian Defense" in lines[-1]
+    assert "BOT Karl  1900    black   3+2 rated  lost    resign  4      B90 Sicilian Defense" in lines[-1]
     assert [line.split()[0] for line in asked("games", "--limit", "2")[1].splitlines()[1:]] == ["game0002", "game0003"]
     assert len(asked("games", "--all", "result=won")[1].splitlines()) == 3
 
