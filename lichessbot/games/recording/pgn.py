@@ -41,9 +41,9 @@ def board_of(record: GameRecord, moves: Sequence[MoveRecord]) -> Board:
 
 def _headers(record: GameRecord, site: str) -> dict[str, str]:
     began = datetime.fromtimestamp(record.began_at, tz=UTC)
-    date, mode = began.strftime("%Y.%m.%d"), "Rated" if record.rated else "Casual"
+    date = began.strftime("%Y.%m.%d")
     headers = {
-        "Event": f"{mode} {record.speed} game".replace("  ", " "),
+        "Event": _event(record, site),
         "Site": f"{site}/{record.id}",
         "Date": date,
         "Round": "-",
@@ -71,6 +71,11 @@ def _headers(record: GameRecord, site: str) -> dict[str, str]:
         headers |= {"ECO": record.eco, "Opening": record.opening}
     variant = VARIANTS_IN_PGN.get(record.variant)
     return headers if variant is None else {**headers, "Variant": variant}
+
+
+def _event(record: GameRecord, site: str) -> str:
+    kind = f"{'Rated' if record.rated else 'Casual'} {record.rating_category}".strip()
+    return f"{kind} tournament {site}/tournament/{record.tournament_id}" if record.tournament_id else f"{kind} game"
 
 
 def _time_control(record: GameRecord) -> str:

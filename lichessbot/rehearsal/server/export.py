@@ -111,7 +111,7 @@ def _headers(game: Game, site_url: str, round_name: str) -> dict[str, str]:
     created = datetime.fromtimestamp(setup.created_at_ms / 1000, tz=UTC)
     mode = "Rated" if game.is_rated else "Casual"
     headers = {
-        "Event": f"{mode} {setup.time_control.speed} game",
+        "Event": f"{mode} {perf_key(setup.variant, setup.time_control.speed)} game",
         "Site": f"{site_url}/{game.id}",
         "Date": created.strftime("%Y.%m.%d"),
         "Round": round_name,

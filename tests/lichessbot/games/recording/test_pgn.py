@@ -1,6 +1,7 @@
 """PGN of finished games, read back by python-chess."""
 
 from pathlib import Path
+from typing import Any
 
 import chess
 import chess.engine
@@ -41,6 +42,20 @@ def test_headers_are_those_of_lichess() -> None:
         "ECO": "C20",
         "Opening": "King's Pawn Game",
     }
+
+
+@pytest.mark.parametrize(
+    ("facts", "event"),
+    [
+        ({"variant": {"key": "crazyhouse"}, "rated": False}, "Casual crazyhouse game"),
+        ({"variant": {"key": "fromPosition"}, "rated": False}, "Casual blitz game"),
+        ({"tournamentId": "arena123"}, "Rated blitz tournament https://lichess.org/tournament/arena123"),
+    ],
+)
+def test_the_event_names_what_lichess_rates_the_game_by_and_its_arena(facts: dict[str, Any], event: str) -> None:
+    recording = Recording(**facts)
+    recording.full("e2e4 e7e5")
+    assert recording.read().headers["Event"] == event
 
 
 def test_each_seen_ply_has_the_clock_of_its_side() -> None:

@@ -44,9 +44,15 @@ def test_pgn_of_a_finished_game_validates(ada: Client, hal: Client, bob: Client)
     assert [node.clock() for node in game.mainline()][:2] == [180, 180]
 
 
-@pytest.mark.parametrize(("variant", "tag"), [("chess960", "Chess960"), ("fromPosition", "From Position")])
+@pytest.mark.parametrize(
+    ("variant", "tag", "event"),
+    [
+        ("chess960", "Chess960", "Casual chess960 game"),
+        ("fromPosition", "From Position", "Casual bullet game"),
+    ],
+)
 def test_pgn_of_other_starts_carries_variant_and_fen(
-    ada: Client, bob: Client, variant: str, tag: str
+    ada: Client, bob: Client, variant: str, tag: str, event: str
 ) -> None:
     form = {"fen": FEN} if variant == "fromPosition" else {}
     game_id = start_game(ada, bob, variant=variant, **form)
@@ -55,7 +61,7 @@ def test_pgn_of_other_starts_carries_variant_and_fen(
         play(game_id, "e8g8 e1c1", bob, ada)
     ada.do(game_id, "resign")
     game = read(ada.get(f"/game/export/{game_id}").text)
-    assert game.headers["Variant"] == tag
+    assert (game.headers["Variant"], game.headers["Event"]) == (tag, event)
     assert game.headers["FEN"] == initial_fen
     assert game.board().is_valid()
     if variant == "fromPosition":
