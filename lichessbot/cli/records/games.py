@@ -74,7 +74,7 @@ def stats_command(words: tuple[str, ...], form: str | None, config_file: Path | 
         case "csv":
             _write_scores(found, sys.stdout)
         case _:
-            sys.stdout.writelines(f"{line}\n" for line in _Page(sys.stdout).lines(found))
+            sys.stdout.writelines(f"{inert(line)}\n" for line in _Page(sys.stdout).lines(found))
     return ExitCode.OK
 
 

@@ -121,6 +121,17 @@ def test_the_worst_drops_name_moves_as_the_board_counts_them(tmp_path: Path, ask
     assert line.split()[:3] == ["game0001", "9.", "d7d6"]
 
 
+def test_nothing_in_the_records_can_steer_the_terminal(tmp_path: Path, asked: Asked) -> None:
+    fill(tmp_path)
+    hostile = "later\x1b[2J\u202e"
+    with closing(Database(tmp_path / "state")) as file:
+        file.write([("UPDATE declines SET reason = ?", [(hostile,)]), ("UPDATE games SET speed = ?", [(hostile,)])])
+    for command in ("stats", "games"):
+        out = asked(command)[1]
+        assert out
+        assert all(line.isprintable() for line in out.splitlines()), command
+
+
 def test_ratings_are_plotted(tmp_path: Path, asked: Asked) -> None:
     with closing(Database(tmp_path / "state")) as file:
         for number in range(200):
