@@ -265,24 +265,25 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts,
         playable, faults = playable_now(loaded.config, timeouts) if asks else (tuple(Variant), [])
     present = _Present(loaded.state_dir, loaded.config, playable)
     snapshot, our_rating = present.snapshot(), present.our_rating(inquiry)
-    out.write(f"challenge: {inquiry}\n")
-    out.write(f"now: {_state(snapshot, runs=present.in_use)}\n")
+    _write(out, f"challenge: {inquiry}")
+    _write(out, f"now: {_state(snapshot, runs=present.in_use)}")
     for fault in faults:
-        out.write(f"note: {inert(fault.text)}\n")
+        _write(out, f"note: {fault.text}")
     rules = loaded.config.challenge.rules_for(is_bot=inquiry.challenger.is_bot)
     if rules.rating_difference is not None and our_rating is None:
-        out.write("note: our own rating in such games is unknown, so rating_difference is not applied\n")
+        _write(out, "note: our own rating in such games is unknown, so rating_difference is not applied")
     if (handicap := handicap_of(inquiry.fen or "")) is not None:
-        out.write(f"odds: {handicap}\n")
+        _write(out, f"odds: {handicap}")
     decision = decide(inquiry.received(our_rating), snapshot, present.history(inquiry))
     _tell(decision, timeouts, out)
     if faults:
-        out.write(f"but: no daemon starts with that; engines without an answer are assumed to play {inquiry.variant}\n")
+        _write(out, f"but: no daemon starts with that; engines without an answer are assumed to play {inquiry.variant}")
     if isinstance(decision, Accept | Wait):
         if inquiry.challenger.is_bot and present.in_use:
-            out.write(
+            _write(
+                out,
                 "but: a bot may still be declined with `later`: this command does not know the bot games left today, "
-                "humans just declined, and slots kept for our own challenges and tournaments\n"
+                "humans just declined, and slots kept for our own challenges and tournaments",
             )
         _tell_profiles(inquiry, loaded.config, out)
 
@@ -297,10 +298,10 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
     as_colour = {it: replace(facts, colour=it, pieces_given=pieces_given(inquiry.fen or "", it)) for it in Colour}
     words = {colour: describe_engine(its, config, Machine.detect()) for colour, its in as_colour.items()}
     if len(set(words.values())) == 1:
-        out.write(f"engine: {words[Colour.WHITE]}\n")
+        _write(out, f"engine: {words[Colour.WHITE]}")
         return
     for colour, text in words.items():
-        out.write(f"engine as {colour}: {text}\n")
+        _write(out, f"engine as {colour}: {text}")
 
 
 def _explain_bot(records: StateReader, name: str, out: IO[str]) -> bool:
@@ -309,7 +310,7 @@ def _explain_bot(records: StateReader, name: str, out: IO[str]) -> bool:
     games, declines, rests = records.games_by_our_challenges(its), records.declines(its), records.rests(its)
     known = list(describe_bot(games, declines, rests, time.time()))
     for what, text in known or [("note", f"no challenge of ours to {name} is known in {records.folder / FILE_NAME}")]:
-        out.write(f"{what}: {text}\n")
+        _write(out, f"{what}: {text}")
     return bool(known)
 
 
@@ -318,18 +319,18 @@ def _explain_past(records: StateReader, challenge_id: str, timeouts: Timeouts, o
     wanted = game_id(challenge_id) or challenge_id
     entry = records.challenge(wanted)
     if entry is None:
-        out.write(f"note: challenge {wanted} is unknown in {records.folder / FILE_NAME}\n")
+        _write(out, f"note: challenge {wanted} is unknown in {records.folder / FILE_NAME}")
         for known in records.latest_challenges(_LATEST_SHOWN):
-            out.write(f"known: {known.id} from {known.shown_challenger or 'an anonymous player'}, {known.answer}\n")
+            _write(out, f"known: {known.id} from {known.shown_challenger or 'an anonymous player'}, {known.answer}")
         return False
     who = Challenger(entry.is_bot, entry.rating, entry.shown_challenger, is_anonymous=not entry.challenger)
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.received_at))
-    out.write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, received {at}\n")
+    _write(out, f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, received {at}")
     waited_s = time.time() - entry.received_at
     if entry.answer is ChallengeOutcome.WAITING and waited_s > 2 * timeouts.challenge_wait.total_seconds():
-        out.write("answer: none; the daemon ended while the challenge waited\n")
+        _write(out, "answer: none; the daemon ended while the challenge waited")
     else:
-        out.write(f"answer: {entry.answer}{f': {entry.reason}' if entry.reason else ''}\n")
+        _write(out, f"answer: {entry.answer}{f': {entry.reason}' if entry.reason else ''}")
     _tell_why(entry.because, entry.rule, out)
     return True
 
@@ -345,18 +346,22 @@ def _state(snapshot: Snapshot, *, runs: bool) -> str:
 def _tell(decision: Decision, timeouts: Timeouts, out: IO[str]) -> None:
     match decision:
         case Accept(rule, because):
-            out.write("answer: would be accepted\n")
+            _write(out, "answer: would be accepted")
         case Wait(rule, because):
             patience_s = timeouts.challenge_wait.total_seconds()
-            out.write(f"answer: would wait up to {patience_s:g} s for a slot, then be declined: later\n")
+            _write(out, f"answer: would wait up to {patience_s:g} s for a slot, then be declined: later")
         case Decline(reason, rule, because):
-            out.write(f"answer: would be declined: {reason}\n")
+            _write(out, f"answer: would be declined: {reason}")
         case Ignore(because):
             raise AssertionError(f"an inquiry is never ignored: {because}")
     _tell_why(because, rule, out)
 
 
 def _tell_why(because: str, rule: str, out: IO[str]) -> None:
-    out.write(f"because: {because}\n")
+    _write(out, f"because: {because}")
     if rule:
-        out.write(f"rule: {rule}\n")
+        _write(out, f"rule: {rule}")
+
+
+def _write(out: IO[str], line: str) -> None:
+    out.write(f"{inert(line)}\n")

@@ -309,6 +309,16 @@ def test_an_unknown_challenge_lists_the_latest_known(ask: Asked, tmp_path: Path,
     assert f"challenge nowhere1 is unknown in {tmp_path / 'state' / FILE_NAME}" in told["note"]
 
 
+def test_nothing_in_a_record_can_steer_the_terminal(ask: Asked, tmp_path: Path, store: Store) -> None:
+    hostile = "x\x1b[2J\nrule: forged"
+    store.note_challenge(entry("abcd1234", challenger_name=hostile, terms=hostile, because=hostile))
+    written(store, tmp_path)
+    told = ask("abcd1234")
+    assert told["because"] == r"x\x1b[2J\nrule: forged"
+    assert told["rule"] == "challenge.concurrency = 1"
+    assert all(map(str.isprintable, [*told.values(), *ask("nowhere1").values()]))
+
+
 def test_records_that_cannot_be_read_are_one_line(ask: Asked, tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
     path = tmp_path / "state" / FILE_NAME
