@@ -37,6 +37,11 @@ _ERROR = re.compile(r"\S+ \S+ (?:ERROR|CRITICAL) |Traceback ")     # at the star
 _RELOADED = re.compile(r" reload changes=")
 _IN_USE = re.compile(r" engine\.good | reload\.in_use$")
 _REFUSED = re.compile(r" reload\.refused problem=(.*)")
+# Becomes the command after it, which the kernel kills with its parent. No `preexec_fn`: the server's thread runs.
+_ENDS_WITH_PARENT = (
+    sys.executable, "-I", "-S", "-c",
+    f"import ctypes, os, sys; ctypes.CDLL(None).prctl(1, {signal.SIGKILL:d}); os.execv(sys.argv[1], sys.argv[1:])",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,13 @@ class Daemon:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the daemon. `-P`: the working folder must not shadow the installed package."""
+        """Start the daemon, which on Linux does not outlive a rehearsal that is killed.
+
+        `-P`: the working folder must not shadow the installed package.
+        """
         command = [sys.executable, "-P", "-m", "lichessbot", "run", "--config", str(self._config_path)]
+        if sys.platform == "linux":
+            command[:0] = _ENDS_WITH_PARENT
         with self.log_path.open("wb") as log:
             self._process = subprocess.Popen(
                 command,

@@ -1,5 +1,8 @@
 """What a rehearsal reads in the log of the bot's process, and how it ends that."""
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,9 @@ import pytest
 from lichessbot.rehearsal.cli import bot_process, rehearse
 from lichessbot.rehearsal.cli.bot_process import BotTerms, Daemon
 from lichessbot.rehearsal.cli.options import Options
+from tests.lichessbot.rehearsal.cli.conftest import PATIENCE_S
+from tests.lichessbot.rehearsal.cli.processes import read_until, start
+from tests.processes import marked
 
 BEGIN = "2026-11-26 02:52:08,877"
 
@@ -45,3 +51,15 @@ def test_a_rematch_that_runs_at_the_end_of_the_series_is_left(
     config = tmp_path / "config.yml"
     config.write_text("rematch: {offer: all, offers_in_a_row: 3}\nengine: {depth: 1, own_book: false, ponder: false}\n")
     assert rehearse.run(Options(games=1, config=config)) == rehearse.EXIT_GOOD, capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel of Linux does it")
+def test_a_rehearsal_that_is_killed_leaves_no_bot_behind(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+    process = start(rehearsal, "--clock", "300+0")
+    read_until(process, "started")
+    assert len(marked(mark)) > 1
+    process.kill()
+    deadline = time.monotonic() + PATIENCE_S
+    while marked(mark) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert marked(mark) == []
