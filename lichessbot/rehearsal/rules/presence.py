@@ -64,13 +64,11 @@ class Presence:
         away_ms = self._away_ms(leaver, now_ms)
         if not game.can_be_claimed or away_ms < 1000 * self._timing.absence_check_s:
             return []
-        wait_ms = self._wait_ms(leaver, game)
+        left_ms = self._wait_ms(leaver, game) - away_ms
         margin_ms = 1000 * self._timing.claim_clock_margin_s
-        if game.clock.remaining_ms(leaver, now_ms) < wait_ms + margin_ms:
+        if left_ms > 0 and game.clock.remaining_ms(leaver, now_ms) <= left_ms + margin_ms:
             return []
-        claim_in_s = max(0, math.ceil((wait_ms - away_ms) / 1000))
-        if self._claim_in_s_told.get(leaver) == claim_in_s:
-            return []
+        claim_in_s = max(0, math.ceil(left_ms / 1000))
         self._claim_in_s_told[leaver] = claim_in_s
         return [OpponentGone(leaver.other, gone=True, claim_win_in_s=claim_in_s)]
 

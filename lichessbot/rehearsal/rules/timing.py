@@ -31,7 +31,7 @@ class Timing:
     presence_lapse_s: float = 1.0           # from the end of the game stream to absence
     absence_check_s: float = 5.0            # between checks of absence, and its minimum
     claim_wait_s: float = 40.0              # of absence before a claim, in bullet and blitz
-    claim_clock_margin_s: float = 3.0       # by which the absent player's clock must exceed the wait
+    claim_clock_margin_s: float = 3.0       # by which the absent player's clock must exceed what is left of it
     later_retry_s: float = 0.5              # before a house bot repeats a challenge declined with "later"
     first_moves_s: float = 30.0             # for both first moves before the house bot aborts; never shortened
 

@@ -55,13 +55,28 @@ def test_material_shortens_no_wait_where_it_says_little() -> None:
     assert [first_claim_ms(game(antichess), leaver) for leaver in Color] == [40_000, 40_000]
 
 
-def test_an_absence_is_announced_after_five_seconds_and_counted_down_to_zero() -> None:
+def test_an_absence_is_announced_after_five_seconds_and_counted_down_to_zero_which_is_repeated() -> None:
     presence, it = Presence(Timing()), game()
     presence.leave(BLACK, 0)
     assert presence.look(it, 5_000) == []
     told = [line for at_ms in range(6_000, 50_000, 5_000) for line in presence.look(it, at_ms)]
     assert told[0] == OpponentGone(WHITE, gone=True, claim_win_in_s=35)
-    assert [line.claim_win_in_s for line in told] == [35, 30, 25, 20, 15, 10, 5, 0]
+    assert [line.claim_win_in_s for line in told] == [35, 30, 25, 20, 15, 10, 5, 0, 0]
+
+
+@pytest.mark.parametrize("limit_s", [45, 60])
+def test_the_count_goes_on_while_the_clock_of_the_absent_player_runs(limit_s: int) -> None:
+    presence, it = Presence(Timing()), game(replace(SETUP, time_control=RealTime(limit_s, 0)))
+    presence.leave(it.turn, 0)
+    told = [line.claim_win_in_s for at_ms in range(6_000, 42_000, 5_000) for line in presence.look(it, at_ms)]
+    assert told == [35, 30, 25, 20, 15, 10, 5, 0]
+
+
+def test_a_game_that_can_be_claimed_is_announced_whatever_the_clock_shows() -> None:
+    presence, it = Presence(Timing()), game(replace(SETUP, time_control=RealTime(3, 0)))
+    presence.leave(it.turn.other, 0)
+    told = [line for at_ms in range(6_000, 42_000, 5_000) for line in presence.look(it, at_ms)]
+    assert told == [OpponentGone(it.turn, gone=True, claim_win_in_s=0)]
 
 
 def test_a_return_is_announced_once_and_only_after_an_announced_absence() -> None:
@@ -78,8 +93,8 @@ def test_a_return_is_announced_once_and_only_after_an_announced_absence() -> Non
 def test_no_absence_is_announced_if_the_clock_ends_before_a_claim() -> None:
     it = game(replace(SETUP, time_control=RealTime(30, 0)))
     presence = Presence(Timing())
-    presence.leave(BLACK, 0)
-    assert presence.look(it, 20_000) == []
+    presence.leave(it.turn, 0)
+    assert [line for at_ms in range(1_000, 31_000, 1_000) for line in presence.look(it, at_ms)] == []
 
 
 def test_no_absence_is_announced_before_both_have_moved() -> None:
