@@ -66,10 +66,12 @@ class NdjsonStream(StreamingResponse):
 
 def application(site: Site) -> Starlette:
     """Return the API in front of `site`."""
-    return Starlette(
+    api = Starlette(
         routes=_routes(site),
         exception_handlers={ApiError: _refuse, HTTPException: _no_route, ClientDisconnect: _nobody_listens},
     )
+    api.router.redirect_slashes = False     # a path with one more slash is another path
+    return api
 
 
 def _routes(site: Site) -> list[BaseRoute]:

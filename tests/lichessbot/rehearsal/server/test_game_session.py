@@ -34,6 +34,13 @@ def test_unknown_game_foreign_game_and_unknown_command_are_404(ada: Client, bob:
     assert refusal(bob, game_id, "dance") == (404, "No such command")
 
 
+def test_a_path_with_a_slash_at_its_end_is_not_served(ada: Client, bob: Client) -> None:
+    answer = ada.get("/api/account/")
+    assert answer.status_code == 404
+    assert answer.json() == {"error": "The embedded Lichess does not serve GET /api/account/"}
+    assert ada.post(f"/api/challenge/{bob.name}/").status_code == 404
+
+
 def test_humans_cannot_use_the_bot_endpoints(ada: Client, hal: Client) -> None:
     game_id = start_game(hal, ada)
     status, text = refusal(hal, game_id, "move/e2e4")
