@@ -95,6 +95,7 @@ class GameLog:
         """Our moves that the stream has yet to show, by ply and move."""
         self._draw_offered = False
         self._stream_was_lost = False
+        self._absent_at_ply: int | None = None
         self.level: int | None = None
         """The rating at which we play; None at full strength."""
         self.played: tuple[PlayedMove, ...] = ()
@@ -193,9 +194,12 @@ class GameLog:
                 tell = self._log.debug if name == SYSTEM_NAME else self._log.info
                 tell("chat", room=room, name=name, text=text)
             case OpponentGone(gone=True):
-                self._log.info("opponent.gone")
+                if self._absent_at_ply != len(self._moves):        # Lichess repeats it every few seconds
+                    self._log.info("opponent.gone")
+                self._absent_at_ply = len(self._moves)
             case OpponentGone():
                 self._log.info("opponent.back")
+                self._absent_at_ply = None
             case UnknownEvent(type=kind):
                 self._log.debug("event.ignored", type=kind)
 

@@ -265,6 +265,7 @@ def test_draw_offers_of_both_sides_are_told_once(caplog: pytest.LogCaptureFixtur
 def test_an_opponent_who_leaves_and_what_follows(caplog: pytest.LogCaptureFixture) -> None:
     game = Listener(caplog)
     assert game.hear(StreamEvent(GAME, OpponentGone(gone=True), 0.0)) == ["the opponent has left"]
+    assert game.hear(StreamEvent(GAME, OpponentGone(gone=True), 5.0)) == [], "the countdown goes on"
     assert game.hear(StreamEvent(GAME, OpponentGone(gone=False), 0.0)) == ["the opponent is back"]
     with caplog.at_level(logging.DEBUG, "lichessbot"):
         assert game.hear(StreamEvent(GAME, UnknownEvent(type="ad"), 0.0)) == ["ignored an event of type ad"]
