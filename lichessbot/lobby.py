@@ -74,7 +74,9 @@ class Lobby:
         self._slots = Slots(timeouts.game_start)
         self._block_lists = PlayerLists(store, emit, timeouts, proxy)
         self._challenges = ChallengeHandler(outbox, store, timeouts, self._block_lists, self._slots, self.snapshot)
-        self._matchmaker = Matchmaker(outbox, store, timeouts, self._block_lists, self._slots, self.snapshot)
+        self._matchmaker = Matchmaker(
+            outbox, store, timeouts, self._block_lists, self._slots, self.snapshot, lambda: self._config
+        )
         self._last = LastChallenges()
         self._tournaments = Tournaments(outbox, store, timeouts, lambda: self.playable)
 

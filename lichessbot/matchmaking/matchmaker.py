@@ -65,13 +65,15 @@ class Matchmaker:
         lists: PlayerLists,
         slots: Slots,
         snapshot: Callable[[], Snapshot],
+        config: Callable[[], Config],
     ) -> None:
+        """Ask `config` for the configuration alone: a snapshot takes time for each game."""
         self._outbox = outbox
         self._store = store
         self._timeouts = timeouts
         self._lists = lists
         self._slots = slots
-        self._snapshot = snapshot
+        self._snapshot, self._config = snapshot, config
         self._log = EventLog()
         self._random = Random()
         self._bot_games = BotGames(store)
@@ -112,7 +114,8 @@ class Matchmaker:
         """When `tick` has something to do."""
         if self._open is not None:
             return self._open.wake_at
-        due_at = self._due_at(self._snapshot(), time.monotonic())
+        is_on = self._config().matchmaking.allow_matchmaking
+        due_at = self._due_at(self._snapshot(), time.monotonic()) if is_on else math.inf
         return earliest(None if math.isinf(due_at) else due_at, None if self._asking else self._rematches.wake_at)
 
     def tick(self) -> None:
@@ -234,8 +237,7 @@ class Matchmaker:
         """Send a challenge that the operator wants. Raises CannotDo."""
         if self._asking or self._open is not None:
             raise CannotDo("another challenge is open or about to be sent; try again in half a minute")
-        objection = self._objections.to_rechallenge(it, self._snapshot(), time.time())
-        if objection is not None:
+        if (objection := self._objections.to_rechallenge(it, self._snapshot(), time.time())) is not None:
             raise CannotDo(objection)
         self._propose(it)
 
@@ -255,7 +257,7 @@ class Matchmaker:
     def game_over(self, game: FinishedGame) -> None:
         """Offer a rematch soon, if the configuration wants one after this game."""
         played = self._store.times_done(game.game_id, LimitedAction.REMATCH)
-        proposal = rematch_after(game, self._snapshot().config.rematch, played)
+        proposal = rematch_after(game, self._config().rematch, played)
         if proposal is not None and not self._stopping:
             self._rematches.add(proposal, time.monotonic())
 
@@ -266,8 +268,7 @@ class Matchmaker:
             self.withdraw()
 
     def _offer_rematch(self, it: Proposal, snapshot: Snapshot, now: float) -> None:
-        objection = self._objections.to_rematch(it, snapshot, now, time.time())
-        if objection is None:
+        if (objection := self._objections.to_rematch(it, snapshot, now, time.time())) is None:
             self._propose(it)
         else:
             self._rematch_not_offered(it, objection)
@@ -344,7 +345,7 @@ class Matchmaker:
             self._store.note_rematch(game_id, proposal.rematch_of)
             self._half_pair = None  # the colours of the first game are reversed by this one
             return
-        match_type = match_type_of(proposal, self._snapshot().config)
+        match_type = match_type_of(proposal, self._config())
         is_pair = match_type is not None and match_type.challenge_color is ColourChoice.PAIRS
         begins = is_pair and proposal.terms.colour is Colour.WHITE
         self._half_pair = (proposal, time.time()) if begins else None
@@ -361,7 +362,7 @@ class Matchmaker:
         """Remember a challenge that failed; return until when such challenges are not repeated, if they are not."""
         if not proposal.is_bot:
             return None
-        rule, now = self._snapshot().config.matchmaking.challenge_filter, time.time()
+        rule, now = self._config().matchmaking.challenge_filter, time.time()
         until = self._declines.declined(proposal.opponent, proposal.terms, reason, rule, now)
         return clock_time(until, now) if until > now else None
 
@@ -410,13 +411,12 @@ class Matchmaker:
 
     def withdraw_unwanted(self) -> None:
         """Withdraw the open challenge if the configuration or a list of players now speaks against it."""
-        if self._open is not None and self._objections.is_unwanted(self._open.proposal, self._snapshot().config):
+        if self._open is not None and self._objections.is_unwanted(self._open.proposal, self._config()):
             self.withdraw()
 
     def count_game(self, full: GameFull) -> None:
         """Count a game of ours if its stream says that it is between bots."""
-        colour = None if self._us is None else full.colour_of(self._us.id)
-        if colour is None:
+        if self._us is None or (colour := full.colour_of(self._us.id)) is None:
             return
         them = full.player(colour.other)
         if them.title != BOT_TITLE or them.id is None:
@@ -428,7 +428,7 @@ class Matchmaker:
     @property
     def limits(self) -> tuple[Limit, ...]:
         """What of the day's games and challenges is used up, for the operator."""
-        return self._quota.limits(self._snapshot().config.matchmaking, time.time())
+        return self._quota.limits(self._config().matchmaking, time.time())
 
     def describe(self, *, is_on_in_config: bool, last_opponent: str | None) -> MatchmakingStatus:
         """Return what matchmaking does now, for the operator."""
@@ -447,4 +447,4 @@ class Matchmaker:
     @property
     def summary(self) -> str:
         """The day's bot games in words; empty if there is nothing to say."""
-        return self._quota.in_words(self._snapshot().config.matchmaking, time.time())
+        return self._quota.in_words(self._config().matchmaking, time.time())

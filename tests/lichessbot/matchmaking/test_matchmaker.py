@@ -127,7 +127,9 @@ class Desk:
         )
         self.store = Store(Database(self.folder))
         lists = PlayerLists(self.store, self.inbox.put, TIMEOUTS, None)
-        self.matchmaker = Matchmaker(self.outbox, self.store, self.timeouts, lists, Kept(self.doubts), self.snapshot)
+        self.matchmaker = Matchmaker(
+            self.outbox, self.store, self.timeouts, lists, Kept(self.doubts), self.snapshot, lambda: self.config
+        )
         api = LichessClient(self._access, TIMEOUTS.liveness)
         self.matchmaker.introduce(api.account())
         self._events = StreamReader(api, None, self.inbox.put, TIMEOUTS, rate_limiter)
