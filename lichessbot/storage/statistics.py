@@ -24,15 +24,15 @@ SELECT_USE: Final = f"""
         max(delivery_ms), sum(depth), count(nullif(depth, 0)), sum(nodes), sum(CASE WHEN nodes > 0 THEN search_ms END)
     FROM moves WHERE source <> '' AND game_id IN ({{games}}) GROUP BY 1, 2
 """
-# Our evaluation before a move of ours, and before the next one that has one.
+# Our evaluation before a move of ours, and before the next one that has one; the rest only of the largest drops.
 SELECT_DROPS: Final = f"""
     SELECT game_id, ply, move, source, depth, clock_ms, moves.score_cp, next_cp, initial_fen FROM (
-        SELECT game_id, ply, max(-{_DECIDED_CP}, min({_DECIDED_CP}, score_cp)) AS bounded_cp,
-            lead(score_cp) OVER (PARTITION BY game_id ORDER BY ply) AS next_cp
-        FROM moves WHERE score_cp IS NOT NULL AND game_id IN ({{games}})
-    ) AS pairs JOIN moves USING (game_id, ply) JOIN games ON games.id = game_id
-    WHERE max(-{_DECIDED_CP}, next_cp) < bounded_cp
-    ORDER BY max(-{_DECIDED_CP}, next_cp) - bounded_cp, game_id, ply LIMIT ?
+        SELECT game_id, ply, next_cp, max(-{_DECIDED_CP}, next_cp) - bounded_cp AS change_cp FROM (
+            SELECT game_id, ply, max(-{_DECIDED_CP}, min({_DECIDED_CP}, score_cp)) AS bounded_cp,
+                lead(score_cp) OVER (PARTITION BY game_id ORDER BY ply) AS next_cp
+            FROM moves WHERE score_cp IS NOT NULL AND game_id IN ({{games}})
+        ) WHERE change_cp < 0 ORDER BY change_cp, game_id, ply LIMIT ?
+    ) AS drops JOIN moves USING (game_id, ply) JOIN games ON games.id = game_id ORDER BY change_cp, game_id, ply
 """
 
 
