@@ -201,7 +201,7 @@ class Board:
     def perft(self, depth: int) -> Iterator[int]:
         """Yield numbers that add up to the leaves at `depth` plies, so that a caller can be interrupted between them.
 
-        Between yields, moves are made on the board's position; it is restored after the last one.
+        Between yields, moves are made on the board's position; it is restored after the last one. Raises ValueError.
         """
         if self._rules is None:
             return portions(self._position, depth)

@@ -11,6 +11,7 @@ from cython.cimports.engine.core.position import Position
 from engine.core.movegen import legal_moves
 
 PORTION_PLIES = 4                  # a portion takes a fraction of a second
+MOST_PLIES = 100                   # far fewer than a position can unmake, far more than anybody can wait for
 
 
 @cython.cfunc
@@ -33,8 +34,18 @@ def _leaves(position: Position, depth: cython.int, bulk: cython.bint) -> u64:
     return total
 
 
+def check_depth(depth: int) -> None:
+    """Raise ValueError for a depth that is negative or would overflow the stack."""
+    if not 0 <= depth <= MOST_PLIES:
+        raise ValueError(f"perft: expected a depth from 0 to {MOST_PLIES}, found {depth}")
+
+
 def perft(position: Position, depth: int, bulk: bool = True) -> int:
-    """Return the number of leaves at `depth` plies. Without `bulk` every leaf is made, which times `make`."""
+    """Return the number of leaves at `depth` plies, at most MOST_PLIES. Raises ValueError.
+
+    Without `bulk` every leaf is made, which times `make`.
+    """
+    check_depth(depth)
     plies: cython.int = depth
     in_bulk: cython.bint = bulk
     total: u64
@@ -52,8 +63,9 @@ def portions(
     """Yield numbers that add up to `perft`, so that the caller can be interrupted between them.
 
     Between yields, moves are made on `position`; it is restored after the last one. Variants count and move in their
-    own way.
+    own way. Raises ValueError.
     """
+    check_depth(depth)
     if depth <= PORTION_PLIES:
         yield count(position, depth)
         return

@@ -23,6 +23,8 @@ from cython.cimports.engine.core.position import STACK, Position
 from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.core.zobrist import mix64
 
+from engine.core.perft import check_depth
+
 if not cython.compiled:
     DRAWN, UNDECIDED = 2, 3        # beside WHITE and BLACK: how a game stands
     MAX_VARIANT_MOVES = 1024       # `tests/engine/variants/test_moves.py` proves that no position has more
@@ -221,7 +223,8 @@ class VariantPosition(Position):
         return [moves[index] for index in range(end)]
 
     def perft(self, depth: int) -> int:
-        """Return the number of leaves at `depth` plies."""
+        """Return the number of leaves at `depth` plies. Raises ValueError."""
+        check_depth(depth)
         plies: cython.int = depth
         total: u64
         with cython.nogil:
