@@ -142,6 +142,11 @@ def own_book() -> Book | None:
         return None
 
 
+def _expect_some(name: str, number: int) -> None:
+    if number < 1:
+        raise ValueError(f"{name}: expected 1 or more, found {number}")
+
+
 class Evaluation(NamedTuple):
     """The static evaluation by terms.
 
@@ -172,7 +177,7 @@ class Engine:
     """
 
     def __init__(self, hash_mb: int = DEFAULT_HASH_MB, move_overhead_ms: int = DEFAULT_OVERHEAD_MS) -> None:
-        """`hash_mb` is in mebibytes, 1 or more. Raises MemoryError if the system refuses them."""
+        """`hash_mb` is in mebibytes, 1 or more. Raises MemoryError if the system refuses them, ValueError for fewer."""
         self.move_overhead_ms = move_overhead_ms       # subtracted from the clock for each move
         self.lines = 1             # MultiPV: how many of the best moves are searched and reported
         self.analyse_mode = False  # use all the time given, even if only one move is legal or a mate is proven
@@ -193,11 +198,18 @@ class Engine:
         self._search: AnySearch | None = None
 
     def resize_hash(self, hash_mb: int) -> None:
-        """Replace the table by an empty one of this many mebibytes. Raises MemoryError and keeps the old one."""
+        """Replace the table by an empty one of this many mebibytes.
+
+        Raises MemoryError if the system refuses them, ValueError for less than one, and keeps the old table.
+        """
         self._table.resize(hash_mb)
 
     def set_threads(self, threads: int) -> None:
-        """Search with this many threads, 1 or more. A node limit counts the nodes of the first thread only."""
+        """Search with this many threads. A node limit counts the nodes of the first thread only.
+
+        Raises ValueError for less than one.
+        """
+        _expect_some("threads", threads)
         self._search = None                # with the memory of its threads
         self._histories = [History() for _ in range(threads)]
 
@@ -302,9 +314,9 @@ class Engine:
         game has a seed of its own. Raises ValueError for a rating out of range.
         """
         if rating is not None and rating not in RATINGS:
-            raise ValueError(f"rating {rating}")
+            raise ValueError(f"rating: expected {RATINGS[0]} to {RATINGS[-1]}, found {rating}")
         self._rating = rating
-        self._seed = self._seed if seed is None else seed
+        self._seed = self._seed if seed is None else seed % 2**64
         self._player = None
         if rating is not None:
             self.play_level(level_of(rating), self._seed)
@@ -334,11 +346,12 @@ class Engine:
         """Start the clock and return the search to `run`, perhaps in another thread; one search at a time.
 
         `only` restricts the root to these moves. Raises InvalidMove if one of them is not legal, and ValueError for a
-        limit of less than one ply, node or move, which would be none.
+        limit of less than one ply, node or move, or less than one of `lines`.
         """
         for name in ("depth", "nodes", "mate_in"):
-            if (limit := getattr(limits, name)) is not None and limit < 1:
-                raise ValueError(f"{name}: expected 1 or more, found {limit}")
+            if (limit := getattr(limits, name)) is not None:
+                _expect_some(name, limit)
+        _expect_some("lines", self.lines)
         if self._style.turns_to(self._board.turn):
             self._forget()
         legal = self._board.packed_moves()

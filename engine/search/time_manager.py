@@ -120,11 +120,11 @@ class TimeManager:
     def __init__(self, soft_us: int = FOREVER_US, hard_us: int = FOREVER_US, pondering: bool = False) -> None:
         """The deadlines are in microseconds from now. If pondering, the hard one counts from `ponder_hit`."""
         self.started_us = now_us()
-        self.soft_us = soft_us
-        self.hard_us = hard_us
+        self.soft_us = min(soft_us, FOREVER_US)
+        self.hard_us = min(hard_us, FOREVER_US)
         self.pondering = pondering
         self.is_done = False       # set by the search: without pondering it would stop now
-        self.end_us = self.started_us + (FOREVER_US if pondering else hard_us)
+        self.end_us = self.started_us + (FOREVER_US if pondering else self.hard_us)
 
     def ponder_hit(self) -> None:
         """Start the hard deadline, as the expected move was played; the soft one counts from the start.
@@ -167,7 +167,7 @@ class NodeCounter:
 
     def __init__(self, time_manager: TimeManager, node_limit: int = 0) -> None:
         self.time_manager = time_manager
-        self.node_limit = node_limit if node_limit > 0 else UNLIMITED_NODES
+        self.node_limit = min(node_limit, UNLIMITED_NODES) if node_limit > 0 else UNLIMITED_NODES
         self.reset()
 
     def reset(self) -> None:

@@ -65,8 +65,12 @@ class TranspositionTable:
     def resize(self, megabytes: int) -> None:
         """Replace the table by an empty one. Raises MemoryError if memory is short, and keeps the old one.
 
+        Raises ValueError for less than one mebibyte.
+
         The free memory limits only a table that grows: one that does not reuses the memory of the old one.
         """
+        if megabytes < 1:
+            raise ValueError(f"expected a hash table of 1 MiB or more, found {megabytes}")
         free_mb = available_mb()
         grows = megabytes > self.buckets * BUCKET_BYTES >> 20
         if grows and free_mb is not None and megabytes > free_mb:

@@ -1,8 +1,10 @@
 """What a Python program meets when it gives the facade numbers and names that cannot be."""
 
+from collections.abc import Callable
+
 import pytest
 
-from engine.facade import Board, perft
+from engine.facade import Board, Engine, Limits, perft
 
 TOO_MANY = 10**30
 
@@ -17,3 +19,45 @@ def test_a_perft_of_an_impossible_depth_is_refused(depth: int, variant: str) -> 
     with pytest.raises(ValueError, match="expected a depth from 0 to 100"):
         perft(board.position, depth)
     assert board.fen() == before
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda engine: engine.set_threads(0), "threads: expected 1 or more, found 0"),
+        (lambda engine: engine.resize_hash(0), "expected a hash table of 1 MiB or more, found 0"),
+        (lambda engine: engine.resize_hash(-1), "expected a hash table of 1 MiB or more, found -1"),
+        (lambda engine: engine.limit_strength(10), "rating: expected 600 to 2850, found 10"),
+        (lambda engine: engine.begin(Limits(depth=0)), "depth: expected 1 or more, found 0"),
+    ],
+)
+def test_an_impossible_setting_is_refused_and_changes_nothing(call: Callable[[Engine], None], message: str) -> None:
+    engine = Engine(1)
+    with pytest.raises(ValueError, match=message):
+        call(engine)
+    assert engine.go(Limits(depth=2)).report is not None
+
+
+def test_a_search_of_no_lines_is_refused() -> None:
+    engine = Engine(1)
+    engine.lines = 0
+    with pytest.raises(ValueError, match="lines: expected 1 or more, found 0"):
+        engine.begin(Limits(depth=1))
+
+
+@pytest.mark.parametrize("seed", [-1, TOO_MANY])
+def test_every_number_is_a_seed(seed: int) -> None:
+    engine = Engine(1)
+    engine.limit_strength(1500, seed)
+    assert engine.go(Limits(depth=1)).best_move is not None
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [Limits(nodes=TOO_MANY), Limits(white_time_ms=TOO_MANY), Limits(move_time_ms=TOO_MANY), Limits(depth=TOO_MANY)],
+)
+def test_an_astronomical_limit_is_none(limits: Limits) -> None:
+    engine = Engine(1)
+    search = engine.begin(limits)
+    search.stop()
+    assert search.run().best_move is not None
