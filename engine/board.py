@@ -64,6 +64,8 @@ class Outcome(NamedTuple):
 
 
 def _side(colour: str) -> int:
+    if colour not in (WHITE, BLACK):
+        raise ValueError(f"expected '{WHITE}' or '{BLACK}', found {colour!r}")
     return 0 if colour == WHITE else 1
 
 
@@ -91,6 +93,17 @@ class Board:
             self._position = self._rules
         self._moves: list[str] = []
         self.last_move = 0             # as the engine packs it; 0 if there is none
+
+    def __repr__(self) -> str:
+        """Return the FEN and the variant for people."""
+        return f"<Board {self.variant}: {self.fen()}>"
+
+    def __copy__(self) -> "Board":
+        """Return an independent copy: one that shared the position would spoil both boards."""
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> "Board":
+        return self.copy()
 
     def copy(self, *, moves: bool = True) -> "Board":
         """Return an independent copy. Without `moves` it has no move list, which is faster; repetitions are kept."""

@@ -1,6 +1,7 @@
 """What a Python program meets when it gives the facade numbers and names that cannot be."""
 
 from collections.abc import Callable
+from copy import copy, deepcopy
 
 import pytest
 
@@ -61,3 +62,23 @@ def test_an_astronomical_limit_is_none(limits: Limits) -> None:
     search = engine.begin(limits)
     search.stop()
     assert search.run().best_move is not None
+
+
+@pytest.mark.parametrize("copied", [copy, deepcopy])
+def test_a_board_copied_by_python_shares_nothing(copied: Callable[[Board], Board]) -> None:
+    board = Board()
+    other = copied(board)
+    other.push("e2e4")
+    assert board.fen() == Board().fen()
+    assert other.moves == ["e2e4"]
+
+
+def test_a_board_shows_its_position_and_variant() -> None:
+    board = Board("k7/8/8/8/8/8/8/KQ6 w - - 0 1")
+    assert repr(board) == "<Board standard: k7/8/8/8/8/8/8/KQ6 w - - 0 1>"
+
+
+@pytest.mark.parametrize("side", ["White", "w", ""])
+def test_a_side_is_white_or_black_and_nothing_else(side: str) -> None:
+    with pytest.raises(ValueError, match="expected 'white' or 'black'"):
+        Board().has_insufficient_material(side)
