@@ -59,6 +59,14 @@ def drawn_by(board: Board) -> str | None:
     return REPETITION if board.repetition_count() >= DRAWN_REPETITIONS else None
 
 
+def ending_text(board: Board) -> str | None:
+    """Return 'checkmate, white wins' or 'draw: stalemate' in plain words, or None while the game goes on."""
+    winner, rule = winner_of(board), drawn_by(board)
+    if winner is not None:
+        return f"{'checkmate, ' if board.is_checkmate() else ''}{winner} wins"
+    return f"draw: {rule}" if rule is not None else None
+
+
 def san_line(board: Board, moves: Sequence[str]) -> str:
     """Return a variation in algebraic notation with move numbers: '5... Nf6 6. O-O'."""
     replay = board.copy(moves=False)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from engine.board import Board
 from engine.facade import AnySearch, Bound, Engine, Limits, SearchReport, SearchResult
-from engine.lessons.cce_notation import final_text, san_line, score_text
+from engine.lessons.cce_notation import ending_text, san_line, score_text
 from engine.lessons.methods import white_view
 from engine.terminal.board_view import BoardView, Theme, draw
 from engine.terminal.keyboard import next_event, read_lines
@@ -34,10 +34,10 @@ class AnalysisRequest:
 
 def analyse(request: AnalysisRequest, console: Console, theme: Theme) -> None:
     """Analyse until the limits, or until Enter, Ctrl-D or Ctrl-C at a terminal."""
-    over = final_text(request.board)
+    over = ending_text(request.board)
     if over is not None:
         console.print(draw(BoardView(request.board), theme), soft_wrap=True)
-        console.print(over)
+        console.print(f"the game is over: {over}", highlight=False)
         return
     engine = Engine(request.hash_mb)
     engine.lines, engine.analyse_mode = request.lines, True

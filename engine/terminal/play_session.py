@@ -61,7 +61,7 @@ class PlaySession:
             "undo": self._undo,
             "hint": self._hint,
             "now": lambda rest: self._search.move_now(),
-            "moves": lambda rest: self._say(", ".join(sorted(map(self._board.san, self._board.legal_moves())))),
+            "moves": self._list_moves,
             "board": lambda rest: self._draw(),
             "flip": self._flip,
             "fen": lambda rest: self._say(self._board.fen()),
@@ -181,6 +181,9 @@ class PlaySession:
         else:
             self._say(f"{square}: no legal move")
 
+    def _list_moves(self, rest: str) -> None:
+        self._say(", ".join(sorted(map(self._board.san, self._board.legal_moves()))) or "no legal move")
+
     def _target(self, move: str) -> str:
         """Return the square to mark; for castling, the king's."""
         san = self._board.san(move)
@@ -188,9 +191,15 @@ class PlaySession:
             return ("c" if san.startswith("O-O-O") else "g") + move[1]
         return move[2:4]
 
+    def _is_over(self) -> bool:
+        """Return whether the game is over, and say so."""
+        if self._game.end is None:
+            return False
+        self._say("the game is over: `undo` takes back a move, `save FILE` writes it, `quit` leaves")
+        return True
+
     def _try_move(self, text: str) -> None:
-        if self._game.end is not None:
-            self._say("the game is over: `undo` takes back a move, `save FILE` writes it, `quit` leaves")
+        if self._is_over():
             return
         if self._is_computers_turn():
             self._premoves.append(text)
@@ -230,7 +239,9 @@ class PlaySession:
         self._draw()
 
     def _hint(self, rest: str) -> None:
-        if self._game.end is not None or self._is_computers_turn():
+        if self._is_over():
+            return
+        if self._is_computers_turn():
             self._say("no hint: it is not your turn")
             return
         self._hint_awaited = self._search.start(self._board, HINT_LIMITS, None)
@@ -241,7 +252,9 @@ class PlaySession:
 
     def _resign(self, rest: str) -> None:
         humans = self._humans()
-        if not humans or self._game.end is not None:
+        if self._is_over():
+            return
+        if not humans:
             self._say("no human player can resign")
             return
         self._game.resign(self._board.turn if self._board.turn in humans else humans[0])

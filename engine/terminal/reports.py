@@ -9,7 +9,7 @@ from rich.table import Table
 from engine.bench import POSITIONS
 from engine.board import Board
 from engine.facade import Engine, evaluation
-from engine.lessons.cce_notation import final_text, pawns_text, san_line, score_text
+from engine.lessons.cce_notation import ending_text, final_text, pawns_text, san_line, score_text
 from engine.lessons.methods import Method, Outcome, methods_for, search
 from engine.lessons.styles import Style
 from engine.progress import ProgressDisplay
@@ -37,9 +37,9 @@ def show_evaluation(board: Board, style: Style | None, console: Console, theme: 
         _show_engine_terms(board, console)
     else:
         _show_styled_terms(board, style, console)
-    final = final_text(board)
-    if final is not None:
-        console.print(f"the game is over: {final}")
+    over = ending_text(board)
+    if over is not None:
+        console.print(f"the game is over: {over}")
 
 
 def _show_engine_terms(board: Board, console: Console) -> None:
@@ -92,9 +92,9 @@ def outcome_row(board: Board, outcome: Outcome) -> tuple[str, ...]:
 
 def show_comparison(board: Board, depth: int, style: Style | None, seconds: float, console: Console) -> None:
     """Show value, nodes and time of each search."""
-    final = final_text(board)
-    if final is not None:
-        console.print(f"the game is over: {final}")
+    over = ending_text(board)
+    if over is not None:
+        console.print(f"the game is over: {over}")
         return
     rows = table(("search", "value", "nodes", "time", "line"))
     methods = methods_for(style)

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from engine.board import AmbiguousMove, Board, InvalidMove
 from engine.core.move import looks_like_uci
-from engine.lessons.cce_notation import drawn_by, winner_of
+from engine.lessons.cce_notation import ending_text, winner_of
 from engine.pgn.game import UNFINISHED, Game
 from engine.pgn.time_control import TimeControl, parse_header
 from engine.terminal.chess_clock import ChessClock, opponent_of
@@ -125,12 +125,10 @@ class TerminalGame:
     # --- The end -------------------------------------------------------------------------------------------------
 
     def _check_end(self) -> None:
-        winner, reason = winner_of(self.board), drawn_by(self.board)
-        if winner is not None:
-            how = "checkmate, " if self.board.is_checkmate() else ""
-            self._finish(WINS[winner], f"{how}{winner} wins")
-        elif reason is not None:
-            self._finish(DRAW, f"draw: {reason}")
+        reason = ending_text(self.board)
+        if reason is not None:
+            winner = winner_of(self.board)
+            self._finish(DRAW if winner is None else WINS[winner], reason)
 
     def _finish(self, result: str, reason: str) -> None:
         self.end = End(result, reason)

@@ -149,6 +149,13 @@ def test_undo_takes_back_the_end_of_the_game(run: Run) -> None:
     assert answer.stdout.rstrip().endswith("0-1  white resigns")
 
 
+@pytest.mark.parametrize("typed", ["hint", "resign", "e4"])
+def test_after_the_game_every_word_that_plays_on_says_that_it_is_over(run: Run, typed: str) -> None:
+    answer = run("play", "--black", "human", "--fen", "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", typed=f"{typed}\nmoves\n")
+    assert "the game is over: `undo` takes back a move" in answer.stdout
+    assert answer.stdout.endswith("no legal move\n")
+
+
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
@@ -283,7 +290,13 @@ def test_analysis_shows_scores_from_whites_view(run: Run) -> None:
 
 
 def test_there_is_nothing_to_analyse_after_mate(run: Run) -> None:
-    assert "M-0" in run("analyse", "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3").stdout
+    answer = run("analyse", "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3")
+    assert answer.stdout.endswith("the game is over: checkmate, black wins\n")
+
+
+def test_the_evaluation_of_a_finished_game_says_how_it_ended(run: Run) -> None:
+    answer = run("eval", "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")
+    assert answer.stdout.endswith("the game is over: draw: stalemate\n")
 
 
 def test_perft_counts_leaves_of_a_variant(run: Run) -> None:
@@ -327,7 +340,7 @@ def test_a_search_that_takes_too_long_is_not_finished(run: Run) -> None:
 
 def test_nothing_is_compared_after_the_end_of_the_game(run: Run) -> None:
     answer = run("compare-search", "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3")
-    assert answer.stdout == "the game is over: M-0\n"
+    assert answer.stdout == "the game is over: checkmate, black wins\n"
 
 
 def test_the_depth_table_ends_where_a_move_takes_too_long(run: Run) -> None:
