@@ -77,6 +77,8 @@ class Board:
 
     With `chess960` moves are written with castling as king takes rook, otherwise as the king's own move where that is
     the ordinary e1g1, e1c1, e8g8 or e8c8.
+
+    Only one thread may use a board, as even `san` plays its move for a moment: give each thread a `copy`.
     """
 
     def __init__(self, fen: str | None = None, *, chess960: bool = False, variant: str = "standard") -> None:
