@@ -231,7 +231,8 @@ class Engine:
         wrong percentage.
         """
         if percent not in GROUP_PERCENTS[group]:
-            raise ValueError(f"{group}: {percent} %")
+            least, most = GROUP_PERCENTS[group][0], GROUP_PERCENTS[group][-1]
+            raise ValueError(f"{group}: expected a percentage from {least} to {most}, found {percent}")
         self._style.weigh(Group(group), percent)
         self._board = self._board.replayed()
         self.new_game()

@@ -29,6 +29,7 @@ def test_a_perft_of_an_impossible_depth_is_refused(depth: int, variant: str) -> 
         (lambda engine: engine.resize_hash(0), "expected a hash table of 1 MiB or more, found 0"),
         (lambda engine: engine.resize_hash(-1), "expected a hash table of 1 MiB or more, found -1"),
         (lambda engine: engine.limit_strength(10), "rating: expected 600 to 2850, found 10"),
+        (lambda engine: engine.weigh_group("tempo", 500), "tempo: expected a percentage from -200 to 400, found 500"),
         (lambda engine: engine.begin(Limits(depth=0)), "depth: expected 1 or more, found 0"),
     ],
 )

@@ -141,5 +141,5 @@ def test_a_negative_material_style_gives_material_away(engine: Engine) -> None:
 def test_only_styles_that_exist_can_be_set(engine: Engine) -> None:
     with pytest.raises(KeyError):
         engine.weigh_group("courage", 150)
-    with pytest.raises(ValueError, match="material: 201 %"):
+    with pytest.raises(ValueError, match="material: expected a percentage from -200 to 200, found 201"):
         engine.weigh_group("material", 201)
