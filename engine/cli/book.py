@@ -117,7 +117,7 @@ def _write(statistics: BookStatistics, min_games: int, path: Path) -> None:
 def show(board: Board, path: Path) -> None:
     """Show the moves of a book in a position.
 
-    Without FEN it is the starting position.
+    Without FEN it is the starting position. As in UCI, `moves` and moves such as e2e4 can follow.
     """
     if path == OWN_BOOK and board.variant != "standard":
         raise click.UsageError("the engine's own book is for standard chess; name another one with --book")

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from engine.board import Board
 from engine.cli.exclusive import exclusive
-from engine.core.fen import InvalidFen
-from engine.facade import RATINGS, usable_cores
+from engine.facade import RATINGS, InvalidFen, InvalidMove, usable_cores
 from engine.lessons.styles import STYLES, parse_style
 from engine.selfplay.cluster.address import Cluster, parse_cluster
 from engine.terminal.board_view import Theme
@@ -29,6 +28,7 @@ DEPTH = click.IntRange(1, 100)
 SHALLOW_DEPTH = click.IntRange(1, 20)
 FILE = click.Path(path_type=Path)
 WAYS_OUT = {"--force": "`--force` replaces it", "--output": "`--output` writes elsewhere"}     # if a file exists
+MOVES = "moves"                    # stands between a position and the moves from there
 VARIANT = "engine.variant"         # of a command's board, among what click keeps for it
 STYLE_NAMES = f"{', '.join(STYLES)}, or coefficients such as material=1,mobility=-0.5"
 
@@ -60,11 +60,17 @@ def parsed(parse: Callable[[str], Parsed]) -> Callable[[str], Parsed]:
 
 
 def _board(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> Board:
-    fen = " ".join(words)
+    """Return the board that is meant by a FEN or `startpos`, and perhaps `moves` with moves, as in UCI."""
+    fields = " ".join(words).split()
+    end = fields.index(MOVES) if MOVES in fields else len(fields)
+    fen = " ".join(fields[:end])
     try:
-        return Board(None if fen in ("", "startpos") else fen, variant=ctx.meta.get(VARIANT, "standard"))
-    except InvalidFen as error:
+        board = Board(None if fen in ("", "startpos") else fen, variant=ctx.meta.get(VARIANT, "standard"))
+        for move in fields[end + 1 :]:
+            board.push(move)
+    except (InvalidFen, InvalidMove) as error:
         raise click.BadParameter(str(error)) from None
+    return board
 
 
 def _fen(ctx: click.Context, param: click.Parameter, fen: str | None) -> Board | None:
@@ -131,7 +137,9 @@ def refuse_given(names: Iterable[str], other: str) -> None:
 SECONDS = number(0.01, 86_400)
 STYLE = parsed(parse_style)
 board_argument = click.argument("board", nargs=-1, metavar="[FEN]", callback=_board)
-fen_option = click.option("--fen", callback=_fen, metavar="FEN", help="Start from this position.")
+fen_option = click.option(
+    "--fen", callback=_fen, metavar="FEN", help="Start from this position; `moves` and moves can follow, as in UCI."
+)
 _VARIANT_WORDS: dict[str, Any] = {
     "type": parsed(variant_key),
     "default": "standard",

@@ -41,7 +41,8 @@ def analyse(
     """Show the best lines of a position, deeper and deeper.
 
     Without a limit the analysis runs until Enter, Ctrl-D or Ctrl-C, or for 10 seconds if the input is no terminal.
-    Without FEN it is the starting position.
+
+    Without FEN it is the starting position. As in UCI, `moves` and moves such as e2e4 can follow.
     """
     console, theme = open_console(ascii_only)
     if seconds is None and depth is None and not sys.stdin.isatty():
@@ -59,7 +60,7 @@ def analyse(
 def evaluate(board: Board, style: Style | None, ascii_only: bool) -> None:
     """Show the terms of the static evaluation.
 
-    Without FEN it is the starting position.
+    Without FEN it is the starting position. As in UCI, `moves` and moves such as e2e4 can follow.
     """
     if style is not None and board.variant != "standard":
         raise click.ClickException(f"--style evaluates standard chess, but the board is of {board.variant}")
@@ -74,7 +75,7 @@ def evaluate(board: Board, style: Style | None, ascii_only: bool) -> None:
 def perft(board: Board, depth: int, ascii_only: bool) -> None:
     """Count the leaf nodes of the legal moves.
 
-    Without FEN it is the starting position.
+    Without FEN it is the starting position. As in UCI, `moves` and moves such as e2e4 can follow.
     """
     reports.show_perft(board, depth, open_console(ascii_only)[0])
 
@@ -88,7 +89,7 @@ def perft(board: Board, depth: int, ascii_only: bool) -> None:
 def compare_search(board: Board, depth: int, seconds: float, style: Style | None, ascii_only: bool) -> None:
     """Compare the textbook's searches at the same depth.
 
-    Without FEN it is the starting position.
+    Without FEN it is the starting position. As in UCI, `moves` and moves such as e2e4 can follow.
     """
     reports.show_comparison(board, depth, style, seconds, open_console(ascii_only)[0])
 

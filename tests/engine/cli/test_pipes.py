@@ -294,6 +294,19 @@ def test_there_is_nothing_to_analyse_after_mate(run: Run) -> None:
     assert answer.stdout.endswith("the game is over: checkmate, black wins\n")
 
 
+def test_moves_can_follow_a_position_as_in_uci(run: Run) -> None:
+    answer = run("analyse", "startpos", "moves", "f2f3", "e7e5", "g2g4", "d8h4")
+    assert answer.stdout.endswith("the game is over: checkmate, black wins\n")
+    answer = run("perft", "--depth", "2", "4k2r/8/8/8/8/8/8/R3K2R b KQk - 0 1 moves h8h7")
+    assert "Nodes searched: 416\n" in answer.stdout
+
+
+def test_an_illegal_move_after_a_position_is_named(run: Run) -> None:
+    answer = run("eval", "moves", "e2e5")
+    assert answer.returncode == 2
+    assert "'e2e5' is not legal here" in answer.stderr
+
+
 def test_the_evaluation_of_a_finished_game_says_how_it_ended(run: Run) -> None:
     answer = run("eval", "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")
     assert answer.stdout.endswith("the game is over: draw: stalemate\n")
