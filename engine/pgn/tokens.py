@@ -63,7 +63,8 @@ def decoded(stream: BinaryIO) -> Iterator[str]:
         for line in bounded(text):
             yield line if line.isascii() else _western(line)
     finally:
-        text.detach()              # leaves the stream open
+        if not stream.closed:      # by a caller who left in the middle
+            text.detach()          # leaves the stream open
 
 
 def _western(line: str) -> str:

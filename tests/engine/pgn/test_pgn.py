@@ -379,3 +379,10 @@ def test_a_stream_of_any_length_needs_little_memory() -> None:
         assert tracemalloc.get_traced_memory()[1] < 300_000       # twice as much if it kept the games
     finally:
         tracemalloc.stop()
+
+
+def test_a_file_may_be_closed_before_all_games_are_read() -> None:
+    with io.BytesIO(b"1. e4 *\n\n1. d4 *\n\n1. c4 *\n") as file:
+        reader = read_games(file)
+        assert next(reader).moves == ["e2e4"]
+    reader.close()                     # Python calls this, too, and prints what it raises
