@@ -68,7 +68,7 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
             begin = end
             games += 1
     if not training or not held_out:
-        raise InvalidRecord(f"{games} games are too few to train on some and hold out others: play more")
+        raise InvalidRecord(f"too few games to train on some and hold out others ({games}): play more")
     return Data(training, held_out, games, _origin(chosen))
 
 
