@@ -16,6 +16,7 @@ from lichessbot.uci.strength import LevelSuggestion, at_level
 
 _NOT_SEARCHED: Final = "I have not searched yet."
 
+
 def strength(engine: EngineConfig, level: int | None) -> str:
     """Return how strongly `engine` plays at a level; without one, not more than is certain."""
     if level:
