@@ -33,7 +33,8 @@ FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP"
 SAN = re.compile(r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/(]?([QRBNKqrbnk])\)?)?(?: ?e\.?p\.?)?")
 DROP = re.compile(r"([QRBNP])?@([a-h][1-8])")
 WINNERS = (WHITE, BLACK, None)     # [result] of a game that is decided
-FIVEFOLD = 5
+THREEFOLD = 3                      # times that a position occurs before a player may claim a draw
+FIVEFOLD = 5                       # ... and the game is drawn without a claim
 
 
 class InvalidMove(ValueError):

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.board import Board, Ending
+from engine.board import THREEFOLD, Board, Ending
 
-DRAWN_REPETITIONS = 3
 REPETITION = "threefold repetition"
 DRAWS = {
     Ending.STALEMATE: "stalemate",
@@ -56,7 +55,7 @@ def drawn_by(board: Board) -> str | None:
     outcome = board.outcome()
     if outcome is not None:
         return DRAWS.get(outcome.ending)
-    return REPETITION if board.repetition_count() >= DRAWN_REPETITIONS else None
+    return REPETITION if board.repetition_count() >= THREEFOLD else None
 
 
 def ending_text(board: Board) -> str | None:

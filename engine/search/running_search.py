@@ -9,7 +9,7 @@ from functools import partial
 from threading import Event, Thread
 from typing import NamedTuple
 
-from engine.board import Board
+from engine.board import THREEFOLD, Board
 from engine.core.score import DRAW, INFINITE, MATE, TABLEBASE_WIN, mate_distance
 from engine.evaluation.network import Network
 from engine.evaluation.style_bonus import StyleBonus
@@ -24,7 +24,6 @@ from engine.syzygy.tablebase import Tablebase, TableReport
 
 ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; tablebases in memory take up to 15 ms
 EARLY_STOP_NODES = 1000                 # most nodes of the search after an early stop; about 2 ms
-THREEFOLD = 3                      # times that a position occurs before a player may claim a draw
 TABLEBASE_SCORES = {2: TABLEBASE_WIN, -2: -TABLEBASE_WIN}      # by WDL; the rest is drawn
 
 

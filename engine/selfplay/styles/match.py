@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from engine.board import THREEFOLD
 from engine.book.opening_names import named_positions
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import EvalChoice
@@ -22,7 +23,6 @@ from engine.selfplay.styles.measures import WatchedGame
 from engine.selfplay.worker_pool import Workers, run_parallel
 
 OPENING_PLIES = (4, 6)                  # from and to
-THREEFOLD = 3
 STYLE_OPENING_CP = 80                   # largest score of an opening that is played
 
 
