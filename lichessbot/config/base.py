@@ -135,7 +135,7 @@ def shown_value(value: Any) -> str:
     return without_password(re.sub("^(-?)(inf|nan)$", r"\1.\2", repr(value)))
 
 
-def example(path: KeyPath, value: Any) -> str:
+def way_to_write(path: KeyPath, value: Any) -> str:
     """Return how to write a text where a list or keys and values stand."""
     if isinstance(value, str) and value.split() and path[-1] == "command":
         return f" such as {without_password(in_one_line(value.split()))}"

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from lichessbot.config.base import LOOPBACK, Section, example, keys_reset_to_default, merged, shown_value
+from lichessbot.config.base import LOOPBACK, Section, keys_reset_to_default, merged, shown_value, way_to_write
 from lichessbot.config.credentials import (
     TOKEN_VARIABLE,
     exposure,
@@ -311,7 +311,7 @@ class _ConfigFile(YamlFile):
         if (expected := _EXPECTED.get(details["type"])) is not None:
             text = f"expected {expected.format_map(details.get('ctx', {}))}"
             if not is_secret:
-                text += example(path, details["input"])
+                text += way_to_write(path, details["input"])
         else:
             text = details["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
         shown = "" if is_secret else f", found {self._found(path, details['input'])}{_nearest_value(details)}"

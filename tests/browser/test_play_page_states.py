@@ -10,7 +10,8 @@ import pytest
 from lichessbot.rehearsal.browser.person import FINISHED_SHOWN
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, DeclineReason
-from tests.browser.chromium import NARROW, visit
+from lichessbot.rehearsal.server.game_session import GameSession
+from tests.browser.chromium import NARROW, Visit, visit
 from tests.browser.playing import HOSTILE, OVER, PROMOTION, RUNNING, Patient, challenge, click, touch, until_moves
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
@@ -42,6 +43,16 @@ SHOW_FAILED_ANALYSIS = """async () => {
 }"""
 BACKGROUNDS = """(selectors) => selectors.map((it) =>
     getComputedStyle(document.querySelector(it)).backgroundColor)"""
+
+
+def play_seven_moves(scene: Scene, page: Visit) -> GameSession:
+    """Play a pawn move of each side on all files but the last."""
+    (session,) = scene.person.sessions
+    for file in "abcdefg":
+        for move in (f"{file}2{file}3", f"{file}7{file}6"):
+            scene.server.call(lambda move=move: session.play(session.game.turn, move))
+    until_moves(page, r"7\.\s*g3\s*g6")
+    return session
 
 
 def test_a_list_keeps_the_focus_on_what_stays(browser: "Browser", scene: Scene) -> None:
@@ -161,11 +172,7 @@ def test_the_list_of_moves_is_scrolled_only_to_another_move(browser: "Browser", 
     place = "() => document.getElementById('moves').scrollLeft"
     with visit(browser, f"{scene.server.site.url}/", NARROW) as page:
         challenge(page)
-        (session,) = scene.person.sessions
-        for file in "abcdefg":
-            for move in (f"{file}2{file}3", f"{file}7{file}6"):
-                scene.server.call(lambda move=move: session.play(session.game.turn, move))
-        until_moves(page, r"7\.\s*g3\s*g6")
+        session = play_seven_moves(scene, page)
         assert page.page.evaluate(place) > 0
         page.page.evaluate("document.getElementById('moves').scrollLeft = 0")
         scene.server.call(lambda: session.say(Color.BLACK, ChatRoom.PLAYER, "hello"))
@@ -186,11 +193,7 @@ def test_a_phone_that_is_turned_shows_the_board(browser: "Browser", scene: Scene
     upright, lying = (360, 640), (640, 360)
     with visit(browser, f"{scene.server.site.url}/", upright, is_phone=True) as page:
         challenge(page)
-        (session,) = scene.person.sessions
-        for file in "abcdefg":
-            for move in (f"{file}2{file}3", f"{file}7{file}6"):
-                scene.server.call(lambda move=move: session.play(session.game.turn, move))
-        until_moves(page, r"7\.\s*g3\s*g6")
+        play_seven_moves(scene, page)
         for size in (lying, upright, lying):
             page.resize(size)
             page.page.wait_for_function(is_whole, arg="#table")
