@@ -232,6 +232,23 @@ def test_a_touch_that_drops_a_piece_does_not_select_it(browser: "Browser", scene
         assert page.page.locator("#board square.selected").count() == 0
 
 
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_the_piece_of_the_pocket_that_was_clicked_last_is_dropped(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page, variant="crazyhouse")
+        (session,) = scene.person.sessions
+        for move in ["e2e4", "d7d5", "e4d5", "g8f6", "d5d6", "f6g8", "d6c7", "g8f6", "c7b8q", "a8b8"]:
+            scene.server.call(lambda move=move: session.play(session.game.turn, move))
+        for role in ("knight", "pawn", "knight"):
+            page.page.click(f"#pocket .{role}")
+            page.page.wait_for_selector(f"#pocket[data-held={role}]")
+        click(page, "d6")
+        until_moves(page, r"6\.\s*N@d6")
+        page.page.click("#pocket .pawn")
+        page.page.click("#pocket .pawn")
+        page.page.wait_for_selector("#pocket:not([data-held])")         # put back
+
+
 def test_an_analysis_that_fails_says_why(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
         page.page.wait_for_selector("#send:enabled")

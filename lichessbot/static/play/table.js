@@ -21,9 +21,9 @@ export function makeTable(onMove) {
     onMove(letters.length ? piece && `${origin}${target}${piece}` : moves[0]);
   }
 
-  /** Drop this piece at the next click on a square; null ends that. */
+  /** Drop this piece at the next click on a square; null ends that. Chessground changes what it is given: a copy. */
   function hold(piece) {
-    board.set({ dropmode: { active: Boolean(piece), piece } });
+    board.set({ dropmode: { active: Boolean(piece), piece: piece && { ...piece } } });
     setAttribute(byId('pocket'), 'data-held', piece?.role);
   }
 
@@ -41,7 +41,7 @@ export function makeTable(onMove) {
     showList(byId('pocket'), new Set(pocket), (letter) => `${letter} ${color}`, (letter) => {
       const piece = { role: PIECES[letter], color };
       const take = (event) => {
-        hold(piece);
+        hold(byId('pocket').dataset.held === piece.role ? null : piece);        // a second click puts it back
         board.dragNewPiece(piece, event);
       };
       return make('piece', { class: `${piece.role} ${color}`, onmousedown: take, ontouchstart: take });
