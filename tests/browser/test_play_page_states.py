@@ -12,7 +12,18 @@ from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, DeclineReason
 from lichessbot.rehearsal.server.game_session import GameSession
 from tests.browser.chromium import NARROW, Visit, visit
-from tests.browser.playing import HOSTILE, OVER, PROMOTION, RUNNING, Patient, challenge, click, touch, until_moves
+from tests.browser.playing import (
+    HOSTILE,
+    OVER,
+    PROMOTION,
+    RUNNING,
+    Patient,
+    challenge,
+    click,
+    touch,
+    until_moves,
+    until_turn,
+)
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
 if TYPE_CHECKING:
@@ -306,6 +317,28 @@ def test_a_question_ends_with_its_game(browser: "Browser", scene: Scene) -> None
             page.page.wait_for_selector(f"#{dialog}[open]", state="detached")
             played = scene.server.site.session(game["id"]).game
             assert (list(played.moves), played.is_over) == ([], False)
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_promotion_ends_with_a_click_elsewhere_and_with_another_move(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page, fen=PROMOTION)
+        (session,) = scene.person.sessions
+        click(page, "a7", "a8")
+        page.page.wait_for_selector("#promotion[open]")
+        page.page.mouse.click(3, 3)
+        page.page.wait_for_selector("#promotion[open]", state="detached")
+        page.page.wait_for_function("[...document.querySelectorAll('piece.pawn')].some((it) => it.cgKey === 'a7')")
+        click(page, "a7", "a8")
+        page.page.wait_for_selector("#promotion[open]")
+        scene.server.call(lambda: session.play(Color.WHITE, "a1a2"))            # as at another page
+        page.page.wait_for_selector("#promotion[open]", state="detached")
+        scene.server.call(lambda: session.play(Color.BLACK, "h7h6"))
+        until_turn(page)
+        click(page, "a7", "a8")
+        page.page.wait_for_selector("#promotion[open]")
+        page.page.keyboard.press("Shift+R")
+        until_moves(page, r"1\.\s*Ka2\s*Kh6\s*2\.\s*a8=R")
 
 
 def test_a_question_that_is_closed_without_an_answer_resigns_nothing(browser: "Browser", scene: Scene) -> None:

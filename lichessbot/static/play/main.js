@@ -30,8 +30,10 @@ function hear(topic, data) {
 /** Keep the latest position in view, unless the person looks at an earlier one; tell and sound what is new. */
 function followGame(before, game) {
   const isNew = before?.id !== game?.id;
-  if (isNew || game?.isOver) ['sure', 'promotion'].forEach((id) => byId(id).close());   // what they ask is past
-  if (before?.moves.length !== game?.moves.length || isNew) setText(byId('move-error'), '');
+  const isMoved = isNew || before?.moves.length !== game?.moves.length;
+  if (isNew || game?.isOver) byId('sure').close();            // what it asks is past
+  if (isMoved || game?.isOver) byId('promotion').close();
+  if (isMoved) setText(byId('move-error'), '');
   if (isNew) {
     const wantsForm = !game || (view.wantsForm && game.isOver && !watched());
     Object.assign(view, { ply: game?.moves.length ?? 0, flipped: false, wantsForm });

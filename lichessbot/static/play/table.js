@@ -87,7 +87,7 @@ export function makeTable(onMove) {
 const destinations = (legal) =>
   new Map(Object.entries(legal).map(([origin, moves]) => [origin, moves.map((move) => move.slice(2, 4))]));
 
-/** Return the letter of the piece that the person chooses, by click or key; null if none. */
+/** Return the letter of the piece that the person chooses, by click or key; null after a click elsewhere or Escape. */
 function choosePromotion(colour, letters) {
   const dialog = byId('promotion');
   dialog.replaceChildren(...letters.map((letter) => {
@@ -96,7 +96,8 @@ function choosePromotion(colour, letters) {
     return make('button', { class: 'cg-wrap', 'aria-label': label, onclick: () => dialog.close(letter) }, picture);
   }));
   dialog.returnValue = '';
-  dialog.onkeydown = (event) => { if (letters.includes(event.key)) dialog.close(event.key); };
+  dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); };
+  dialog.onkeydown = ({ key }) => { if (letters.includes(key.toLowerCase())) dialog.close(key.toLowerCase()); };
   dialog.showModal();
   return new Promise((resolve) => { dialog.onclose = () => resolve(dialog.returnValue || null); });
 }
