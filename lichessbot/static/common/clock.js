@@ -10,7 +10,7 @@ const LOW_BELOW_S = 20;
 const clocks = new Map();
 /** When each report of clocks came: they go on from there, however often it is shown. */
 const heard = new WeakMap();
-let timer = null;
+setInterval(tick, TICK_MS);
 
 /** Return a time as `1:02:03`, `2:03`, or `0:09.8` when it is short. */
 export function clockText(seconds) {
@@ -32,17 +32,12 @@ export function setClock(element, seconds, runs, report) {
   element.hidden = seconds === null;
   clocks.set(element, { seconds, runs, setAt: heard.get(report) });
   show(element);
-  timer ??= setInterval(tick, TICK_MS);
 }
 
 function tick() {
   for (const [element, { runs }] of clocks) {
     if (!element.isConnected) clocks.delete(element);
     else if (runs) show(element);
-  }
-  if (!clocks.size) {
-    clearInterval(timer);
-    timer = null;
   }
 }
 
