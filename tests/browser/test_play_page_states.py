@@ -196,6 +196,23 @@ def test_the_list_of_moves_is_scrolled_only_to_another_move(browser: "Browser", 
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_double_click_asks_once(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:       # which notes each refusal
+        page.page.wait_for_selector("#send:enabled")
+        page.page.click("#colours label:has([value=white])")
+        page.page.dblclick("#send")
+        for field, text in (("move", "e4"), ("chat", "hi")):
+            page.page.fill(f"#{field}-text", text)
+            page.page.dblclick(f"form:has(#{field}-text) button")
+            page.page.wait_for_function(f"() => !document.getElementById('{field}-text').value")
+        page.page.dblclick("#resign")
+        page.page.wait_for_selector(OVER)
+        page.page.dblclick("#rematch")
+        page.page.wait_for_selector(RUNNING)
+        assert [len(it.game.chat) for it in scene.person.sessions] == [1, 0]
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
 def test_a_phone_that_is_turned_shows_the_board(browser: "Browser", scene: Scene) -> None:
     is_whole = """(selector) => {
         const { top, bottom } = document.querySelector(selector).getBoundingClientRect();
@@ -328,7 +345,7 @@ def test_a_promotion_ends_with_a_click_elsewhere_and_with_another_move(browser: 
         page.page.wait_for_selector("#promotion[open]")
         page.page.mouse.click(3, 3)
         page.page.wait_for_selector("#promotion[open]", state="detached")
-        page.page.wait_for_function("[...document.querySelectorAll('piece.pawn')].some((it) => it.cgKey === 'a7')")
+        page.page.wait_for_function("() => [...document.querySelectorAll('piece.pawn')].some(it => it.cgKey === 'a7')")
         click(page, "a7", "a8")
         page.page.wait_for_selector("#promotion[open]")
         scene.server.call(lambda: session.play(Color.WHITE, "a1a2"))            # as at another page

@@ -1,7 +1,7 @@
 /** The challenge form. The browser remembers what was chosen last. */
 
 import { byId, make, setText, showList } from '../common/dom.js';
-import { ask } from './server.js';
+import { ask, attempt } from './server.js';
 
 const KEY = 'challenge';
 const CLOCKS = ['1+0', '2+1', '3+0', '3+2', '5+0', '5+3', '10+0', '10+5', '15+10', '30+0', 'none', 'custom'];
@@ -21,7 +21,7 @@ export function buildChallenge() {
   form.querySelectorAll('select').forEach((it) => { it.selectedIndex = Math.max(0, it.selectedIndex); });
   form.addEventListener('input', adapt);
   form.addEventListener('submit', send);
-  byId('cancel').addEventListener('click', () => attempt(ask('challenge/cancel')));
+  byId('cancel').addEventListener('click', () => attempt(ask('challenge/cancel'), 'notice'));
   adapt();
 }
 
@@ -61,10 +61,5 @@ function send(event) {
     rated: values.rated === 'rated',
     fen: values.fen,
     strength: values.strength,
-  }));
-}
-
-async function attempt(request) {
-  setText(byId('notice'), '');
-  await request.catch((error) => setText(byId('notice'), error.message));
+  }), 'notice');
 }

@@ -4,7 +4,7 @@ import { byId, setAttribute, setText } from '../common/dom.js';
 import { buildChallenge, showChallenge } from './challenge.js';
 import { showChat, showMoves, showOffer, showPlayers, showState } from './game.js';
 import { showReview } from './review.js';
-import { ask, listen, readPgn } from './server.js';
+import { ask, attempt, listen, readPgn } from './server.js';
 import * as sounds from './sounds.js';
 import { makeTable } from './table.js';
 import { showOthers } from './watch.js';
@@ -12,9 +12,9 @@ import { showOthers } from './watch.js';
 const told = { lobby: null, boards: [], game: undefined, analysis: null };
 const view = { ply: 0, flipped: false, wantsForm: false };
 
-const table = makeTable((move) => (move ? act('move', { move }) : show(true)));
+const table = makeTable((move) => (move ? act('move', { move }, () => show(true)) : show(true)));
 const watched = () => location.hash.slice(1);
-const listenAnew = listen(watched, hear, (isOpen) =>
+const listenAnew = listen(Object.keys(told), watched, hear, (isOpen) =>
   setText(byId('connection'), isOpen ? '' : 'Connection lost, trying again …'));
 
 function hear(topic, data) {
@@ -85,7 +85,7 @@ function show(isRefused = false) {
     showChat(game);
   }
   showReview(game, analysis, view.ply, goTo);
-  showOffer(game?.offer ?? lobby.offer, (path, accept) => attempt(ask(path, { accept })));
+  showOffer(game?.offer ?? lobby.offer, (path, accept) => attempt(ask(path, { accept }), 'said'));
 }
 
 const showBoards = () => showOthers(told.boards, watched(), (id) => (location.hash = id));
@@ -105,20 +105,11 @@ const steps = { first: -Infinity, back: -1, forward: 1, last: Infinity };
 const keys = { ArrowLeft: 'back', ArrowRight: 'forward', ArrowUp: 'first', ArrowDown: 'last' };
 const isTyping = () => document.activeElement.matches('input, select') || byId('promotion').open;
 const step = (name) => name in steps && goTo(view.ply + steps[name]);
-const act = (command, form) => attempt(ask(`game/${told.game.id}/${command}`, form), 'said', command === 'move');
-
-/** Wait for a request; a refusal is told in an element, and a refused move put back on the board. */
-async function attempt(request, place = 'said', isMove = false) {
-  setText(byId(place), '');
-  await request.catch((error) => {
-    setText(byId(place), error.message);
-    if (isMove) show(true);
-  });
-}
+const act = (command, form, refused) => attempt(ask(`game/${told.game.id}/${command}`, form), 'said', refused);
 
 /** Copy a text, or what a request for it brings. */
 async function copy(text, what) {
-  await attempt(Promise.resolve(text).then((it) => navigator.clipboard.writeText(it)));
+  await attempt(Promise.resolve(text).then((it) => navigator.clipboard.writeText(it)), 'said');
   setText(byId('said'), byId('said').textContent || `${what} copied.`);
 }
 
@@ -132,6 +123,12 @@ document.addEventListener('keydown', (event) => {
 });
 // A browser that is turned keeps in view what was at the middle of its edge, which may be far from the board.
 matchMedia('(orientation: portrait)').addEventListener('change', () => isTyping() || goTo(view.ply));
+// The second click of a double click would ask for the same again, or press what has come into its place.
+document.addEventListener('click', (event) => {
+  if (event.detail < 2 || !event.target.closest('form button, #actions, #end, #offer')) return;
+  event.preventDefault();
+  event.stopPropagation();
+}, true);
 byId('steps').addEventListener('click', (event) => step(event.target.dataset.step));
 
 const clicks = {
