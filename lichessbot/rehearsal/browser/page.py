@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -81,7 +81,7 @@ class Page:
                 Route("/play/game/{game_id}/pgn", self._guarded(self._pgn)),
                 Route("/play/game/{game_id}/{command}", self._guarded(self._command), methods=["POST"]),
             ],
-            exception_handlers={HTTPException: _answer_unknown},
+            exception_handlers={HTTPException: _answer_unknown, ClientDisconnect: _nobody_listens},
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -206,8 +206,14 @@ def _whole(text: str) -> str:
 
 async def _answer_unknown(_request: Request, error: Exception) -> Response:
     """Answer an unknown path or a wrong method."""
-    status = error.status_code if isinstance(error, HTTPException) else NotFound.status
-    return JSONResponse({"error": "Not found."}, status, headers=_HEADERS)
+    assert isinstance(error, HTTPException)
+    headers = {**_HEADERS, **(error.headers or {})}
+    return JSONResponse({"error": f"{error.detail.capitalize()}."}, error.status_code, headers)
+
+
+async def _nobody_listens(_request: Request, _error: Exception) -> Response:
+    """Return what is never sent: the browser left before its request was complete."""
+    return Response(status_code=400)
 
 
 def _sentence(text: str) -> str:

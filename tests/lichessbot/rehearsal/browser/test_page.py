@@ -1,6 +1,7 @@
 """The page over HTTP, without the daemon: an account of the house plays in its place."""
 
 import http.client
+import socket
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -117,6 +118,24 @@ def test_a_bad_body_is_one_clear_line(scene: Scene, body: str, problem: str) -> 
     status, text = raw(scene.server.site.url, "POST", "/play/challenge", headers, body)
     assert status == 400
     assert problem in text
+
+
+def test_a_browser_that_leaves_in_the_middle_of_a_request_is_no_failure_of_the_server(scene: Scene) -> None:
+    address = urlsplit(scene.server.site.url)
+    head = "POST /play/challenge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with socket.create_connection((address.hostname, address.port), timeout=60) as client:
+        client.sendall(f"{head}Content-Length: 9\r\n\r\n{{".encode())
+        client.shutdown(socket.SHUT_WR)
+        assert client.recv(1000) == b""         # the server has seen it,
+    for _ in range(3):
+        scene.server.call(lambda: None)         # and has gone on
+    assert scene.server.failures == []
+
+
+def test_a_wrong_method_is_told_those_that_are_right(scene: Scene) -> None:
+    answer = scene.open().get("/play/challenge")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    assert answer.json() == {"error": "Method not allowed."}
 
 
 def test_what_is_impossible_is_refused_with_the_reason(scene: Scene) -> None:
