@@ -129,6 +129,12 @@ def test_the_history_says_that_the_daemon_does_not_answer(browser: "Browser", ar
         page.complaints.clear()
 
 
+def test_the_history_is_shown_at_an_address_with_a_password(browser: "Browser", arena: Arena, address: str) -> None:
+    with visit(browser, f"http://operator:password@{address}/#/history") as page:
+        page.until_text("#total", "0 games")
+        page.until_text("#found", "No game in the records is like this.")
+
+
 @pytest.mark.parametrize(("view", "failed", "shown"), [
     ("history", "The games cannot be shown: the daemon does not answer", "No game in the records is like this."),
     ("game/lost0001", "This game cannot be shown: the daemon does not answer", "the records have no game lost0001"),

@@ -16,7 +16,8 @@ export const showHistory = () => Promise.all([showStatistics(), showGames()]);
 
 /** Return the daemon's answer at an address; throws an error for the operator. `hasFailed` stays until it is reset. */
 export async function ask(address) {
-  const answer = await fetch(address).catch(() => ({ text: () => 'the daemon does not answer' }));
+  const url = new URL(address, location.origin + location.pathname);    // without the password of the page's address
+  const answer = await fetch(url).catch(() => ({ text: () => 'the daemon does not answer' }));
   ask.hasFailed ||= !answer.ok;
   if (!answer.ok) throw new Error((await answer.text()).slice(0, 300) || `answer ${answer.status}`);
   return answer;

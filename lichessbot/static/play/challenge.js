@@ -50,8 +50,7 @@ function send(event) {
   event.preventDefault();
   const values = Object.fromEntries(new FormData(form));
   localStorage.setItem(KEY, new URLSearchParams({ ...remembered, ...values }));
-  const isCustom = values.clock === 'custom';
-  const [minutes, increment] = isCustom ? [values.minutes, values.increment] : values.clock.split('+');
+  const [minutes, increment] = values.clock === 'custom' ? [values.minutes, values.increment] : values.clock.split('+');
   attempt(ask('challenge', {
     unlimited: values.clock === 'none',
     limit: Number(minutes) * 60,
