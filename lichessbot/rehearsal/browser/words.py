@@ -31,7 +31,7 @@ def spoken(san: str, decision: str = "checkmate") -> str:
     piece = _PIECES.get(body[0])
     origin, target = body[1 if piece else 0 : -2].removesuffix("x"), body[-2:]
     words = [piece or "", origin, "takes" if "x" in body else "", target]
-    promotion = f" and becomes a {_PIECES[promoted]}" if promoted else ""
+    promotion = f", promoting to a {_PIECES[promoted]}" if promoted else ""
     return " ".join(filter(None, words)) + promotion + mark
 
 
