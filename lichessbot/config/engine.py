@@ -302,8 +302,8 @@ class EngineKeys(Section):
 class EngineConfig(EngineKeys):
     """The section `engine`, including the keys that profiles cannot override.
 
-    The move overhead is `move_overhead_ms` until enough round trips are measured, then their percentile between the
-    two bounds.
+    The move overhead is `move_overhead_ms` until enough round trips are measured, or their median if that is more, then
+    their percentile between the two bounds.
     """
 
     move_overhead_percentile: Annotated[Number, Field(ge=50, le=100)] = 99

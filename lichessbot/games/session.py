@@ -321,7 +321,7 @@ class GameSession:
     def _send_move(self, command: SendMove) -> None:
         chosen, now = self._game.chosen, time.monotonic()
         assert chosen is not None, "a move is chosen before it is sent"
-        self._times.pause_s = self._game.pause_s
+        self._times.pause_s, self._times.sent_at = self._game.pause_s, now
         self._times_of_sent = self._times  # the opponent's answer may come before that of the request
         self._recorder.note_sent(chosen, self._times.until(now)["reaction_ms"], now)
         # A plain move may be repeated: it does not wait for a disk that hangs.
@@ -374,7 +374,10 @@ class GameSession:
     def _measure(self, report: Report) -> None:
         """Measure the round trip of a move, and the time that we took for it beside the search."""
         match report:
-            case StreamEvent(event=GameFull() | GameState(), received_at=received_at):
+            case StreamEvent(event=GameFull() | GameState() as event, received_at=received_at):
+                clock, sent_at = self._game.clock, self._times_of_sent.sent_at
+                if clock and isinstance(event, GameState) and (lag_s := clock.lag_s(event, sent_at)) is not None:
+                    self._context.overhead.note_lag(lag_s * 1000)
                 self._times = MoveTimes(received_at)
             case BestMove(asked_at=asked_at, took_s=took_s):
                 self._times.searched(asked_at, took_s)

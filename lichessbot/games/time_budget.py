@@ -166,6 +166,17 @@ class GameClock:
         """Our increment."""
         return self._increment_ms(self.colour) / 1000
 
+    def lag_s(self, after: GameState, sent_at: float) -> float | None:
+        """Return what our clock lost by a move beyond the time from this state to `sent_at`, when we sent the move.
+
+        That is the way of this state to us and of the move back. None if `after`, a later state, does not tell.
+        """
+        is_shown = after.moves.startswith(f"{self.state.moves} ") and {"wtime", "btime"} <= after.model_fields_set
+        if not (self.timed and self.our_clock_runs and is_shown and sent_at >= self.read_at):
+            return None
+        lost_ms = self.state.time_ms(self.colour) + self._increment_ms(self.colour) - after.time_ms(self.colour)
+        return lost_ms / 1000 - (sent_at - self.read_at)
+
     def opponent_flag_s(self, now: float) -> float:
         """Return the time of an opponent who has less than we and no increment; infinite otherwise. On our turn."""
         theirs_ms = self.state.time_ms(self.colour.other)
@@ -342,14 +353,24 @@ class MoveOverhead:
     def note(self, round_trip_ms: float) -> None:
         self._round_trips_ms.append(round_trip_ms)
 
+    def note_lag(self, lag_ms: float) -> None:
+        """Note what our clock lost beside our own time: more than the latest round trip if the stream is late."""
+        if self._round_trips_ms:
+            self._round_trips_ms[-1] = max(self._round_trips_ms[-1], lag_ms)
+
     def now_ms(self, config: EngineConfig) -> int:
-        """Return the configured value until enough round trips are known, then their percentile within its bounds."""
-        if len(self._round_trips_ms) < _MIN_ROUND_TRIPS:
-            return config.move_overhead_ms
+        """Return the configured percentile of the round trips within its bounds.
+
+        Until enough of them are known, return the configured value, or their median if that is larger.
+        """
+        known = len(self._round_trips_ms) >= _MIN_ROUND_TRIPS
+        least_ms = config.min_move_overhead_ms if known else config.move_overhead_ms
+        if not self._round_trips_ms:
+            return least_ms
         ordered = sorted(self._round_trips_ms)
-        rank = math.ceil(len(ordered) * config.move_overhead_percentile / 100)
-        measured_ms = math.ceil(ordered[rank - 1])
-        return min(max(measured_ms, config.min_move_overhead_ms), config.max_move_overhead_ms)
+        rank = math.ceil(len(ordered) * (config.move_overhead_percentile if known else 50) / 100)
+        most_ms = max(least_ms, config.max_move_overhead_ms)
+        return min(max(math.ceil(ordered[rank - 1]), least_ms), most_ms)
 
 
 @dataclass
@@ -359,6 +380,7 @@ class MoveTimes:
     line_read_at: float = 0.0
     decided_at: float | None = None
     told_at: float | None = None
+    sent_at: float = 0.0
     search_s: float = 0.0
     pause_s: float = 0.0
 

@@ -22,6 +22,7 @@ from lichessbot.games.move_search import ChosenMove, Stage
 from lichessbot.games.pace import Pace
 from lichessbot.games.recording.archive import GameArchive
 from lichessbot.games.session import GameSession
+from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadChat, Say, SendMove
 from lichessbot.lichess.enums import ChatRoom, Speed
@@ -65,7 +66,7 @@ def session() -> GameSession:
             record=lambda *statements: None,
             note_round_trip=lambda ms: None,
         ),
-        overhead=SimpleNamespace(now_ms=lambda config: 100, note=lambda ms: None),
+        overhead=MoveOverhead([]),
         opening_variety=SimpleNamespace(choose_move=lambda answer: answer),
         rate_limiter=RateLimiter(timeouts),
         hosts=Hosts(Access("http://127.0.0.1:1", SecretStr(""), timeouts), RateLimiter(timeouts)),
@@ -422,6 +423,16 @@ def test_the_round_trip_of_a_game_is_that_of_its_latest_move(session: GameSessio
         session.handle(CommandDone(SendMove(GAME, 1, "e2e4"), sent_at=10.0, answered_at=answered_at))
     assert session.describe(time.monotonic()).round_trip_s == 0.25
     assert session._chat._facts.round_trip_s() == 0.25, "whatever other games measure"
+
+
+def test_the_overhead_covers_what_the_clock_loses_while_the_stream_is_late(session: GameSession) -> None:
+    opened(session, black=False, moves="e2e4 e7e5")
+    answer(session, "g1f3", SearchInfo())
+    session.handle(CommandDone(SendMove(GAME, 3, "g1f3"), sent_at=10.0, answered_at=10.25))
+    late = state("e2e4 e7e5 g1f3") | {"wtime": 10_000}
+    session.handle(StreamEvent(GAME, GameState.model_validate(late), time.monotonic()))
+    engine = session._game.engine
+    assert session._context.overhead.now_ms(engine) == engine.max_move_overhead_ms
 
 
 def test_the_engine_that_the_stream_asks_for_starts_while_the_opponent_thinks(
