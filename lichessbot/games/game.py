@@ -59,6 +59,8 @@ class Game:
         self._known_moves: tuple[str, ...] = ()
         self.clock: GameClock | None = None
         """The clocks of the latest state; None before the first one."""
+        self.round_trip_s = 0.0
+        """The move overhead that the next state's clocks are read with."""
         self.idle_since: float | None = None
         """Since when we wait for the opponent; None if we do not."""
         self._pace = Pace(config, game_id)
@@ -236,7 +238,8 @@ class Game:
         self._start = full.variant.key, full.initial_fen
         if fresh or not {"wtime", "btime"} <= state.model_fields_set:  # a clock could not be read
             state = with_known_clocks(full, state, self.clock, received_at)
-        self.clock = clock = GameClock.read(full, state, self.colour, board.turn, received_at, self._timeouts)
+        clock = GameClock.read(full, state, self.colour, board.turn, received_at, self._timeouts)
+        self.clock = clock = replace(clock, round_trip_s=self.round_trip_s)
         if self._delivery is not None and not self._delivery.is_for(self._moves):
             self._delivery = None
         self._absence.note_turn(len(self._moves), our_turn=board.turn == self.colour)

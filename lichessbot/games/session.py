@@ -378,6 +378,7 @@ class GameSession:
                 clock, sent_at = self._game.clock, self._times_of_sent.sent_at
                 if clock and isinstance(event, GameState) and (lag_s := clock.lag_s(event, sent_at)) is not None:
                     self._context.overhead.note_lag(lag_s * 1000)
+                self._game.round_trip_s = self._context.overhead.now_ms(self._game.engine) / 1000
                 self._times = MoveTimes(received_at)
             case BestMove(asked_at=asked_at, took_s=took_s):
                 self._times.searched(asked_at, took_s)

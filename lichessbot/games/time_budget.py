@@ -58,6 +58,8 @@ MOST_FOR_A_PAUSE: Final = 1 / 4
 _SHARE_FOR_AN_ANSWER: Final = 1 / 4
 # ... but a slow answer is no reason to send a move twice.
 _LEAST_ANSWER_S: Final = 1.0
+# Over a slow connection, a shorter wait than for so many round trips would give up each answer.
+_ROUND_TRIPS_AWAITED: Final = 2
 # A clock that nobody tells is taken for this share of the initial time.
 _SHARE_OF_AN_UNKNOWN_CLOCK: Final = 1 / 20
 _LEAST_UNKNOWN_CLOCK_MS: Final = 1000
@@ -81,6 +83,8 @@ class GameClock:
     """Whether there are days per move instead of a clock."""
     in_arena: bool = False
     speed: str = ""
+    round_trip_s: float = 0.0
+    """The move overhead: waits for Lichess last for at least two of it."""
 
     @classmethod
     def read(
@@ -250,7 +254,8 @@ class GameClock:
         usual_s = self.timeouts.game_answer.total_seconds()
         if not self.timed:
             return usual_s
-        return min(usual_s, max(_LEAST_ANSWER_S, self.remaining_s(now) * _SHARE_FOR_AN_ANSWER))
+        least_s = max(_LEAST_ANSWER_S, self.round_trip_s * _ROUND_TRIPS_AWAITED)
+        return min(usual_s, max(least_s, self.remaining_s(now) * _SHARE_FOR_AN_ANSWER))
 
     def retry_pause_s(self, planned_s: float, now: float) -> float:
         """Return how long to wait before the next try: `planned_s` if the clock affords it."""
@@ -271,7 +276,8 @@ class GameClock:
     def opening_s(self, planned_s: float, now: float) -> float:
         """Return how long to wait for the stream or its next line, while our clock may run unseen."""
         share_s = replace(self, our_clock_runs=True).remaining_s(now) * _SHARE_FOR_A_RETRY
-        return min(planned_s, max(self.timeouts.stream_floor.total_seconds(), share_s))
+        least_s = max(self.timeouts.stream_floor.total_seconds(), self.round_trip_s * _ROUND_TRIPS_AWAITED)
+        return min(planned_s, max(least_s, share_s))
 
     def refused_move_pause_s(self, asked_s: float, now: float) -> float:
         """Return how long to wait before a move is sent again after a 429 that asks for a pause of `asked_s`.

@@ -109,3 +109,13 @@ def test_the_lag_of_a_move_is_what_the_clock_lost_beside_our_own_time() -> None:
 )
 def test_the_lag_of_a_move_is_unknown(before: GameClock, after: GameState, sent_at: float) -> None:
     assert before.lag_s(after, sent_at) is None
+
+
+def test_waits_for_lichess_last_for_two_round_trips() -> None:
+    """Over a slow connection each echo of a move came too late, and the stream was opened again for the next one."""
+    hurried = replace(BEFORE, state=state("e2e4 e7e5", 2000))
+    assert (hurried.opening_s(5.0, 1000.0), hurried.move_answer_s(1000.0)) == (1.0, 1.0)
+    slow = replace(hurried, round_trip_s=0.8)
+    assert (slow.opening_s(5.0, 1000.0), slow.move_answer_s(1000.0)) == (1.6, 1.6)
+    slower = replace(hurried, round_trip_s=4.0)
+    assert (slower.opening_s(5.0, 1000.0), slower.move_answer_s(1000.0)) == (5.0, 3.0)

@@ -431,8 +431,9 @@ def test_the_overhead_covers_what_the_clock_loses_while_the_stream_is_late(sessi
     session.handle(CommandDone(SendMove(GAME, 3, "g1f3"), sent_at=10.0, answered_at=10.25))
     late = state("e2e4 e7e5 g1f3") | {"wtime": 10_000}
     session.handle(StreamEvent(GAME, GameState.model_validate(late), time.monotonic()))
-    engine = session._game.engine
-    assert session._context.overhead.now_ms(engine) == engine.max_move_overhead_ms
+    clock = session._game.clock
+    assert clock is not None
+    assert clock.round_trip_s == session._game.engine.max_move_overhead_ms / 1000
 
 
 def test_the_engine_that_the_stream_asks_for_starts_while_the_opponent_thinks(
