@@ -211,7 +211,7 @@ class MovePicker:
         """Return the best remaining capture that wins its exchange; keep the losing ones for later.
 
         When all moves are searched, a capture with a good history may lose a little, and one with a bad history must
-        win a little.
+        win a little. A piece may be given for the last pawn: that may save a draw.
         """
         while self.index[ply] < self.tactical_end[ply]:
             move: cython.int = take_best(self.moves, self.index[ply], self.tactical_end[ply])
@@ -221,7 +221,7 @@ class MovePicker:
             least: cython.int = self.threshold[ply]
             if not self.tactical_only[ply]:
                 least -= self.history.capture_score(self.position, move) // GOOD_CAPTURE_HISTORY
-            if self.rules.exchange_wins(move, least):
+            if self.rules.exchange_wins(move, least) or self.rules.takes_last_pawn(move):
                 return move
             self.moves[self.bad_end[ply]] = move
             self.bad_end[ply] += 1

@@ -1,6 +1,9 @@
 from engine.core.position cimport Position
 from engine.variants.variant_position cimport VariantPosition
 
+cdef enum:
+    LAST_PAWN_PIECES = 5
+
 cdef class Rules:
     cdef Position position
     cdef VariantPosition variant    # the position again, None in standard chess
@@ -17,5 +20,6 @@ cdef class Rules:
     cdef bint can_move_back(self) noexcept nogil
     cdef int gain(self, int move) noexcept nogil
     cdef bint exchange_wins(self, int move, int threshold) noexcept nogil
+    cdef bint takes_last_pawn(self, int move) noexcept nogil
     cdef int end_score(self, int ply) noexcept nogil
     cdef int score_without_moves(self, int ply) noexcept nogil

@@ -5,16 +5,20 @@ Standard chess is answered by direct calls. A variant answers by what it overrid
 """
 
 import cython
+from cython.cimports.engine.core.bitboard import bit, popcount, u64
 from cython.cimports.engine.core.checks import gives_check, keep_checks
 from cython.cimports.engine.core.draws import is_insufficient_material
 from cython.cimports.engine.core.move import to_square
 from cython.cimports.engine.core.movegen import generate, is_legal
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
-from cython.cimports.engine.core.pieces import KIND_OF
+from cython.cimports.engine.core.pieces import KIND_OF, KINDS, PAWN, QUEEN, ROOK
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, NO_SCORE, mated_in
 from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.variants.variant_position import DRAWN, UNDECIDED, VariantPosition
+
+if not cython.compiled:
+    LAST_PAWN_PIECES = 5           # as many can still be a win that the loss of the last pawn makes a dead draw
 
 
 @cython.final
@@ -96,6 +100,18 @@ class Rules:
         if self.variant is None:
             return exchange_wins(self.position, move, threshold)
         return self.variant.exchange_wins(move, threshold)
+
+    def takes_last_pawn(self, move: cython.int) -> cython.bint:
+        """Return whether a capture takes the enemy's last pawn in an endgame of minor pieces: perhaps a dead draw."""
+        if self.variant is not None or popcount(self.position.occupied) > LAST_PAWN_PIECES:
+            return False
+        us: cython.int = self.position.side_to_move * KINDS
+        them: cython.int = KINDS - us
+        heavy: u64 = (
+            self.position.pieces[us + ROOK] | self.position.pieces[us + QUEEN]
+            | self.position.pieces[them + ROOK] | self.position.pieces[them + QUEEN]
+        )
+        return heavy == 0 and self.position.pieces[them + PAWN] == bit(to_square(move))
 
     # --- The end of the game -----------------------------------------------------------------------------------------
 

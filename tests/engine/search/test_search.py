@@ -94,6 +94,19 @@ def test_a_perpetual_is_taken_when_losing() -> None:
     assert report_of("6k1/6p1/8/7Q/8/1r6/q7/6K1 w - - 0 1", depth=10).score_cp == 0
 
 
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize(
+    "fen",
+    ["8/3B4/8/8/1P3k2/8/8/1K3b2 w - - 0 1", "8/8/2b3k1/8/8/4KP2/3N4/8 w - - 0 1", "8/8/2n5/4P3/8/4K3/8/5N1k w - - 0 1"],
+    ids=["bishops", "knight against bishop", "knights"],
+)
+def test_a_shallow_search_does_not_let_a_piece_be_given_for_the_last_pawn(fen: str, depth: int) -> None:
+    """The exchange loses a piece for a pawn, and what is left cannot win."""
+    board = chess.Board(fen)
+    board.push_uci(think(fen, depth=depth).best_move or "")
+    assert not [move for move in board.legal_moves if board.piece_type_at(move.to_square) == chess.PAWN]
+
+
 def test_the_third_repetition_of_the_game_counts_as_a_draw() -> None:
     moves = ("h1g1", "g8h8", "g1h1", "h8g8", "h1g1", "g8h8", "g1h1")
     report = report_of("6k1/8/8/8/8/8/8/K6Q w - - 0 1", moves=moves, depth=6)
