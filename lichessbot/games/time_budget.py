@@ -378,6 +378,14 @@ class MoveOverhead:
         most_ms = max(least_ms, config.max_move_overhead_ms)
         return min(max(math.ceil(ordered[rank - 1]), least_ms), most_ms)
 
+    def usual_ms(self, config: EngineConfig) -> int:
+        """Return the mean cost of a move, at most `now_ms`: a slow answer is rare, and its time is reserved once."""
+        most_ms, known = self.now_ms(config), len(self._round_trips_ms)
+        if known < _MIN_ROUND_TRIPS:
+            return most_ms
+        mean_ms = sum(min(ms, most_ms) for ms in self._round_trips_ms) / known
+        return max(math.ceil(mean_ms), min(config.min_move_overhead_ms, most_ms))
+
 
 @dataclass
 class MoveTimes:

@@ -8,7 +8,6 @@ import signal
 import threading
 import time
 from contextlib import suppress
-from dataclasses import replace
 from typing import IO
 
 from lichessbot.backoff import doubled
@@ -310,10 +309,7 @@ class UciEngine:
         """Return a search with the move overhead off our clock, for an engine without a Move Overhead option."""
         if self._options.get(OVERHEAD) is not None:
             return search
-        ours = "white_time_ms" if search.white_to_move else "black_time_ms"
-        time_ms = getattr(search.limits, ours)
-        reduced = {} if time_ms is None else {ours: max(1, time_ms - self._overhead_ms)}
-        return replace(search, limits=search.limits._replace(**reduced))
+        return search.with_less_time(self._overhead_ms)
 
     def _introduce(self) -> None:
         """Set the options after the engine has listed them.

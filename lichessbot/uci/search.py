@@ -45,6 +45,14 @@ class Search:
         """Return a ponder search as an ordinary one."""
         return replace(self, limits=self.limits._replace(ponder=False))
 
+    def with_less_time(self, less_ms: int) -> Self:
+        """Return the search with so much less on our clock, of which at least 1 ms stays."""
+        ours = "white_time_ms" if self.white_to_move else "black_time_ms"
+        time_ms = getattr(self.limits, ours)
+        if time_ms is None or less_ms == 0:
+            return self
+        return replace(self, limits=self.limits._replace(**{ours: max(1, time_ms - less_ms)}))
+
     @property
     def white_to_move(self) -> bool:
         begins = self.initial_fen.split()[1] == "w"

@@ -59,6 +59,19 @@ def test_the_overhead_is_a_percentile_of_the_round_trips() -> None:
     assert slow_sometimes.now_ms(CONFIG.model_copy(update={"move_overhead_percentile": 99})) == 900
 
 
+def test_a_rare_slow_answer_does_not_count_at_every_move() -> None:
+    """After one answer of 1.7 s, games of 30 s + 1 s ended with 50 s on our clock."""
+    config = CONFIG.model_copy(update={"move_overhead_percentile": 99, "max_move_overhead_ms": 2000})
+    slow_once = MoveOverhead([50.0] * 49 + [1700.0])
+    assert (slow_once.now_ms(config), slow_once.usual_ms(config)) == (1700, 83)
+    assert MoveOverhead([50.0] * 49 + [10_000.0]).usual_ms(config) == 89
+
+
+@pytest.mark.parametrize("round_trips", [[], [900.0] * 19, [700.0] * 200, [0.4] * 200])
+def test_steady_round_trips_cost_what_is_reserved(round_trips: list[float]) -> None:
+    assert MoveOverhead(round_trips).usual_ms(CONFIG) == MoveOverhead(round_trips).now_ms(CONFIG)
+
+
 def test_old_round_trips_are_forgotten() -> None:
     overhead = MoveOverhead([900.0] * 500)
     for _ in range(200):
@@ -75,7 +88,8 @@ def test_the_bounds_hold_whatever_is_measured(ms: float, expected: int) -> None:
 @given(st.lists(st.floats(0, 1e6), max_size=300), st.integers(50, 100))
 def test_the_overhead_is_always_within_its_bounds(round_trips: list[float], percentile: int) -> None:
     config = CONFIG.model_copy(update={"move_overhead_percentile": percentile})
-    assert 20 <= MoveOverhead(round_trips).now_ms(config) <= 1000
+    overhead = MoveOverhead(round_trips)
+    assert 20 <= overhead.usual_ms(config) <= overhead.now_ms(config) <= 1000
 
 
 # What a state says of the way of our move

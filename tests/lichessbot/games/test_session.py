@@ -11,11 +11,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from engine.facade import Board
 from lichessbot.config import Config, EngineConfig
-from lichessbot.control.counters import Counters
 from lichessbot.errors import Refused
 from lichessbot.games.actions import RecordAction, ReopenStream
 from lichessbot.games.move_search import ChosenMove, Stage
@@ -23,58 +21,19 @@ from lichessbot.games.pace import Pace
 from lichessbot.games.recording.archive import GameArchive
 from lichessbot.games.session import GameSession
 from lichessbot.games.time_budget import MoveOverhead
-from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadChat, Say, SendMove
 from lichessbot.lichess.enums import ChatRoom, Speed
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import StreamEvent, StreamLost
-from lichessbot.move_sources import Hosts
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.game_records import LevelResults, Scores
 from lichessbot.storage.store import LimitedAction
-from lichessbot.timeouts import Timeouts
-from lichessbot.uci.restarting_engine import IdleEngines
-from lichessbot.uci.search import BestMove, EngineDied, SearchInfo
-from tests.lichessbot.machines import UNKNOWN_MACHINE
-
-GAME = "abcd1234"
+from lichessbot.uci.search import BestMove, EngineDied, Search, SearchInfo
+from tests.lichessbot.games.bench import GAME
 
 
 def state(moves: str = "") -> dict[str, Any]:
     return {"moves": moves, "wtime": 60_000, "btime": 60_000, "winc": 0, "binc": 0, "status": "started"}
-
-
-@pytest.fixture
-def session() -> GameSession:
-    """A game whose engine is no program: every search is reported as failed, and what is sent goes nowhere."""
-    engine = EngineConfig(own_book=False, variety=False, command=["no-such-engine"])
-    timeouts = Timeouts()
-    context: Any = SimpleNamespace(
-        our_id="testbot",
-        config=Config(engine=engine),
-        machine=UNKNOWN_MACHINE,
-        timeouts=timeouts,
-        inbox=SimpleQueue(),
-        outbox=SimpleNamespace(send=lambda command, recorded: None, renew=lambda game_id: None),
-        store=SimpleNamespace(
-            times_done=lambda game_id, deed: 0,
-            scores=Scores(),
-            level_results=LevelResults(),
-            chosen_level=lambda game_id: None,
-            record=lambda *statements: None,
-            note_round_trip=lambda ms: None,
-        ),
-        overhead=MoveOverhead([]),
-        opening_variety=SimpleNamespace(choose_move=lambda answer: answer),
-        rate_limiter=RateLimiter(timeouts),
-        hosts=Hosts(Access("http://127.0.0.1:1", SecretStr(""), timeouts), RateLimiter(timeouts)),
-        waiting=list,
-        counters=Counters(),
-    )
-    info = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}})
-    return GameSession(info, context, IdleEngines(timedelta()))
 
 
 @pytest.mark.parametrize(
@@ -434,6 +393,17 @@ def test_the_overhead_covers_what_the_clock_loses_while_the_stream_is_late(sessi
     clock = session._game.clock
     assert clock is not None
     assert clock.round_trip_s == session._game.engine.max_move_overhead_ms / 1000
+
+
+def test_the_time_of_a_rare_slow_answer_is_reserved_once(session: GameSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    context: Any = session._context
+    context.overhead = MoveOverhead([50.0] * 49 + [1050.0])
+    asked: list[tuple[EngineConfig, Search, int]] = []
+    monkeypatch.setattr(session._engine, "search", lambda *question: asked.append(question))
+    opened(session, black=False, moves="e2e4 e7e5")
+    ((_, search, overhead_ms),) = asked
+    assert overhead_ms == 70
+    assert 1 <= (search.limits.white_time_ms or 0) <= 60_000 - 980
 
 
 def test_the_engine_that_the_stream_asks_for_starts_while_the_opponent_thinks(
