@@ -303,8 +303,8 @@ class EngineConfig(EngineKeys):
     """The section `engine`, including the keys that profiles cannot override.
 
     The move overhead is `move_overhead_ms` until enough round trips are measured, or their median if that is more, then
-    their percentile between the two bounds. Of that, the engine reckons with their mean at every move to come; the rest
-    is taken off its clock once.
+    their percentile between the two bounds. The engine then reckons with their mean at every move to come, and with a
+    clock that is shorter by what a few slow answers would cost.
     """
 
     move_overhead_percentile: Annotated[Number, Field(ge=50, le=100)] = 99

@@ -277,8 +277,8 @@ class GameSession:
                     engine = self._game.engine
                     if engine.variety:
                         search = context.opening_variety.prepare(self.game_id, search)
-                    most_ms, usual_ms = context.overhead.now_ms(engine), context.overhead.usual_ms(engine)
-                    self._engine.search(engine, search.with_less_time(most_ms - usual_ms), usual_ms)
+                    search = search.with_less_time(context.overhead.reserve_ms(engine))
+                    self._engine.search(engine, search, context.overhead.usual_ms(engine))
                 case PonderHit(search_id):
                     self._times.decided_at = time.monotonic()
                     self._log.debug("engine.ponder_hit")

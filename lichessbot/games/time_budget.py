@@ -347,6 +347,8 @@ def longest_unread_s(info: GameInfo | None, timeouts: Timeouts) -> float:
 # The latest round trips count; a high percentile needs at least 20.
 ROUND_TRIPS_USED: Final = 200
 _MIN_ROUND_TRIPS: Final = 20
+# A network that is slow once is often slow for some moves.
+_SLOW_ANSWERS_RESERVED: Final = 3
 
 
 class MoveOverhead:
@@ -379,12 +381,16 @@ class MoveOverhead:
         return min(max(math.ceil(ordered[rank - 1]), least_ms), most_ms)
 
     def usual_ms(self, config: EngineConfig) -> int:
-        """Return the mean cost of a move, at most `now_ms`: a slow answer is rare, and its time is reserved once."""
+        """Return the mean cost of a move, at most `now_ms`, which is that of a slow answer and as rare."""
         most_ms, known = self.now_ms(config), len(self._round_trips_ms)
         if known < _MIN_ROUND_TRIPS:
             return most_ms
         mean_ms = sum(min(ms, most_ms) for ms in self._round_trips_ms) / known
         return max(math.ceil(mean_ms), min(config.min_move_overhead_ms, most_ms))
+
+    def reserve_ms(self, config: EngineConfig) -> int:
+        """Return what the next slow answers may cost beyond `usual_ms`."""
+        return _SLOW_ANSWERS_RESERVED * (self.now_ms(config) - self.usual_ms(config))
 
 
 @dataclass

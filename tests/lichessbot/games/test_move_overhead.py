@@ -64,12 +64,14 @@ def test_a_rare_slow_answer_does_not_count_at_every_move() -> None:
     config = CONFIG.model_copy(update={"move_overhead_percentile": 99, "max_move_overhead_ms": 2000})
     slow_once = MoveOverhead([50.0] * 49 + [1700.0])
     assert (slow_once.now_ms(config), slow_once.usual_ms(config)) == (1700, 83)
+    assert slow_once.reserve_ms(config) == 3 * 1617, "the network may be slow for some moves"
     assert MoveOverhead([50.0] * 49 + [10_000.0]).usual_ms(config) == 89
 
 
 @pytest.mark.parametrize("round_trips", [[], [900.0] * 19, [700.0] * 200, [0.4] * 200])
 def test_steady_round_trips_cost_what_is_reserved(round_trips: list[float]) -> None:
     assert MoveOverhead(round_trips).usual_ms(CONFIG) == MoveOverhead(round_trips).now_ms(CONFIG)
+    assert MoveOverhead(round_trips).reserve_ms(CONFIG) == 0
 
 
 def test_old_round_trips_are_forgotten() -> None:
