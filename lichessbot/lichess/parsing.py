@@ -144,9 +144,12 @@ def _parse_event(line: bytes, models: dict[str, type[Any]]) -> StreamLine:
 
 
 def _read_json(text: bytes) -> Any:
-    """Parse JSON; only the first digits of a very long number are read. Raises UnreadableLine."""
+    """Parse JSON, perhaps after a byte order mark; only the first digits of a long number are read.
+
+    Raises UnreadableLine.
+    """
     try:
-        return json.loads(text.decode("utf-8", "replace"), parse_int=lambda digits: int(digits[:_MOST_DIGITS]))
+        return json.loads(text.decode("utf-8-sig", "replace"), parse_int=lambda digits: int(digits[:_MOST_DIGITS]))
     except (ValueError, RecursionError) as error:
         raise UnreadableLine(f"not JSON: {_beginning(text)!r}") from error
 

@@ -158,7 +158,7 @@ def test_a_game_is_over_unless_created_or_started(status: str, over: bool) -> No
 
 
 def test_an_unknown_type_is_no_error() -> None:
-    for line in (b'{"type":"confetti","colour":1}', b"{}", b'{"type":null}', b'{"type":7}'):
+    for line in (b'{"type":"confetti","colour":1}', b"{}", b'{"type":null}', b'{"type":7}', b"\xef\xbb\xbf{}\r"):
         assert isinstance(parsing.parse_account_event(line), events.UnknownEvent)
         assert isinstance(parsing.parse_game_event(line), events.UnknownEvent)
 
