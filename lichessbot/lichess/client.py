@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import berserk
@@ -227,6 +228,9 @@ class LichessClient:
         # thread, and delay the lines of servers that do not chunk. Only the request is berserk's.
         with self._translated_errors():
             response: Any = self._requestor.get(path, stream=True, fmt=_RawResponse())
+            if (substitute := _not_a_stream(response)) is not None:
+                response.close()
+                raise Unreachable(substitute)
             return LineStream(response, self._access.timeouts.liveness)
 
     def _read(self, request: Callable[[], Any], model: type[Model]) -> Model:
@@ -356,6 +360,15 @@ def answer_error(response: requests.Response, content: bytes, default_pause: tim
     if 400 <= response.status_code < 500:
         return Refused(response.status_code, text, certain=body is not None, pause=body.pause if body else None)
     return Unreachable(f"{response.status_code}: {text}")
+
+
+def _not_a_stream(response: requests.Response) -> str | None:
+    """Return what something between us and Lichess sent instead of a stream; None if it is one."""
+    if "html" in response.headers.get("Content-Type", "").lower():
+        return "a web page came instead of the stream"
+    if response.status_code != HTTPStatus.OK or response.headers.get("Content-Length") == "0":
+        return f"an empty answer came instead of the stream (status {response.status_code})"
+    return None
 
 
 def _retry_after(response: requests.Response) -> timedelta | None:

@@ -43,6 +43,7 @@ TIMEOUTS = replace(
 )
 IMPATIENT = replace(TIMEOUTS, liveness=timedelta(seconds=1))     # for streams that fall silent
 Read = Callable[..., StreamReader]
+Logged = pytest.LogCaptureFixture
 
 
 def chat(text: str) -> bytes:
@@ -203,7 +204,7 @@ BROKEN = [b"oops\n", b'{"type":"gameState"}\n', b"\xff\n", b"[]\n"]
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_after_an_unreadable_line_the_game_is_read_again(
-    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture, broken: bytes
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: Logged, broken: bytes
 ) -> None:
     first = Reply(lines=[broken, chat("lost")], end=End.STALL)
     lichess.answer(GAME_PATH, first, Reply(lines=[chat("good")], end=End.STALL))
@@ -329,7 +330,7 @@ def test_other_waits_are_not_shortened_by_other_requests(
 
 
 def test_an_eviction_is_logged_and_followed_by_a_pause(
-    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: Logged
 ) -> None:
     lichess.answer(EVENT_PATH, Reply(lines=[b"\n"]))
     read(None)
@@ -338,18 +339,28 @@ def test_an_eviction_is_logged_and_followed_by_a_pause(
     assert "another client seems to use this token" in caplog.text
 
 
-@pytest.mark.parametrize("game_id", [None, GAME])
-@pytest.mark.parametrize("body", ["<!DOCTYPE html>\n<p>Update</p>\n", "<html>maintenance</html>", '{"type":"gameSta'])
-def test_a_web_page_or_half_a_line_is_a_failure_and_no_eviction(
-    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture, game_id: str | None, body: str
+PAGE, EMPTY = "a web page came instead of the stream", "an empty answer came instead of the stream"
+
+
+@pytest.mark.parametrize("path", [EVENT_PATH, GAME_PATH])
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Reply(body="<!DOCTYPE html>\n<p>Update</p>\n"), PAGE),
+        (Reply(body="<html>maintenance</html>"), PAGE),
+        (Reply(body="\ufeff\n<p>Log in</p>\n", headers=[("Content-Type", "text/html; charset=utf-8")]), PAGE),
+        (Reply(body='{"type":"gameSta'), "the stream ended in the middle of a line"),
+        (Reply(body=""), f"{EMPTY} (status 200)"),
+        (Reply(204, body=""), f"{EMPTY} (status 204)"),
+    ],
+)
+def test_what_is_no_stream_is_a_failure_and_no_eviction(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: Logged, path: str, reply: Reply, reason: str
 ) -> None:
-    lichess.answer(EVENT_PATH if game_id is None else GAME_PATH, Reply(body=body))
-    read(game_id)
-    is_page = body.startswith("<")
-    reason = "a web page came instead of the stream" if is_page else "the stream ended in the middle of a line"
+    lichess.answer(path, reply)
+    read(None if path == EVENT_PATH else GAME)
     for _ in range(3):
-        loss = lost(inbox)
-        assert (loss.reason, loss.as_asked) == (reason, False)
+        assert replace(lost(inbox), retry_in=timedelta()) == StreamLost(ANY, reason, timedelta())
     assert "stream.evicted" not in caplog.text
     assert "stream.unreadable" not in caplog.text
 
