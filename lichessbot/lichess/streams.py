@@ -253,9 +253,9 @@ class StreamReader(threading.Thread):
         try:
             event = parse_account_event(line) if self._game_id is None else parse_game_event(line)
         except UnreadableLine as error:
-            self._log.warning("stream.unreadable", line=error)
             if self._game_id is not None:
                 raise  # The line may have held a move: the whole state is read again.
+            self._log.warning("stream.unreadable", line=error)
             self._put(PlayingWanted("an unreadable event"))
             return
         self._finished |= _is_last(event)
