@@ -10,11 +10,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from http.client import IncompleteRead, RemoteDisconnected
+from http.client import HTTPException, IncompleteRead, RemoteDisconnected
 from typing import Final
 
 import requests
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import DecodeError, HTTPError
 
 from lichessbot import __version__
 from lichessbot.errors import Unreachable
@@ -30,8 +30,9 @@ _PLAIN: Final = (
     (ConnectionResetError, "connection reset"),
     (TimeoutError, "timed out"),
     (IncompleteRead, "the connection ended in the middle of the answer"),
-    (ssl.SSLCertVerificationError, "the server's certificate is not trusted"),
-    (ssl.SSLError, "no TLS connection (http behind an https address?)"),
+    (HTTPException, "an answer that is not HTTP"),
+    (DecodeError, "an answer that cannot be decompressed"),
+    (ssl.SSLEOFError, "the TLS connection broke off"),
     (requests.exceptions.InvalidJSONError, "an answer that is not JSON, such as a web page"),
 )
 
@@ -122,11 +123,25 @@ def network_error(error: BaseException) -> str:
     inner: BaseException | None = error
     while inner is not None:
         error = inner
-        if isinstance(error, requests.TooManyRedirects):  # for us, that is one
-            known = f"the server redirects to {_target(error)}, which is not followed"
-        known = next((text for kind, text in _PLAIN if isinstance(error, kind)), known)
+        known = _in_words(error) or known
         inner = error.__cause__ or error.__context__
     return known or f"{error.__class__.__name__}: {error}"
+
+
+def _in_words(error: BaseException) -> str | None:
+    """Return plain words for one error, if there are any."""
+    if (words := next((text for kind, text in _PLAIN if isinstance(error, kind)), None)) is not None:
+        return words
+    match error:
+        case requests.TooManyRedirects():  # for us, that is one
+            return f"the server redirects to {_target(error)}, which is not followed"
+        case ssl.SSLCertVerificationError(verify_message=reason):  # also if our clock is wrong
+            return f"the server's certificate is not trusted: {reason}"
+        case ssl.SSLError(reason="WRONG_VERSION_NUMBER"):
+            return "no TLS connection (http behind an https address?)"
+        case ssl.SSLError(reason=str(reason)):
+            return f"no TLS connection: {reason.replace('_', ' ').lower()}"
+    return None
 
 
 def _target(error: requests.TooManyRedirects) -> str:

@@ -5,7 +5,6 @@ import socket
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from http.client import IncompleteRead
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +17,6 @@ from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.client import Access, LichessClient, LineStream
 from lichessbot.lichess.enums import ChatRoom, Colour, DeclineReason, ExactClock, Variant
-from lichessbot.lichess.http import network_error
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
@@ -263,12 +261,6 @@ def test_a_host_without_an_address_is_named_in_words(monkeypatch: pytest.MonkeyP
         LichessClient(access, READ_TIMEOUT).account()
 
 
-def test_an_http_server_behind_an_https_address_is_named(lichess: ScriptedLichess) -> None:
-    access = Access(lichess.url.replace("http:", "https:"), SecretStr("lip_any"), Timeouts())
-    with pytest.raises(Unreachable, match=r"^no TLS connection"):
-        LichessClient(access, READ_TIMEOUT).account()
-
-
 def test_a_refused_stream_says_why(lichess: ScriptedLichess, api: LichessClient) -> None:
     lichess.answer("/api/bot/game/stream/abcd1234", Reply(404, {"error": "No such game"}))
     with pytest.raises(Refused, match="No such game"):
@@ -429,12 +421,6 @@ def test_an_ended_game_is_read(lichess: ScriptedLichess, api: LichessClient) -> 
     lichess.answer("/game/export/abcd1234", Reply(body={"id": "abcd1234", "status": "mate", "winner": "white"}))
     record = api.game_record("abcd1234")
     assert (record.status.is_over, record.winner) == (True, Colour.WHITE)
-
-
-def test_an_answer_that_breaks_off_between_its_parts_is_told_in_words() -> None:
-    error = IncompleteRead(b"")
-    error.__cause__ = ValueError("invalid literal for int() with base 16: b''")
-    assert network_error(error) == "the connection ended in the middle of the answer"
 
 
 @pytest.mark.parametrize("error", [ValueError("Read on closed or unwrapped SSL socket."), AttributeError("read")])

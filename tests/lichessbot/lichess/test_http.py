@@ -1,0 +1,64 @@
+"""What the operator is told of connections that fail, on real sockets."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from http.client import IncompleteRead
+
+import pytest
+import requests
+
+from lichessbot.lichess.http import configured, network_error
+
+PATIENCE_S = 60.0
+NO_TLS = "no TLS connection"
+NOT_HTTP = "an answer that is not HTTP"
+
+Serve = Callable[[bytes], str]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Return a function that answers one request with these bytes, and returns the address without its scheme."""
+    threads: list[threading.Thread] = []
+
+    def answer(listener: socket.socket, answered: bytes) -> None:
+        with listener, listener.accept()[0] as connection:
+            connection.recv(1 << 16)
+            connection.sendall(answered)
+
+    def begin(answered: bytes) -> str:
+        listener = socket.create_server(("127.0.0.1", 0))
+        threads.append(threading.Thread(target=answer, args=(listener, answered)))
+        threads[-1].start()
+        return f"127.0.0.1:{listener.getsockname()[1]}/"
+
+    yield begin
+    for thread in threads:
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "answered", "words"),
+    [
+        ("https", b"HTTP/1.1 400 Bad Request\r\n\r\n", f"{NO_TLS} (http behind an https address?)"),
+        ("https", b"\x15\x03\x03\x00\x02\x02\x28", f"{NO_TLS}: sslv3 alert handshake failure"),
+        ("https", b"", "the TLS connection broke off"),
+        ("http", b"", "the server closed the connection without an answer"),
+        ("http", b"\x16\x03\x01 hello\r\n\r\n", NOT_HTTP),
+        ("http", b"HTTP/1.1 200 OK\r\n" + b"X-Many: 1\r\n" * 200 + b"\r\n", NOT_HTTP),
+        ("http", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", "the connection ended in the middle of the answer"),
+        ("http", b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n{}", "an answer that cannot be decompressed"),
+    ],
+)
+def test_a_broken_answer_is_told_in_words(serve: Serve, scheme: str, answered: bytes, words: str) -> None:
+    with configured(requests.Session(), None) as session, pytest.raises(requests.RequestException) as caught:
+        session.get(f"{scheme}://{serve(answered)}", timeout=PATIENCE_S)
+    assert network_error(caught.value) == words
+
+
+def test_an_answer_that_breaks_off_between_its_parts_is_told_in_words() -> None:
+    error = IncompleteRead(b"")
+    error.__cause__ = ValueError("invalid literal for int() with base 16: b''")
+    assert network_error(error) == "the connection ended in the middle of the answer"
