@@ -71,6 +71,8 @@ StreamReport = StreamOpened | StreamEvent | StreamLost | StreamRefused | Playing
 Emit = Callable[[StreamReport], None]
 
 
+# A connection with more of them is no event stream of Lichess, or damaged on the way.
+_MOST_UNREADABLE_EVENTS = 10
 # One early clean end is a server restart; the second in a row means another client.
 _EARLY_ENDS_OF_AN_EVICTION = 2
 
@@ -117,6 +119,8 @@ class StreamReader(threading.Thread):
         """When the last line came, keep-alive lines included."""
         self._progress_due_at: float | None = None
         self._early_ends = 0
+        self._unreadable_events = 0
+        """Those of the present connection."""
         self._finished = False
 
     @property
@@ -216,7 +220,8 @@ class StreamReader(threading.Thread):
             self._wakeup.clear()
 
     def _read_lines(self) -> None:
-        """Report every line of one connection. Raises ApiError, or UnreadableLine in a game's stream."""
+        """Report every line of one connection. Raises ApiError, or UnreadableLine."""
+        self._unreadable_events = 0
         self._expect_progress(self._timeouts.connect + self._timeouts.liveness)
         stream = self._client.event_stream() if self._game_id is None else self._client.game_stream(self._game_id)
         try:
@@ -253,8 +258,9 @@ class StreamReader(threading.Thread):
         try:
             event = parse_account_event(line) if self._game_id is None else parse_game_event(line)
         except UnreadableLine as error:
-            if self._game_id is not None:
-                raise  # The line may have held a move: the whole state is read again.
+            self._unreadable_events += self._game_id is None
+            if self._game_id is not None or self._unreadable_events == _MOST_UNREADABLE_EVENTS:
+                raise  # In a game, the line may have held a move: the whole state is read again.
             self._log.warning("stream.unreadable", line=error)
             self._put(PlayingWanted("an unreadable event"))
             return

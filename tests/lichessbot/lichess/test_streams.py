@@ -29,8 +29,7 @@ from tests.lichessbot.scripted_daemon import line
 
 PATIENCE_S = 60.0
 GAME = "abcd1234"
-GAME_PATH = f"/api/bot/game/stream/{GAME}"
-EVENT_PATH = "/api/stream/event"
+EVENT_PATH, GAME_PATH = "/api/stream/event", f"/api/bot/game/stream/{GAME}"
 TIMEOUTS = replace(
     Timeouts(),
     connect=timedelta(seconds=PATIENCE_S),
@@ -217,10 +216,11 @@ def test_an_unreadable_event_is_skipped_and_the_games_are_read(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: Logged
 ) -> None:
     start = line("gameStart", game={"gameId": GAME, "variant": {"key": "standard"}})
-    lichess.answer(EVENT_PATH, Reply(lines=[*BROKEN[:1], start], end=End.STALL))
+    lichess.answer(EVENT_PATH, Reply(lines=[b"oops\n", start, b"oops\n" * 20_000], end=End.STALL), STAY)
     read(None)
     assert [type(heard(inbox)) for _ in range(3)] == [StreamOpened, PlayingWanted, StreamEvent]
-    assert "stream.unreadable" in caplog.text
+    assert lost(inbox).reason == "not JSON: b'oops'", "after too many of them"
+    assert caplog.text.count("stream.unreadable") < 20
 
 
 def test_an_unknown_event_is_passed_on(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
