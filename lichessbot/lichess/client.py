@@ -255,9 +255,11 @@ class LichessClient:
             raise answer_error(error.response, content, self._access.timeouts.rate_limit) from error
         except (berserk.exceptions.ApiError, requests.RequestException) as error:
             raise Unreachable(network_error(error)) from error
-        except (KeyError, TypeError, ValueError, UnreadableLine) as error:
+        except UnreadableLine as error:
             # A success with HTML or with other JSON comes from something between us and Lichess.
-            raise Unreachable(f"unexpected reply: {error.__class__.__name__}: {error}") from error
+            raise Unreachable(f"unexpected reply: {error}") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise Unreachable("unexpected reply: not the documented JSON") from error
 
 
 class LineStream:

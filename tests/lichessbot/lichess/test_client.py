@@ -205,10 +205,24 @@ def test_the_answer_to_a_move_is_not_awaited_longer_than_the_clock_allows(
     api.move("abcd1234", "e2e4", offering_draw=True)
 
 
-@pytest.mark.parametrize("body", [[], {}, {"nowPlaying": None}, {"nowPlaying": [{"gameId": None}]}, "null"])
-def test_a_reply_of_another_shape_is_unreachable(lichess: ScriptedLichess, api: LichessClient, body: Any) -> None:
+OTHER_JSON = "not the documented JSON"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ([], OTHER_JSON),
+        ({}, OTHER_JSON),
+        ("null", OTHER_JSON),
+        ({"nowPlaying": None}, "not a list of games: NoneType"),
+        ({"nowPlaying": [{"gameId": None}]}, "GameInfo: gameId: Field required; variant: Field required"),
+    ],
+)
+def test_a_reply_of_another_shape_is_unreachable(
+    lichess: ScriptedLichess, api: LichessClient, body: Any, words: str
+) -> None:
     lichess.answer("/api/account/playing", Reply(body=body))
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match=f"^unexpected reply: {words}$"):
         api.playing()
 
 
