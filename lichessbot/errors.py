@@ -92,8 +92,8 @@ class ApiError(LichessBotError):
 class Refused(ApiError):
     """Lichess refused the request: a status from 400 to 499 other than 429, with its text.
 
-    `certain` is false if the body is not in Lichess's form, so that a proxy may have sent it. `pause` is how long the
-    refusal lasts, if Lichess says so: the other player's quota is used up.
+    `certain` is false if the body is not in Lichess's form, so that a proxy may have sent it: repeating may help.
+    `pause` is how long the refusal lasts, if Lichess says so: the other player's quota is used up.
     """
 
     def __init__(self, status: int, text: str, *, certain: bool = True, pause: timedelta | None = None) -> None:

@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Final
 
 from lichessbot.backoff import Backoff
-from lichessbot.errors import ApiError, RateLimited, Unreachable
+from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import Command, CommandDone, CommandFailed, GameCommand, Priority, Say, SendMove
 from lichessbot.lichess.rate_limiter import RateLimiter
@@ -271,7 +271,7 @@ class _Pending:
 
 
 class _SharedSender(threading.Thread):
-    """Sends one command at a time, by priority; repeats those without an answer until their deadline."""
+    """Sends one command at a time, by priority; repeats those without an answer from Lichess until their deadline."""
 
     def __init__(
         self, name: str, api: LichessClient, emit: Emit, rate_limiter: RateLimiter, timeouts: Timeouts
@@ -404,7 +404,8 @@ class _SharedSender(threading.Thread):
             return CommandDone(command)
         had_no_answer = isinstance(report.error, Unreachable)
         pending.perhaps_done |= had_no_answer
-        if had_no_answer and command.is_repeated:
+        is_uncertain = isinstance(report.error, Refused) and not report.error.certain
+        if (had_no_answer or is_uncertain) and command.is_repeated:
             retry_at = time.monotonic() + pending.backoff.next_delay().total_seconds()
             if retry_at <= pending.deadline:
                 pending.number = next(self._numbers)  # the others come first

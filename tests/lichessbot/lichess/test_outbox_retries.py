@@ -42,8 +42,11 @@ from tests.lichessbot.lichess.outbox_bench import (
 )
 
 
-def test_a_command_without_an_answer_is_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer(ACCEPT_PATH, Reply(502), Reply(502), Reply())
+@pytest.mark.parametrize("reply", [Reply(502), Reply(403, "<html>Access denied</html>"), Reply(404, "no route")])
+def test_a_command_without_an_answer_of_lichess_is_repeated(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, reply: Reply
+) -> None:
+    lichess.answer(ACCEPT_PATH, reply, reply, Reply())
     outbox.send(AcceptChallenge("c1"))
     assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
     assert len(lichess.requests) == 3
