@@ -241,8 +241,8 @@ class Daemon:
             case StreamOpened(game_id=None):
                 if self._connection.stream_opened():
                     self._want_playing("the event stream was opened again")
-            case PlayingWanted(reason):
-                self._want_playing(reason)
+            case PlayingWanted(reason, again):
+                self._want_playing(reason, again=again)
             case PlayerList():
                 self._lobby.block_list_fetched(report)
             case FinishedGame():
@@ -402,10 +402,10 @@ class Daemon:
         self._log.error("refused", reason=reason)
         self._shutdown.exit_code = ExitCode.REFUSED
 
-    def _want_playing(self, reason: str) -> None:
-        """Read the list of games in progress soon."""
+    def _want_playing(self, reason: str, *, again: bool = False) -> None:
+        """Read the list of games in progress soon, and more often for a while if `again`."""
         if self._context is not None:
-            self._reconciler.want(reason)
+            self._reconciler.want(reason, again=again)
 
     # Reloading
 

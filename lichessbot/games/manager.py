@@ -324,6 +324,6 @@ class GameManager:
                 self._reviewer.game_over(session.archived, self._shared, is_wanted=session.review_wanted)
             return
         self._failures[session.game_id] += 1
-        self._inbox.put(PlayingWanted("a game was left without a known end"))
+        self._inbox.put(PlayingWanted("a game was left without a known end", again=True))
         if self._failures[session.game_id] > _MAX_REJOINS:
             EventLog(session.game_id).error("game.given_up", returns=_MAX_REJOINS)

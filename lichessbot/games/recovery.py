@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Container, Sequence
 
-from lichessbot.backoff import Backoff
+from lichessbot.backoff import Backoff, doubled
 from lichessbot.errors import ApiError, Refused
 from lichessbot.games.manager import GameManager
 from lichessbot.games.session import GameContext
@@ -106,6 +106,8 @@ class ListSchedule:
         self._heartbeat_s = timeouts.heartbeat.total_seconds()
         self._without_events_s = timeouts.playing_without_events.total_seconds()
         self._backoff = Backoff(timeouts.playing_spacing, timeouts.heartbeat)
+        self._next_pause_s = self._heartbeat_s
+        """The pause after the next list; doubles with each list until it is that of the heartbeat."""
         self._asked_at = -math.inf
         self._due_at = math.inf
         self._under_way = False
@@ -117,8 +119,10 @@ class ListSchedule:
         """When the next request is due; None while one is under way or none is planned."""
         return None if self._under_way or self._due_at == math.inf else self._due_at
 
-    def want(self, now: float) -> None:
-        """Plan a request that starts from now on."""
+    def want(self, now: float, *, again: bool = False) -> None:
+        """Plan a request that starts from now on; `again`: and more at growing distances."""
+        if again:
+            self._next_pause_s = self._spacing_s
         self._due_at = min(self._due_at, max(now, self._asked_at + self._spacing_s))
 
     def no_events(self) -> None:
@@ -140,6 +144,7 @@ class ListSchedule:
         pause_s = self._heartbeat_s
         if error is None:
             self._backoff.reset()
+            pause_s, self._next_pause_s = self._next_pause_s, doubled(self._next_pause_s, 1, self._heartbeat_s)
         elif not (isinstance(error, Refused) and error.certain):
             pause_s = max(self._spacing_s, self._backoff.next_delay().total_seconds())
         self._due_at = min(self._due_at, now + pause_s)
@@ -186,10 +191,10 @@ class Reconciler:
             for info in games:
                 self._games.join(info, context)
 
-    def want(self, reason: str) -> None:
-        """Read the list soon."""
+    def want(self, reason: str, *, again: bool = False) -> None:
+        """Read the list soon, and more often for a while if `again`."""
         self._log.debug("doubt", reason=reason)
-        self._schedule.want(time.monotonic())
+        self._schedule.want(time.monotonic(), again=again)
 
     def tick(self, context: GameContext, *, has_events: bool) -> None:
         """Read the list if it is due, sooner without events, and join games that no list shows.

@@ -65,6 +65,8 @@ class PlayingWanted:
     """The streams may have missed something: read the games in progress."""
 
     reason: str
+    again: bool = False
+    """Whether to read them more often for a while: the next list may lack something, too."""
 
 
 StreamReport = StreamOpened | StreamEvent | StreamLost | StreamRefused | PlayingWanted

@@ -14,6 +14,7 @@ from lichessbot.games.manager import GameManager
 from lichessbot.games.session import GameContext, GameSession
 from lichessbot.inbox import Inbox, ListedGame, Report
 from lichessbot.lichess.models import GameInfo, Opponent
+from lichessbot.lichess.streams import PlayingWanted
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.machine import Machine
 from lichessbot.uci.search import NO_GAME, EngineDied
@@ -48,6 +49,17 @@ def test_a_game_that_ended_is_joined_again_only_if_a_later_list_shows_it(monkeyp
         assert joined == []
     manager.compare([INFO], ended_at + 1, context)
     assert joined == [INFO]
+
+
+def test_a_game_left_without_a_known_end_is_looked_for_in_several_lists() -> None:
+    inbox: Inbox = SimpleQueue()
+    manager = GameManager(inbox, Timeouts())
+    session = SimpleNamespace(
+        game_id="abcd1234", over=True, over_for_certain=False, handle=lambda report: None, close=lambda: None
+    )
+    manager._sessions["abcd1234"] = cast(GameSession, session)
+    manager.tell("abcd1234", ListedGame("abcd1234", None, 0.0, is_whole=True))
+    assert inbox.get_nowait() == PlayingWanted("a game was left without a known end", again=True)
 
 
 @pytest.mark.parametrize(("speed", "has_clock"), [("blitz", True), ("correspondence", False)])

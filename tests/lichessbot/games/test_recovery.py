@@ -163,6 +163,18 @@ def test_a_reason_during_a_request_needs_another_one() -> None:
     assert schedule.begin(NOW + SPACING_S)
 
 
+def test_a_doubt_that_one_list_may_not_end_has_more_lists_read() -> None:
+    schedule, now, pauses_s = ListSchedule(TIMEOUTS), NOW, []
+    schedule.want(now, again=True)
+    for _ in range(9):
+        assert schedule.begin(now)
+        schedule.done(now)
+        assert schedule.wake_at is not None
+        pauses_s.append(schedule.wake_at - now)
+        now = schedule.wake_at
+    assert pauses_s == [3, 6, 12, 24, 48, 96, HEARTBEAT_S, HEARTBEAT_S, HEARTBEAT_S]
+
+
 def test_a_failed_request_is_repeated() -> None:
     schedule = ListSchedule(TIMEOUTS)
     schedule.want(NOW)
