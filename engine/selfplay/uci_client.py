@@ -1,17 +1,20 @@
 """A foreign engine as a child process that speaks UCI, as an opponent for matches.
 
 Knows only what a match needs: options, positions, `go` and the move. Must not know who plays.
+An engine has a process group of its own, so that it is killed together with what it has started, as a script does.
 """
 
 import os
 import select
 import shutil
+import signal
 import subprocess
 import time
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import cache
 from itertools import pairwise
 
 START_S, ANSWER_S = 60.0, 120.0    # how long an engine may take to start, and to answer beyond its own clock
@@ -32,7 +35,9 @@ class UciClient:
             raise EngineFailed(f"{command}: there is no such program")
         self._command = command
         self._unread = b""
-        self._child = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._child = subprocess.Popen(
+            [*_dies_with_us(), path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
+        )
         self._end = weakref.finalize(self, _end, self._child)
         try:
             self._begin(options)
@@ -79,25 +84,28 @@ class UciClient:
             raise EngineFailed(f"{self._command} has ended") from None
 
     def _until(self, start: str, seconds: float) -> list[str]:
-        """Return the lines up to the first with this start."""
+        """Return the lines up to the first with this start, but not those about the search, which may have no end."""
         lines: list[str] = []
         deadline = time.monotonic() + seconds
         while not lines or not lines[-1].startswith(start):
-            lines.append(self._line(deadline, start))
+            line = self._line(deadline, start)
+            if not line.startswith("info"):
+                lines.append(line)
         return lines
 
     def _line(self, deadline: float, awaited: str) -> str:
         assert self._child.stdout is not None
-        while b"\n" not in self._unread:
-            ready, _, _ = select.select([self._child.stdout], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                raise EngineFailed(f"{self._command} did not answer {awaited!r} in time")
-            piece = os.read(self._child.stdout.fileno(), 65536)
-            if not piece:
-                raise EngineFailed(f"{self._command} has ended instead of answering {awaited!r}")
-            self._unread += piece
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line.decode("utf-8", "replace").strip()
+        while (left_s := deadline - time.monotonic()) > 0:
+            line, end, rest = self._unread.partition(b"\n")
+            if end:
+                self._unread = rest
+                return line.decode("utf-8", "replace").strip()
+            if select.select([self._child.stdout], [], [], left_s)[0]:
+                piece = os.read(self._child.stdout.fileno(), 65536)
+                if not piece:
+                    raise EngineFailed(f"{self._command} has ended instead of answering {awaited!r}")
+                self._unread += piece
+        raise EngineFailed(f"{self._command} did not answer {awaited!r} in time")
 
 
 def _longest_think_s(limits: str) -> float:
@@ -106,7 +114,18 @@ def _longest_think_s(limits: str) -> float:
     return max(times_ms, default=0) / 1000
 
 
+@cache
+def _dies_with_us() -> Sequence[str]:
+    """Return the command that has an engine killed with the thread that started it, if the system has it."""
+    setpriv = shutil.which("setpriv")
+    command = (setpriv, "--pdeathsig", "KILL") if setpriv else ()
+    if command and subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
+        return ()                      # an implementation without this option
+    return command
+
+
 def _end(child: "subprocess.Popen[bytes]") -> None:
-    child.kill()
+    with suppress(ProcessLookupError, PermissionError):    # macOS refuses signals to dead processes
+        os.killpg(child.pid, signal.SIGKILL)
     with suppress(BrokenPipeError):
         child.communicate()

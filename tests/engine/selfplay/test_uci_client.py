@@ -1,0 +1,79 @@
+"""Foreign engines: how a faulty one is noticed, and that nothing of it stays behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.selfplay import uci_client
+from engine.selfplay.uci_client import EngineFailed, UciClient
+
+GREETING = "read uci; echo uciok; read ucinewgame; read isready; echo readyok"
+
+
+def engine(folder: Path, search: str) -> str:
+    """The command of an engine that does this in the shell once it is asked to search."""
+    script = folder / "engine"
+    script.write_text(f"#!/bin/sh\n{GREETING}; read position; read go\n{search}\n")
+    script.chmod(0o755)
+    return str(script)
+
+
+def has_ended(process: int) -> bool:
+    """Whether a process is gone, perhaps after a moment; a dead one that nobody waits for has no command line."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            if not Path(f"/proc/{process}/cmdline").read_bytes():
+                return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_an_engine_that_talks_without_end_does_not_answer_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uci_client, "ANSWER_S", 1.0)
+    client = UciClient(engine(tmp_path, "exec yes info depth 1"), {})
+    with pytest.raises(EngineFailed, match="did not answer 'bestmove' in time"):
+        client.go((), "nodes 1")
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
+
+
+@needs_proc
+def test_what_an_engine_has_started_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script waits for the engine proper, which has the script's output open: waiting for its end would last."""
+    monkeypatch.setattr(uci_client, "ANSWER_S", 1.0)
+    client = UciClient(engine(tmp_path, f"sleep 600 & echo $! >{tmp_path}/proper; wait"), {})
+    with pytest.raises(EngineFailed, match="did not answer"):
+        client.go((), "nodes 1")
+    started = time.monotonic()
+    client.close()
+    assert time.monotonic() - started < 300
+    assert has_ended(int((tmp_path / "proper").read_text()))
+
+
+@needs_proc
+@pytest.mark.skipif(not uci_client._dies_with_us(), reason="needs setpriv of util-linux")
+def test_an_engine_that_hangs_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    command = engine(tmp_path, f"echo $$ >{tmp_path}/hangs; exec sleep 600")
+    script = f"from engine.selfplay.uci_client import UciClient; UciClient({command!r}, {{}}).go((), 'nodes 1')"
+    noted = tmp_path / "hangs"
+    with subprocess.Popen([sys.executable, "-c", script]) as parent:
+        while not (noted.exists() and noted.read_text()):
+            assert parent.poll() is None
+            time.sleep(0.02)
+        parent.send_signal(signal.SIGTERM)
+    hangs = int(noted.read_text())
+    ended = has_ended(hangs)
+    if not ended:
+        os.kill(hangs, signal.SIGKILL)
+    assert ended
