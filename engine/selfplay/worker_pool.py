@@ -63,7 +63,8 @@ def _run_here(
 
 def _end_with_parent() -> None:
     """End a worker silently at Ctrl-C, as the parent gets it too and reports it, and once the parent is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:      # not in the background of a script
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_wait_for_parent, daemon=True).start()
 
 

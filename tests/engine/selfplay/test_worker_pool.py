@@ -1,6 +1,8 @@
 """Tasks in several processes: answers, errors and early ends."""
 
 import multiprocessing
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -52,6 +54,18 @@ def test_the_processes_end_with_a_parent_that_is_killed() -> None:
             parent.kill()
         assert said == ["asleep\n"] * 2
         assert parent.stdout.read() == ""          # ends when no process has it open
+
+
+def test_the_processes_ignore_ctrl_c_if_the_parent_does() -> None:
+    """As in the background of a script, where a Ctrl-C meant for another program reaches them too."""
+    modules = "engine.selfplay.worker_pool as pool, tests.engine.selfplay.tasks as tasks"
+    script = f"import {modules}; print(list(pool.run_parallel(tasks.sleep_aloud, [1], 1)))"
+    command = ("sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-c", script)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, process_group=0) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "asleep\n"
+        os.killpg(parent.pid, signal.SIGINT)
+        assert parent.stdout.read() == "[(1, 1)]\n"
 
 
 def test_closing_the_iterator_ends_the_processes() -> None:
