@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
+from pathlib import Path
 
 from engine.core.move import is_tactical
 from engine.core.position import Position
@@ -112,21 +113,21 @@ def run_until(plan: SelfplayPlan, deadline: float, workers: Workers) -> Iterator
     return _make(plan, in_time(), workers)
 
 
-def _refuse_other_rules(plan: SelfplayPlan) -> None:
-    """Refuse to add games to a folder that has games of another variant. Raises InvalidRecord."""
-    for path in records.shards(plan.folder):
+def refuse_other_rules(folder: Path, variant: str) -> None:
+    """Refuse a folder that has games of another variant. Raises InvalidRecord."""
+    for path in records.shards(folder):
         with path.open("rb") as file:
             record = file.read(RECORD.size)
         if len(record) == RECORD.size:
             *_, side, _ = RECORD.unpack(record)
-            if records.RULES.index(plan.variant) != side >> records.VARIANT_SHIFT:
-                raise InvalidRecord(f"{path}: games of other rules, expected {plan.variant}: choose another folder")
+            if records.RULES.index(variant) != side >> records.VARIANT_SHIFT:
+                raise InvalidRecord(f"{path}: games of other rules, expected {variant}: choose another folder")
             return
 
 
 def _make(plan: SelfplayPlan, shards: Iterable[tuple[int, int]], workers: Workers) -> Iterator[SelfplayProgress]:
     plan.folder.mkdir(parents=True, exist_ok=True)
-    _refuse_other_rules(plan)
+    refuse_other_rules(plan.folder, plan.variant)
     started, positions = time.monotonic(), 0
     packed = replace(plan, evaluation=eval_file.read(plan.evaluation))
     for done, (shard, content) in enumerate(run_parallel(partial(make_shard, packed), shards, workers), 1):

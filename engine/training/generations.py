@@ -88,9 +88,10 @@ class TrainingLoop:
     """The training loop in a folder."""
 
     def __init__(self, plan: LoopPlan) -> None:
-        """Continue what is in the folder. Raises InvalidRecord, also if it was begun with another teacher."""
+        """Continue what is in the folder. Raises InvalidRecord, also for another teacher or variant than it has."""
         self._plan = plan
         self._path = plan.folder / "loop.json"
+        selfplay.refuse_other_rules(plan.folder / "shards", plan.variant)      # a match would not notice
         self.generations = self._read_generations() if self._path.exists() else []
         first = self.generations[0].teacher if self.generations else plan.teacher
         first = HAND_WRITTEN if first is None else first

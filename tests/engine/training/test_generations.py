@@ -109,6 +109,11 @@ def test_a_variant_has_a_loop_of_its_own(tmp_path: Path) -> None:
     assert read_statistics(records.shards(tmp_path / "shards")).positions > 60
 
 
+def test_an_interrupted_generation_does_not_go_on_with_another_variant(folder: Path) -> None:
+    with pytest.raises(InvalidRecord, match=r"gen-0001-000000-60\.shard: games of other rules, expected crazyhouse"):
+        TrainingLoop(replace(plan(folder), variant="crazyhouse"))
+
+
 def test_an_interrupted_match_goes_on_with_its_nodes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
