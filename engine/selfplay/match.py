@@ -102,9 +102,11 @@ def read_openings(path: Path, variant: str = STANDARD) -> tuple[str, ...]:
         fen = " ".join([*fields[:4], *checks])
         if fen and not fen.startswith("#"):
             try:
-                position_of(fen, variant)
+                position = position_of(fen, variant)
             except InvalidFen as error:
                 raise InvalidRecord(f"{path}:{number}: {error}") from None
+            if game_result(position) is not None:
+                raise InvalidRecord(f"{path}:{number}: no opening, as the game is over: {fen}")
             found.append(fen)
     if not found:
         raise InvalidRecord(f"{path}: expected an opening, a position as FEN, in each line; found none")

@@ -67,6 +67,15 @@ def test_a_broken_opening_is_named(tmp_path: Path) -> None:
         read_openings(path)
 
 
+@pytest.mark.parametrize("fen", ["7k/5Q2/6K1/8/8/8/8/8 b - -", "8/8/8/8/8/8/8/K1k5 w - -"])
+def test_an_opening_that_is_over_is_named(fen: str, tmp_path: Path) -> None:
+    """Its pair would be a draw in which nobody has played."""
+    path = tmp_path / "over.epd"
+    path.write_text(fen)
+    with pytest.raises(InvalidRecord, match=r"over\.epd:1: no opening, as the game is over: "):
+        read_openings(path)
+
+
 @pytest.mark.parametrize("text", ["", "# none yet\n\n"])
 def test_a_file_without_openings_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "empty.epd"
