@@ -158,7 +158,7 @@ def read(path: Path) -> Iterator[PlayedGame]:
     """Yield the games of a shard. Raises InvalidRecord, naming the line."""
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
         match line.split():
-            case [("white" | "black") as side, result, *moves]:
+            case [("white" | "black") as side, ("1-0" | "1/2-1/2" | "0-1") as result, *moves]:
                 yield PlayedGame(moves, result, sides=frozenset({side}))
             case _:
                 raise InvalidRecord(f"{path}:{number}: expected a side, a result and moves, found {line[:40]!r}")

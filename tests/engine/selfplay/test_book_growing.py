@@ -39,9 +39,10 @@ def test_the_book_side_alternates_and_every_move_is_legal(tmp_path: Path) -> Non
             board.push_uci(move)
 
 
-def test_an_invalid_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("line", ["nothing", "black 1-2 e2e4"])
+def test_an_invalid_line_is_named(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shard = tmp_path / "0001-000000.games"
-    shard.write_text("white 1-0 e2e4\nnothing\n")
+    shard.write_text(f"white 1-0 e2e4\n{line}\n")
     with pytest.raises(InvalidRecord, match=r"games:2: expected a side"):
         list(read(shard))
     assert run(["book", "grow", str(tmp_path), "--games", "1", "-o", str(tmp_path / "book.bin")]) == 2
