@@ -203,7 +203,8 @@ def tune(
     if progress is None or not progress.continues(settings, len(samples)):
         progress = FitProgress.begin(settings, best_unit(samples), len(samples))
     fit = Fit(samples, held_out, progress)
-    print(f"one logistic unit is {progress.unit:.0f} centipawns; held-out loss at the start {fit.held_out_loss():.6f}")
+    reached = f"after epoch {progress.epoch}" if progress.epoch else "at the start"
+    print(f"one logistic unit is {progress.unit:.0f} centipawns; held-out loss {reached} {fit.held_out_loss():.6f}")
     with ProgressDisplay("fit", settings.epochs, "epochs") as display:
         display.advance_to(progress.epoch)
         for line in fit.run(saved):

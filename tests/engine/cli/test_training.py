@@ -198,7 +198,9 @@ def test_too_few_games_to_hold_out_some_are_refused(
     assert not Path("tuned.py").exists()
 
 
-def test_tuned_weights_go_to_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tuned_weights_go_to_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     shipped = Path(weights.__file__).with_name("tuned.py")
     before = shipped.read_bytes()
@@ -206,6 +208,9 @@ def test_tuned_weights_go_to_the_working_folder(tmp_path: Path, monkeypatch: pyt
     code = run(["tune", "shards", "--epochs", "1"])
     assert Path("tuned.py").exists() is (code == 0)
     assert shipped.read_bytes() == before
+    assert "; held-out loss at the start 0." in capsys.readouterr().out
+    run(["tune", "shards", "--epochs", "1", "--force"])
+    assert "; held-out loss after epoch 1 0." in capsys.readouterr().out
 
 
 def test_tune_leaves_the_old_weights_if_the_disk_is_full(
