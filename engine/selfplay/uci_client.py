@@ -19,6 +19,7 @@ from itertools import pairwise
 
 START_S, ANSWER_S = 60.0, 120.0    # how long an engine may take to start, and to answer beyond its own clock
 TIMES = ("movetime", "wtime", "btime")
+BOUNDS = ("min", "max")            # of an option, beyond which an engine ignores a value and plays at another strength
 
 
 class EngineFailed(ValueError):
@@ -47,12 +48,19 @@ class UciClient:
 
     def _begin(self, options: Mapping[str, str]) -> None:
         self._say("uci")
-        known = [line.split(" type ")[0].removeprefix("option name ") for line in self._until("uciok", START_S)]
+        lines = [line.removeprefix("option name ").partition(" type ") for line in self._until("uciok", START_S)]
+        known = {name: kind for name, _, kind in lines}
+        kinds = {name.lower(): kind for name, kind in known.items()}
         for name, value in options.items():
-            if name.lower() not in map(str.lower, known):
+            if name.lower() not in kinds:
                 close = get_close_matches(name, known, 1)
                 hint = f"; did you mean {close[0]}?" if close else ""
                 raise EngineFailed(f"{self._command} has no option {name!r}{hint}")
+            bounds = [int(bound) for word, bound in pairwise(kinds[name.lower()].split()) if word in BOUNDS]
+            if bounds and value.isdecimal() and not min(bounds) <= int(value) <= max(bounds):
+                raise EngineFailed(
+                    f"{self._command}: expected {name} from {min(bounds)} to {max(bounds)}, found {value}"
+                )
             self._say(f"setoption name {name} value {value}")
         self.new_game()
 

@@ -45,6 +45,19 @@ def test_an_engine_that_talks_without_end_does_not_answer_in_time(
         client.go((), "nodes 1")
 
 
+def test_a_value_that_an_engine_would_ignore_is_refused(tmp_path: Path) -> None:
+    """Stockfish ignores a UCI_Elo below its lowest, and plays at another strength than the anchor is rated for."""
+    script = tmp_path / "bounded"
+    offer = "echo option name UCI_Elo type spin default 1320 min 1320 max 3190"
+    script.write_text(
+        f"#!/bin/sh\nread uci; {offer}; echo uciok\nread elo; read ucinewgame; read isready; echo readyok\n"
+    )
+    script.chmod(0o755)
+    UciClient(str(script), {"UCI_Elo": "1320"}).close()
+    with pytest.raises(EngineFailed, match="bounded: expected UCI_Elo from 1320 to 3190, found 1000"):
+        UciClient(str(script), {"UCI_Elo": "1000"})
+
+
 needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
 
 
