@@ -88,9 +88,13 @@ def calibrate(
             raise click.ClickException("--write needs two skills or more, and an anchor, which gives them ratings")
         click.get_current_context().with_resource(exclusive(results))
         known = Results(results, clock)
+        pairings = plan.pairings(known.pairings())
+        opponents = {second for _, second in pairings} | {played.second for played in known.pairings()}
+        if rated and not opponents & rated.keys():
+            raise click.ClickException("no level is within --reach of an anchor: raise it, or choose other ones")
         work = [
             Pair(first, second, number, clock)
-            for first, second in plan.pairings(known.pairings())
+            for first, second in pairings
             for number in known.missing(first, second, pairs)
         ]
         work.sort(key=lambda pair: pair.number)

@@ -322,6 +322,23 @@ def test_a_ladder_of_one_skill_is_refused_before_it_is_played(
     assert not results.exists()
 
 
+def test_a_ladder_without_a_near_anchor_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its ratings would begin at 0."""
+    anchor = f"{silly(tmp_path, 'bestmove e2e4')} rating=700"
+    command = ("calibrate", str(tmp_path / "ladder.jsonl"), "--least", "2000", "--most", "2200", "--anchor", anchor)
+    assert run((*command, "--reach", "1299")) == 2
+    assert capsys.readouterr().err.startswith("no level is within --reach of an anchor")
+    results = Results(tmp_path / "ladder.jsonl")
+    for first, second in (("random", "level 2000"), ("random", "level 2150"), ("level 2000", "level 2150")):
+        for number in range(20):
+            results.add(PlayedPair(Pair(first, second, number), 1))
+    results.add(PlayedPair(Pair("level 2000", anchor, 0), 0))      # of a run with a longer reach
+    assert run((*command, "--reach", "1")) == 0
+    assert "level 2150" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
