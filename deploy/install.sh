@@ -26,7 +26,11 @@ fail() { complain "$@"; exit 1; }
 while [ $# -gt 0 ]; do
     case $1 in
         --rollback | --uninstall) action=${1#--} ;;
-        --wheels) [ -n "${2:-}" ] || usage; wheels=$(cd "$2" && pwd); shift ;;
+        --wheels)
+            [ -n "${2:-}" ] || usage
+            wheels=$(cd "$2" 2>/dev/null && pwd) && ls "$wheels"/lichessbot_daemon-*.whl >/dev/null 2>&1 ||
+                fail "--wheels $2: no lichessbot_daemon-*.whl in this folder"
+            shift ;;
         --instance) [ -n "${2:-}" ] || usage; instance=$2; shift ;;
         --root) [ -n "${2:-}" ] || usage; mkdir -p "$2"; root=$(cd "$2" && pwd); systemctl=${SYSTEMCTL:-:}; shift ;;
         *) usage ;;
@@ -36,6 +40,7 @@ done
 case $instance in
     *[!A-Za-z0-9_-]*) fail "--instance $instance: expected letters, digits, _ and -" ;;
 esac
+[ -n "$root" ] || [ "$(id -u)" -eq 0 ] || fail "only root can do this: sudo $0"
 
 # All bots share the versions; each has its own links to the one that it uses.
 prefix=$root/opt/lichessbot
@@ -47,7 +52,19 @@ else
 fi
 etc=$root/etc/$name
 state=$root/var/lib/$name
+did_not_start="the service did not start; see journalctl -u $unit"
 units=$root/etc/systemd/system
+
+check_python() {
+    command -v "$python" >/dev/null || fail "there is no program $python; install Python, or name it with PYTHON=..."
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        fail "$python is older than Python 3.11; name a newer one with PYTHON=..."
+    path=$("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))')
+    case $path in
+        /home/* | /root/* | /run/user/*) fail "the service sees no home folders, such as that of $path;" \
+            "name another Python, such as PYTHON=/usr/bin/python3" ;;
+    esac
+}
 
 # A version is named after the hash of its sources, so that unchanged sources are not built again, and of the release of
 # Python, whose successor does not find what was installed for it.
@@ -94,13 +111,15 @@ build() { # FOLDER
     [ ! -e "$1/complete" ] || { say "2/4 $(basename "$1") is built already"; return; }
     "$python" -m venv --clear "$1"
     if [ -n "$wheels" ]; then
-        with_dots "2/4 install $(basename "$1")" pip "$1" --no-index --find-links "$wheels" lichessbot-daemon
+        with_dots "2/4 install $(basename "$1")" pip "$1" --no-index --find-links "$wheels" lichessbot-daemon ||
+            fail "$(basename "$1") cannot be installed, as pip says above; nothing has changed"
     else
         # From a copy: what an earlier build left in the checkout would be installed as well.
         mkdir "$1/source"
         (cd "$checkout" && find pyproject.toml MANIFEST.in README.md LICENSE config.example.yml engine lichessbot \
             -type f ! -path '*/__pycache__/*' ! -name '*.so' ! -name '*.c' -exec cp --parents -t "$1/source" {} +)
-        with_dots "2/4 compile $(basename "$1"), about two minutes" pip "$1" "$1/source"
+        with_dots "2/4 compile $(basename "$1"), about two minutes" pip "$1" "$1/source" ||
+            fail "$(basename "$1") cannot be built, as pip says above; nothing has changed"
         rm -rf "$1/source"
     fi
     sync -f "$1"
@@ -132,6 +151,9 @@ configure() {
         expect state_dir "/var/lib/$name" "only there can the service write, and commands such as status look there" '/?'
         [ -z "$is_wrong" ] || exit 1
     fi
+    find -L "$etc" -prune -perm -o=x | grep -q . && find -L "$etc/config.yml" -perm -o=r | grep -q . ||
+        fail "the service, which has a user of its own, cannot read $etc/config.yml:" \
+            "chmod o+rX $etc $etc/config.yml"
     if [ ! -s "$etc/token" ]; then
         if [ -z "${LICHESS_BOT_TOKEN:-}" ] && [ -t 0 ]; then
             printf 'Token of the BOT account (input is hidden): '
@@ -177,13 +199,13 @@ wanted_start() { echo "$(version_at current) $(cksum <"$units/$unit_file")"; }
 # Kill the daemon instead of stopping it: a stop waits for games to end, and a new daemon resumes them anyway.
 start() {
     if [ "$(cat "$links/started" 2>/dev/null)" = "$(wanted_start)" ]; then
-        "$systemctl" start "$unit"
+        "$systemctl" start "$unit" || fail "$did_not_start"
         return
     fi
     "$systemctl" daemon-reload
     "$systemctl" enable --quiet "$unit"
     "$systemctl" kill --signal=KILL "$unit" 2>/dev/null || true
-    "$systemctl" restart "$unit" || fail "the service did not start; see journalctl -u $unit"
+    "$systemctl" restart "$unit" || fail "$did_not_start"
     wanted_start | write "$links/started"
 }
 
@@ -211,6 +233,7 @@ is_installed() {
 
 case $action in
     install)
+        check_python
         say "1/4 configuration in $etc"
         configure
         lock
