@@ -101,10 +101,14 @@ with_dots() { # TEXT COMMAND...: print a dot every five seconds until the comman
     return $code
 }
 
-pip() { # FOLDER OPTION...; at the lowest priority, as the version in use plays meanwhile
+# At the lowest priority, as the version in use plays meanwhile; with temporary files in the folder of the version, as
+# /tmp may be small, or mounted so that nothing there may be run.
+pip() { # FOLDER OPTION...
     folder=$1
     shift
-    nice -n 19 "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"
+    mkdir "$folder/tmp"
+    TMPDIR=$folder/tmp nice -n 19 "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" || return
+    rm -rf "$folder/tmp"
 }
 
 build() { # FOLDER
