@@ -209,8 +209,17 @@ start() {
     "$systemctl" daemon-reload
     "$systemctl" enable --quiet "$unit"
     "$systemctl" kill --signal=KILL "$unit" 2>/dev/null || true
-    "$systemctl" restart "$unit" || fail "$did_not_start"
+    "$systemctl" restart "$unit" || go_back
     wanted_start | write "$links/started"
+}
+
+# The check runs as root and without the limits of the service, which can forbid what the new version needs.
+go_back() {
+    [ -n "$old" ] && [ "$old" != "$(version_at current)" ] || fail "$did_not_start"
+    complain "$did_not_start"
+    point current "$old"
+    "$systemctl" restart "$unit" || fail "neither did $old, which was in use before"
+    fail "$old is in use again"
 }
 
 prune() { # remove the versions that no bot uses
@@ -249,8 +258,8 @@ case $action in
             fail "$version was not put into use; if the token is wrong, write another one to $etc/token; then try again"
         fi
         say "4/4 start"
-        install_unit
         old=$(version_at current)
+        install_unit
         if [ "$old" != "$version" ]; then
             [ -z "$old" ] || point previous "$old"
             point current "$version"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.systemd.installation import Installation, program, wheel
+from tests.systemd.installation import SYSTEMCTL, TOKEN, Installation, program, wheel
 
 # A Python of some release, which lies somewhere: the installer asks for either by `python -c CODE`.
 ANOTHER_PYTHON = """\
@@ -16,6 +16,8 @@ case $2 in *version_info*) exit {code} ;; esac
 echo {path}
 """
 BROKEN_PIP = '#!/bin/sh\necho "pip: no network" >&2\nexit 1\n'
+# The service of one version does not start.
+BROKEN_START = 'case $("{links}/current/bin/lichessbot") in "{version} "*) [ "$1" != restart ] || exit 1 ;; esac\n'
 
 
 def refusal(installation: Installation, *options: str | Path, **environment: str) -> str:
@@ -105,3 +107,34 @@ def test_pip_runs_what_it_unpacks_in_the_folder_of_the_version(installation: Ins
     folder = (installation.prefix / "current").resolve()
     assert (folder / "bin" / "tmpdir").read_text() == f"{folder}/tmp\n"
     assert not (folder / "tmp").exists()
+
+
+@pytest.mark.parametrize("action", ["upgrade", "rollback"])
+def test_a_version_whose_service_does_not_start_gives_way_to_the_one_before(
+    installation: Installation, tmp_path: Path, action: str
+) -> None:
+    first, second = wheel(tmp_path / "1", "1.0"), wheel(tmp_path / "2", "2.0")
+    assert installation.install("--wheels", first).returncode == 0
+    if action == "rollback":
+        assert installation.install("--wheels", second).returncode == 0
+    options, broken, good = (("--rollback",), "1.0", "2.0") if action == "rollback" else (
+        ("--wheels", second), "2.0", "1.0"
+    )  # fmt: skip
+    environment = installation.environment()
+    starts = SYSTEMCTL.format(links=installation.prefix, log=installation.starts)
+    shebang, _, rest = starts.partition("\n")
+    broken_start = BROKEN_START.format(links=installation.prefix, version=broken)
+    program(Path(environment["SYSTEMCTL"]), f"{shebang}\n{broken_start}{rest}")
+    done = subprocess.run(
+        [installation.script, "--root", installation.root, *options],
+        env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    first_line, last_line = done.stderr.splitlines()[-2:]
+    assert (done.returncode, first_line) == (
+        1, "install: the service did not start; see journalctl -u lichessbot.service"
+    )  # fmt: skip
+    assert last_line.endswith(" is in use again")
+    assert installation.version() == installation.started() == good
+    # Once the reason is gone, the same command succeeds.
+    assert installation.install(*options, token=TOKEN).returncode == 0
+    assert installation.version() == installation.started() == broken
