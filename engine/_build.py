@@ -15,6 +15,8 @@ import sys
 import sysconfig
 import warnings
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
@@ -28,7 +30,7 @@ from setuptools.errors import BaseError, CCompilerError
 CURE = (
     "the chess engine could not be compiled. It needs a C compiler and Python's headers: "
     "apt install gcc python3-dev (Debian, Ubuntu), dnf install gcc python3-devel (Fedora), "
-    "xcode-select --install (macOS); then run the same pip command again"
+    "xcode-select --install (macOS); then try again"
 )
 # setuptools drops its own flags when CFLAGS is set, so every flag that matters is listed. -fwrapv: integers wrap on
 # overflow, as the hash keys need. Asserts are for plain mode only: in a compiled function that cannot raise, a failed
@@ -82,6 +84,8 @@ class BuildExt(build_ext):
         settings = Path(self.build_temp, "settings")
         text = f"{self.compiler.compiler_so} {flags} {Path(__file__).read_text()}"
         settings_changed = write_if_changed(settings, text)
+        if settings_changed:
+            self._try_compiler()
         numbers = runpy.run_path(str(PARAMS))
         write_if_changed(
             Path(self.build_temp, "params.h"),
@@ -100,11 +104,16 @@ class BuildExt(build_ext):
                 module.extra_link_args.append(f"-fsanitize={sanitizers}" if sanitizers else "-s")
         # The longest compile first: started last, it would keep one core busy after the others are done.
         self.extensions.sort(key=lambda module: -max(Path(f).stat().st_size for f in module.sources + module.depends))
-        try:
+        with naming_the_cure():
             super().build_extensions()
-        except (BaseError, CCompilerError, OSError) as error:
-            raise SystemExit(f"error: {CURE} (the compiler said: {str(error).splitlines()[0]})") from None
         self.extensions = [module for module in self.extensions if Path(self.get_ext_fullpath(module.name)).exists()]
+
+    def _try_compiler(self) -> None:
+        """Fail at once without a compiler or Python's headers, not after the translation, which takes a minute."""
+        source = Path(self.build_temp, "try.c")
+        write_if_changed(source, "#include <Python.h>\n")
+        with naming_the_cure():
+            self.compiler.compile([str(source)], output_dir=self.build_temp)
 
     def _write_c(self, force: bool) -> None:
         """Translate the changed modules and their dependents to C, in processes: Cython holds the interpreter lock."""
@@ -144,6 +153,14 @@ class BdistWheel(bdist_wheel):
         if ABI and not os.environ.get("ENGINE_PURE"):
             self.py_limited_api = ABI
         super().finalize_options()
+
+
+@contextmanager
+def naming_the_cure() -> Iterator[None]:
+    try:
+        yield
+    except (BaseError, CCompilerError, OSError) as error:
+        raise SystemExit(f"error: {CURE} (the compiler said: {str(error).splitlines()[0]})") from None
 
 
 def found_modules() -> list[Extension]:

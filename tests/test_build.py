@@ -32,7 +32,7 @@ MODULES = {
 
 @pytest.fixture(scope="module")
 def failed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """What a build needs, after one that failed: with the C files but nothing compiled; and what that one said.
+    """What a build needs, after one that failed; and what that one said.
 
     A few small modules stand for all.
     """
@@ -86,9 +86,11 @@ def test_a_compiler_that_fails_or_is_missing_fails_the_build_which_names_the_cur
         assert "apt install gcc python3-dev" in last
     for folder in (failed[0], checkout):
         assert not list((folder / "engine").rglob("*.so"))
+    assert not list(failed[0].rglob("leaf.c")), "it fails before the translation, which takes a minute"
 
 
 def test_an_error_in_a_source_is_the_last_that_the_build_says(checkout: Path) -> None:
+    assert build(checkout, QUICK_COMPILER).returncode == 0
     source = checkout / "engine" / "core" / "user.py"
     source.write_text(f"{HEADER}from cython.cimports.engine.core.params import NO\n")
     answer = build(checkout, QUICK_COMPILER)
