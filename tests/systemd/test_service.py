@@ -359,6 +359,15 @@ def test_a_wrong_configuration_is_not_tried_again(machine: Machine, service: Ser
     assert service.show("ActiveState") == "failed"
 
 
+def test_a_missing_token_file_is_named(machine: Machine, service: Service) -> None:
+    machine.run("mv", "/etc/lichessbot/token", "/etc/lichessbot/away")
+    machine.run("systemctl", "kill", "--signal=KILL", UNIT, check=False)
+    machine.until(lambda: service.show("ActiveState") in ("inactive", "failed"))
+    assert "Assertion failed" in machine.run("systemctl", "start", UNIT, check=False)
+    assert "AssertPathExists=/etc/lichessbot/token was not met" in machine.run("systemctl", "status", UNIT, check=False)
+    machine.run("mv", "/etc/lichessbot/away", "/etc/lichessbot/token")
+
+
 def test_uninstalling_leaves_the_configuration_and_the_records(machine: Machine) -> None:
     install(machine, "--uninstall")
     assert machine.run("ls", "/opt") == ""

@@ -77,7 +77,7 @@ def test_the_help_of_the_boot_installs_nothing(tmp_path: Path) -> None:
 
 def test_the_unit_of_several_bots_differs_by_their_names_only() -> None:
     template = TEMPLATE.read_text(encoding="utf-8").replace("/opt/lichessbot/bots/%i/", "/opt/lichessbot/")
-    assert template.count("%i") == 4, "description, configuration, token, records"
+    assert template.count("%i") == 5, "description, configuration, token twice, records"
     lines, expected = (
         text.splitlines()[1:] for text in (re.sub(r"[- ]%i", "", template), UNIT.read_text(encoding="utf-8"))
     )
