@@ -369,9 +369,9 @@ class UciEngine:
                     self._alarm.cancel()
                     self._emit(EngineReady(self._game_id))
                     self._begin_next()
-                case ["info", "string", *_]:
-                    pass
-                case ["info", *details] if "pv" in details and self._running is not None:
+                case ["info", "string", "error:", *error] if self.config.command is None and not self._ready:
+                    self.complaints += (f"uci_options: {' '.join(error)}",)  # ours could not read its network
+                case ["info", *details] if details[:1] != ["string"] and "pv" in details and self._running is not None:
                     self._note(details, self._running.multipv)
                 case ["bestmove"] if self._running is not None and self._told_to_stop_at is not None:
                     self._take(["bestmove", "(none)"])  # some engines that are stopped early name no move

@@ -34,6 +34,16 @@ def test_our_engine_passes() -> None:
     assert test.over
 
 
+def test_a_network_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
+    """Otherwise the bot would play with the shipped one, and nobody would know."""
+    missing = tmp_path / "my.net"
+    inbox: Inbox = SimpleQueue()
+    config = Config(engine=SMALL.model_copy(update={"uci_options": {"EvalFile": str(missing)}}))
+    (fault,) = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1)).judge(heard(inbox))
+    assert fault.text == f"engine.uci_options: {missing}: cannot be read: No such file or directory"
+    assert fault.is_lasting
+
+
 def test_an_engine_that_passes_is_handed_over_as_games_have_it(rude_engine: Path) -> None:
     passed: list[UciEngine] = []
     ponders = SMALL.model_copy(update={"ponder": True})
