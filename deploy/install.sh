@@ -177,8 +177,9 @@ configure() {
     chmod 600 "$etc/token"
 }
 
-check() { # VERSION
-    LICHESS_BOT_TOKEN=$(token) STATE_DIRECTORY=$state \
+check() { # VERSION; with the PATH of the service
+    PATH=$(sed -n 's/^Environment=PATH=//p' "$checkout/deploy/$unit_file") \
+        LICHESS_BOT_TOKEN=$(token) STATE_DIRECTORY=$state \
         "$prefix/versions/$1/bin/lichessbot" check --config "$etc/config.yml"
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.systemd.installation import SYSTEMCTL, TOKEN, Installation, program, wheel
+from tests.systemd.test_unit import settings
 
 # A Python of some release, which lies somewhere: the installer asks for either by `python -c CODE`.
 ANOTHER_PYTHON = """\
@@ -80,6 +81,13 @@ def test_a_configuration_that_the_service_cannot_read_is_refused(
     subprocess.run(["chmod", "o+rX", etc, etc / "config.yml"], check=True)
     assert installation.install("--wheels", wheels).returncode == 0
     assert (etc / "token").stat().st_mode & 0o077 == 0
+
+
+def test_the_check_finds_the_engines_that_the_service_finds(installation: Installation, tmp_path: Path) -> None:
+    program(tmp_path / "1" / "lichessbot_daemon-1.0.whl", '#!/bin/sh\necho "PATH=$PATH"\n')
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/usr/local/games:/usr/games"
+    assert settings("Environment") == [f"PATH={path}"], "Debian has its engines in /usr/games"
+    assert f"\nPATH={path}\n" in installation.install("--wheels", tmp_path / "1").stdout
 
 
 def test_a_version_that_pip_cannot_install_changes_nothing(installation: Installation, tmp_path: Path) -> None:
