@@ -281,9 +281,10 @@ class StreamReader(threading.Thread):
     def _lost_cleanly(self) -> timedelta:
         """Report a clean end; pause if it looks as if another client took the event stream."""
         reason = "ended by the server"
+        if self._wakeup.is_set():  # our own `reopen` or `stop` ended it
+            return self._lost(reason, self._delay())
         self._early_ends = 0 if self._lasted() else self._early_ends + 1
-        evicted = self._game_id is None and self._early_ends >= _EARLY_ENDS_OF_AN_EVICTION
-        if not evicted or self._stopping:
+        if self._game_id is not None or self._early_ends < _EARLY_ENDS_OF_AN_EVICTION:
             return self._lost(reason, self._delay())
         self._log.warning(
             "stream.evicted",

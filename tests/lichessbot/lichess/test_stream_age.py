@@ -96,6 +96,33 @@ def test_a_long_stream_that_breaks_off_parts_two_early_ends(monkeypatch: pytest.
     assert pause_after(2.0) == timeouts.eviction_pause.total_seconds()
 
 
+def test_ends_that_the_owner_asks_for_are_no_other_client(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A machine that stood still asks for two in a row."""
+
+    class Reopened(Streams):
+        def __iter__(self) -> Iterator[bytes]:
+            self.hand.now += 1.0
+            reader.reopen()
+            yield b""
+
+        def interrupt(self) -> None:
+            pass
+
+    hand = Hand()
+    monkeypatch.setattr(streams, "time", hand)
+    scripted: Any = Reopened(hand)
+    inbox: SimpleQueue[Any] = SimpleQueue()
+    timeouts = Timeouts()
+    reader = StreamReader(scripted, None, inbox.put, timeouts, RateLimiter(timeouts))
+    for _ in range(3):
+        reader._read_until_lost()
+        inbox.get_nowait()
+        assert inbox.get_nowait() == StreamLost(None, "reopened on request", timedelta(), on_request=True)
+    assert "stream.evicted" not in caplog.text
+
+
 def test_an_event_stream_that_our_own_limit_holds_back_tells_when_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log said that it is opened at once."""
     hand = Hand()
