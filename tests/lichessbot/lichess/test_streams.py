@@ -37,6 +37,7 @@ TIMEOUTS = replace(
     stream_proven=timedelta(seconds=PATIENCE_S),
     backoff_first=timedelta(seconds=0.1),
     game_backoff_ceiling=timedelta(seconds=0.2),
+    stream_spacing=timedelta(),
     eviction_pause=timedelta(seconds=0.6),
     rate_limit=timedelta(seconds=0.5),
 )
@@ -306,9 +307,10 @@ PATIENT = replace(TIMEOUTS, backoff_first=timedelta(seconds=60), game_backoff_ce
 def test_a_wait_chosen_by_the_reader_ends_when_another_request_succeeds(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
-    lichess.answer(GAME_PATH, Reply(502), Reply(502), Reply(lines=[chat("at last")], end=End.STALL))
+    ended, at_last = Reply(lines=[chat("x")], end=End.CUT), Reply(lines=[chat("at last")], end=End.STALL)
+    lichess.answer(GAME_PATH, ended, Reply(502), Reply(502), at_last)
     reader = read(timeouts=PATIENT)
-    lost(inbox)
+    lost(inbox), lost(inbox)
     assert lost(inbox).retry_in > timedelta(seconds=20)
     began = time.monotonic()
     reader.retry_now()
@@ -328,6 +330,15 @@ def test_other_waits_are_not_shortened_by_other_requests(
     reader.retry_now()
     time.sleep(0.3)
     assert len(lichess.requests) == 3
+
+
+def test_a_stream_that_opened_and_ended_is_not_woken(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(lines=[chat("x")], end=End.CUT))
+    reader = read(timeouts=PATIENT)
+    lost(inbox), lost(inbox)
+    reader.retry_now()
+    time.sleep(0.3)
+    assert len(lichess.requests) == 2
 
 
 def test_an_eviction_is_logged_and_followed_by_a_pause(
@@ -406,7 +417,7 @@ def test_a_reader_stops_in_every_state(lichess: ScriptedLichess, inbox: Inbox, r
 def test_a_reader_stopped_at_the_rate_limiter_uses_no_budget(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
-    lichess.answer(EVENT_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "60")]))
+    lichess.answer(EVENT_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
     reader = read(None)
     lost(inbox)
     reader.reopen()                     # no effect: Lichess asked for the pause
@@ -432,14 +443,14 @@ def test_a_stream_is_reopened_on_request_without_waiting(
 
 def test_a_stream_is_opened_at_most_twice_a_second(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.answer(GAME_PATH, Reply(lines=[chat("again")], end=End.STALL))
-    reader = read()
+    reader = read(timeouts=replace(TIMEOUTS, stream_spacing=Timeouts().stream_spacing))
     heard(inbox)
     began = time.monotonic()
     while time.monotonic() - began < 1.2:
         reader.reopen()
         time.sleep(0.01)
     opened = lichess.paths().count(GAME_PATH)
-    assert opened <= 2 + (time.monotonic() - began) / TIMEOUTS.stream_spacing.total_seconds()
+    assert opened <= 2 + (time.monotonic() - began) / Timeouts().stream_spacing.total_seconds()
 
 
 def test_state_events_arrive_in_order(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:

@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -14,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from lichessbot.errors import Refused, Unreachable
+from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.client import LineStream
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import StreamReader
@@ -219,13 +221,14 @@ def test_running_as_root_gives_a_warning(arena: Arena) -> None:
     assert arena.logged("WARNING root note=")
 
 
-def test_a_stream_that_hangs_is_overdue_and_one_that_is_refused_is_not() -> None:
-    timeouts = Timeouts().scaled(0.0005)  # 60 ms beyond its schedule
+def test_a_stream_that_hangs_is_overdue_and_one_that_waits_is_not() -> None:
+    hour = timedelta(hours=1)
+    timeouts = replace(Timeouts().scaled(0.0005), longest_pause=hour, stream_spacing=hour)  # 60 ms beyond its schedule
     freed = threading.Event()
 
-    def reader(open_stream: Callable[[], LineStream]) -> StreamReader:
+    def reader(open_stream: Callable[[], LineStream], tried_at: float | None = None) -> StreamReader:
         client: Any = SimpleNamespace(game_stream=lambda game_id: open_stream(), close=lambda: None)
-        return StreamReader(client, "game1", SimpleQueue().put, timeouts, RateLimiter(timeouts))
+        return StreamReader(client, "game1", SimpleQueue().put, timeouts, RateLimiter(timeouts), tried_at)
 
     def hang() -> LineStream:
         freed.wait()
@@ -234,18 +237,23 @@ def test_a_stream_that_hangs_is_overdue_and_one_that_is_refused_is_not() -> None
     def refuse() -> LineStream:
         raise Refused(404, "no such game")
 
-    hanging, refused = reader(hang), reader(refuse)
+    def put_off() -> LineStream:
+        raise RateLimited(hour, "slow down")
+
+    # They wait to be asked, as long as Lichess wants, and for their turn.
+    waiting = [reader(refuse), reader(put_off), reader(hang, time.monotonic())]
+    hanging = reader(hang)
     assert not hanging.overdue, "it has not begun"
-    for thread in (hanging, refused):
+    for thread in (*waiting, hanging):
         thread.start()
     deadline = time.monotonic() + PATIENCE_S
-    while not hanging.overdue or refused.overdue:
-        assert time.monotonic() < deadline, "one hangs, and the other, once it was refused, waits to be asked"
+    while not hanging.overdue or any(it.overdue for it in waiting):
+        assert time.monotonic() < deadline
         time.sleep(0.01)
-    for thread in (hanging, refused):
+    for thread in (*waiting, hanging):
         thread.stop()
     freed.set()
-    for thread in (hanging, refused):
+    for thread in (*waiting, hanging):
         thread.join(PATIENCE_S)
         assert not thread.overdue
 
