@@ -239,7 +239,7 @@ class StreamReader(threading.Thread):
             for line in stream:
                 self.heard_at = time.monotonic()
                 self._expect_progress(self._timeouts.liveness)
-                if self._stopping or self._wakeup.is_set():
+                if self._wakeup.is_set():
                     break
                 if line.lstrip().startswith(b"<"):
                     raise Unreachable("a web page came instead of the stream")
