@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -380,11 +381,12 @@ def test_readable_lines_of_online_bots_are_returned(lichess: ScriptedLichess, ap
 
 
 def test_a_slow_list_of_bots_is_cut_off(lichess: ScriptedLichess, access: Access) -> None:
-    timeouts = replace(Timeouts(), request_answer=timedelta(seconds=1))
-    api = LichessClient(replace(access, timeouts=timeouts), READ_TIMEOUT)
+    api = LichessClient(replace(access, timeouts=Timeouts(request_answer=timedelta(seconds=1))), READ_TIMEOUT)
     trickle: list[bytes | float] = [item for number in range(100) for item in (bot_line(f"bot{number}") + b"\n", 0.1)]
-    lichess.answer("/api/bot/online", Reply(lines=trickle))
-    assert 0 < len(api.online_bots()) < 100
+    lichess.answer("/api/bot/online", Reply(lines=trickle), Reply(lines=trickle[:1], end=End.STALL))
+    began = time.monotonic()
+    assert [0 < len(api.online_bots()) < most for most in (100, 2)] == [True, True]
+    assert time.monotonic() - began < READ_TIMEOUT.total_seconds() / 2
 
 
 def test_the_status_of_users_is_read(lichess: ScriptedLichess, api: LichessClient) -> None:

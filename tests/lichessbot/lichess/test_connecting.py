@@ -93,11 +93,12 @@ def test_the_first_address_is_used_if_it_answers(
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_an_address_that_refuses_is_followed_by_the_next(
-    named: Callable[..., None], refusing: Address, living: Address
+def test_an_address_that_refuses_is_followed_by_the_next_at_once(
+    named: Callable[..., None], refusing: Address, living: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(connecting, "_HEAD_START_S", 60.0)
     named(refusing, UNREACHABLE, refusing, living)
-    with connect(NAME, 80, 60.0) as connection:
+    with connect(NAME, 80, 30.0) as connection:
         assert connection.getpeername() == living
 
 
