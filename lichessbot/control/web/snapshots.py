@@ -118,8 +118,6 @@ class Snapshots:
         """End what every follower follows."""
         self._stopping = True
         self._wake()
-        if self._poller is not None:
-            self._poller.cancel()
 
     async def follow(self, gone: Callable[[], Awaitable[object]]) -> AsyncIterator[Snapshot | None]:
         """Yield the status at once, after each change and now and then; None if nothing was known of it for a while.
@@ -147,7 +145,7 @@ class Snapshots:
                     yield None
                     continue
                 follower.news.clear()
-                if self._shown is not seen and self._shown is not None and not follower.gone:
+                if self._shown is not seen and not follower.gone:
                     seen = self._shown
                     yield seen
         finally:
