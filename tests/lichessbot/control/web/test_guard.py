@@ -85,7 +85,8 @@ async def status_of(
         statuses.extend([message["status"]] if "status" in message else [])
 
     await guard(scope, lambda: asyncio.sleep(60), send)
-    return statuses[0]
+    (status,) = statuses
+    return status
 
 
 def guard(**times: float) -> Guard:
@@ -114,14 +115,17 @@ def test_a_wrong_password_delays_nobody_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "status"),
-    [("2001:db8:1:2:9:9:9:9", 429), ("2001:db8:1:3::1", 200), ("::ffff:192.0.2.1", 200), ("", 200), ("fd00::1", 200)],
-)
-def test_a_machine_does_not_escape_the_wait_by_another_of_its_addresses(other: str, status: int) -> None:
+    ("address", "other", "status"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:9:9:9:9", 429), ("2001:db8:1:2::1", "2001:db8:1:3::1", 200),
+        ("2001:db8:1:2::1", "", 200), ("::ffff:192.0.2.1", "::ffff:192.0.2.2", 200),
+    ],
+)  # fmt: skip
+def test_a_machine_does_not_escape_the_wait_by_another_of_its_addresses(address: str, other: str, status: int) -> None:
     it = guard(pause_s=600.0, longest_wait_s=0.0)
 
     async def look() -> list[int]:
-        return [await status_of(it, "guess", "2001:db8:1:2::1"), await status_of(it, PASSWORD, other)]
+        return [await status_of(it, "guess", address), await status_of(it, PASSWORD, other)]
 
     assert asyncio.run(look()) == [401, status]
 

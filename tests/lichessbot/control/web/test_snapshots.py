@@ -34,7 +34,12 @@ def later(status: Status, seconds: float) -> Status:
         at_epoch_s=status.at_epoch_s + seconds,
         up_for_s=status.up_for_s + seconds,
         games=tuple(games),
-        connection=replace(status.connection, events=StreamStatus(True, 7200 + seconds, 4 + seconds)),
+        ends_in_s=None if status.ends_in_s is None else status.ends_in_s - seconds,
+        connection=replace(
+            status.connection,
+            events=StreamStatus(True, 7200 + seconds, 4 + seconds),
+            held_back_s=max(0.0, status.connection.held_back_s - seconds),
+        ),
         lobby=replace(status.lobby, queue=(waiting,)),
     )
 
@@ -42,6 +47,8 @@ def later(status: Status, seconds: float) -> Status:
 def test_time_that_passes_is_no_news() -> None:
     assert later(STATUS, 2.0) != STATUS
     assert without_time(later(STATUS, 2.0)) == without_time(STATUS)
+    paused = replace(STATUS, ends_in_s=60.0, connection=replace(STATUS.connection, held_back_s=30.0))
+    assert without_time(later(paused, 2.0)) == without_time(paused)
     failing, still_failing = (replace(STATUS, records=RecordsStatus(seconds, "disk is full")) for seconds in (1.0, 2.0))
     assert without_time(failing) == without_time(still_failing)
     waiting, still_waiting = (
@@ -68,6 +75,7 @@ def test_moments_that_are_found_from_two_clocks_each_time_are_no_news() -> None:
         replace(STATUS, games=(replace(GAME, white=replace(GAME.white, clock_s=76.9)), STATUS.games[1])),
         replace(STATUS, games=(replace(GAME, black=replace(GAME.black, clock_s=3724.9)), STATUS.games[1])),
         replace(STATUS, games=(replace(GAME, stream=StreamStatus(False, None, 3.0)), STATUS.games[1])),
+        replace(STATUS, games=(replace(GAME, stream=None), STATUS.games[1])),
         replace(STATUS, connection=replace(STATUS.connection, events=StreamStatus(True, 7200.0, 11.0))),
         replace(STATUS, connection=replace(STATUS.connection, held_back_s=5.0)),
         replace(STATUS, lobby=replace(STATUS.lobby, queue=())),
@@ -204,6 +212,7 @@ def test_followers_hear_that_the_main_thread_does_not_answer(
         assert first is not None
         main.status = None
         assert await anext(told) is None
+        assert await anext(snapshots.follow(asyncio.Event().wait)) is None, "a new follower hears it at once"
         snapshots.stop()
 
     asyncio.run(follow())
