@@ -1,11 +1,13 @@
 """Named styles: python-chess sees the same features, the bonus is fair to both colours, and it shows in the search."""
 
+from math import comb
+
 import chess
 import pytest
 
 from engine.core.fen import parse_fen
 from engine.evaluation.style import StyleName, bonus_of
-from engine.evaluation.style_bonus import StyleBonus, seen
+from engine.evaluation.style_bonus import FEATURES, StyleBonus, seen
 from engine.facade import NAMED_STYLES, Board, Engine, Limits
 from tests.engine.positions import Start, random_games
 
@@ -52,6 +54,36 @@ def test_python_chess_sees_the_same_features() -> None:
         position, _ = parse_fen(board.fen())
         for side, us in enumerate((chess.WHITE, chess.BLACK)):
             assert seen(position, side) == expected(board, us), board.fen()
+
+
+def test_each_weight_counts_its_feature() -> None:
+    for board in boards():
+        position, _ = parse_fen(board.fen())
+        for side, us in enumerate((chess.WHITE, chess.BLACK)):
+            ours, theirs = expected(board, us), expected(board, not us)
+            ahead, rival = (8 if us else -8), chess.Piece(chess.PAWN, not us)
+            units = {
+                "attackers": comb(ours["attackers"], 2),
+                "storm": ours["storm"],
+                "danger": comb(theirs["attackers"], 2),
+                "sacrifice": max(0, min(4, theirs["material"] - ours["material"])),
+                "pieces_off": 16 - (board.occupied & ~board.pawns).bit_count(),
+                "queens_off": int(ours["queens"] == 0),
+                "centre": ours["centre"],
+                "development": ours["development"],
+                "blocked": sum(board.piece_at(pawn + ahead) == rival for pawn in board.pieces(chess.PAWN, us)),
+            }
+            sign = 1 if board.turn == us else -1
+            found = {name: sign * StyleBonus({name: 1}).add(0, position, side) for name in FEATURES}
+            assert found == units, board.fen()
+
+
+def test_a_bonus_is_bounded_and_makes_no_known_win() -> None:
+    position, _ = parse_fen(MIDDLEGAME)
+    for sign in (-1, 1):
+        bonus = StyleBonus({"centre": sign * 1000})
+        assert bonus.add(0, position, 0) == sign * 300
+        assert bonus.add(sign * 3900, position, 0) == sign * 4000
 
 
 @pytest.mark.parametrize("name", StyleName)
