@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 from urllib3.util.connection import allowed_gai_family
 
 # What RFC 8305 ("Happy Eyeballs"), section 5, recommends.
@@ -160,8 +160,6 @@ class _AnyAddress(HTTPConnection):
         assert self.timeout is not None, "every request has a time limit"
         try:
             return connect(self.host, self.port, self.timeout, self.socket_options or ())
-        except socket.gaierror as error:
-            raise NameResolutionError(self.host, self, error) from error
         except TimeoutError as error:
             raise ConnectTimeoutError(self, f"no address of {self.host} answers") from error
         except OSError as error:
