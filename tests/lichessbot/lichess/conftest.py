@@ -1,4 +1,4 @@
-"""An outbox, the inbox of its reports, and its clock."""
+"""An outbox with its clock, a stream reader, and the inbox of their reports."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,8 +15,12 @@ from lichessbot.inbox import Inbox
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.rate_limiter import RateLimiter
+from lichessbot.lichess.streams import StreamReader
+from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import ScriptedLichess
+from tests.lichessbot.lichess import stream_bench
 from tests.lichessbot.lichess.outbox_bench import TIMEOUTS
+from tests.lichessbot.lichess.stream_bench import GAME, PATIENCE_S, Read
 
 
 @pytest.fixture
@@ -60,3 +64,21 @@ def put_forward(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     for module in ("outbox", "rate_limiter"):
         monkeypatch.setattr(f"lichessbot.lichess.{module}.time", clock)
     return by
+
+
+@pytest.fixture
+def read(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Read]:
+    """Return a function that begins to read a stream."""
+    readers: list[StreamReader] = []
+
+    def begin(game_id: str | None = GAME, timeouts: Timeouts = stream_bench.TIMEOUTS) -> StreamReader:
+        api = LichessClient(Access(lichess.url, SecretStr("lip_x"), timeouts), timeouts.liveness)
+        readers.append(StreamReader(api, game_id, inbox.put, timeouts, RateLimiter(timeouts)))
+        readers[-1].start()
+        return readers[-1]
+
+    yield begin
+    for reader in readers:
+        reader.stop()
+        reader.join(PATIENCE_S)
+        assert not reader.is_alive()

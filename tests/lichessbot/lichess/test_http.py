@@ -7,12 +7,15 @@ from http.client import IncompleteRead
 
 import pytest
 import requests
+from requests.exceptions import ContentDecodingError
+from urllib3.exceptions import DecodeError
 
 from lichessbot.lichess.http import configured, network_error
 
 PATIENCE_S = 60.0
 NO_TLS = "no TLS connection"
 NOT_HTTP = "an answer that is not HTTP"
+BROKEN_OFF = "the connection ended in the middle of the answer"
 
 Serve = Callable[[bytes], str]
 
@@ -43,13 +46,12 @@ def serve() -> Iterator[Serve]:
     ("scheme", "answered", "words"),
     [
         ("https", b"HTTP/1.1 400 Bad Request\r\n\r\n", f"{NO_TLS} (http behind an https address?)"),
-        ("https", b"\x15\x03\x03\x00\x02\x02\x28", f"{NO_TLS}: sslv3 alert handshake failure"),
+        ("https", b"\x15\x03\x03\x00\x02\x02\x50", f"{NO_TLS}: tlsv1 alert internal error"),
         ("https", b"", "the TLS connection broke off"),
         ("http", b"", "the server closed the connection without an answer"),
         ("http", b"\x16\x03\x01 hello\r\n\r\n", NOT_HTTP),
         ("http", b"HTTP/1.1 200 OK\r\n" + b"X-Many: 1\r\n" * 200 + b"\r\n", NOT_HTTP),
-        ("http", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", "the connection ended in the middle of the answer"),
-        ("http", b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n{}", "an answer that cannot be decompressed"),
+        ("http", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", BROKEN_OFF),
     ],
 )
 def test_a_broken_answer_is_told_in_words(serve: Serve, scheme: str, answered: bytes, words: str) -> None:
@@ -58,7 +60,13 @@ def test_a_broken_answer_is_told_in_words(serve: Serve, scheme: str, answered: b
     assert network_error(caught.value) == words
 
 
-def test_an_answer_that_breaks_off_between_its_parts_is_told_in_words() -> None:
-    error = IncompleteRead(b"")
-    error.__cause__ = ValueError("invalid literal for int() with base 16: b''")
-    assert network_error(error) == "the connection ended in the middle of the answer"
+@pytest.mark.parametrize(
+    ("error", "cause", "words"),
+    [
+        (IncompleteRead(b""), ValueError("invalid literal for int() with base 16: b''"), BROKEN_OFF),
+        (ContentDecodingError(), DecodeError("failed to decode it"), "an answer that cannot be decompressed"),
+    ],
+)
+def test_an_error_is_told_by_its_first_cause_with_plain_words(error: Exception, cause: Exception, words: str) -> None:
+    error.__cause__ = cause
+    assert network_error(error) == words

@@ -1,102 +1,41 @@
 """A stream reader against a scripted server on a real socket, with short timeouts."""
 
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from queue import Empty, SimpleQueue
+from queue import Empty
 from threading import Event
 from unittest.mock import ANY
 
 import pytest
-from pydantic import SecretStr
 
-from lichessbot.inbox import Inbox, Report
-from lichessbot.lichess.client import Access, LichessClient
-from lichessbot.lichess.models import ChatLine, GameFull, GameState, UnknownEvent
-from lichessbot.lichess.rate_limiter import RateLimiter
+from lichessbot.inbox import Inbox
+from lichessbot.lichess.models import ChatLine, GameFull, GameState
 from lichessbot.lichess.streams import (
-    PlayingWanted,
     StreamEvent,
     StreamLost,
     StreamOpened,
-    StreamReader,
     StreamRefused,
 )
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
-from tests.lichessbot.scripted_daemon import line
-
-PATIENCE_S = 60.0
-GAME = "abcd1234"
-EVENT_PATH, GAME_PATH = "/api/stream/event", f"/api/bot/game/stream/{GAME}"
-TIMEOUTS = replace(
-    Timeouts(),
-    connect=timedelta(seconds=PATIENCE_S),
-    liveness=timedelta(seconds=PATIENCE_S),
-    stream_proven=timedelta(seconds=PATIENCE_S),
-    backoff_first=timedelta(seconds=0.1),
-    game_backoff_ceiling=timedelta(seconds=0.2),
-    stream_spacing=timedelta(),
-    eviction_pause=timedelta(seconds=0.6),
-    rate_limit=timedelta(seconds=0.5),
+from tests.lichessbot.lichess.stream_bench import (
+    EVENT_PATH,
+    GAME,
+    GAME_PATH,
+    IMPATIENT,
+    PATIENCE_S,
+    STAY,
+    TIMEOUTS,
+    Logged,
+    Read,
+    chat,
+    game_state,
+    heard,
+    lost,
+    texts,
 )
-IMPATIENT = replace(TIMEOUTS, liveness=timedelta(seconds=1))     # for streams that fall silent
-Read = Callable[..., StreamReader]
-Logged = pytest.LogCaptureFixture
-
-
-def chat(text: str) -> bytes:
-    return line("chatLine", text=text)
-
-
-def game_state(status: str = "started") -> bytes:
-    return line("gameState", moves="", wtime=1, btime=1, status=status)
-
-
-STAY = Reply(lines=[b"\n"], end=End.STALL)
-
-
-@pytest.fixture
-def inbox() -> Inbox:
-    return SimpleQueue()
-
-
-@pytest.fixture
-def read(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Read]:
-    readers: list[StreamReader] = []
-
-    def begin(game_id: str | None = GAME, timeouts: Timeouts = TIMEOUTS) -> StreamReader:
-        api = LichessClient(Access(lichess.url, SecretStr("lip_x"), timeouts), timeouts.liveness)
-        readers.append(StreamReader(api, game_id, inbox.put, timeouts, RateLimiter(timeouts)))
-        readers[-1].start()
-        return readers[-1]
-
-    yield begin
-    for reader in readers:
-        reader.stop()
-        reader.join(PATIENCE_S)
-        assert not reader.is_alive()
-
-
-def heard(inbox: Inbox) -> Report:
-    return inbox.get(timeout=PATIENCE_S)
-
-
-def texts(inbox: Inbox, count: int) -> list[str]:
-    """Return the next chat lines and skip everything else."""
-    found: list[str] = []
-    while len(found) < count:
-        if isinstance(report := heard(inbox), StreamEvent) and isinstance(report.event, ChatLine):
-            found.append(report.event.text)
-    return found
-
-
-def lost(inbox: Inbox) -> StreamLost:
-    while True:
-        report = heard(inbox)
-        if isinstance(report, StreamLost):
-            return report
+from tests.lichessbot.scripted_daemon import line
 
 
 def test_lines_become_events_of_their_stream(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
@@ -197,51 +136,6 @@ def test_a_stream_without_headers_is_lost(lichess: ScriptedLichess, inbox: Inbox
     lichess.answer(GAME_PATH, Reply(delay_s=30), Reply(lines=[chat("after")], end=End.STALL))
     read(timeouts=IMPATIENT)
     assert texts(inbox, 1) == ["after"]
-
-
-BROKEN = [b"oops\n", b'{"type":"gameState"}\n', b"\xff\n", b"[]\n"]
-
-
-@pytest.mark.parametrize("broken", BROKEN)
-def test_after_an_unreadable_line_the_game_is_read_again(
-    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: Logged, broken: bytes
-) -> None:
-    lichess.answer(GAME_PATH, *(Reply(lines=it, end=End.STALL) for it in ([broken, chat("lost")], [chat("good")])))
-    read()
-    assert lost(inbox).reason.startswith(("not JSON", "not a JSON object", "GameState: "))
-    assert texts(inbox, 1) == ["good"]
-    assert not caplog.records, "the loss says why"
-
-
-def test_an_unreadable_event_is_skipped_and_the_games_are_read(
-    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: Logged
-) -> None:
-    start = line("gameStart", game={"gameId": GAME, "variant": {"key": "standard"}})
-    lichess.answer(EVENT_PATH, Reply(lines=[b"oops\n", start, b"oops\n" * 20_000], end=End.STALL), STAY)
-    read(None)
-    assert [type(heard(inbox)) for _ in range(3)] == [StreamOpened, PlayingWanted, StreamEvent]
-    assert lost(inbox).reason == "not JSON: b'oops'", "after too many of them"
-    assert caplog.text.count("stream.unreadable") < 20
-
-
-def test_an_unknown_event_is_passed_on(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
-    lichess.answer(GAME_PATH, Reply(lines=[line("confetti")], end=End.STALL))
-    read()
-    assert heard(inbox) == StreamOpened(GAME)
-    assert heard(inbox) == StreamEvent(GAME, UnknownEvent(type="confetti"), 0.0)
-
-
-def test_a_line_without_end_is_given_up(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
-    lichess.answer(GAME_PATH, Reply(lines=[b"x" * 65536] * 20, end=End.STALL), STAY)
-    read()
-    assert "a line of more than" in lost(inbox).reason
-
-
-def test_a_line_that_arrives_too_slowly_is_given_up(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
-    lichess.answer(GAME_PATH, Reply(lines=[b"\n", *(b"x", 0.2) * 50], end=End.STALL))
-    read(timeouts=IMPATIENT)
-    # A pause of the server looks like silence: the next time it may be none.
-    assert any("a line that does not end" in lost(inbox).reason for _ in range(5))
 
 
 def test_a_html_refusal_of_a_game_stream_is_not_certain(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
@@ -349,43 +243,6 @@ def test_an_eviction_is_logged_and_followed_by_a_pause(
     assert lost(inbox).retry_in == timedelta()
     assert lost(inbox) == StreamLost(None, ANY, TIMEOUTS.eviction_pause, as_asked=True)
     assert "another client seems to use this token" in caplog.text
-
-
-PAGE, EMPTY = "a web page came instead of the stream", "an empty answer came instead of the stream"
-
-
-@pytest.mark.parametrize("path", [EVENT_PATH, GAME_PATH])
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        (Reply(body="<!DOCTYPE html>\n<p>Update</p>\n"), PAGE),
-        (Reply(body="<html>maintenance</html>"), PAGE),
-        (Reply(body="\ufeff\n<p>Log in</p>\n", headers=[("Content-Type", "text/html; charset=utf-8")]), PAGE),
-        (Reply(body='{"type":"gameSta'), "the stream ended in the middle of a line"),
-        (Reply(body=""), f"{EMPTY} (status 200)"),
-        (Reply(204, body=""), f"{EMPTY} (status 204)"),
-    ],
-)
-def test_what_is_no_stream_is_a_failure_and_no_eviction(
-    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: Logged, path: str, reply: Reply, reason: str
-) -> None:
-    lichess.answer(path, reply)
-    read(None if path == EVENT_PATH else GAME)
-    for _ in range(3):
-        assert replace(lost(inbox), retry_in=timedelta()) == StreamLost(ANY, reason, timedelta())
-    assert not caplog.records, "neither an eviction nor an unreadable line"
-
-
-@pytest.mark.parametrize("text", [b'"\xff\xfe"', b'"never ends', b"\x00"])
-def test_an_unreadable_chat_line_does_not_end_the_stream(
-    lichess: ScriptedLichess, inbox: Inbox, read: Read, text: bytes
-) -> None:
-    broken = b'{"type":"chatLine","text":' + text + b"}\n"
-    lichess.answer(GAME_PATH, Reply(lines=[broken, chat("after it")], end=End.STALL))
-    read()
-    reports = [heard(inbox) for _ in range(3)]
-    assert not any(isinstance(report, StreamLost) for report in reports)
-    assert reports[2] == StreamEvent(GAME, ChatLine(text="after it"), 0.0)
 
 
 def test_a_clean_end_of_a_long_lived_stream_is_no_eviction(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
