@@ -85,8 +85,7 @@ def migrate(old: Path, output: Path, force: bool) -> None:
         raise ConfigError([f"--output: {expected}, found {output}"])
     found = translate_file(old)
     token_file = output.with_suffix(_TOKEN_ENDING)
-    if output.absolute().parent.resolve() != old.absolute().parent.resolve():
-        found.relocate(old.absolute().parent)
+    found.relocate(output.absolute().parent)
     problem = token_problem(found.token)
     if problem is None:
         found.set("token_file", token_file.name, old="token", remark="a file of its own, so that this one can be shown")
@@ -131,6 +130,8 @@ def _summarise(found: Translation, old: Path, output: Path, token_file: Path | N
     missed = [it for it in found.left_out if it.matters]
     others = len(found.left_out) - len(missed)
     lines = [f"{output}: {old}, a configuration of {found.program}, translated"]
+    if not found.folder.samefile(old.parent):
+        lines.append(f"relative paths: from {found.folder}, where {old} finds its engine")
     lines += [f"left out: {old}:{it.line}: {it.key}: {it.reason}" for it in sorted(missed, key=lambda it: it.line)]
     lines += [f"changed: {it.key}: {in_yaml(it.asked)} -> {in_yaml(it.now)}" for it in found.changed]
     if others:

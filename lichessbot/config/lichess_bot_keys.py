@@ -80,7 +80,8 @@ def instead_of(path: KeyPath, engine: Mapping[str, Any], file: str) -> str | Non
     """
     match path:
         case ("engine", str(key)) if key in PARTS_OF_COMMAND:
-            words = ", ".join(json.dumps(word, ensure_ascii=False) for word in command_of(engine, file))
+            command = command_of(engine, os.path.dirname(file))
+            words = ", ".join(json.dumps(word, ensure_ascii=False) for word in command)
             if engine_command(engine, file) is not None:
                 return f"the bot plays this engine as engine.command: [{words}]" if key == "name" else ""
             return "engine.command decides" if "command" in engine else f"write engine.command: [{words}]"
@@ -98,7 +99,7 @@ def engine_command(engine: Mapping[str, Any], file: str) -> list[str] | None:
     """Return the command that lichess-bot's keys describe; None if `command` is set, or no `name`."""
     name = engine.get("name")
     is_named = name not in _NO_VALUE and not isinstance(name, list | dict)
-    return command_of(engine, file) if is_named and "command" not in engine else None
+    return command_of(engine, os.path.dirname(file)) if is_named and "command" not in engine else None
 
 
 def clocks_meant_as_none(matchmaking: Mapping[str, object]) -> Sequence[str]:
@@ -157,15 +158,15 @@ def _is_absent(values: Mapping[str, object], place: str) -> bool:
     return has_effect and not is_given
 
 
-def command_of(engine: Mapping[str, Any], file: str) -> list[str]:
-    """Return the command with which lichess-bot starts the engine of these keys in `file`.
+def command_of(engine: Mapping[str, Any], folder: str) -> list[str]:
+    """Return the command with which lichess-bot, started in `folder`, starts the engine of these keys.
 
     An engine behind an interpreter is an argument, which is relative to the folder where the engine runs: its path
     becomes absolute, as in lichess-bot.
     """
     program = os.path.join(str(engine.get("dir") or "."), str(engine.get("name") or "ENGINE"))
     if engine.get("interpreter"):
-        program = os.path.abspath(os.path.join(os.path.dirname(file), program))
+        program = os.path.abspath(os.path.join(folder, program))
     options, arguments = engine.get("interpreter_options") or [], engine.get("engine_options")
     interpreter = [engine.get("interpreter"), *(options if isinstance(options, list) else [options])]
     given = arguments.items() if isinstance(arguments, dict) else ()

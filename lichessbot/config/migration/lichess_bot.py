@@ -1,6 +1,7 @@
 """Translates a configuration of lichess-bot: its keys are ours, but for some; a missing key keeps its meaning."""
 
 import re
+from pathlib import Path
 from typing import Any, Final
 
 from lichessbot.config.base import in_yaml
@@ -29,11 +30,11 @@ _BETTER_REASONS: Final = {
 _VARIANTS: Final = tuple(VariantChoice)
 
 
-def translate(old: YamlFile) -> Translation:
-    """Translate what lichess-bot reads, except the token."""
+def translate(old: YamlFile, folder: Path) -> Translation:
+    """Translate what lichess-bot, started in `folder`, reads, except the token."""
     found = Translation(old, "lichess-bot")
     found.take("token")
-    _engine(found, old.name)
+    _engine(found, folder)
     _pondering(found)
     _matchmaking(found)
     _days(found)
@@ -54,15 +55,15 @@ def translate(old: YamlFile) -> Translation:
     return found
 
 
-def _engine(found: Translation, file: str) -> None:
-    """Translate the keys that name the engine in `file`, and limit it."""
+def _engine(found: Translation, folder: Path) -> None:
+    """Translate the keys that name the engine, and limit it."""
     protocol = found.peek("engine.protocol") or "uci"
     found.leave("engine.protocol", f"every engine speaks UCI here; found {protocol}", matters=protocol != "uci")
     taken = {name: found.take(("engine", name)) for name in PARTS_OF_COMMAND}
     given = [name for name in PARTS_OF_COMMAND if taken[name]]
     if protocol == "uci" and taken["name"]:
         remark = ", ".join(f"engine.{name}" for name in given if name != "name")
-        found.set("engine.command", command_of(taken, file), old="engine.name", remark=remark)
+        found.set("engine.command", command_of(taken, str(folder)), old="engine.name", remark=remark)
     else:
         for name in given:
             found.note(("engine", name), "no engine that speaks UCI: the bot's own plays until you set engine.command")

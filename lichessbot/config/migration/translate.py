@@ -1,5 +1,6 @@
 """Translates an old file: finds out whose it is, and changes or drops what our configuration does not accept."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,7 @@ from lichessbot.config.matchmaking import CLOCK_KEYS
 from lichessbot.config.migration import botli, lichess_bot
 from lichessbot.config.migration.translation import TO_ACCEPT_SOME, Changed, Translation
 from lichessbot.config.root import Config
-from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted, value_at
+from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted, section_at, value_at
 from lichessbot.errors import ConfigError
 
 # Our keys that lichess-bot has too.
@@ -32,7 +33,10 @@ _MOST_ROUNDS = 100  # a value that is dropped may let another problem show
 
 
 def translate_file(path: Path) -> Translation:
-    """Translate the file of another bot. Raises ConfigError if it cannot be read, or is none of another bot."""
+    """Translate the file of another bot. Its relative paths count from the folder in which that bot was started.
+
+    Raises ConfigError if it cannot be read, or is none of another bot.
+    """
     old = YamlFile.read(path)
     if old.problems:
         raise ConfigError([problem.text for problem in old.problems])
@@ -43,7 +47,16 @@ def translate_file(path: Path) -> Translation:
         raise ConfigError([f"{path}: is a configuration of lichessbot already ({reason}); nothing to translate"])
     if old.values.keys().isdisjoint(_THEIRS):
         raise ConfigError([f"{path}: expected a configuration of lichess-bot or BotLi, found none of their keys"])
-    return translate(old, path.parent)
+    return translate(old, _started_in(old, path.parent))
+
+
+def _started_in(old: YamlFile, beside: Path) -> Path:
+    """Return the current folder if only there the engines are where the file says, else `beside`, that of the file."""
+    engines = [section_at(old.values, "engine"), *section_at(old.values, "engines").values()]
+    named = [it for it in engines if isinstance(it, dict) and it.get("name")]
+    programs = [os.path.join(str(it.get("dir") or "."), str(it["name"])) for it in named]
+    here, there = (any(os.path.isfile(folder / it) for it in programs) for folder in (Path.cwd(), beside))
+    return Path.cwd() if here and not there else beside
 
 
 def _ours_alone(old: YamlFile) -> Iterator[KeyPath]:
@@ -53,8 +66,9 @@ def _ours_alone(old: YamlFile) -> Iterator[KeyPath]:
 
 
 def translate(old: YamlFile, folder: Path) -> Translation:
-    """Translate what was read from a file in `folder`; the token stays out of the values."""
-    found = botli.translate(old) if is_botlis(old.values) else lichess_bot.translate(old)
+    """Translate the file of a bot that was started in `folder`; the token stays out of the values."""
+    found = botli.translate(old) if is_botlis(old.values) else lichess_bot.translate(old, folder)
+    found.folder = folder
     found.leave_the_rest()
     _no_games(found)
     _settle_what_is_refused(found, folder)

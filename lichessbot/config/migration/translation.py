@@ -58,6 +58,8 @@ class Translation:
         """What to say of a key of ours."""
         self.left_out: list[LeftOut] = []
         self.changed: list[Changed] = []
+        self.folder = Path()
+        """The folder from which our relative paths count, as the old bot was started there."""
         self.token = str(old.values.get("token") or "").strip()
         self._old = old
         self._rest: dict[str, Any] = deepcopy(old.values)
@@ -163,10 +165,17 @@ class Translation:
             self.note(path, reason, matters=is_active(value))
         self._rest = {}
 
-    def relocate(self, folder: Path) -> None:
-        """Make the relative files of our values absolute, below `folder`."""
+    def relocate(self, new: Path) -> None:
+        """Write the relative paths as they count from `new`, the folder of the new file."""
+        folder = self.folder.absolute()
         base = self.values.get("engine", {})
-        for engine in (base, *(it["engine"] for it in self.values.get("profiles", ()))):
+        engines = (base, *(it["engine"] for it in self.values.get("profiles", ())))
+        if new.resolve() == folder.resolve():
+            for engine in engines:
+                if engine.get("command"):
+                    engine["working_dir"] = engine.get("working_dir") or os.curdir
+            return
+        for engine in engines:
             for key in _FILES:
                 _change(engine, key.split("."), folder)
             if command := engine.get("command"):

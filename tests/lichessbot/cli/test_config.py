@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from lichessbot.cli.main import main
-from lichessbot.config import Config, dotted_values
+from lichessbot.config import Config, dotted_values, load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.config.explanations import explanations
 from lichessbot.config.schema import schema
@@ -140,6 +140,41 @@ def test_in_another_folder_the_engine_still_finds_the_files_of_its_options(
     values = yaml.safe_load((folder / "new/bot.yml").read_text())["engine"]
     assert values["uci_options"]["SyzygyPath"] == tables.format(folder=folder)
     assert values["working_dir"] == (str(folder / "engines") if "command" in values else "")
+
+
+def test_in_the_same_folder_the_engine_finds_its_files_wherever_the_bot_starts(folder: Path) -> None:
+    (folder / "bot.yml").write_text("engine: {dir: ., name: fish, uci_options: {SyzygyPath: ./tables}}\n")
+    assert main(["config", "migrate", "bot.yml"]) == 0
+    values = yaml.safe_load((folder / "config.yml").read_text())["engine"]
+    assert (values["command"], values["working_dir"]) == (["./fish"], ".")
+    assert load_config(folder / "config.yml", {}, needs_token=False).config.engine.working_dir == folder
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "engine: {dir: ./engines, name: fish, polyglot: {book: {standard: books/a.bin}}}\n",
+        "engines: {standard: {dir: ./engines, name: fish}}\nbooks: {A: books/a.bin}\n"
+        "opening_books: {books: {standard: {names: [A]}}}\n",
+    ],
+)
+def test_relative_paths_count_from_the_folder_where_the_old_bot_was_started(
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    """With `--config bots/one.yml` that is not the folder of the file."""
+    for name in ("engines", "bots"):
+        (folder / name).mkdir()
+    (folder / "engines/fish").touch()
+    (folder / "bots/one.yml").write_text(text)
+    assert main(["config", "migrate", "bots/one.yml"]) == 0
+    assert f"relative paths: from {folder}, where bots/one.yml finds its engine\n" in capsys.readouterr().err
+    values = yaml.safe_load((folder / "config.yml").read_text())["engine"]
+    assert values["command"] == ["./engines/fish"]
+    assert main(["config", "migrate", "bots/one.yml", "--output", "bots/new.yml"]) == 0
+    values = yaml.safe_load((folder / "bots/new.yml").read_text())["engine"]
+    assert values["command"] == [str(folder / "engines/fish")]
+    book = values["polyglot"]["book"]["standard"]
+    assert str(folder / "books/a.bin") in book
 
 
 @pytest.mark.parametrize(
