@@ -58,15 +58,19 @@ def translate(old: YamlFile, folder: Path) -> Translation:
 def _engine(found: Translation, folder: Path) -> None:
     """Translate the keys that name the engine, and limit it."""
     protocol = found.peek("engine.protocol") or "uci"
-    found.leave("engine.protocol", f"every engine speaks UCI here; found {protocol}", matters=protocol != "uci")
+    is_uci = protocol == "uci"
+    reason = "every engine speaks UCI here"
+    found.leave("engine.protocol", reason if is_uci else f"{reason}; found {protocol}", matters=not is_uci)
     taken = {name: found.take(("engine", name)) for name in PARTS_OF_COMMAND}
     given = [name for name in PARTS_OF_COMMAND if taken[name]]
-    if protocol == "uci" and taken["name"]:
+    if is_uci and taken["name"]:
         remark = ", ".join(f"engine.{name}" for name in given if name != "name")
         found.set("engine.command", command_of(taken, str(folder)), old="engine.name", remark=remark)
     else:
         for name in given:
             found.note(("engine", name), "no engine that speaks UCI: the bot's own plays until you set engine.command")
+    if not is_uci:
+        found.leave("engine.uci_options", f"an engine of the protocol {protocol} did not get them", matters=False)
     for name in found.names("engine.uci_options"):
         if name.lower() in SET_BY_THE_BOT:
             found.leave(("engine", "uci_options", name), "the bot sets this option", matters=False)

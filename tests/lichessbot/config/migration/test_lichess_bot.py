@@ -217,6 +217,14 @@ def test_an_engine_of_another_protocol_is_left_out(translated: Translator, proto
     assert {"engine.protocol", "engine.name"} <= those_that_matter(found)
 
 
+def test_uci_options_that_another_protocol_ignores_do_not_reach_the_bots_own_engine(translated: Translator) -> None:
+    options = "{Threads: 4, Hash: 512, Skill Level: 3, go_commands: {nodes: 1}}"
+    found, loaded = translated(f"engine: {{dir: ., name: fish, protocol: homemade, uci_options: {options}}}\n")
+    engine = loaded.config.engine
+    assert (engine.threads, engine.hash_mb, engine.uci_options, engine.nodes) == (1, 64, {}, None)
+    assert "engine.uci_options" in left_out(found).keys() - those_that_matter(found)
+
+
 def test_an_engine_with_an_interpreter_keeps_its_command(tmp_path: Path, translated: Translator) -> None:
     text = """\
 engine:
@@ -395,5 +403,5 @@ def test_the_file_explains_its_keys_and_says_where_they_come_from(tmp_path: Path
     assert "  # Number, 1-64. Default: 1.\n" in text
     assert "  command: [./engines/fish]  # engine.name; engine.dir\n" in text
     assert "  depth: 9  # engine.uci_options.go_commands.depth\n" in text
-    assert "# Left out of old.yml:\n#   line 9: engine.protocol: every engine speaks UCI here;" in text
+    assert "# Left out of old.yml:\n#   line 9: engine.protocol: every engine speaks UCI here\n" in text
     assert found.token not in text
