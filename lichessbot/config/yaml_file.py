@@ -184,6 +184,7 @@ def path_of(key: str) -> KeyPath:
 
 # What PyYAML says, and what it means; the first that fits.
 _YAML_PROBLEMS = (
+    (" escape ", "in double quotes a backslash needs another one before it: put the text in single quotes"),
     ("quoted scalar", "the quote opened in {begun} is never closed"),
     ("flow sequence", "the [ in {begun} is never closed, or a comma is missing"),
     ("flow mapping", "the {{ in {begun} is never closed, or a comma is missing"),

@@ -72,6 +72,14 @@ def test_a_wrong_space_is_named_in_its_own_line(file: Path, text: str, problem: 
     assert problems(file, text) == [problem]
 
 
+@pytest.mark.parametrize("folder", [r"C:\Engines", r"C:\users"])
+def test_a_windows_path_in_double_quotes_is_told_about_its_backslashes(file: Path, folder: str) -> None:
+    (found,) = problems(file, f'pgn_directory: "{folder}"\n')
+    assert found == (
+        "1: not YAML: in double quotes a backslash needs another one before it: put the text in single quotes"
+    )
+
+
 def test_a_file_of_comments_has_the_defaults(file: Path) -> None:
     assert load(file, "---\n# abort_time: 40\n").config == load(file, "").config
 
