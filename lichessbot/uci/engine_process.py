@@ -6,6 +6,7 @@ when its input closes, and where the system supports it, it is killed with the t
 """
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -23,6 +24,7 @@ from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.log import EventLog, try_start
 
 OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
+_WINDOWS_PATH = re.compile(r"\\|(^|/)[A-Za-z]:/")
 _NICENESS = 5
 # An engine is killed above ten thousand lines or two mebibytes a second.
 MAX_OUTPUT_PER_S = 1 << 21
@@ -61,7 +63,8 @@ def _why_not(program: str) -> str:
         return f"{program} is a folder: name the program in it"
     if os.sep in program and os.path.exists(program):
         return f"{program} may not be run: chmod +x {shlex.quote(program)}"
-    return f"no program {program} that may be run"
+    hint = ": write its path with /; in WSL, C:/ is /mnt/c/" if _WINDOWS_PATH.search(program) else ""
+    return f"no program {program} that may be run{hint}"
 
 
 @cache

@@ -279,6 +279,8 @@ def test_an_engine_that_never_gets_ready_is_killed(start: Start, inbox: Inbox) -
     [
         ("/nowhere/engine", "no program /nowhere/engine that may be run"),
         ("no-such-engine", "no program no-such-engine that may be run"),
+        ("bin\\fish.exe", "no program bin\\\\fish.exe that may be run: write its path with /; in WSL, C:/ is /mnt/c/"),
+        ("C:/fish.exe", "no program .*/C:/fish.exe that may be run: write its path with /; in WSL, C:/ is /mnt/c/"),
         (__file__, f"{__file__} may not be run: chmod \\+x {__file__}"),
         ("/usr/bin", "/usr/bin is a folder: name the program in it"),
     ],
