@@ -11,6 +11,9 @@ from lichessbot.errors import ConfigError
 
 KeyPath = tuple[str | int, ...]
 
+REPEATED = "is repeated"
+"""How the message about a repeated key begins."""
+
 _YAMLS_TAGS = "tag:yaml.org,2002:"
 _MERGE = _YAMLS_TAGS + "merge"
 _NULL, _BOOL, _INT = (_YAMLS_TAGS + kind for kind in ("null", "bool", "int"))
@@ -114,7 +117,7 @@ class YamlFile:
                 continue
             if key in values:
                 first = self.lines[here]
-                self.problem(here, f"is repeated; first in line {first}", line)
+                self.problem(here, f"{REPEATED}; first in line {first}", line)
                 continue
             self.lines[here] = line
             values[key] = self._build(value_node, here)

@@ -14,7 +14,7 @@ from lichessbot.config.matchmaking import CLOCK_KEYS
 from lichessbot.config.migration import botli, lichess_bot
 from lichessbot.config.migration.translation import TO_ACCEPT_SOME, Changed, Translation
 from lichessbot.config.root import Config
-from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted, section_at, value_at
+from lichessbot.config.yaml_file import REPEATED, KeyPath, YamlFile, dotted, section_at, value_at
 from lichessbot.errors import ConfigError
 
 # Our keys that lichess-bot has too.
@@ -39,7 +39,8 @@ def translate_file(path: Path) -> Translation:
     """
     old = YamlFile.read(path)
     if old.problems:
-        raise ConfigError([problem.text for problem in old.problems])
+        repeated = "; remove one of them: the old bot reads the last"
+        raise ConfigError([f"{it.text}{repeated if it.message.startswith(REPEATED) else ''}" for it in old.problems])
     if not old.values:
         raise ConfigError([f"{path}: expected a configuration of lichess-bot or BotLi, found no keys"])
     if not is_botlis(old.values) and (key := next(_ours_alone(old), None)) is not None:

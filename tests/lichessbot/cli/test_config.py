@@ -181,6 +181,8 @@ def test_relative_paths_count_from_the_folder_where_the_old_bot_was_started(
     ("text", "complaint"),
     [
         ("a: [", "old.yml:1: not YAML: a [ or { above is never closed"),
+        ("url: a\nurl: b\n",
+         "old.yml:2: url: is repeated; first in line 1; remove one of them: the old bot reads the last"),
         ("- a\n", "old.yml:1: expected keys and values such as `abort_time: 30`"),
         (None, "old.yml: cannot be read: No such file or directory"),
     ],
