@@ -46,6 +46,10 @@ def translate(old: YamlFile, folder: Path) -> Translation:
             found.move(f"engine.polyglot.book.{key}", f"engine.polyglot.{key}")
     for theirs, ours in BOOKS.items():
         found.move(f"engine.polyglot.book.{theirs}", f"engine.polyglot.book.{ours}")
+    for key in ("challenge.allow_list", "challenge.block_list", "matchmaking.block_list"):
+        if isinstance(names := found.peek(key), list) and (kept := list(filter(None, names))) != names:
+            found.take(key)
+            found.set(key, kept, remark="empty entries removed")
     for key in ("hello", "goodbye", "hello_spectators", "goodbye_spectators"):
         found.move_greeting(f"greeting.{key}", f"greeting.{key}")
     _take_over(found, ())

@@ -99,11 +99,14 @@ def _settle_what_is_refused(found: Translation, folder: Path) -> None:
         for place, problem in [(_existing(found.values, it.path), it) for it in ordered]:
             if not place or _existing(found.values, place) != place:
                 continue  # it went with another one
-            if place == problem.path and problem.nearest is not None and not isinstance(place[-1], int):
-                was = asked.setdefault(place, value_at(found.values, place))
+            value = value_at(found.values, place)
+            if problem.message.startswith("expected true or false,") and str(value).lower() == "true":
+                _replace(found, place, True, "a text there")
+            elif place == problem.path and problem.nearest is not None and not isinstance(place[-1], int):
+                was = asked.setdefault(place, value)
                 expected = problem.message.partition(", found ")[0]
                 _replace(found, place, problem.nearest, f"{expected}, found {in_yaml(was)}")
-            elif (distinct := _without_repeats(value_at(found.values, place))) is not None:
+            elif (distinct := _without_repeats(value)) is not None:
                 _replace(found, place, distinct, "repeated entries removed")
             else:
                 _drop(found, place, problem.message)

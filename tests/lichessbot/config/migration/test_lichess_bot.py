@@ -361,6 +361,25 @@ def test_a_rule_that_cannot_be_read_lets_nobody_in(translated: Translator, keys:
     assert CLOSED in " ".join(left_out(found).values())
 
 
+def test_true_as_a_text_is_true(tmp_path: Path, translated: Translator) -> None:
+    """For lichess-bot, every text is true; one that says otherwise is left to the operator."""
+    found, loaded = translated("challenge: {accept_bot: 'true'}\nengine: {ponder: 'True', debug: 'false'}\n")
+    config = loaded.config
+    assert (config.challenge.accept_bot, config.engine.ponder, config.engine.debug) == (True, True, False)
+    assert list(left_out(found)) == ["engine.debug"]
+    assert "  accept_bot: true  # a text there\n" in (tmp_path / "new.yml").read_text()
+
+
+def test_empty_entries_in_lists_of_names_are_no_names(translated: Translator) -> None:
+    """An allow list without names accepts everybody, as in lichess-bot."""
+    rules = "accept_bot: true, allow_list: [null], block_list: [Cheat, '']"
+    found, loaded = translated(f"challenge: {{{rules}}}\nmatchmaking: {{block_list: [null]}}\n")
+    challenge = loaded.config.challenge
+    assert (challenge.allow_list, challenge.block_list, loaded.config.matchmaking.block_list) == ((), ("cheat",), ())
+    assert challenge.accept_bot
+    assert not found.left_out
+
+
 def test_what_is_no_number_is_left_out(translated: Translator) -> None:
     found, loaded = translated("correspondence: {move_time: .nan}\n")
     assert loaded.config.correspondence.move_time == 60
