@@ -166,20 +166,24 @@ class Translation:
         self._rest = {}
 
     def relocate(self, new: Path) -> None:
-        """Write the relative paths as they count from `new`, the folder of the new file."""
+        """Write the relative paths as they count from `new`, the folder of the new file.
+
+        An engine without a working_dir keeps the old bot's, for files in its arguments and options.
+        """
         folder = self.folder.absolute()
+        is_the_same = new.resolve() == folder.resolve()
         base = self.values.get("engine", {})
         engines = (base, *(it["engine"] for it in self.values.get("profiles", ())))
-        if new.resolve() == folder.resolve():
-            for engine in engines:
-                if engine.get("command"):
-                    engine["working_dir"] = engine.get("working_dir") or os.curdir
+        for engine in engines:
+            if engine.get("command") and not engine.get("working_dir"):
+                engine["working_dir"] = os.curdir if is_the_same else str(folder)
+                self.remarks["engine", "working_dir"] = "where the old bot is started"
+        if is_the_same:
             return
         for engine in engines:
             for key in _FILES:
                 _change(engine, key.split("."), folder)
             if command := engine.get("command"):
-                engine["working_dir"] = engine.get("working_dir") or str(folder)  # of files in arguments and options
                 command[0] = _below(folder, command[0]) if os.sep in command[0] else command[0]
             elif "command" not in base:
                 for name, value in (options := engine.get("uci_options", {})).items():

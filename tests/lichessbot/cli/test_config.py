@@ -145,8 +145,7 @@ def test_in_another_folder_the_engine_still_finds_the_files_of_its_options(
 def test_in_the_same_folder_the_engine_finds_its_files_wherever_the_bot_starts(folder: Path) -> None:
     (folder / "bot.yml").write_text("engine: {dir: ., name: fish, uci_options: {SyzygyPath: ./tables}}\n")
     assert main(["config", "migrate", "bot.yml"]) == 0
-    values = yaml.safe_load((folder / "config.yml").read_text())["engine"]
-    assert (values["command"], values["working_dir"]) == (["./fish"], ".")
+    assert "  working_dir: .  # where the old bot is started\n" in (folder / "config.yml").read_text()
     assert load_config(folder / "config.yml", {}, needs_token=False).config.engine.working_dir == folder
 
 
