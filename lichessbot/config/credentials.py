@@ -14,7 +14,10 @@ HIDDEN: Final = "[hidden]"
 _NOT_INHERITED: Final = (TOKEN_VARIABLE, "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 _TOKEN_SYNTAX: Final = re.compile(r"[A-Za-z0-9_]{1,1024}")
 # What examples show in the place of a token, lichess-bot's among them: a real one is a random text.
-_PLACEHOLDER: Final = re.compile(r"(lip_)?(x{3,}|\.{3,}|your\w*|my_?token|token)", re.IGNORECASE)
+_PLACEHOLDER: Final = re.compile(
+    r"(lip_)?(x{3,}|\.{3,}|\*{3,}|(your|my_?token|token|insert|enter)\w*"
+    r"|none|not_?here|hidden|removed|redacted|placeholder|change_?me)", re.IGNORECASE
+)  # fmt: skip
 # A user name and password in an address, which need no scheme; the password may contain / and @.
 _USER: Final = re.compile(r"(?<=://)[^\s/]*@|[^\s/:@'\"]+:(?!//)\S*@")
 # The query of an address, which may contain a key.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.config.credentials import TOKEN_VARIABLE, token_problem
 from tests.lichessbot.config.conftest import TOKEN, WITH_TOKEN, load, problems
 
 
@@ -133,3 +133,8 @@ def test_an_unencrypted_address_gives_a_warning(file: Path, url: str, warned: bo
     warnings = load(file, f"url: {url}\n").warnings
     assert [warning for warning in warnings if "use https" in warning] == list(warnings)
     assert bool(warnings) is warned
+
+
+@pytest.mark.parametrize("word", ["TokenGoesHere", "INSERT_TOKEN", "***", "NotHere", "REDACTED", "changeme", "none"])
+def test_the_words_that_operators_publish_instead_of_a_token_are_placeholders(word: str) -> None:
+    assert (token_problem(word) or "").startswith("is a placeholder")
