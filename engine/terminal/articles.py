@@ -118,7 +118,7 @@ def _rudim(console: Console, theme: Theme) -> None:
     board = Board()
     console.print("make and unmake instead of copying: perft 3, both called from Python")
     rows = table(("perft", "seconds", "how"))
-    for name, count in (("rows and taken back", perft_taking_back), ("copied", perft_copying)):
+    for name, count in (("made and unmade", perft_taking_back), ("copied", perft_copying)):
         position = board.copy().position
         seconds = best_of_three(partial(count, position, 3))
         rows.add_row(f"{count(position, 3):,}", f"{seconds:.4f}", name)
