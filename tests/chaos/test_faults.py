@@ -50,7 +50,7 @@ def label(name: str) -> str:
 
 def test_every_fault_is_in_a_group() -> None:
     grouped, known = {label(name) for names in GROUPS.values() for name in names}, {fault.label for fault in Fault}
-    assert grouped == known, sorted(grouped ^ known)
+    assert grouped == known, f"add to a group, or remove: {sorted(grouped ^ known)}"
 
 
 def test_only_what_was_under_way_is_excused() -> None:

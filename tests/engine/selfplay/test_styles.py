@@ -144,7 +144,7 @@ def test_welchs_test_of_two_small_samples() -> None:
 
 
 def test_every_style_has_its_measure() -> None:
-    assert NAMED_MEASURE.keys() == set(StyleName)
+    assert NAMED_MEASURE.keys() == set(StyleName), NAMED_MEASURE.keys() ^ set(StyleName)
     assert set(NAMED_MEASURE.values()) <= MEASURES.keys()
 
 

@@ -44,9 +44,9 @@ def with_dotted_keys(section: dict[str, Any]) -> dict[str, Any]:
 def test_the_example_names_every_key_with_its_default() -> None:
     values = with_dotted_keys(yaml.safe_load(EXAMPLE.read_text(encoding="utf-8")))
     expected = {key: list(v) if isinstance(v, tuple) else v for key, v in dotted_values(Config()).items()}
-    assert values.keys() == expected.keys(), sorted(values.keys() ^ expected.keys())
+    assert values.keys() == expected.keys(), f"only in one of both: {sorted(values.keys() ^ expected.keys())}"
     wrong = [key for key in expected if values[key] != expected[key]]
-    assert not wrong, wrong
+    assert not wrong, f"the example has another default: {wrong}"
     assert load_config(EXAMPLE, WITH_TOKEN).config == Config()
 
 

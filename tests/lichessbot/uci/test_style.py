@@ -46,7 +46,7 @@ def test_the_keys_and_ranges_are_those_of_the_engine() -> None:
         (most,) = (it.le for it in field.metadata if isinstance(it, Le))
         ranges[name] = (least, most)
     assert ranges == {name: (percents[0], percents[-1]) for name, percents in GROUP_PERCENTS.items()}
-    assert (*StyleName,) == ("none", *NAMED_STYLES)
+    assert (*StyleName,) == ("none", *NAMED_STYLES), {*StyleName} ^ {"none", *NAMED_STYLES}
 
 
 def test_our_engine_takes_every_style(tmp_path: Path) -> None:
