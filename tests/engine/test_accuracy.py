@@ -108,43 +108,29 @@ def accuracies(cps: list[int], begins: str) -> tuple[float, float] | None:
 
 # Of lila: modules/analyse/src/test/AccuracyPercentTest.scala, with its tolerances.
 @pytest.mark.parametrize(
-    ("cps", "white", "black"),
+    ("begins", "cps", "white", "black"),
     [
-        ([15, 15], (100, 1), (100, 1)),
-        ([-900, -900], (10, 5), (100, 1)),
-        ([15, 900], (100, 1), (10, 5)),
-        ([-900, 0], (10, 5), (10, 5)),
-        ([15] * 20, (100, 1), (100, 1)),
-        ([15] * 20 + [-900], (50, 5), (100, 1)),
-        ([15] * 21 + [900], (100, 1), (50, 5)),
-        ([-50, 15] * 5, (76, 8), (76, 8)),
-        ([-50, 15] * 50, (76, 8), (76, 8)),
-        ([-135, 15] * 50, (54, 8), (54, 8)),
-        ([-435, 15] * 50, (20, 8), (20, 8)),
+        (WHITE, [15, 15], (100, 1), (100, 1)),
+        (WHITE, [-900, -900], (10, 5), (100, 1)),
+        (WHITE, [15, 900], (100, 1), (10, 5)),
+        (WHITE, [-900, 0], (10, 5), (10, 5)),
+        (WHITE, [15] * 20, (100, 1), (100, 1)),
+        (WHITE, [15] * 20 + [-900], (50, 5), (100, 1)),
+        (WHITE, [15] * 21 + [900], (100, 1), (50, 5)),
+        (WHITE, [-50, 15] * 5, (76, 8), (76, 8)),
+        (WHITE, [-50, 15] * 50, (76, 8), (76, 8)),
+        (WHITE, [-135, 15] * 50, (54, 8), (54, 8)),
+        (WHITE, [-435, 15] * 50, (20, 8), (20, 8)),
+        (BLACK, [15, 15], (100, 1), (100, 1)),
+        (BLACK, [900, 900], (100, 1), (10, 5)),
+        (BLACK, [15, -900], (10, 5), (100, 1)),
+        (BLACK, [900, 0], (10, 5), (10, 5)),
     ],
 )
-def test_games_that_white_begins_have_the_accuracy_of_lilas_tests(
-    cps: list[int], white: tuple[int, int], black: tuple[int, int]
+def test_games_have_the_accuracy_of_lilas_tests(
+    begins: str, cps: list[int], white: tuple[int, int], black: tuple[int, int]
 ) -> None:
-    found = accuracies(cps, WHITE)
-    assert found is not None
-    assert found[0] == pytest.approx(white[0], abs=white[1])
-    assert found[1] == pytest.approx(black[0], abs=black[1])
-
-
-@pytest.mark.parametrize(
-    ("cps", "white", "black"),
-    [
-        ([15, 15], (100, 1), (100, 1)),
-        ([900, 900], (100, 1), (10, 5)),
-        ([15, -900], (10, 5), (100, 1)),
-        ([900, 0], (10, 5), (10, 5)),
-    ],
-)
-def test_games_that_black_begins_have_the_accuracy_of_lilas_tests(
-    cps: list[int], white: tuple[int, int], black: tuple[int, int]
-) -> None:
-    found = accuracies(cps, BLACK)
+    found = accuracies(cps, begins)
     assert found is not None
     assert found[0] == pytest.approx(white[0], abs=white[1])
     assert found[1] == pytest.approx(black[0], abs=black[1])

@@ -71,22 +71,18 @@ def test_the_same_text_at_another_ply_is_another_move() -> None:
     assert bench.hear(CommandFailed(second, UNREACHABLE)) == [second]
 
 
-@pytest.mark.parametrize(("time_ms", "answer_s"), [(120_000, 3), (4_000, 1)])
-def test_an_answer_is_awaited_as_long_as_the_clock_affords(time_ms: int, answer_s: float) -> None:
+@pytest.mark.parametrize(
+    ("time_ms", "answer_s", "later_s", "later_answer_s"), [(120_000, 3, 0, 3), (4_000, 1, 0, 1), (12_000, 3, 7, 1.25)]
+)
+def test_an_answer_is_awaited_as_long_as_the_clock_affords_by_then(
+    time_ms: int, answer_s: float, later_s: float, later_answer_s: float
+) -> None:
     bench = Bench(white=False)
     think = only(bench.full("e2e4 e7e5 g1f3", time_ms=time_ms), StartSearch)
     sent = only(bench.hear(BestMove(GAME, think.search.search_id, "b8c6")), SendMove)
     assert sent.answer_s == answer_s
-    assert only(bench.hear(CommandFailed(sent, UNREACHABLE)), SendMove).answer_s == answer_s
-
-
-def test_a_later_try_awaits_its_answer_as_long_as_the_clock_affords_by_then() -> None:
-    bench = Bench(white=False)
-    think = only(bench.full("e2e4 e7e5 g1f3", time_ms=12_000), StartSearch)
-    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "b8c6")), SendMove)
-    assert sent.answer_s == 3
-    bench.now += 7
-    assert only(bench.hear(CommandFailed(sent, UNREACHABLE)), SendMove).answer_s == 1.25
+    bench.now += later_s
+    assert only(bench.hear(CommandFailed(sent, UNREACHABLE)), SendMove).answer_s == later_answer_s
 
 
 @pytest.mark.parametrize(("time_ms", "pause_s"), [(120_000, 60), (20_000, 10)])

@@ -165,13 +165,6 @@ def test_a_rate_limit_says_how_long_to_pause(
     assert caught.value.pause == timedelta(seconds=pause_s)
 
 
-def test_the_opponents_used_up_quota_is_a_refusal_not_a_pause(lichess: ScriptedLichess, api: LichessClient) -> None:
-    body = {"error": "rival played 100 games", "ratelimit": {"key": "bot.vsBot.day", "seconds": 99}}
-    lichess.answer("/api/challenge/wxyz9876/accept", Reply(400, body))
-    with pytest.raises(Refused, match="rival played 100 games"):
-        api.accept_challenge("wxyz9876")
-
-
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
@@ -359,7 +352,7 @@ def test_our_quota_and_the_opponents_quota_differ(lichess: ScriptedLichess, api:
     with pytest.raises(RateLimited) as ours:
         api.create_challenge("rival", terms)
     assert (ours.value.quota, ours.value.pause) == ("bot.vsBot.day", timedelta(seconds=4000))
-    with pytest.raises(Refused) as theirs:
+    with pytest.raises(Refused, match="rival played 100 games") as theirs:
         api.create_challenge("rival", terms)
     assert theirs.value.pause == timedelta(seconds=4000)
 

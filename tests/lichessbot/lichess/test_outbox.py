@@ -142,10 +142,17 @@ def test_a_slow_move_delays_no_other_game(lichess: ScriptedLichess, outbox: Outb
     assert answer(inbox) == CommandDone(MOVE)
 
 
-def test_other_commands_delay_no_move(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer(ACCEPT_PATH, Reply(held=Event()))
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [(ACCEPT_PATH, AcceptChallenge("c1")), (CHAT_PATH, Say("abcd1234", ChatRoom.PLAYER, "hello"))],
+    ids=["accept", "chat"],
+)
+def test_other_commands_delay_no_move(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, path: str, command: Command
+) -> None:
+    lichess.answer(path, Reply(held=Event()))
     lichess.answer(MOVE_PATH, Reply())
-    outbox.send(AcceptChallenge("c1"))
+    outbox.send(command)
     outbox.send(MOVE)
     assert answer(inbox) == CommandDone(MOVE)
 
@@ -227,14 +234,6 @@ def test_a_chat_line_without_an_answer_is_not_repeated(lichess: ScriptedLichess,
     outbox.send(talk(1))
     assert isinstance(answer(inbox), CommandFailed)
     assert lichess.paths() == [CHAT_PATH]
-
-
-def test_a_stuck_chat_line_delays_no_move(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer(CHAT_PATH, Reply(held=Event()))
-    lichess.answer(MOVE_PATH, Reply())
-    outbox.send(talk(1))
-    outbox.send(MOVE)
-    assert answer(inbox) == CommandDone(MOVE)
 
 
 def test_a_closed_game_keeps_its_chat_lines(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:

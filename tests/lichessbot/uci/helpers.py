@@ -4,11 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from engine.facade import STARTING_FEN, Limits
-from lichessbot.config import EngineConfig
+from lichessbot.config import Config, EngineConfig
 from lichessbot.inbox import Inbox, Report
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
@@ -19,6 +20,12 @@ PATIENCE_S = 60.0
 TIMEOUTS = Timeouts(engine_handshake=timedelta(seconds=60), engine_stop=timedelta(seconds=60))
 SMALL = EngineConfig(hash_mb=1)
 Start = Callable[..., UciEngine]
+
+
+def config(*profiles: tuple[dict[str, Any], dict[str, Any]], **sections: Any) -> Config:
+    """Return a configuration with these profiles: the conditions and keys of each."""
+    written = [{"when": when, "engine": engine} for when, engine in profiles]
+    return Config.model_validate({"profiles": written, **sections})
 
 
 def search(search_id: int = 1, *moves: str, fen: str = STARTING_FEN, chess960: bool = False, **limits: int) -> Search:

@@ -7,16 +7,12 @@ import pytest
 from lichessbot.config import Config
 from lichessbot.lichess.enums import Variant
 from lichessbot.uci.configured_engines import configured_engines, playable_variants, with_playable_variants
+from tests.lichessbot.uci.helpers import config
 
 STANDARD_RULES = tuple(variant for variant in Variant if variant.has_standard_rules)
 OWN, FAIRY = (None, None), (("fairy",), None)
 ATOMIC_BY_FAIRY = ({"variant": "atomic"}, {"command": ["fairy"]})
 ANNOUNCED = {OWN: STANDARD_RULES, FAIRY: tuple(Variant)}
-
-
-def config(*profiles: tuple[dict[str, Any], dict[str, Any]], **sections: Any) -> Config:
-    written = [{"when": when, "engine": engine} for when, engine in profiles]
-    return Config.model_validate({"profiles": written, **sections})
 
 
 def test_every_engine_that_a_game_may_get_is_listed_once() -> None:

@@ -4,14 +4,12 @@ import random
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import chess
 import chess.variant
 import pytest
 
 from engine.facade import STARTING_FEN, Board, Limits
-from lichessbot.config import Config
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.positions import start_board
@@ -24,7 +22,7 @@ from lichessbot.uci.search import BestMove, EngineDied, Search
 from lichessbot.uci.startup_check import StartupCheck, playable_now
 from lichessbot.uci.variants import announced_variants, engine_fen, position_command, uci_name
 from tests.fakes import variant_engine
-from tests.lichessbot.uci.helpers import TIMEOUTS, Start, heard, heard_by, until
+from tests.lichessbot.uci.helpers import TIMEOUTS, Start, config, heard, heard_by, until
 
 RULES = [variant for variant in Variant if not variant.has_standard_rules]
 STANDARD_RULES = tuple(variant for variant in Variant if variant.has_standard_rules)
@@ -133,11 +131,6 @@ def test_an_engine_is_not_asked_for_what_it_does_not_announce(start: Start, inbo
 
 
 # The engines of a configuration
-
-
-def config(*profiles: tuple[dict[str, Any], dict[str, Any]], **sections: Any) -> Config:
-    written = [{"when": when, "engine": engine} for when, engine in profiles]
-    return Config.model_validate({"profiles": written, **sections})
 
 
 def test_every_key_that_names_a_variant_is_compared_with_its_engine(inbox: Inbox) -> None:

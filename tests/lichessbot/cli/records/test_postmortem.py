@@ -2,19 +2,14 @@
 
 import io
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from lichessbot.cli.main import main
-from lichessbot.storage import game_records
-from lichessbot.storage.database import Database
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
-
-Told = Callable[..., tuple[int, list[str], str]]
+from tests.lichessbot.cli.records.conftest import Asked
 
 GAME = GameRecord(
     "game0001", 1_767_225_600.0, "BOT Karl", opponent_id="karl", opponent_title="BOT", opponent_rating=1900,
@@ -34,23 +29,12 @@ BLUNDER = [
 
 
 @pytest.fixture
-def told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Told:
-    """Return a function that records a game and runs the command on it."""
-    (tmp_path / "config.yml").write_text("state_dir: state\nengine: {hash_mb: 1}\n")
-
-    def tell(moves: Sequence[MoveRecord], *words: str, **changes: object) -> tuple[int, list[str], str]:
-        record = replace(GAME, plies=len(moves), **changes)  # type: ignore[arg-type]
-        statements = game_records.begun(record), game_records.ended(record), game_records.named(record)
-        with closing(Database(tmp_path / "state")) as file:
-            file.write([*statements, game_records.played(record.id, moves)])
-        code = main(["postmortem", record.id, *words, "--config", str(tmp_path / "config.yml")])
-        out, errors = capsys.readouterr()
-        return code, out.splitlines(), errors
-
-    return tell
+def told(about: Asked) -> Asked:
+    """Return a function that records these moves of the game and runs the command on it."""
+    return partial(about, "postmortem", GAME)
 
 
-def test_the_move_that_lost_is_named_with_what_a_deeper_look_says(told: Told) -> None:
+def test_the_move_that_lost_is_named_with_what_a_deeper_look_says(told: Asked) -> None:
     code, lines, _ = told(BLUNDER, "--seconds", "1")
     assert code == 0
     assert lines[0].startswith("game game0001: 3+2 rated, as white against BOT Karl (1900), 202")
@@ -70,7 +54,7 @@ def test_the_move_that_lost_is_named_with_what_a_deeper_look_says(told: Told) ->
     assert "; the move played is -" in lines[-1]
 
 
-def test_a_game_without_a_known_end_may_still_be_played(told: Told) -> None:
+def test_a_game_without_a_known_end_may_still_be_played(told: Asked) -> None:
     _, lines, _ = told(BLUNDER[:2], status="", result=None)
     assert lines[0].endswith(": running, or its end is unknown, 2 plies")
     _, lines, _ = told(BLUNDER[:2], status="aborted", result=None)
@@ -85,13 +69,13 @@ def test_a_game_without_a_known_end_may_still_be_played(told: Told) -> None:
         ("", "from another process in 0.04 s, not from the engine"),
     ],
 )
-def test_the_source_of_the_move_is_told(told: Told, source: str, origin: str) -> None:
+def test_the_source_of_the_move_is_told(told: Asked, source: str, origin: str) -> None:
     moves = [*BLUNDER[:4], replace(BLUNDER[4], source=source), *BLUNDER[5:]]
     code, lines, _ = told(moves, "--seconds", "0")
     assert (code, lines[-1]) == (0, f"  {origin}, 0:35 left on the clock")
 
 
-def test_a_loss_on_time_is_told_apart_from_a_lost_position(told: Told) -> None:
+def test_a_loss_on_time_is_told_apart_from_a_lost_position(told: Asked) -> None:
     _, lines, _ = told(BLUNDER[:4], status="outoftime")
     assert "cause: lost on time with an evaluation of +0.20, not by the position" in lines
     assert lines[-1] == "our evaluation never fell by 0.5 pawns from one move to the next"
@@ -99,24 +83,24 @@ def test_a_loss_on_time_is_told_apart_from_a_lost_position(told: Told) -> None:
     assert "cause: lost on time with an evaluation of -8.50" in lines
 
 
-def test_a_game_that_the_opponent_claimed_was_not_lost_on_time(told: Told) -> None:
+def test_a_game_that_the_opponent_claimed_was_not_lost_on_time(told: Asked) -> None:
     _, lines, _ = told(BLUNDER, "--seconds", "0", status="timeout")
     assert "cause: Lichess saw us leave, and the opponent claimed the game with an evaluation of -8.50" in lines
 
 
-def test_moves_have_the_numbers_of_the_start_position(told: Told) -> None:
+def test_moves_have_the_numbers_of_the_start_position(told: Asked) -> None:
     start = "4k3/8/8/8/8/8/8/4K2R b - - 0 30"
     moves = [MoveRecord(1, "e8d8"), MoveRecord(2, "h1h8", reaction_ms=900), MoveRecord(3, "d8d7")]
     _, lines, _ = told(moves, initial_fen=start, variant="fromPosition")
     assert "reaction: 900 ms in the median, at most 900 ms at move 31" in lines
 
 
-def test_without_evaluations_nothing_is_claimed(told: Told) -> None:
+def test_without_evaluations_nothing_is_claimed(told: Asked) -> None:
     code, lines, _ = told([MoveRecord(1, "e2e4", source=""), MoveRecord(2, "e7e5")])
     assert (code, lines[-1]) == (0, "no move of ours has an evaluation, so nothing shows where the game turned")
 
 
-def test_a_mate_after_our_move_needs_no_search(told: Told) -> None:
+def test_a_mate_after_our_move_needs_no_search(told: Asked) -> None:
     moves = [MoveRecord(ply, move) for ply, move in enumerate(["f2f3", "e7e5", "g2g4", "d8h4"], 1)]
     ours = replace(moves[3], source="engine", score_cp=300, depth=1)
     code, lines, _ = told([*moves[:3], ours], "--seconds", "0.2", colour="black")
@@ -127,7 +111,7 @@ def test_a_mate_after_our_move_needs_no_search(told: Told) -> None:
     "where",
     ["{0}", "profiles: [{{when: {{clock: [3+2]}}, {0}}}]", "profiles: [{{when: {{opponent_name: Karl}}, {0}}}]"],
 )
-def test_an_engine_that_does_not_start_is_told_in_one_line(tmp_path: Path, told: Told, where: str) -> None:
+def test_an_engine_that_does_not_start_is_told_in_one_line(tmp_path: Path, told: Asked, where: str) -> None:
     engine = where.format("engine: {command: [no-such-engine]}")
     (tmp_path / "config.yml").write_text(f"state_dir: state\n{engine}\n")
     code, lines, errors = told(BLUNDER, "--seconds", "1")
@@ -137,13 +121,13 @@ def test_an_engine_that_does_not_start_is_told_in_one_line(tmp_path: Path, told:
     assert lines[-1].startswith("  from the engine in 0.04 s")
 
 
-def test_moves_that_cannot_be_replayed_are_told(told: Told) -> None:
+def test_moves_that_cannot_be_replayed_are_told(told: Asked) -> None:
     code, lines, errors = told([MoveRecord(1, "e2e5")])
     assert (code, lines) == (1, [])
     assert errors.startswith("game0001: the recorded moves cannot be replayed: 'e2e5' is not legal here")
 
 
-def test_a_terminal_without_unicode_gets_no_curve(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_without_unicode_gets_no_curve(told: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = io.TextIOWrapper(io.BytesIO(), "ascii", write_through=True)
     monkeypatch.setattr(sys, "stdout", plain)
     code, _, _ = told(BLUNDER, "--seconds", "0")

@@ -1,38 +1,29 @@
 """`lichessbot review`, from the command line on, by the real engine."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lichessbot.cli.main import main
-from lichessbot.storage import game_records
 from lichessbot.storage.database import Database
 from lichessbot.storage.game_history import GameHistory
 from lichessbot.storage.game_records import MoveRecord
 from lichessbot.storage.reviews import reviewed as written
+from tests.lichessbot.cli.records.conftest import Asked
 from tests.lichessbot.games.review.games import GAME, MOVES, reviewed
 
-Asked = Callable[..., tuple[int, list[str], str]]
 HOSTILE = "\x1b[2J\u202eEve"
 
 
 @pytest.fixture
-def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
-    """Return a function that records a game and runs the command on it."""
-    (tmp_path / "config.yml").write_text("state_dir: state\n")
+def asked(about: Asked) -> Asked:
+    """Return a function that records the game and runs the command on it."""
 
     def ask(*words: str, moves: Sequence[MoveRecord] = MOVES, **changes: object) -> tuple[int, list[str], str]:
-        record = replace(GAME, plies=len(moves), **changes)  # type: ignore[arg-type]
-        statements = game_records.begun(record), game_records.ended(record), game_records.named(record)
-        with closing(Database(tmp_path / "state")) as file:
-            file.write([*statements, game_records.played(record.id, moves)])
-        code = main(["review", record.id, *words, "--config", str(tmp_path / "config.yml")])
-        out, errors = capsys.readouterr()
-        return code, out.splitlines(), errors
+        return about("review", GAME, moves, *words, **changes)
 
     return ask
 
