@@ -112,7 +112,8 @@ def _chosen(parameters: tuple[Parameter, ...], patterns: tuple[str, ...]) -> tup
         if not any(fnmatchcase(name, pattern) for name in names):
             close = get_close_matches(pattern, names, 1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            raise click.ClickException(f"--only {pattern}: the search has no number of this name with bounds{hint}")
+            missing = f"{params.__file__} has no number of this name with bounds"
+            raise click.ClickException(f"--only {pattern}: {missing}{hint}")
     return tuple(
         parameter for parameter in parameters if any(fnmatchcase(parameter.name, pattern) for pattern in patterns)
     )
