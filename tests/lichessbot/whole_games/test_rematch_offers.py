@@ -1,26 +1,13 @@
 """Rematches that the daemon offers and accepts, in front of the embedded Lichess."""
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, DeclineReason
-from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import Arena, judge
-
-
-@pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Arena]:
-    with RehearsalServer() as server:
-        arena = Arena(server, tmp_path)
-        yield arena
-        arena.close()
-        assert arena.leftovers() == []
-        assert "Traceback" not in arena.log()
 
 
 def play_one(arena: Arena, player: Account, colour: ColorChoice) -> None:

@@ -41,10 +41,9 @@ PLAN = Plan(
 
 
 @pytest.fixture
-def lichess(timing: Timing) -> Iterator[RehearsalServer]:
+def lichess(own_lichess: RehearsalServer) -> RehearsalServer:
     """One server for each test: house bots have fixed names."""
-    with RehearsalServer(timing=timing) as server:
-        yield server
+    return own_lichess
 
 
 @pytest.fixture

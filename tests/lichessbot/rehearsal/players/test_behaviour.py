@@ -16,7 +16,7 @@ from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, Status, Variant
 from lichessbot.rehearsal.rules.game import SYSTEM_NAME
-from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
+from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import GameStarted, SiteEvent
@@ -33,10 +33,9 @@ def leaving_ply(seed: int) -> int | None:
 
 
 @pytest.fixture
-def lichess(timing: Timing) -> Iterator[RehearsalServer]:
+def lichess(own_lichess: RehearsalServer) -> RehearsalServer:
     """One server for each test: the players have fixed names."""
-    with RehearsalServer(timing=timing) as server:
-        yield server
+    return own_lichess
 
 
 @pytest.fixture
