@@ -42,6 +42,7 @@ PIECES = 32                        # that a record holds
 HORDE, BESIDE_THE_HORDE = "horde", 16      # pieces that a record of horde holds, without White's pawns
 SCORE_LIMIT = 32000
 QUIET_CP = 2500                    # largest score of a position that is kept
+HELD_OUT_PERCENT = 5               # of the games, for validation
 
 
 class Result(IntEnum):
@@ -203,10 +204,10 @@ def shards(folder: Path) -> list[Path]:
     return sorted(folder.glob(PATTERN))
 
 
-def is_held_out(shard: str, game: int, percent: int) -> bool:
-    """Return whether a game belongs to the validation set, `percent` of all games.
+def is_held_out(shard: str, game: int) -> bool:
+    """Return whether a game belongs to the validation set, HELD_OUT_PERCENT of all games.
 
     Whole games are held out, because their positions share the result. Other shards do not change the choice. `shard`
     is the file's name without suffix.
     """
-    return random.Random(f"held out {shard} {game}").randrange(100) < percent
+    return random.Random(f"held out {shard} {game}").randrange(100) < HELD_OUT_PERCENT

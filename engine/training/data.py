@@ -14,7 +14,6 @@ from engine.selfplay import records
 from engine.selfplay.records import RECORD, InvalidRecord
 from engine.training.features import add_hindsight, first_invalid, pack
 
-HELD_OUT_PERCENT = 5               # of the games
 WORDS = RECORD.size // 8           # 64-bit words per record
 
 
@@ -63,7 +62,7 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
         begin = 0
         for game, same in groupby(map(records.game_of, last_words(words))):
             end = begin + WORDS * sum(1 for _ in same)
-            target = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else training
+            target = held_out if records.is_held_out(path.stem, game) else training
             target.extend(words[begin:end])
             begin = end
             games += 1

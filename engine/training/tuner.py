@@ -16,7 +16,7 @@ from pathlib import Path
 from engine.evaluation import weights
 from engine.evaluation.eval_file import STANDARD
 from engine.selfplay import records
-from engine.training.data import HELD_OUT_PERCENT, last_words, read_words, rules_in
+from engine.training.data import last_words, read_words, rules_in
 from engine.training.linear_samples import LinearSamples
 from engine.training.samples import Samples
 from engine.training.statistics import UNITS_CP
@@ -110,7 +110,7 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
     """
     available = min(limit, sum(path.stat().st_size for path in paths) // records.RECORD.size)
     training = Samples(available)
-    held_out = Samples(min(available, available * HELD_OUT_PERCENT // 50 + SPARE))
+    held_out = Samples(min(available, available * records.HELD_OUT_PERCENT // 50 + SPARE))
     taken = 0
     try:
         for path in reversed(paths):
@@ -128,7 +128,7 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
                     continue
                 game = records.game_of(last)
                 if game not in games:
-                    games[game] = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else training
+                    games[game] = held_out if records.is_held_out(path.stem, game) else training
                 games[game].add(words, record)
                 taken += 1
     finally:

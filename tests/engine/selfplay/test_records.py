@@ -37,6 +37,6 @@ def test_a_large_score_is_clipped() -> None:
 
 
 def test_the_share_of_held_out_games_is_stable() -> None:
-    chosen = {(shard, game) for shard in range(20) for game in range(100) if is_held_out(f"{shard:06}", game, 5)}
+    chosen = {(shard, game) for shard in range(20) for game in range(100) if is_held_out(f"{shard:06}", game)}
     assert 60 <= len(chosen) <= 140
-    assert all(is_held_out(f"{shard:06}", game, 5) for shard, game in chosen)
+    assert all(is_held_out(f"{shard:06}", game) for shard, game in chosen)
