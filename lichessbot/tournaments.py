@@ -153,6 +153,8 @@ class Tournaments:
             self._entries[wish.tournament_id] = _Entry(wish, time.monotonic())
         elif entry.stage is _Stage.LEAVING:
             entry.rejoin_wish = wish
+        else:
+            entry.wish = wish   # perhaps with another team or password
 
     def stop(self, *, is_ending: bool = False) -> None:
         """Leave every tournament until `resume` or the next start. `is_ending`: do not retry, as the process ends."""

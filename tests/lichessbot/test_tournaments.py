@@ -203,6 +203,15 @@ def test_entering_again_before_leaving_counts_as_joined(desk: Desk) -> None:
     assert desk.sent[-1] == JoinTournament(ARENA, "coders", None, pair=True)
 
 
+def test_joining_again_with_a_password_changes_the_request_that_is_yet_to_come(desk: Desk) -> None:
+    desk.begin_to_join()
+    desk.fail(Unreachable("timed out"))
+    desk.tournaments.join(Wish(ARENA, None, "sesame"))
+    desk.hand.now += desk.is_asked_after()
+    desk.tick()
+    assert desk.sent[-1] == JoinTournament(ARENA, None, "sesame", pair=True)
+
+
 def test_a_tournament_that_is_left_again_before_it_could_be_left_is_not_joined(desk: Desk) -> None:
     desk.enter()
     desk.leave()
