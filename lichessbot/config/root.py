@@ -254,7 +254,8 @@ def _ways_to_rated_games(config: "Config") -> Iterator[_RatedGames]:
             yield _RatedGames(kind, False, f"{key} accepts rated games", f"set {key}: [casual]")
     for name, match in matchmaking.types() if matchmaking.allow_matchmaking else ():
         key = "matchmaking." + ("" if name == DEFAULT_TYPE else f"overrides.{name}.") + "challenge_mode"
-        if match.challenge_mode is ModeChoice.RATED:  # a random mode is one that `challenge` accepts
+        drawn = challenge.rules_for(is_bot=True).modes if match.challenge_mode is ModeChoice.RANDOM else ()
+        if match.challenge_mode is ModeChoice.RATED or Mode.RATED in drawn:
             yield _RatedGames(OpponentKind.BOT, False, f"{key} proposes rated games", f"set {key}: casual")
     if config.tournaments:
         yield _RatedGames(None, True, "tournament games are rated", "remove tournaments")

@@ -100,6 +100,8 @@ def test_a_strength_that_follows_the_opponent_is_refused_where_games_may_be_rate
          "matchmaking.challenge_mode proposes rated games"),
         (CASUAL + "matchmaking: {allow_matchmaking: true, overrides: {hard: {challenge_mode: rated}}}\n",
          "matchmaking.overrides.hard.challenge_mode proposes rated games"),
+        ("challenge: {accept_bot: false, human: {modes: [casual]}}\nmatchmaking: {allow_matchmaking: true}\n",
+         "matchmaking.challenge_mode proposes rated games"),
         (CASUAL + "tournaments: [{id: hL7vMrFQ}]\n", "tournament games are rated"),
         (profiles("{when: {rated: true, speed: blitz}, engine: {strength: full}}"), "challenge.modes accepts"),
         (profiles("{when: {rated: true}, engine: {depth: 5}}"), "challenge.modes accepts rated games"),
@@ -127,6 +129,9 @@ def test_every_way_to_rated_games_counts(file: Path, rest: str, why: str) -> Non
             "{when: {speed: [blitz, rapid]}, engine: {strength: match_opponent}}",
             "{when: {speed: [bullet, blitz, rapid], rated: true}, engine: {strength: 2000}}",
         ),
+        CASUAL
+        + "matchmaking: {allow_matchmaking: true, challenge_mode: rated}\n"
+        + profiles("{when: {tournament: true}, engine: {strength: match_opponent}}"),
         profiles("{when: {speed: bullet}, engine: {strength: 1800}}"),
         profiles("{when: {rating: [2000, 4000]}, engine: {strength: full, depth: 9}}"),
         "engine: {strength: 1800}\n" + profiles("{when: {rating: [2000, 4000]}, engine: {strength: 1800}}"),
@@ -134,6 +139,12 @@ def test_every_way_to_rated_games_counts(file: Path, rest: str, why: str) -> Non
 )
 def test_one_strength_for_everybody_in_rated_games_is_accepted(file: Path, text: str) -> None:
     load(file, text)
+
+
+def test_a_later_strength_for_some_of_the_games_does_not_cure_an_earlier_one_for_more(file: Path) -> None:
+    earlier = "{when: {speed: [blitz, rapid]}, engine: {strength: match_opponent}}"
+    (found,) = problems(file, profiles(earlier, "{when: {speed: [bullet, blitz]}, engine: {strength: 2000}}"))
+    assert "challenge.modes accepts rated games" in found
 
 
 @pytest.mark.parametrize("kind", ["human", "bot"])
