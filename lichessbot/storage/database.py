@@ -132,13 +132,7 @@ class Database:
             self._disconnect()
             self._set_aside(self._damage)
         if self._connection is None:
-            try:
-                self._connection = self._open()
-            except sqlite3.DatabaseError as error:
-                if not rescue.is_damage(error):
-                    raise
-                self._set_aside(error)
-                self._connection = self._open()
+            self._connection = self._open()
             self._take_over()
         return self._connection
 
