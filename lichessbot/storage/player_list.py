@@ -24,7 +24,7 @@ class PlayerList:
         """Read entries as `words` writes them."""
         entries = [word.partition("@") for word in sorted(words)]  # of several days the last counts
         names = frozenset(name for name, _, day in entries if not day)
-        return cls(address, names, etag, {name: day for name, _, day in entries if day and name not in names})
+        return cls(address, names, etag, {name: day for name, _, day in entries if name not in names})
 
     @property
     def words(self) -> list[str]:
