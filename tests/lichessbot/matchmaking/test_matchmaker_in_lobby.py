@@ -24,7 +24,7 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import GameFull, GameInfo, User
-from lichessbot.storage.database import Database
+from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.store import Store
 from tests.lichessbot.matchmaking.test_rematch import finished
 from tests.lichessbot.test_lobby import AT_ONCE, PATIENCE_S, US, Hall, Outbox, challenged, lobby_of
@@ -118,6 +118,24 @@ def bot_game(game_id: str) -> GameInfo:
     return GameInfo.model_validate({"gameId": game_id, "variant": {"key": "standard"}, "opponent": opponent})
 
 
+def opened(game_id: str, opponent: str) -> GameFull:
+    state = {"moves": "", "wtime": 1, "btime": 1, "status": "started"}
+    players = {"white": {"id": "us"}, "black": {"id": opponent, "title": "BOT"}}
+    return GameFull.model_validate({"id": game_id, "variant": {"key": "standard"}, "state": state, **players})
+
+
+def test_only_games_that_came_of_our_challenges_use_up_our_share(store: Store, tmp_path: Path) -> None:
+    hall = Hall(store)
+    hall.lobby.game_opened(opened("wxyz0001", "other"))
+    hall.find_a_rival()
+    ours = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
+    hall.lobby.command_answered(CommandDone(hall.outbox.sent[-1], ours))
+    hall.lobby.game_started(bot_game("wxyz9876"))
+    hall.lobby.game_opened(opened("wxyz9876", "rival"))
+    store.close()
+    assert read_only(tmp_path, "SELECT id, ours FROM bot_games") == [("wxyz0001", 0), ("wxyz9876", 1)]
+
+
 def test_a_game_counts_before_its_own_stream_has_said_who_plays(store: Store) -> None:
     """In these seconds another bot got a game beyond the limit."""
     outbox, games = Outbox(), list[GameInfo]()
@@ -141,11 +159,7 @@ def test_a_game_that_begins_while_a_bot_is_chosen_may_be_the_last_one(
     hall = Hall(store, Config.model_validate({"challenge": {"concurrency": 3}, "matchmaking": matchmaking}))
     hall.hear(ReadRatings(), US)
     hall.hear(ReadBots(), (BotUser(id="rival", username="Rival"),))
-    players = {"white": {"id": "us"}, "black": {"id": "other", "title": "BOT"}}
-    state = {"moves": "", "wtime": 1, "btime": 1, "status": "started"}
-    hall.lobby.game_opened(
-        GameFull.model_validate({"id": "wxyz0001", "variant": {"key": "standard"}, "state": state, **players})
-    )
+    hall.lobby.game_opened(opened("wxyz0001", "other"))
     hall.hear(ReadStatuses(("rival",)), (UserStatus(id="rival", online=True),))
     assert not any(isinstance(command, CreateChallenge) for command in hall.outbox.sent)
     assert "match.none reason=\"1 of 1 bot games" in caplog.text

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lichessbot.challenges.slots import SlotHolder
 from lichessbot.challenges.snapshot import Snapshot
 from lichessbot.config import Config
 from lichessbot.lichess.challenge_terms import Terms
@@ -41,6 +42,11 @@ def test_the_block_list_of_challenges_counts_for_people_always() -> None:
 
 def test_a_paused_bot_does_not_say_that_its_slots_are_taken() -> None:
     assert objections("maia1", is_bot=True, snapshot={"paused": True})[0] == "no new games are taken"
+
+
+def test_without_a_free_slot_neither_is_sent() -> None:
+    found = objections("maia1", is_bot=True, snapshot={"games": (SlotHolder("anna", is_bot=False),)})
+    assert found == ["no slot is free", "every slot is taken; try again after a game"]
 
 
 @pytest.mark.parametrize("is_bot", [True, False])
