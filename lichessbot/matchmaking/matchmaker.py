@@ -71,7 +71,6 @@ class Matchmaker:
         self._outbox = outbox
         self._store = store
         self._timeouts = timeouts
-        self._lists = lists
         self._slots = slots
         self._snapshot, self._config = snapshot, config
         self._log = EventLog()
