@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from pydantic import SecretStr
 
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
@@ -147,13 +148,14 @@ def test_the_next_game_is_requested_at_once_after_either_stream_shows_the_end(
     desk.tournaments.game_started(ARENA, GAME)
     desk.played = {GAME}
     desk.tick()
-    desk.played = set()
     before = len(desk.sent)
-    if own_stream_first:
+    for own_stream in (own_stream_first, not own_stream_first):
+        if own_stream:
+            desk.played = set()
+        else:
+            desk.tournaments.game_finished(GAME)
         desk.tick()
-    desk.tournaments.game_finished(GAME)
-    desk.tick()
-    assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
+        assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
 
 
 def test_a_late_event_of_a_game_does_not_rejoin_the_tournament(desk: Desk) -> None:
@@ -212,6 +214,15 @@ def test_joining_again_with_a_password_changes_the_request_that_is_yet_to_come(d
     assert desk.sent[-1] == JoinTournament(ARENA, None, "sesame", pair=True)
 
 
+def test_a_tournament_left_while_a_join_is_under_way_is_left_after_its_answer(desk: Desk) -> None:
+    desk.begin_to_join()
+    desk.tournaments.leave(ARENA)
+    desk.answer()
+    assert desk.sent[-1] == LeaveTournament(ARENA)
+    desk.tournaments.leave("2nDaReNa")     # was not wanted
+    assert desk.tournaments.ids == ()
+
+
 def test_a_tournament_that_is_left_again_before_it_could_be_left_is_not_joined(desk: Desk) -> None:
     desk.enter()
     desk.leave()
@@ -252,6 +263,25 @@ def test_a_tournament_joined_by_a_command_during_a_pause_is_entered_after_it(des
     desk.tournaments.resume(())
     desk.tick()
     assert desk.sent == [ReadTournament(ARENA)]
+
+
+def test_the_team_and_password_of_the_configuration_are_sent(desk: Desk) -> None:
+    desk.tournaments.want([TournamentConfig(id=ARENA, team="coders", password=SecretStr("sesame"))])
+    desk.tick()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    assert desk.sent[-1] == JoinTournament(ARENA, "coders", "sesame", pair=True)
+
+
+@pytest.mark.parametrize(("passed_s", "told"), [(598, "tournament.refused"), (599.5, "tournament.over")])
+def test_a_request_refused_at_the_end_of_a_tournament_is_no_problem(
+    desk: Desk, caplog: pytest.LogCaptureFixture, passed_s: float, told: str
+) -> None:
+    caplog.set_level("INFO")
+    desk.begin_to_join()
+    desk.hand.now += passed_s
+    desk.fail(Refused(400, "This tournament is over"))
+    assert [it.getMessage().split()[0] for it in caplog.records[1:]] == [told]
+    assert desk.rows == {}
 
 
 def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:
