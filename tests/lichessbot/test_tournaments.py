@@ -118,6 +118,14 @@ def test_an_arena_is_asked_for_nothing_while_a_request_has_no_answer(desk: Desk)
     assert desk.tournaments.wake_at is None
 
 
+def test_an_arena_without_a_known_end_is_asked_again(desk: Desk) -> None:
+    desk.tournaments.join(Wish(ARENA))
+    desk.tick()
+    for _ in range(3):     # a read, the request to join, and another read
+        desk.answer(ArenaInfo(id=ARENA))
+    assert desk.is_asked_after() == Timeouts().tournament_asks.total_seconds()
+
+
 @pytest.mark.parametrize("is_playing", [False, True])
 def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: Desk, is_playing: bool) -> None:
     """Lichess ends it some seconds after its clock."""

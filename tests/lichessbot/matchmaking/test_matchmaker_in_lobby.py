@@ -58,6 +58,14 @@ def test_the_pause_after_failed_attempts_grows(store: Store) -> None:
     assert pauses_min == [1, 2, 4, 8, 10, 10]
 
 
+def test_the_first_attempt_waits_for_the_idle_minutes_of_the_configuration(store: Store) -> None:
+    config = Config.model_validate({"matchmaking": {"allow_matchmaking": True, "challenge_timeout": 30}})
+    before = time.monotonic()
+    lobby = lobby_of(store, Outbox(), [], config, replace(AT_ONCE, challenge_minute=timedelta(minutes=1)))
+    assert lobby.wake_at is not None
+    assert before + 1800 <= lobby.wake_at <= time.monotonic() + 1800
+
+
 @pytest.mark.parametrize("selection", ["sequential", "cyclic"])
 def test_while_all_bots_of_the_first_kind_play_one_of_the_next_kind_is_challenged(
     store: Store, selection: str
@@ -148,6 +156,15 @@ def test_a_game_counts_before_its_own_stream_has_said_who_plays(store: Store) ->
     assert outbox.sent == [AcceptChallenge("wxyz0001"), DeclineChallenge("wxyz0002", DeclineReason.LATER)]
     lobby.challenge_event(challenged("wxyz0003", id="ann"), time.monotonic())
     assert outbox.sent[-1] == AcceptChallenge("wxyz0003"), "humans are not limited"
+
+
+def test_a_game_whose_stream_has_said_who_plays_counts_once(store: Store) -> None:
+    outbox, games = Outbox(), [bot_game("wxyz0001")]
+    keys = {"challenge": {"concurrency": 3}, "matchmaking": {"bot_games_per_day": 2}}
+    lobby = lobby_of(store, outbox, games, Config.model_validate(keys))
+    lobby.game_opened(opened("wxyz0001", "rival"))
+    lobby.challenge_event(challenged("wxyz0002", id="other", title="BOT"), time.monotonic())
+    assert outbox.sent == [AcceptChallenge("wxyz0002")]
 
 
 def test_a_game_that_begins_while_a_bot_is_chosen_may_be_the_last_one(
