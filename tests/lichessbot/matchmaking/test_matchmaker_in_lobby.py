@@ -60,10 +60,13 @@ def test_the_pause_after_failed_attempts_grows(store: Store) -> None:
 
 def test_the_first_attempt_waits_for_the_idle_minutes_of_the_configuration(store: Store) -> None:
     config = Config.model_validate({"matchmaking": {"allow_matchmaking": True, "challenge_timeout": 30}})
-    before = time.monotonic()
+    before, before_epoch_s = time.monotonic(), time.time()
     lobby = lobby_of(store, Outbox(), [], config, replace(AT_ONCE, challenge_minute=timedelta(minutes=1)))
     assert lobby.wake_at is not None
     assert before + 1800 <= lobby.wake_at <= time.monotonic() + 1800
+    told = lobby.describe().matchmaking.next_attempt_epoch_s
+    assert told is not None
+    assert before_epoch_s + 1799 <= told <= time.time() + 1801
 
 
 @pytest.mark.parametrize("selection", ["sequential", "cyclic"])
