@@ -28,32 +28,39 @@ MAX_LENGTHS = cython.declare(cython.int, 32)        # code lengths of a section,
 MAX_STEPS = cython.declare(cython.int, 1 << 16)     # blocks between the one the index points to and the right one
 NO_SYMBOL = 0xFFF                  # as right half: the left half is a value
 NO_VALUE = -9999
+UNRESOLVED, BEGUN = -1, -2         # instead of a length
 
 
 def symbol_lengths(patterns: bytes) -> bytes:
     """Return how many values each symbol stands for, less one, as 16 bits each.
 
-    Raises InvalidTable if a symbol contains itself or one that does not exist.
+    Each symbol is resolved once, after its halves, so that no file takes long. Raises InvalidTable if a symbol
+    contains itself or one that does not exist.
     """
     symbols: cython.int = len(patterns) // 3
-    lengths: list = [-1] * symbols
-    unresolved: list = list(range(symbols))
-    while unresolved:
-        left: list = []
-        for symbol in unresolved:
-            first, second = _halves(patterns, symbol)
-            if second == NO_SYMBOL:
-                lengths[symbol] = 0
-            elif first >= symbols or second >= symbols:
-                raise InvalidTable("a symbol of its codes does not exist")
-            elif lengths[first] < 0 or lengths[second] < 0:
-                left.append(symbol)
-            else:
-                lengths[symbol] = lengths[first] + lengths[second] + 1
-        if len(left) == len(unresolved) or max(lengths) > 0xFFFF:
-            raise InvalidTable("a symbol of its codes has no end")
-        unresolved = left
+    lengths: list = [UNRESOLVED] * symbols
+    for symbol in range(symbols):
+        waiting: list = [symbol]
+        while waiting:
+            waiting += _unresolved(patterns, lengths, waiting.pop())
     return b"".join([length.to_bytes(2, "little") for length in lengths])
+
+
+def _unresolved(patterns: bytes, lengths: list, symbol: int) -> list[int]:
+    """Set the length of a symbol and return nothing; or return the symbol and those of its halves to resolve first."""
+    if lengths[symbol] >= 0:
+        return []
+    first, second = _halves(patterns, symbol)
+    if second == NO_SYMBOL:
+        lengths[symbol] = 0
+        return []
+    if max(first, second) >= len(lengths):
+        raise InvalidTable("a symbol of its codes does not exist")
+    halves = [half for half in (first, second) if lengths[half] < 0]
+    lengths[symbol] = BEGUN if halves else lengths[first] + lengths[second] + 1
+    if BEGUN in [lengths[half] for half in halves] or lengths[symbol] > 0xFFFF:
+        raise InvalidTable("a symbol of its codes has no end")
+    return [symbol, *halves] if halves else []
 
 
 def _halves(patterns: bytes, symbol: int) -> tuple[int, int]:

@@ -12,6 +12,7 @@ import pytest
 
 from engine.board import Board
 from engine.syzygy.file_header import InvalidTable, read_header
+from engine.syzygy.packed_values import NO_SYMBOL, symbol_lengths
 from engine.syzygy.tablebase import Tablebase
 from tests.engine.syzygy.test_syzygy import SUFFIXES, endgames, positions
 
@@ -96,6 +97,17 @@ def test_damaged_bytes_never_crash_nor_hang(tables: Path, tmp_path: Path, name: 
         for answer in probed(folder, name):
             assert answer is None or -0x3000 < answer < 0x3000
     assert time.monotonic() - begun_at < 300
+
+
+def test_symbols_that_refer_to_each_other_in_a_long_row_are_resolved_at_once() -> None:
+    last = 4094
+    row = [(symbol + 1, last) for symbol in range(last)] + [(3, NO_SYMBOL)] + [(0, last)] * 61_440
+    patterns = b"".join((first | second << 12).to_bytes(3, "little") for first, second in row)
+    begun_at = time.monotonic()
+    lengths = symbol_lengths(patterns)
+    assert time.monotonic() - begun_at < 30
+    expected = [*range(last, -1, -1), *[last + 1] * 61_440]
+    assert lengths == b"".join(length.to_bytes(2, "little") for length in expected)
 
 
 def test_a_file_that_shrinks_while_open_is_not_used(tables: Path, tmp_path: Path) -> None:
