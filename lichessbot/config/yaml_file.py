@@ -21,6 +21,7 @@ _OCTAL = re.compile(r"[-+]?0[0-7_]+")
 _NO_BREAK_SPACE = "\xa0"
 _LINE_BREAKS = "\n\x85\u2028\u2029"
 _DEEPEST = 8  # levels of nesting, because an alias may contain itself
+_MOST_VALUES = 100_000  # because lists of aliases of lists of aliases soon fill the memory
 
 
 class Problem(NamedTuple):
@@ -50,6 +51,7 @@ class YamlFile:
     words: dict[KeyPath, str] = field(default_factory=dict)
     """The words of the file, such as `no` and `On`, that YAML reads as true or false."""
     problems: list[Problem] = field(default_factory=list)
+    _values_left: int = _MOST_VALUES
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -75,7 +77,10 @@ class YamlFile:
         return source
 
     def _build(self, node: yaml.Node, path: KeyPath) -> Any:
-        """Return the value of a node; note the line of each key and each repeated key."""
+        """Return the value of a node; note the line of each key and each repeated key. Raises ConfigError."""
+        self._values_left -= 1
+        if self._values_left < 0:
+            raise ConfigError([f"{self.name}: has more than {_MOST_VALUES} values, those of aliases (*name) included"])
         self.lines.setdefault(path, node.start_mark.line + 1)
         if len(path) > _DEEPEST:
             self.problem(path, "is nested too deeply")
@@ -94,6 +99,8 @@ class YamlFile:
             self.words[path] = node.value
         try:
             value = yaml.SafeLoader("").construct_object(node, deep=True)
+            if isinstance(value, int):
+                str(value)  # raises ValueError if it is too long to be shown, as one in hexadecimal digits may be
             if isinstance(value, str) and ("\0" in value or value.encode("utf-8", "replace").decode() != value):
                 raise ValueError(value)        # no path and no argument can hold it
             return value

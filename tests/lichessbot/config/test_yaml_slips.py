@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from lichessbot.errors import ConfigError
 from tests.lichessbot.config.conftest import load, problems
 
 
@@ -120,3 +121,15 @@ def test_a_key_in_the_wrong_section_is_told_its_own(file: Path, text: str, hint:
 )
 def test_a_value_of_another_kind_is_told_how_to_write_it(file: Path, text: str, problem: str) -> None:
     assert problems(file, f"{text}\n") == [f"1: {problem}"]
+
+
+@pytest.mark.parametrize("digits", ["0x" + "f" * 5000, "1" + ":59" * 5000])
+def test_a_number_of_thousands_of_digits_is_one_line(file: Path, digits: str) -> None:
+    with pytest.raises(ConfigError, match=f"1: abort_time: expected a plain value, found '{digits[:5]}"):
+        load(file, f"abort_time: {digits}\n")
+
+
+def test_lists_of_aliases_of_lists_of_aliases_do_not_fill_the_memory(file: Path) -> None:
+    lists = (f"a{it}: &a{it} [{', '.join([f'*a{it - 1}'] * 10)}]\n" for it in range(1, 8))
+    with pytest.raises(ConfigError, match=r"config\.yml: has more than 100000 values, those of aliases"):
+        load(file, "a0: &a0 [x]\n" + "".join(lists))
