@@ -19,7 +19,9 @@ _PLACEHOLDER: Final = re.compile(
     r"|none|not_?here|hidden|removed|redacted|placeholder|change_?me)", re.IGNORECASE
 )  # fmt: skip
 # A user name and password in an address, which need no scheme; the password may contain / and @.
-_USER: Final = re.compile(r"(?<=://)[^\s/]*@|[^\s/:@'\"]+:(?!//)\S*@")
+_USER: Final = re.compile(r"(?<=://)[^\s/]*@|(?<![^\s/:@'\"])[^\s/:@'\"]+:(?!//)\S*@")
+# What is searched for them. Both patterns match from the start of a word: from each letter, a long one takes hours.
+_BEFORE_AT: Final = re.compile(r"(?<!\S)\S*@")
 # The query of an address, which may contain a key.
 _QUERY: Final = re.compile(r"""(?<=\?)[^\s?'"]*=[^\s'"]*""")
 _SHORTEST_PASSWORD: Final = 8              # characters: shorter ones can be guessed
@@ -41,7 +43,7 @@ def looks_like_token(text: str) -> bool:
 
 def without_password(text: str) -> str:
     """Return a text with the user names and passwords of addresses hidden."""
-    return _USER.sub(f"{HIDDEN}@", text)
+    return _BEFORE_AT.sub(lambda it: _USER.sub(f"{HIDDEN}@", it[0]), text)
 
 
 def without_queries(text: str) -> str:

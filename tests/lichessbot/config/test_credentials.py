@@ -1,10 +1,11 @@
 """Where the token comes from, and that it is never shown."""
 
+import time
 from pathlib import Path
 
 import pytest
 
-from lichessbot.config.credentials import TOKEN_VARIABLE, token_problem
+from lichessbot.config.credentials import TOKEN_VARIABLE, token_problem, without_password
 from tests.lichessbot.config.conftest import TOKEN, WITH_TOKEN, load, problems
 
 
@@ -138,3 +139,10 @@ def test_an_unencrypted_address_gives_a_warning(file: Path, url: str, warned: bo
 @pytest.mark.parametrize("word", ["TokenGoesHere", "INSERT_TOKEN", "***", "NotHere", "REDACTED", "changeme", "none"])
 def test_the_words_that_operators_publish_instead_of_a_token_are_placeholders(word: str) -> None:
     assert (token_problem(word) or "").startswith("is a placeholder")
+
+
+@pytest.mark.parametrize("word", ["a" * 500_000, "a:" * 250_000, "://" * 150_000, "@" + "a:" * 250_000])
+def test_long_words_are_searched_for_passwords_at_once(word: str) -> None:
+    begun_at = time.monotonic()
+    assert without_password(f"{word} https://me:secret@host") == f"{word} https://[hidden]@host"
+    assert time.monotonic() - begun_at < 30
