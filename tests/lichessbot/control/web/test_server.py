@@ -46,6 +46,8 @@ def test_every_answer_has_the_headers_that_protect_its_reader(daemon: Daemon) ->
         for reply in (daemon.get(path), daemon.get(path, "HEAD"), daemon.get(path, "POST")):
             assert {name: reply.headers.get(name.lower()) for name in SECURITY_HEADERS} == SECURITY_HEADERS
             assert "server" not in reply.headers
+    foreign = SECURITY_HEADERS["Cross-Origin-Resource-Policy"]
+    assert foreign == "same-origin", "or a page of another site loads our icon and knows that a bot runs here"
     assert "unsafe" not in SECURITY_HEADERS["Content-Security-Policy"]
     assert "http" not in SECURITY_HEADERS["Content-Security-Policy"]
 

@@ -64,6 +64,7 @@ def test_every_answer_has_the_headers_that_keep_foreign_code_out(scene: Scene) -
         headers = page.get(path).headers
         assert "default-src 'none'; script-src 'self'; style-src 'self'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
         assert headers["referrer-policy"] == "no-referrer"
         assert headers["cache-control"] == "no-cache"
     assert page.get("/").headers["content-type"].startswith("text/html")
