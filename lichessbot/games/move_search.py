@@ -369,8 +369,7 @@ class Pondering:
 
     def note_answer(self, answer: BestMove) -> None:
         """Note any answer; it may come before the ponder hit."""
-        if self._latest_id is not None and answer.search_id >= self._latest_id:
-            self._is_answered = True
+        self._is_answered = True  # an engine answers in order, and ponders only after its answer to the last search
         if self._search is not None and self._search.search_id == answer.search_id:
             self.early_answer = answer
 

@@ -55,10 +55,13 @@ def test_another_reply_starts_a_new_search() -> None:
 def test_an_answer_before_the_ponder_hit_is_kept() -> None:
     bench = Bench()
     search = pondering(bench).search
-    early = BestMove(GAME, search.search_id, "g1f3")
+    early = BestMove(GAME, search.search_id, "g1f3", ponder="b8c6")
     assert bench.hear(early) == []
     assert bench.state("e2e4 e7e5") == [PonderHit(search.search_id), TakeAnswer(early)]
-    assert bench.hear(early) == [SendMove(GAME, 3, "g1f3")]
+    sent, supposed = bench.hear(early)
+    assert sent == SendMove(GAME, 3, "g1f3")
+    assert isinstance(supposed, StartSearch)
+    assert bench.state("e2e4 e7e5 g1f3 b8c6") == [PonderHit(supposed.search.search_id)], "it is taken once"
 
 
 def test_an_engine_that_hangs_after_a_ponder_hit_is_stopped_and_replaced() -> None:
