@@ -155,8 +155,6 @@ class StreamMonitor:
         if listed.info is None and not listed.is_whole:
             return
         self._asked_in_vain = False
-        if self._refused:
-            return
         awaiting = self._opponent_due_at is not None
         if awaiting and clock is not None:
             self._looks += 1

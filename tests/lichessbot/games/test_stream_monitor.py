@@ -149,9 +149,19 @@ def test_a_stream_that_opens_without_the_state_is_opened_again() -> None:
     bench.hear(StreamOpened(GAME))
     assert bench.wait(4) == []
     only(bench.wait(1), ReopenStream)
+    assert bench.wait(0) == [], "once"
     bench.hear(StreamOpened(GAME))
     bench.full()
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(20))
+
+
+def test_a_move_refused_before_the_first_line_has_the_stream_opened_again() -> None:
+    """The state that this connection is about to tell may be older than the refusal."""
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(StreamLost(GAME, "reset", timedelta()))
+    assert bench.hear(StreamOpened(GAME)) == []
+    only(bench.hear(CommandFailed(sent, REFUSED)), ReopenStream)
 
 
 @pytest.mark.parametrize(
@@ -278,6 +288,14 @@ def test_no_list_of_games_cuts_a_pause_short(our_turn: bool | None) -> None:
     bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
     bench.wait(5)
     assert bench.standing(our_turn=our_turn) == []
+
+
+def test_a_list_does_not_have_a_refused_stream_read_sooner() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3")
+    bench.wait(1)
+    only(bench.hear(StreamRefused(GAME, 400, "odd")), PlayingWanted)
+    assert bench.standing(our_turn=True) == []
 
 
 @pytest.mark.parametrize(
