@@ -1,5 +1,7 @@
 """A new connection whose clock shows less than was believed: the line before it came late."""
 
+from typing import Any
+
 import pytest
 
 from lichessbot.games.actions import Action, ReopenStream, StartSearch, StopSearch
@@ -35,8 +37,9 @@ def test_one_odd_line_ends_no_search() -> None:
     assert bench.game.wake_at == due_at
 
 
-def test_a_clock_that_was_believed_changes_nothing() -> None:
-    bench, other = Bench(), Bench()
+@pytest.mark.parametrize("engine", [{}, {"command": ["another"]}], ids=["ours", "another, which may think longer"])
+def test_a_clock_that_was_believed_changes_nothing(engine: dict[str, Any]) -> None:
+    bench, other = Bench(engine=engine), Bench(engine=engine)
     only(bench.full(MOVES, time_ms=60_000), StartSearch)
     only(other.full(MOVES, time_ms=60_000), StartSearch)
     for _ in range(5):
