@@ -2,6 +2,7 @@
 
 import math
 import time
+from functools import partial
 from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import cast
@@ -98,6 +99,15 @@ def test_clocks_run_until_those_of_all_games_have_run_out() -> None:
     for game_id, until in (("abcd1234", 50.0), ("efgh5678", 100.0), ("ijkl9012", -math.inf)):
         manager._sessions[game_id] = cast(GameSession, SimpleNamespace(clocks_run_until=until))
     assert manager.clocks_run_until == 100.0
+
+
+def test_the_streams_of_all_games_retry_at_once_when_another_one_opens() -> None:
+    manager, retried = GameManager(SimpleQueue(), Timeouts()), list[str]()
+    for game_id in ("abcd1234", "efgh5678"):
+        retry_now = partial(retried.append, game_id)
+        manager._sessions[game_id] = cast(GameSession, SimpleNamespace(retry_now=retry_now))
+    manager.retry_now()
+    assert retried == ["abcd1234", "efgh5678"]
 
 
 def test_an_engine_that_dies_between_two_games_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,14 +7,18 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from queue import SimpleQueue
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from lichessbot.config import Config
 from lichessbot.errors import ApiError, Refused, Unreachable
 from lichessbot.games.manager import GameManager
 from lichessbot.games.recovery import GameRecovery, ListSchedule, Reconciler
+from lichessbot.games.session import GameContext
 from lichessbot.lichess.answers import Account
-from lichessbot.lichess.commands import AcceptChallenge, CommandFailed
+from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, ReadPlaying
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
@@ -248,9 +252,13 @@ def test_without_events_a_list_that_does_not_come_is_not_requested_more_often() 
     assert schedule.wake_at == NOW + HEARTBEAT_S
 
 
-@pytest.mark.parametrize(("heartbeat_s", "starting"), [(1e-6, 0), (180.0, 1)])
+@pytest.mark.parametrize(
+    ("heartbeat_s", "error", "starting"),
+    [(1e-6, Unreachable("502"), 0), (180.0, Unreachable("502"), 1), (180.0, Refused(403, "Missing scope"), 0)],
+    ids=["for long", "once", "refused"],
+)
 def test_a_slot_whose_game_is_gone_is_free_at_last_though_no_list_comes(
-    folder: Path, heartbeat_s: float, starting: int
+    folder: Path, heartbeat_s: float, error: ApiError, starting: int
 ) -> None:
     """While only the list had no answers, the bot took no more games."""
     tiny, heartbeat = timedelta(microseconds=1), timedelta(seconds=heartbeat_s)
@@ -263,5 +271,23 @@ def test_a_slot_whose_game_is_gone_is_free_at_last_though_no_list_comes(
         lobby.command_answered(CommandFailed(AcceptChallenge("wxyz9876"), Refused(404, "Not found")))
         assert lobby.should_read_playing()
         assert len(lobby) == 1
-        reconciler.list_failed(Unreachable("502"))
+        reconciler.list_failed(error)
         assert len(lobby) == starting
+
+
+@pytest.mark.parametrize(("has_events", "pause_s"), [(True, HEARTBEAT_S), (False, WITHOUT_EVENTS_S)])
+def test_the_list_is_read_more_often_while_the_event_stream_is_closed(
+    tmp_path: Path, pause_s: float, *, has_events: bool
+) -> None:
+    outbox, context = Outbox(), cast(GameContext, SimpleNamespace(config=Config()))
+    with closing(Store(Database(tmp_path))) as store:
+        games, lobby = GameManager(SimpleQueue(), TIMEOUTS), lobby_of(store, outbox, [])
+        reconciler = Reconciler(games, lobby, outbox, store, URL, TIMEOUTS)  # type: ignore[arg-type]
+        reconciler.want("the daemon has started")
+        reconciler.tick(context, has_events=has_events)
+        assert outbox.sent == [ReadPlaying()]
+        came_at = time.monotonic()
+        reconciler.compare([], came_at, context)
+        reconciler.tick(context, has_events=has_events)
+        assert reconciler.wake_at is not None
+        assert pause_s <= reconciler.wake_at - came_at <= time.monotonic() - came_at + pause_s

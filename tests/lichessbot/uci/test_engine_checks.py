@@ -85,3 +85,13 @@ def test_a_new_check_ends_the_one_that_runs(checks: EngineChecks) -> None:
     checks.begin(CONFIG, LATER)
     assert running.is_closed
     assert checks.running is not running
+
+
+def test_an_answer_to_a_check_that_was_given_up_is_ignored(checks: EngineChecks) -> None:
+    late = BestMove("", 1, "e2e4")
+    assert checks.answered(late) is None
+    checks.begin(CONFIG, LATER)
+    running: Any = checks.running
+    running.is_meant = lambda report: report is not late
+    assert checks.answered(late) is None
+    assert checks.running is running
