@@ -35,6 +35,7 @@ def test_a_tablebase_result_suffices_if_configured(
 
 def test_an_offer_is_accepted_in_a_tablebase_draw() -> None:
     assert decided([], OFFERED, wdl=0) is Decision.DRAW
+    assert decided([], OFFERED, wdl=0, offer_draw_min_game_length=100) is Decision.DRAW, "we would not offer it yet"
     assert decided(["cp 300"] * 3, OFFERED, wdl=0) is Decision.DRAW
     assert decided([], OFFERED, wdl=2) is Decision.PLAY_ON
 
