@@ -15,7 +15,7 @@ import pytest
 from engine.facade import Board
 from lichessbot.config import Config, EngineConfig
 from lichessbot.errors import Refused
-from lichessbot.games.actions import RecordAction, ReopenStream
+from lichessbot.games.actions import PonderHit, RecordAction, ReopenStream
 from lichessbot.games.move_search import ChosenMove, Stage
 from lichessbot.games.pace import Pace
 from lichessbot.games.recording.archive import GameArchive
@@ -118,11 +118,13 @@ def test_a_stream_whose_reader_has_ended_is_read_again(
     session: GameSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     readers: list[Any] = []
+    stopped: list[float] = []
 
     def start_reader(*arguments: object) -> Any:
-        reader = SimpleNamespace(is_alive=lambda: len(readers) > 1, asked=[], stop=lambda: None, is_queued=False)
+        reader = SimpleNamespace(is_alive=lambda: len(readers) > 1, asked=[], is_queued=False)
         reader.start, reader.reopen = lambda: None, lambda: reader.asked.append(reader.due_at)
         reader.told_tried_at, reader.tried_at = arguments[-1], float(len(readers))
+        reader.stop = lambda: stopped.append(reader.tried_at)
         readers.append(reader)
         return reader
 
@@ -146,6 +148,15 @@ def test_a_stream_whose_reader_has_ended_is_read_again(
     session._perform([ReopenStream("no connection within the time limit", hangs=True)])
     assert len(readers) == 3
     assert [it.told_tried_at for it in readers] == [None, 0.0, 1.0], "only a stream's very first opening never waits"
+    assert stopped == [0.0, 1.0], "one that hangs would read the game beside its successor once it goes on"
+
+
+def test_a_ponder_hit_makes_an_expected_position_count_for_variety(session: GameSession) -> None:
+    hits: list[str] = []
+    context: Any = session._context
+    context.opening_variety.ponder_hit = hits.append
+    session._perform([PonderHit(1)])
+    assert hits == [GAME]
 
 
 def test_an_abort_that_a_rate_limit_holds_back_is_not_sent_once_the_opponent_has_moved(session: GameSession) -> None:
