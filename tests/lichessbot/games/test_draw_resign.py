@@ -24,9 +24,7 @@ OFFERS = {"offer_draw_enabled": True, "offer_draw_score": 50, "offer_draw_moves"
 HUMAN = Player(id="ferdinand", name="Ferdinand", rating=1800)
 BOT = Player(id="maia", name="maia", title="BOT", rating=1800)
 AI = Player.model_validate({"aiLevel": 3})
-QUIET = PositionFacts(
-    ply=60, pieces=8, opponent=HUMAN, offered=False, opponent_flag_s=math.inf, cannot_be_lost=False
-)
+QUIET = PositionFacts(ply=60, pieces=8, opponent=HUMAN, offered=False, opponent_flag_s=math.inf, cannot_be_lost=False)
 OFFERED = replace(QUIET, offered=True)
 
 
@@ -116,6 +114,11 @@ def test_a_level_game_goes_on_if_no_draw_can_be_offered(
 )
 def test_each_rule_can_keep_us_from_offering(changes: dict[str, Any], decision: Decision) -> None:
     assert decided(LEVEL, **changes) is decision
+
+
+def test_an_opponent_without_a_rating_is_below_every_minimum() -> None:
+    unrated = replace(OFFERED, opponent=Player(id="ferdinand", name="Ferdinand"))
+    assert decided(LEVEL, unrated, offer_draw_min_rating=600) is Decision.PLAY_ON
 
 
 def test_nothing_can_be_offered_before_both_have_moved() -> None:
