@@ -44,6 +44,9 @@ def test_a_game_whose_stream_is_always_refused_is_left() -> None:
     for _ in range(20):
         only(bench.hear(StreamRefused(GAME, 400, "not with the Bot API")), PlayingWanted)
         only(bench.wait(4), ReopenStream)
+    bench.hear(StreamOpened(GAME))
+    assert bench.standing(our_turn=True) == [], "it opens at last, and may be read"
+    only(bench.hear(StreamRefused(GAME, 400, "not with the Bot API")), PlayingWanted)
     assert not only(bench.standing(our_turn=True), GameOver).told
 
 
