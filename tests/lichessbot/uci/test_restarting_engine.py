@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -88,6 +90,24 @@ def test_an_engine_that_cannot_start_is_reported_as_dead(inbox: Inbox) -> None:
     report = inbox.get_nowait()
     assert isinstance(report, EngineDied)
     assert report.search_id == 3
+
+
+def test_each_engine_in_a_row_that_does_not_start_earns_its_successor_more_time(
+    inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed: list[int] = []
+
+    def start(*arguments: Any) -> Any:
+        failed.append(arguments[-1])
+        is_third = len(failed) == 3
+        return SimpleNamespace(config=SMALL, name="", levels=None, ready=is_third, alive=True, close=lambda: None)
+
+    monkeypatch.setattr("lichessbot.uci.restarting_engine.UciEngine", start)
+    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
+    for _ in range(4):
+        engine.start(SMALL)
+        engine.close()
+    assert failed == [0, 1, 2, 0]
 
 
 # One engine for several games
