@@ -131,3 +131,5 @@ def test_a_greeting_with_the_engine_waits_until_the_engine_says_its_name() -> No
     said = list(bench.chat.handle(EngineReady(GAME), bench.now))
     assert said[1:] == [Say(GAME, PLAYER, "I play with Aleph 1.0"), Say(GAME, SPECTATOR, "Hi")]
     assert list(bench.chat.handle(EngineReady(GAME), bench.now)) == []
+    others = ChatBench({"hello": "Hi"}, engine_name="").meet()[1:]
+    assert others == [Say(GAME, PLAYER, "Hi")], "a greeting without the name waits for nothing"
