@@ -164,8 +164,10 @@ def test_what_the_opponent_chose_while_we_were_away_plays(last: tuple[str, str])
 
 
 def test_what_was_answered_is_not_answered_again() -> None:
-    _, actions = visited(("Ferdinand", "!level 900"), ("TestBot", "From my next move on I play at level 900."))
-    assert actions == []
+    answered = ("Ferdinand", "!level 900"), ("TestBot", "From my next move on I play at level 900.")
+    for times in (1, 2):
+        _, actions = visited(*answered * times)
+        assert actions == []
 
 
 def test_a_choice_waits_for_the_engine_and_is_read_again_at_the_next_visit() -> None:
