@@ -102,6 +102,7 @@ def test_a_takeback_ends_pondering() -> None:
     bench.hear(BestMove(GAME, think.search.search_id, "g1f3", ponder="b8c6"))
     bench.state("e2e4 e7e5 g1f3")
     only(bench.full("e2e4"), StopSearch)
+    assert bench.full("e2e4") == [], "once"
 
 
 def test_the_only_legal_move_is_sent_at_once() -> None:
