@@ -150,6 +150,13 @@ def test_a_slow_start_costs_little_of_the_clock_and_goes_on() -> None:
     assert bench.hear(BestMove(GAME, third.search.search_id, "a2a3")) == [], "too late for this move"
 
 
+def test_an_engine_that_runs_may_think_longer_than_one_that_starts() -> None:
+    bench = Bench(engine={"command": ["another"]})
+    bench.find(bench.full("e2e4 e7e5"), "g1f3")
+    only(bench.state("e2e4 e7e5 g1f3 b8c6"), StartSearch)
+    assert bench.game.search.due_at == bench.now + 60 / 2
+
+
 def test_a_first_engine_that_starts_slowly_costs_an_eighth_of_the_clock_and_is_not_killed() -> None:
     bench = Bench(ready=False, engine={"command": ["lc0"]})
     running(bench)
