@@ -107,7 +107,8 @@ class Host:
                 raise
             except Refused as error:
                 if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-                    self._pause(self._access.timeouts.source_rest_ceiling, error)
+                    with self._lock:
+                        self._pause(self._access.timeouts.source_rest_ceiling, error)
                 else:
                     self._note_answer()
                 raise
@@ -141,14 +142,14 @@ class Host:
         with self._lock:
             is_new = time.monotonic() >= self._paused_until
             self._failures += is_new
-            failures = self._failures
-        if is_new or requested:
-            growing = doubled(max(timeouts.source_rest, requested), failures - 1, timeouts.source_rest_ceiling)
-            self._pause(max(requested, growing), error)
+            if is_new or requested:
+                shortest = max(timeouts.source_rest, requested)
+                growing = doubled(shortest, self._failures - 1, timeouts.source_rest_ceiling)
+                self._pause(max(requested, growing), error)
 
     def _pause(self, pause: timedelta, reason: ApiError) -> None:
-        with self._lock:
-            self._paused_until = max(self._paused_until, time.monotonic() + pause.total_seconds())
+        """For the thread that holds the lock."""
+        self._paused_until = max(self._paused_until, time.monotonic() + pause.total_seconds())
         self._log.warning("source.rests", host=self.address, reason=reason, pause_s=pause.total_seconds())
 
     @contextmanager

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from pydantic import SecretStr
 
+from lichessbot.backoff import doubled
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
@@ -110,6 +111,22 @@ def test_a_server_that_had_hardly_any_time_after_other_games_does_not_rest(monke
     for _ in range(2):
         with pytest.raises(Unreachable):
             host.ask(request(), parse_explorer)
+
+
+def test_failures_of_two_games_at_the_same_moment_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    host, failure = host_at("https://explorer.lichess.org"), Unreachable("timed out")
+    other_game = threading.Thread(target=host._note_failure, args=[failure])
+
+    def meanwhile(shortest: timedelta, times: int, longest: timedelta) -> timedelta:
+        if other_game.ident is None:
+            other_game.start()
+            other_game.join(0.1)    # it waits for its turn
+        return doubled(shortest, times, longest)
+
+    monkeypatch.setattr("lichessbot.move_sources.http.doubled", meanwhile)
+    host._note_failure(failure)
+    other_game.join()
+    assert host._failures == 1
 
 
 def test_the_pause_grows_with_each_failure_in_a_row(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
