@@ -58,8 +58,7 @@ class Outbox:
         Also start the threads that could not be started when their first command was queued.
         """
         for name, sender in list(self._shared.items()):
-            if is_due(sender.stuck_at, time.monotonic()):
-                waiting = sender.abandon()
+            if (waiting := sender.abandon_if_stuck()) is not None:
                 del self._shared[name]
                 if waiting:
                     self._shared_sender(name).take_over(waiting)
@@ -291,19 +290,24 @@ class _SharedSender(threading.Thread):
     @property
     def stuck_at(self) -> float | None:
         """When the request in flight will have taken too long; a read timeout does not bound the whole answer."""
-        if (pending := self._in_flight) is None:
-            return None
-        patience = self._timeouts.settled_request if pending.settled else self._timeouts.stuck_request
-        return self._begun_at + patience.total_seconds()
-
-    def abandon(self) -> list[_Pending]:
-        """Report the command in flight, end the thread when its request ends, and return those that wait."""
         with self._changed:
-            self._stopping = True
-            stuck, self._in_flight = self._in_flight, None
-            if stuck is not None:
-                failed = CommandFailed(stuck.command, Unreachable("no complete answer in time"), perhaps_done=True)
-                self._emit(CommandDone(stuck.command) if stuck.settled else failed)
+            if (pending := self._in_flight) is None:
+                return None
+            patience = self._timeouts.settled_request if pending.settled else self._timeouts.stuck_request
+            return self._begun_at + patience.total_seconds()
+
+    def abandon_if_stuck(self) -> list[_Pending] | None:
+        """Give up a request that takes too long: report it, end the thread when it ends, and return what waits.
+
+        None if no request does.
+        """
+        with self._changed:
+            stuck = self._in_flight
+            if stuck is None or not is_due(self.stuck_at, time.monotonic()):
+                return None
+            self._stopping, self._in_flight = True, None
+            failed = CommandFailed(stuck.command, Unreachable("no complete answer in time"), perhaps_done=True)
+            self._emit(CommandDone(stuck.command) if stuck.settled else failed)
             return [it for it in self._pending if it is not stuck]
 
     def take_over(self, pending: list[_Pending]) -> None:

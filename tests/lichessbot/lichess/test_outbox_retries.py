@@ -29,6 +29,7 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.enums import ChatRoom, DeclineReason
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
+from lichessbot.timeouts import is_due
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 from tests.lichessbot.lichess.outbox_bench import (
     ACCEPT_PATH,
@@ -317,6 +318,34 @@ def test_nothing_waits_long_for_the_answer_to_a_command_whose_effect_was_seen(
     put_forward(TIMEOUTS.settled_request.total_seconds())
     outbox.tick()
     assert [answer(inbox) for _ in range(2)] == [CommandDone(AcceptChallenge(it)) for it in ("c1", "c2")]
+
+
+def test_a_command_is_not_given_up_for_the_one_before_it_that_was_answered_just_now(
+    lichess: ScriptedLichess,
+    outbox: Outbox,
+    inbox: Inbox,
+    put_forward: Callable[[float], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lichess.answer("/api/account", Reply(body=ACCOUNT, held=(first := Event())))
+    lichess.answer("/api/bot/game/abcd1234/abort", Reply(held=(second := Event())))
+    outbox.send(ReadAccount())
+    lichess.until_asked()
+    outbox.send(Abort("abcd1234", "why"))
+    put_forward(TIMEOUTS.stuck_request.total_seconds() + 0.1)
+
+    def meanwhile(moment: float | None, now: float) -> bool:
+        first.set()     # which the thread of the first command notices, unless it has to wait
+        end = time.monotonic() + 0.2
+        while len(lichess.paths()) < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        return is_due(moment, now)
+
+    monkeypatch.setattr("lichessbot.lichess.outbox.is_due", meanwhile)
+    outbox.tick()
+    second.set()
+    assert answer(inbox).command == ReadAccount()
+    assert answer(inbox) == CommandDone(Abort("abcd1234", "why"))
 
 
 def test_a_command_repeated_while_it_is_looked_at_is_sent_once(
