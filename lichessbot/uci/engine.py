@@ -111,7 +111,8 @@ class UciEngine:
         self._alarm = alarm(patience_s, self._kill_silent)
         os.set_blocking(_pipe(self._process.stdin).fileno(), False)
         self._start_threads()
-        self._write("uci")
+        with self._lock:  # the reader closes the input of an engine that ends at once
+            self._write("uci")
 
     def _start_threads(self) -> None:
         """Raises EngineError if no thread or memory is left."""

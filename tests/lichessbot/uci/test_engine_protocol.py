@@ -17,6 +17,7 @@ from engine.facade import STARTING_FEN, Board
 from lichessbot.inbox import Inbox
 from lichessbot.log import EventLog
 from lichessbot.log.event_log import Event
+from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.engine_process import DialogueLog
 from lichessbot.uci.search import BestMove, EngineDied
 from tests.lichessbot.uci.helpers import (
@@ -313,3 +314,26 @@ def test_our_engine_thinks_less_after_a_ponder_hit(start: Start, inbox: Inbox) -
     assert isinstance(pondered, BestMove)
     assert pondered.search_id == 1
     assert 0 < pondered.summary.depth <= reached + 1, "it ends the depth that it is in, however busy the machine is"
+
+
+def test_the_input_of_an_engine_that_ends_at_once_is_not_closed_during_the_first_command(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    still_open, start_threads, write = [], UciEngine._start_threads, os.write
+
+    def then_watched(engine: UciEngine) -> None:
+        start_threads(engine)
+        reader = threading.Thread(target=engine.kill, args=["ended by itself"])
+
+        def meanwhile(descriptor: int, text: bytes) -> int:
+            if text == b"uci\n":
+                reader.start()
+                reader.join(0.1)    # it waits for its turn; else the descriptor could be another file's by now
+                still_open.append(not engine._process.stdin.closed)
+            return write(descriptor, text)
+
+        monkeypatch.setattr(os, "write", meanwhile)
+
+    monkeypatch.setattr(UciEngine, "_start_threads", then_watched)
+    start()
+    assert still_open == [True]
