@@ -151,7 +151,7 @@ def _serve(requests: socket.socket) -> list[str]:
                 os.chdir(folder)
                 os.environ.clear()
                 os.environ.update(environment)
-                signal.signal(signal.SIGINT, signal.default_int_handler)
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
                 exec(plant, {})
                 return words
             for descriptor in descriptors:
@@ -193,7 +193,8 @@ def end(code: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for those who started it
+    # Ctrl-C is for those who started it. Blocked, not ignored: a copy then gets what comes before it unblocks it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     from lichessbot.cli import main, run  # noqa: F401
 
     gc.collect()

@@ -1,6 +1,7 @@
-"""Copies of a daemon end with the tests that started them, however those end."""
+"""Copies of a daemon hear every signal, and end with the tests that started them, however those end."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import forked
 from tests.processes import is_alive
 
 ROOT = Path(__file__).parents[2]
@@ -35,3 +37,11 @@ def test_tests_that_are_killed_leave_no_daemon(tmp_path: Path) -> None:
     while is_alive(daemon):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_a_copy_hears_a_ctrl_c_that_comes_before_it_runs(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("wb") as log:
+        for _ in range(3):      # some would have begun to run
+            copy = forked.start(["--version"], os.environ, log, log, "import time; time.sleep(60)")
+            copy.send_signal(signal.SIGINT)
+            assert copy.wait(30.0) == -signal.SIGINT
