@@ -297,10 +297,7 @@ class _SharedSender(threading.Thread):
             return self._begun_at + patience.total_seconds()
 
     def abandon_if_stuck(self) -> list[_Pending] | None:
-        """Give up a request that takes too long: report it, end the thread when it ends, and return what waits.
-
-        None if no request does.
-        """
+        """Report a request that takes too long, end the thread when it ends, and return what waits; else None."""
         with self._changed:
             stuck = self._in_flight
             if stuck is None or not is_due(self.stuck_at, time.monotonic()):
@@ -308,7 +305,7 @@ class _SharedSender(threading.Thread):
             self._stopping, self._in_flight = True, None
             failed = CommandFailed(stuck.command, Unreachable("no complete answer in time"), perhaps_done=True)
             self._emit(CommandDone(stuck.command) if stuck.settled else failed)
-            return [it for it in self._pending if it is not stuck]
+            return self._pending
 
     def take_over(self, pending: list[_Pending]) -> None:
         """Take over the waiting commands of an abandoned sender."""
@@ -397,8 +394,7 @@ class _SharedSender(threading.Thread):
             return CommandFailed(command, Unreachable("not sent: too late to be useful"), pending.perhaps_done)
         wait_s = self._rate_limiter.ask(command.purpose)
         if wait_s > 0:
-            self._put_back(pending, now + wait_s)
-            return None
+            return self._put_back(pending, now + wait_s)
         with self._changed:
             self._drop_repetitions(command)
         report = _send(self._api, command, self._rate_limiter)
@@ -413,15 +409,19 @@ class _SharedSender(threading.Thread):
             retry_at = time.monotonic() + pending.backoff.next_delay().total_seconds()
             if retry_at <= pending.deadline:
                 pending.number = next(self._numbers)  # the others come first
-                self._put_back(pending, retry_at)
-                return None
+                return self._put_back(pending, retry_at)
         return replace(report, perhaps_done=pending.perhaps_done)
 
-    def _put_back(self, pending: _Pending, not_before: float) -> None:
+    def _put_back(self, pending: _Pending, not_before: float) -> CommandDone | None:
+        """Have the command sent later; return that it is done if that was settled meanwhile."""
         pending.not_before = min(not_before, pending.deadline) if pending.command.expires else not_before
         with self._changed:
+            self._in_flight = None
+            if pending.settled:
+                return CommandDone(pending.command)
             self._drop_repetitions(pending.command)
             self._pending.append(pending)
+            return None
 
     def _drop_repetitions(self, command: Command) -> None:
         """Drop what a game has sent again while its command was looked at; for the thread that holds the lock."""

@@ -306,6 +306,18 @@ def test_a_command_whose_effect_was_seen_while_it_waits_is_done_and_not_sent(
     assert lichess.paths() == [MOVE_PATH]
 
 
+def test_a_command_whose_effect_was_seen_while_it_is_held_back_is_done_at_once(
+    outbox: Outbox, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(limiter: RateLimiter, purpose: Purpose) -> float:
+        outbox.settle(Abort("abcd1234", "why"))
+        return 600.0
+
+    monkeypatch.setattr(RateLimiter, "ask", ask)
+    outbox.send(Abort("abcd1234", "why"))
+    assert answer(inbox) == CommandDone(Abort("abcd1234", "why"))
+
+
 def test_nothing_waits_long_for_the_answer_to_a_command_whose_effect_was_seen(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, put_forward: Callable[[float], None]
 ) -> None:
