@@ -337,7 +337,10 @@ def test_children_of_the_engine_die_with_it(start: Start, tmp_path: Path) -> Non
     ("manner", "reason"), [("babbling", "too much output"), ("scolding", "too much error output")]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_an_engine_with_endless_output_is_killed(start: Start, inbox: Inbox, manner: str, reason: str) -> None:
+def test_an_engine_with_endless_output_is_killed(
+    start: Start, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, manner: str, reason: str
+) -> None:
+    monkeypatch.setattr("lichessbot.uci.engine.MAX_OUTPUT_PER_S", 1 << 15)     # which the busiest machine reads
     engine = start(manner)
     engine.search(search(1))
     report = heard(inbox)
