@@ -62,11 +62,11 @@ class ControlServer:
         """Listen. If that is impossible, warn: the daemon runs on without it."""
         try:
             self._socket = self._bound()
-        except OSError as error:
+            threading.Thread(target=self._accept_all, args=(self._socket,), name="control", daemon=True).start()
+        except (OSError, RuntimeError) as error:  # RuntimeError: no thread is left
+            self.close()
             meaning = "`lichessbot status` and the other commands cannot reach this daemon"
             self._log.warning("control.unavailable", error=error, meaning=meaning)
-            return
-        threading.Thread(target=self._accept_all, args=(self._socket,), name="control", daemon=True).start()
 
     def close(self) -> None:
         """Stop listening; requests that the main thread has answered are answered first."""

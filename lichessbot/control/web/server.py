@@ -47,15 +47,25 @@ class WebServer:
             return
         try:
             listener = _listen(self._site.host, self._site.port)
-        except OSError as error:
+            address = address_text(*listener.getsockname()[:2])
+            self._thread = self._started(self._service, listener, emit)
+        except (OSError, RuntimeError) as error:  # RuntimeError: no thread is left
             address, meaning = address_text(self._site.host, self._site.port), "the daemon runs without its page"
-            self._log.warning("web.unavailable", address=address, error=error.strerror or error, meaning=meaning)
+            reason = getattr(error, "strerror", None) or error
+            self._log.warning("web.unavailable", address=address, error=reason, meaning=meaning)
             return
-        self.address = address_text(*listener.getsockname()[:2])
-        self._log.info("web.open", url=f"http://{self.address}")
-        target, args = self._serve, (self._service, listener, emit)
-        self._thread = threading.Thread(target=target, args=args, name="web", daemon=True)
-        self._thread.start()
+        self.address = address
+        self._log.info("web.open", url=f"http://{address}")
+
+    def _started(self, service: "Service", listener: socket.socket, emit: Emit) -> threading.Thread:
+        """Return the thread that serves. Raises RuntimeError if it cannot be started."""
+        thread = threading.Thread(target=self._serve, args=(service, listener, emit), name="web", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            listener.close()
+            raise
+        return thread
 
     def _serve(self, service: "Service", listener: socket.socket, emit: Emit) -> None:
         try:

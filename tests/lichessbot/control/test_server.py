@@ -285,6 +285,18 @@ def test_what_stands_in_the_way_is_told_once_and_costs_only_the_commands(
     assert obstacle == "missing" or (folder / SOCKET_NAME).read_text() == "of somebody"
 
 
+def test_without_a_thread_for_the_socket_it_is_given_up(
+    tmp_path: Path, no_thread_once: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = ControlServer(tmp_path, lambda request: None)
+    server.start()
+    with pytest.raises(NoDaemon):
+        ask(tmp_path, ControlCommand.STATUS)
+    (record,) = caplog.records
+    assert record.getMessage().startswith('control.unavailable error="can\'t start new thread" ')
+    server.close()
+
+
 def test_an_answer_given_just_before_the_end_still_arrives(
     main_thread: FakeMainThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -287,6 +287,18 @@ def test_an_address_in_use_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptur
     assert f"web.unavailable address=localhost:{port}" in record.message
 
 
+def test_without_a_thread_the_page_is_given_up(
+    tmp_path: Path, no_thread_once: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    web = WebServer(Site("127.0.0.1", 0, RecordedGames(tmp_path), tmp_path))
+    web.load()
+    web.start(lambda request: None)
+    web.close()
+    (record,) = caplog.records
+    assert (record.levelno, web.address) == (logging.WARNING, None)
+    assert "can't start new thread" in record.message
+
+
 def test_a_server_that_cannot_be_imported_or_dies_is_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
