@@ -139,7 +139,8 @@ class StreamReader(threading.Thread):
 
     def stop(self) -> None:
         """End the thread at once without further reports; from any thread, any number of times."""
-        self._stopping = True
+        with self._lock:
+            self._stopping = True
         self.reopen()
 
     def reopen(self) -> None:
@@ -312,8 +313,9 @@ class StreamReader(threading.Thread):
         return retry_in
 
     def _put(self, report: StreamReport) -> None:
-        if not self._stopping:
-            self._emit(report)
+        with self._lock:  # after `stop` another reader may report what is newer
+            if not self._stopping:
+                self._emit(report)
 
 
 def _is_last(event: StreamLine) -> bool:

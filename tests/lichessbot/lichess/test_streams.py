@@ -9,7 +9,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from lichessbot.inbox import Inbox
+from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.models import ChatLine, GameFull, GameState
 from lichessbot.lichess.streams import (
     StreamEvent,
@@ -269,6 +269,26 @@ def test_a_reader_stops_in_every_state(lichess: ScriptedLichess, inbox: Inbox, r
         inbox.get()
     with pytest.raises(Empty):
         inbox.get(timeout=0.2)
+
+
+def test_a_reader_reports_nothing_once_stop_has_returned(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(lines=[go_on := Event(), chat("late")], end=End.STALL))
+    reader = read()
+    heard(inbox)
+    reporting = Event()
+
+    def report_slowly(report: Report) -> None:
+        reporting.set()
+        time.sleep(0.2)
+        inbox.put(report)
+
+    reader._emit = report_slowly
+    go_on.set()
+    assert reporting.wait(PATIENCE_S)
+    reader.stop()
+    reported = inbox.qsize()
+    reader.join(PATIENCE_S)
+    assert inbox.qsize() == reported
 
 
 def test_a_reader_stopped_at_the_rate_limiter_uses_no_budget(
