@@ -108,10 +108,11 @@ class Reviewer:
             self._worker.may_search(core_is_free)
 
     def close(self) -> None:
-        """Drop all reviews."""
+        """Drop all reviews; a later game is reviewed again, as after a change of the account."""
         self._listening.clear()
         if self._worker is not None:
             self._worker.stop()
+            self._worker = None
 
     @property
     def _shared(self) -> GameContext:

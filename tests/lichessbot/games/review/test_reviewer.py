@@ -146,12 +146,23 @@ def test_a_review_pauses_between_two_positions_without_its_engine(
 
 def test_the_end_of_the_daemon_drops_reviews(bench: Bench, analysed: list[str]) -> None:
     bench.over()
-    bench.reviewer.close()
     worker = bench.reviewer._worker
     assert worker is not None
+    bench.reviewer.close()
     worker.join(PATIENCE_S)
     assert not worker.is_alive()
     assert (analysed, bench.is_silent) == ([], True)
+
+
+def test_games_of_another_account_are_reviewed_after_the_reviews_of_the_first_were_dropped(
+    bench: Bench, analysed: list[str]
+) -> None:
+    bench.reviewer.give_way(core_is_free=True)
+    bench.over()
+    assert bench.report().game_id == GAME.id
+    bench.reviewer.close()
+    bench.over(id="game0002")
+    assert bench.report().game_id == "game0002"
 
 
 def test_a_failed_review_costs_no_other(
