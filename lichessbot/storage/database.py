@@ -45,6 +45,8 @@ class Database:
         """To the file as it is, if it cannot be written."""
         self._damage: sqlite3.DatabaseError | None = None
         """What was found in our file since it was opened."""
+        self._replacements = 0
+        """How often another file took the place of ours."""
         self._aside: tuple[Path, sqlite3.Error] | None = None
         """A damaged file that was set aside, until its intact tables are in the new one."""
         self._lock = _locked(folder, self._log)
@@ -75,9 +77,11 @@ class Database:
     def look_for_damage(self) -> None:
         """Read the whole file, for minutes if it is large; what is damaged is replaced when the file is used next.
 
-        Any thread may call this.
+        Any thread may call this. What it finds in a file that was replaced meanwhile says nothing of the new one.
         """
-        if (damage := rescue.damage_in(self.path)) is not None:
+        replacements = self._replacements
+        damage = rescue.damage_in(self.path)
+        if damage is not None and self._replacements == replacements:
             self._damage = damage
 
     def shrink(self, max_bytes: int, delete_oldest: Sequence[Statement]) -> None:
@@ -204,6 +208,7 @@ class Database:
 
     def _put_in_place(self, file: Path, place: Path) -> None:
         """Move a file to or from the place of the state file, where nothing of the old one may be left beside it."""
+        self._replacements += 1
         for side in _SIDE_FILES:
             self.path.with_name(FILE_NAME + side).unlink(missing_ok=True)
         file.replace(place)

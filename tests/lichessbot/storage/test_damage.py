@@ -81,6 +81,24 @@ def test_damage_that_the_start_does_not_meet_is_looked_for_later_and_replaced_at
     file.close()
 
 
+def test_a_file_whose_damage_was_met_while_it_was_looked_for_is_replaced_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = damage_moves(Database(tmp_path))
+    file = Database(tmp_path)
+
+    def look(path: Path) -> sqlite3.DatabaseError | None:
+        found = damage_in(path)
+        assert file.read("SELECT * FROM moves") == []
+        return found
+
+    monkeypatch.setattr("lichessbot.storage.rescue.damage_in", look)
+    file.look_for_damage()
+    put(file, "after")
+    assert caplog.text.count("store.damaged") == 1
+    assert file.path.with_name(f"{FILE_NAME}.damaged").read_bytes()[4096:] == before[4096:]
+
+
 def test_a_text_is_a_damaged_file_and_a_missing_file_is_none(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     assert damage_in(path) is None
