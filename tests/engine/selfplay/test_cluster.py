@@ -42,6 +42,7 @@ def _scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     folder = str(tmp_path_factory.mktemp("dask"))
     with pytest.MonkeyPatch.context() as patch, dask_config.set({"temporary-directory": folder}):
         patch.setenv("DASK_TEMPORARY_DIRECTORY", folder)
+        patch.setattr(cluster_client, "CONNECT_S", 300.0)      # a scheduler on a busy machine may answer late
         yield
 
 
