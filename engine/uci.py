@@ -404,7 +404,11 @@ class Uci:
             raise UciError(REFUSED)
         self._perft_stopped.clear()
         self._perft_thread = Thread(target=self._perft, args=(self._board.copy(), depth), name="perft")
-        self._perft_thread.start()
+        try:
+            self._perft_thread.start()
+        except RuntimeError as error:      # the system refuses more threads
+            self._perft_thread = None
+            raise UciError(f"no perft: {error}") from error
 
     def _wait_for_perft(self) -> None:
         """Wait for a perft to finish, also before `quit` and at the end of the input, as scripts expect."""

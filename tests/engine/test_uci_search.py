@@ -282,6 +282,16 @@ def test_a_search_that_gets_no_thread_still_answers(limits: str, monkeypatch: py
     assert ("depth 3" in output.getvalue()) == ("depth 3" in limits)
 
 
+def test_a_perft_that_gets_no_thread_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Thread, "start", refuse)
+    output = StringIO()
+    Uci(output).run(["go perft 2", "isready", "stop"])
+    assert output.getvalue() == "info string error: no perft: can't start new thread\nreadyok\n"
+
+
 @pytest.mark.parametrize(("owner", "step"), [(Engine, "begin"), (RunningSearch, "run")])
 @pytest.mark.parametrize(
     ("command", "best"),
