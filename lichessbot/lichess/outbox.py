@@ -305,7 +305,7 @@ class _SharedSender(threading.Thread):
             self._stopping, self._in_flight = True, None
             failed = CommandFailed(stuck.command, Unreachable("no complete answer in time"), perhaps_done=True)
             self._emit(CommandDone(stuck.command) if stuck.settled else failed)
-            return self._pending
+            return list(self._pending)  # to which the thread may still put back its own
 
     def take_over(self, pending: list[_Pending]) -> None:
         """Take over the waiting commands of an abandoned sender."""

@@ -27,7 +27,7 @@ from lichessbot.lichess.commands import (
     Say,
 )
 from lichessbot.lichess.enums import ChatRoom, DeclineReason
-from lichessbot.lichess.outbox import Outbox
+from lichessbot.lichess.outbox import Outbox, _Pending, _SharedSender
 from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
 from lichessbot.timeouts import is_due
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
@@ -358,6 +358,27 @@ def test_a_command_is_not_given_up_for_the_one_before_it_that_was_answered_just_
     second.set()
     assert answer(inbox).command == ReadAccount()
     assert answer(inbox) == CommandDone(Abort("abcd1234", "why"))
+
+
+def test_a_command_that_was_given_up_is_not_repeated_by_the_next_thread(
+    lichess: ScriptedLichess, open_outbox: Callable[..., Outbox], inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outbox, take_over = open_outbox(stuck_request=0.0), _SharedSender.take_over
+    lichess.answer(ACCEPT_PATH, Reply(502, held=(held := Event())), Reply())
+    outbox.send(AcceptChallenge("c1"))
+    lichess.until_asked()
+    outbox.send(Abort("abcd1234", "why"))
+    first = outbox._shared["commands"]
+
+    def late(sender: _SharedSender, pending: list[_Pending]) -> None:
+        held.set()
+        first.join(PATIENCE_S)      # it puts its command back, for nobody
+        take_over(sender, pending)
+
+    monkeypatch.setattr(_SharedSender, "take_over", late)
+    outbox.tick()
+    assert [answer(inbox).command for _ in range(2)] == [AcceptChallenge("c1"), Abort("abcd1234", "why")]
+    assert (dict(outbox.unanswered), lichess.paths().count(ACCEPT_PATH)) == ({}, 1)
 
 
 def test_a_command_repeated_while_it_is_looked_at_is_sent_once(
