@@ -5,6 +5,7 @@ An engine has a process group of its own, so that it is killed together with wha
 """
 
 import os
+import re
 import select
 import shutil
 import signal
@@ -19,7 +20,8 @@ from itertools import pairwise
 
 START_S, ANSWER_S = 60.0, 120.0    # how long an engine may take to start, and to answer beyond its own clock
 TIMES = ("movetime", "wtime", "btime")
-BOUNDS = ("min", "max")            # of an option, beyond which an engine ignores a value and plays at another strength
+# Of an option: beyond them an engine ignores a value and plays at another strength.
+BOUND = re.compile(r"\b(?:min|max) (-?[0-9]+)\b")
 
 
 class EngineFailed(ValueError):
@@ -56,8 +58,8 @@ class UciClient:
                 close = get_close_matches(name, known, 1)
                 hint = f"; did you mean {close[0]}?" if close else ""
                 raise EngineFailed(f"{self._command} has no option {name!r}{hint}")
-            bounds = [int(bound) for word, bound in pairwise(kinds[name.lower()].split()) if word in BOUNDS]
-            if bounds and value.isdecimal() and not min(bounds) <= int(value) <= max(bounds):
+            bounds = [int(bound) for bound in BOUND.findall(kinds[name.lower()])]
+            if bounds and re.fullmatch("-?[0-9]+", value) and not min(bounds) <= int(value) <= max(bounds):
                 raise EngineFailed(
                     f"{self._command}: expected {name} from {min(bounds)} to {max(bounds)}, found {value}"
                 )

@@ -48,14 +48,19 @@ def test_an_engine_that_talks_without_end_does_not_answer_in_time(
 def test_a_value_that_an_engine_would_ignore_is_refused(tmp_path: Path) -> None:
     """Stockfish ignores a UCI_Elo below its lowest, and plays at another strength than the anchor is rated for."""
     script = tmp_path / "bounded"
-    offer = "echo option name UCI_Elo type spin default 1320 min 1320 max 3190"
+    offers = ("UCI_Elo type spin default 1320 min 1320 max 3190", "Contempt type spin default 0 min -100 max 100")
+    offers += ("Side type combo default max var min var max",)
+    offer = "; ".join(f"echo option name {offer}" for offer in offers)
     script.write_text(
-        f"#!/bin/sh\nread uci; {offer}; echo uciok\nread elo; read ucinewgame; read isready; echo readyok\n"
+        f"#!/bin/sh\nread uci; {offer}; echo uciok\nread set; read ucinewgame; read isready; echo readyok\n"
     )
     script.chmod(0o755)
-    UciClient(str(script), {"UCI_Elo": "1320"}).close()
+    for name, value in (("UCI_Elo", "1320"), ("Contempt", "-100"), ("Side", "min")):
+        UciClient(str(script), {name: value}).close()
     with pytest.raises(EngineFailed, match="bounded: expected UCI_Elo from 1320 to 3190, found 1000"):
         UciClient(str(script), {"UCI_Elo": "1000"})
+    with pytest.raises(EngineFailed, match="bounded: expected Contempt from -100 to 100, found -101"):
+        UciClient(str(script), {"Contempt": "-101"})
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
