@@ -22,8 +22,9 @@ def time_control_of(game: Game) -> TimeControl | None:
 
 
 def _is_outdated(header: str) -> bool:
-    """Return whether a header describes the players or the end, which change when the game continues."""
-    return header in ("White", "Black", "Termination") or header.endswith(("Elo", "RatingDiff", "Title", "FideId"))
+    """Return whether a header tells the players, the length or the end, which change when the game continues."""
+    of_player = header in ("White", "Black") or header.endswith(("Elo", "RatingDiff", "Title", "FideId"))
+    return of_player or header in ("PlyCount", "Termination")
 
 
 @dataclass(frozen=True)

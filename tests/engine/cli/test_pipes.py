@@ -224,6 +224,7 @@ def test_a_saved_game_can_be_continued(run: Run, tmp_path: Path) -> None:
 GAME_WITH_CLOCKS = """\
 [White "Carlsen"]
 [WhiteElo "2850"]
+[PlyCount "3"]
 [Termination "White forfeits on time"]
 [TimeControl "300+0"]
 [Result "0-1"]
@@ -253,7 +254,7 @@ def test_a_computer_uses_the_clock_of_a_continued_game(
     assert [limits.move_time_ms for limits in asked] == [None, 9000]
     assert all(150_000 < limits.white_time_ms <= 230_000 for limits in asked)
     assert game.headers["White"] == "Engine"
-    assert not {"WhiteElo", "Termination"} & game.headers.keys()
+    assert not {"WhiteElo", "PlyCount", "Termination"} & game.headers.keys()
 
 
 def test_a_computer_short_of_time_keeps_its_time(run: Run) -> None:
