@@ -31,7 +31,7 @@ class Theme:
         """Return what this console can show."""
         try:
             "".join(OUTLINES.values()).encode(console.encoding)
-        except (UnicodeEncodeError, LookupError):
+        except UnicodeEncodeError:
             ascii_only = True
         return cls(not ascii_only, console.is_terminal and not console.no_color)
 
