@@ -53,6 +53,7 @@ def test_the_evaluation_bar_grows_from_whites_side() -> None:
             white = [line[0] == "#" for line in lines]
             assert sum(white) == rows
             assert white == sorted(white, reverse=not white_below)
+    assert drawn(BoardView(Board(), white_score=WhiteScore(31, None)))[8].endswith(" h   +0.31")
 
 
 def test_whites_share_grows_with_the_evaluation() -> None:
@@ -92,7 +93,9 @@ def test_pockets_and_checks_stand_beside_the_board() -> None:
     assert drawn(view)[0].endswith("  Black  pocket qnn")
     assert drawn(view)[7].endswith("  White  pocket QP")
     assert draw(view, PLAIN).plain.splitlines()[7].endswith("pocket ♕♙")
-    assert captured(view.board, "white", ASCII) == ""
+    board = Board("4k3/8/8/3p4/4P3/8/8/4K3[] w - - 0 1", variant="crazyhouse")
+    board.push("e4d5")
+    assert captured(board, "white", ASCII) == "", "what White has captured is in the pocket"
     board = Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1 +2+0", variant="threeCheck")
     assert drawn(BoardView(board))[7].endswith("  checks 2")
     assert drawn(BoardView(board, white_below=False))[0].endswith("  checks 2")
