@@ -52,6 +52,7 @@ def test_the_errors_by_hand() -> None:
     found = fit([Pairing("far", "near", 200, 400), Pairing("near", "anchor", 200, 400)], {"anchor": 1500.0})
     assert found["near"].error == pytest.approx(1.96 * 2 / (math.log(10) / 400 * math.sqrt(400.5)))
     assert found["far"].error == pytest.approx(found["near"].error * math.sqrt(2))
+    assert [found[name].games for name in ("far", "near", "anchor")] == [400, 800, 400]
 
 
 def test_without_an_anchor_the_first_player_has_0() -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -140,6 +141,26 @@ def test_the_final_match_has_openings_of_its_own(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(spsa, "run_parallel", lambda play, trials, workers: ((it, it.number) for it in trials))
     for pairs, first in ((10, 30), (50, 50)):
         assert sorted(verify(replace(PLAN, pairs=pairs), tuning, 3, workers=1)) == [first, first + 1, first + 2]
+
+
+def test_a_run_plays_the_missing_pairs_and_the_final_match_the_tuned_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[Trial] = []
+
+    def play(how: object, trials: Iterable[Trial], workers: int) -> Iterator[tuple[Trial, int]]:
+        for trial in trials:
+            played.append(trial)
+            yield trial, half_points(trial) if trial.second else 4
+
+    monkeypatch.setattr(spsa, "run_parallel", play)
+    plan, begun, whole = replace(PLAN, pairs=9), Tuning.begin(PLAN), Tuning.begin(PLAN)
+    learn(begun, plan, 6)
+    learn(whole, plan, 9)
+    assert len(list(spsa.run(plan, begun, workers=1))) == 3
+    assert begun == whole
+    assert [trial.number for trial in played] == [6, 7, 8]
+    assert list(verify(plan, begun, 1, workers=1)) == [4]
+    assert (played[-1].first, played[-1].second) == (begun.rounded(), {})
+    assert begun.rounded().keys() == begun.values.keys()
 
 
 @pytest.mark.long
