@@ -231,6 +231,12 @@ def test_a_variation_that_is_not_closed_is_named(variations: bool) -> None:
     assert "a variation is not closed" in error
 
 
+def test_a_parenthesis_too_many_is_named() -> None:
+    game = only("1. e4) e5 *")
+    assert game.moves == ["e2e4", "e7e5"]
+    assert game.errors == ["line 1: expected a move, found ')' without '('"]
+
+
 def test_a_variation_before_any_move_is_left_out() -> None:
     game = only("(1. d4) 1. e4 e5 *")
     assert game.moves == ["e2e4", "e7e5"]
