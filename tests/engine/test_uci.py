@@ -67,6 +67,8 @@ def test_the_greeting_names_engine_build_and_options() -> None:
         "MultiPV": "default 1 min 1 max 218", "Move Overhead": "default 10 min 0 max 10000",
         "UCI_Elo": "default 2850 min 600 max 2850",
     }.items()
+    kinds = {"Ponder type check default false", "SyzygyPath type string default <empty>", "Clear Hash type button"}
+    assert {f"option name {kind}" for kind in kinds} <= set(lines)
     assert lines[-1] == "uciok"
 
 
@@ -205,6 +207,10 @@ def test_after_an_invalid_position_nothing_is_searched_until_the_next(line: str,
 def test_a_variant_begins_a_position_after_an_invalid_one() -> None:
     lines = converse("position startpos moves e2e5", "setoption name UCI_Variant value chess", "go perft 1")
     assert lines[-1] == "Nodes searched: 20"
+
+
+def test_a_clock_that_has_run_out_is_0_without_a_note() -> None:
+    assert parse_limits(["wtime", "-5", "btime", "+7"]) == (Limits(white_time_ms=0, black_time_ms=7), [], [])
 
 
 @pytest.mark.parametrize("limit", ["depth", "nodes", "mate"])
