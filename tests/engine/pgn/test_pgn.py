@@ -90,7 +90,7 @@ def test_braces_and_line_breaks_in_comments() -> None:
     [("0:01:02", 62), ("1:00:00", 3600), ("0:00:09.5", 9.5), ("3:05", 185), ("soon", None), ("1:2:3:4", None)],
 )
 def test_clocks_in_comments(text: str, seconds: float | None) -> None:
-    [node] = only(f"1. e4 {{ well [%clk {text}] played }} *").root.mainline()
+    [node] = only(f"1. e4 {{ well [%eval 0.17] [%clk {text}] played }} *").root.mainline()
     assert node.clock_s == seconds
     assert node.text == "well played"
 
