@@ -132,7 +132,7 @@ class Tokenizer:
         elif start == 0 and (found := LOOSE_TAG.match(line[:MAX_HEADER])):
             value = found[2].rstrip().removesuffix("]").rstrip()
             yield TokenKind.TAG, found[1] + "\n" + value.removeprefix('"').removesuffix('"')
-        elif rest.strip():
+        else:
             yield TokenKind.BROKEN, f"expected a header such as [White \"Name\"], found {_quoted(rest)}"
 
     def _movetext(self, line: str) -> Iterator[tuple[TokenKind, str]]:

@@ -158,6 +158,18 @@ def test_broken_headers_are_read(line: str, name: str, value: str) -> None:
     assert game.moves == ["e2e4"]
 
 
+@pytest.mark.parametrize(("line", "quoted"), [("[?]", "[?]"), ('[White "a"] [', "[")])
+def test_a_line_that_is_no_header_is_named(line: str, quoted: str) -> None:
+    game = only(f"{line}\n\n1. e4 *")
+    assert game.errors == [f"line 1: expected a header such as [White \"Name\"], found '{quoted}'"]
+    assert game.moves == ["e2e4"]
+
+
+def test_comments_to_the_end_of_the_line_and_over_several_lines() -> None:
+    game = only('1. e4 ; best by test\n1... e5 {as in\n[Event "Paris"]\n} 2. Nf3 *')
+    assert [node.comment for node in game.root.mainline()] == ["best by test", 'as in [Event "Paris"]', ""]
+
+
 def test_headers_may_share_a_line_with_each_other_and_with_moves() -> None:
     game = only('[Event "x"] [White "y"] 1. e4 e5 1-0')
     assert game.headers == {"Event": "x", "White": "y", "Result": "1-0"}
