@@ -65,6 +65,12 @@ def test_an_astronomical_limit_is_none(limits: Limits) -> None:
     assert search.run().best_move is not None
 
 
+def test_a_limit_too_narrow_for_any_search_still_lets_black_take_what_hangs() -> None:
+    engine = Engine(1)
+    engine.set_position(Board("6k1/5ppp/8/8/4Q3/8/2b2PPP/6K1 b - - 0 1"))
+    assert engine.go(Limits(nodes=1), only=["h7h6", "c2e4"]).best_move == "c2e4"
+
+
 @pytest.mark.parametrize("copied", [copy, deepcopy])
 def test_a_board_copied_by_python_shares_nothing(copied: Callable[[Board], Board]) -> None:
     board = Board()

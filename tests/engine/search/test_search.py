@@ -284,6 +284,14 @@ def test_stop_before_the_search_runs_still_takes_what_hangs(only: tuple[str, ...
     assert search.run().best_move == "c2e4"
 
 
+def test_stop_before_the_search_runs_takes_nothing_that_is_defended() -> None:
+    engine = Engine(hash_mb=4)
+    engine.set_position(Board("6k1/5ppp/2p5/3p4/8/8/3Q1PPP/6K1 w - - 0 1"))
+    search = engine.begin(Limits(infinite=True), ("d2d5", "h2h3"))
+    search.stop()
+    assert search.run().best_move == "h2h3"
+
+
 BACK_RANK = "6k1/5ppp/8/8/8/8/1q3PPP/3R2K1 w - - 0 1"
 SCHOLAR = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
 DROP = "r5R~1/p3pk1p/1pppb1pP/1b4P1/Pb1p1N1P/1Prn3R/2p1K2N/RNb~2B2[qq] b - - 0 46"
