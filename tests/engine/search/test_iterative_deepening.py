@@ -4,6 +4,7 @@ from typing import Any
 
 from engine.board import Board
 from engine.core.move import NO_MOVE
+from engine.facade import Engine
 from engine.search.history import History
 from engine.search.iterative_deepening import IterativeDeepening, Task
 from engine.search.search import Search
@@ -37,3 +38,13 @@ def test_a_line_is_not_expected_to_begin_with_the_move_of_a_better_line() -> Non
     deeper = search.restrictions[4:]
     assert len(deeper) == 4 * 6
     assert all(first in left for left, first in deeper)
+
+
+def test_only_a_mate_as_short_as_asked_for_ends_the_search() -> None:
+    engine = Engine(hash_mb=1)
+    in_two, by_opponent = "7k/8/8/8/8/8/R7/1R5K w - - 0 1", "7k/R7/8/8/8/8/8/1R5K b - - 0 1"
+    for fen, mate_in, ends in ((in_two, 2, True), (in_two, 1, False), (by_opponent, 2, False)):
+        engine.set_position(Board(fen))
+        report = engine.go(Limits(mate_in=mate_in, depth=7)).report
+        assert report is not None
+        assert (report.depth < 7) is ends
