@@ -159,6 +159,16 @@ def test_bare_kings_are_a_draw_without_any_file(tables: Path) -> None:
     assert Tablebase([]).wdl(Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1")) is None
 
 
+def test_the_search_of_a_variant_asks_no_table(tables: Path) -> None:
+    engine = Engine(hash_mb=1)
+    engine.set_tablebase(Tablebase([tables]))
+    for variant, is_known in (("standard", True), ("kingOfTheHill", False)):
+        engine.set_position(Board("4k3/8/8/8/8/8/8/Q3K3 w - - 0 1", variant=variant))
+        report = engine.go(Limits(depth=1)).report
+        assert report is not None
+        assert (report.tablebase_hits > 0) is is_known
+
+
 # --- Moves -----------------------------------------------------------------------------------------------------------
 
 
