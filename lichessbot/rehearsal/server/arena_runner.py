@@ -89,6 +89,8 @@ class ArenaRunner:
 
 def _book(arena: Arena, session: GameSession) -> None:
     game = session.game
+    if game.status is Status.ABORTED:
+        return
     if game.winner is not None:
         arena.score(game.setup.account(game.winner), WIN_POINTS)
         return

@@ -8,7 +8,9 @@ import pytest
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.arenas import Application, Arena, ArenaTerms
 from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.errors import Refused, TooManyRequests
+from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, account_of
 from tests.lichessbot.rehearsal.conftest import Join
@@ -108,6 +110,27 @@ def test_a_player_late_with_the_first_move_is_out_until_joining_again(
     assert entries[account_of(lichess, black)].here
     assert join(white, arena, pairMeAsap="true")[0] == 200
     assert entries[account_of(lichess, white)].here
+
+
+def test_a_game_aborted_after_a_restart_gives_no_points(
+    lichess: RehearsalServer, ada: Client, bob: Client, open_arena: Open
+) -> None:
+    arena = open_arena()
+    events = ada.events()
+    for player in (ada, bob):
+        join(player, arena, pairMeAsap="true")
+    session = lichess.site.session(events.next("gameStart")["game"]["id"])
+
+    def flag_after_a_restart() -> None:
+        session.play(Color.WHITE, "e2e4")
+        session.play(Color.BLACK, "e7e5")
+        restarted_ms = session.game.last_change_ms + 1
+        session.game.outlive_restart(Timing(), restarted_ms)
+        session._commit(session.game.check_flag(restarted_ms + 100_000))
+
+    lichess.call(flag_after_a_restart)
+    assert events.next("gameFinish")["game"]["status"]["name"] == "aborted"
+    assert [entry.score for entry in lichess.site.arena_runner.arena(arena).entries.values()] == [0, 0]
 
 
 def test_the_number_of_arenas_to_join_is_limited(own_lichess: RehearsalServer) -> None:
