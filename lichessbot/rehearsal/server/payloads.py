@@ -140,17 +140,15 @@ def challenge(it: Challenge, status: ChallengeStatus, site_url: str, direction: 
     return shape
 
 
-def challenge_compat(terms: Terms) -> Json:
-    """Return what stands beside a challenge that is announced for the first time."""
-    return {
-        "bot": terms.time_control.speed is not Speed.ULTRA_BULLET,
-        "board": terms.time_control.speed not in (Speed.ULTRA_BULLET, Speed.BULLET),
-    }
+def compat(speed: Speed) -> Json:
+    """Return what stands inside a game of an event, and beside a challenge that is announced for the first time."""
+    return {"bot": speed is not Speed.ULTRA_BULLET, "board": speed not in (Speed.ULTRA_BULLET, Speed.BULLET)}
 
 
-def challenge_event(shape: Json, compat: Json | None = None) -> Json:
-    """Return the event of a new challenge, or without `compat` of a replayed one."""
-    return {"type": "challenge", "challenge": shape, **({} if compat is None else {"compat": compat})}
+def challenge_event(shape: Json, new_terms: Terms | None = None) -> Json:
+    """Return the event of a challenge; one on `new_terms` is announced for the first time, others are replayed."""
+    beside = {} if new_terms is None else {"compat": compat(new_terms.time_control.speed)}
+    return {"type": "challenge", "challenge": shape, **beside}
 
 
 def challenge_canceled(shape: Json) -> Json:
@@ -191,9 +189,7 @@ def game_finish(game: Game, color: Color, now_ms: int) -> Json:
 
 def game_event(game: Game, color: Color, now_ms: int) -> Json:
     """Return the `game` of an event."""
-    setup = game.setup
-    compat = {"bot": setup.is_bot_compatible, "board": setup.time_control.speed is not Speed.BULLET}
-    return {**playing(game, color, now_ms), "compat": compat, "id": game.id}
+    return {**playing(game, color, now_ms), "compat": compat(game.setup.time_control.speed), "id": game.id}
 
 
 def playing(game: Game, color: Color, now_ms: int) -> Json:

@@ -233,9 +233,7 @@ class Site:
     def announce(self, challenge: Challenge) -> Challenge:
         """Add a challenge and tell both players."""
         self.challenges.add(challenge)
-        event = payloads.challenge_event(
-            self.challenge_shape(challenge), payloads.challenge_compat(challenge.terms)
-        )
+        event = payloads.challenge_event(self.challenge_shape(challenge), challenge.terms)
         self._notify(ChallengeMade(challenge))
         self._tell_both(challenge, event)
         return challenge

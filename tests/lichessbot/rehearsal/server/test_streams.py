@@ -144,7 +144,7 @@ def test_game_start_has_the_shape_of_the_contract(ada: Client, hal: Client) -> N
     assert game["variant"] == {"key": "standard", "name": "Standard"}
     assert game["perf"] == game["speed"] == "bullet"
     assert game["opponent"] == {"id": hal.id, "username": hal.name, "rating": 1500}
-    assert game["compat"]["bot"] is True
+    assert game["compat"] == {"bot": True, "board": False}
     assert (game["lastMove"], game["isMyTurn"], game["hasMoved"]) == ("", True, False)
     assert game["secondsLeft"] == 60
 
