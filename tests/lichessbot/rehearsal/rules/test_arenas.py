@@ -228,3 +228,12 @@ def test_of_three_players_the_one_who_played_last_waits() -> None:
         played = list(*arena.pairs((), now_ms + 5))
         assert cyd in played, "no player waits twice in a row"
         cyd = next(account for account in arena.entries if account not in played)
+
+
+def test_the_leaders_play_each_other() -> None:
+    ada, bob, cyd, dan = players = [Account(name, 0, is_house=True) for name in ("Ada", "Bob", "Cyd", "Dan")]
+    arena = Arena("id", ArenaTerms("Quick", CLOCK), 0.0, 1e9)
+    for account, points in zip(players, (0, 3, 1, 2), strict=True):
+        arena.join(account, Application(), 0, 60.0)
+        arena.score(account, points)
+    assert list(arena.pairs((), 1)) == [(bob, dan), (cyd, ada)]

@@ -152,7 +152,7 @@ def test_challenge_reaches_the_target_with_compat_beside_it_and_without_directio
     hal.challenge(ada)
     event = events.next("challenge")
     assert set(event) == {"type", "challenge", "compat"}
-    assert set(event["compat"]) == {"bot", "board"}
+    assert event["compat"] == {"bot": True, "board": False}, "a bullet game"
     assert set(event["challenge"]) == CHALLENGE_KEYS
 
 
@@ -301,9 +301,9 @@ def test_accepting_a_settled_challenge_names_its_status(
 
 @pytest.mark.parametrize("command", ["accept", "decline", "cancel"])
 def test_a_challenge_is_hidden_from_others(ada: Client, hal: Client, bob: Client, command: str) -> None:
-    challenge = hal.challenge(ada)
-    assert bob.post(f"/api/challenge/{challenge['id']}/{command}").status_code == 404
-    assert bob.get(f"/api/challenge/{challenge['id']}/show").status_code == 404
+    for challenge_id in (hal.challenge(ada)["id"], "unknown1"):
+        assert bob.post(f"/api/challenge/{challenge_id}/{command}").status_code == 404
+        assert bob.get(f"/api/challenge/{challenge_id}/show").status_code == 404
 
 
 def test_declining_twice_is_not_found(ada: Client, hal: Client) -> None:

@@ -160,6 +160,7 @@ def test_takeback_can_be_declined_and_withdrawn(color: Color, text: str) -> None
     lines = it.decline_takeback(color, 0)
     assert states(lines)[0].takeback_offer is None
     assert said(lines) == [text]
+    assert it.decline_takeback(color, 0) == [], "there is nothing to decline any more"
 
 
 def test_move_withdraws_a_pending_takeback() -> None:

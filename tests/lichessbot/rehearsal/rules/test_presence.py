@@ -90,8 +90,9 @@ def test_a_return_is_announced_once_and_only_after_an_announced_absence() -> Non
     assert not presence.is_claimable(BLACK, it, 10**6)
 
 
-def test_no_absence_is_announced_if_the_clock_ends_before_a_claim() -> None:
-    it = game(replace(SETUP, time_control=RealTime(30, 0)))
+@pytest.mark.parametrize("limit_s", [30, 44])
+def test_no_absence_is_announced_if_the_clock_ends_before_a_claim_or_soon_after(limit_s: int) -> None:
+    it = game(replace(SETUP, time_control=RealTime(limit_s, 0)))
     presence = Presence(Timing())
     presence.leave(it.turn, 0)
     assert [line for at_ms in range(1_000, 31_000, 1_000) for line in presence.look(it, at_ms)] == []
