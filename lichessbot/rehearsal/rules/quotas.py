@@ -37,8 +37,8 @@ class _Count:
         return sum(cost for _, cost in self.spent)
 
     def left_s(self, now_ms: int) -> int:
-        """Return the whole seconds until the oldest cost leaves the window."""
-        return max(1, math.ceil((self.spent[0][0] + self.window_ms - now_ms) / 1000))
+        """Return the whole seconds until the oldest cost leaves the window; for use right after `sum`."""
+        return math.ceil((self.spent[0][0] + self.window_ms - now_ms) / 1000)
 
 
 class Quotas:
