@@ -26,6 +26,7 @@ WHITE, BLACK = Color.WHITE, Color.BLACK
         (180, 0, Speed.BLITZ),
         (300, 3, Speed.BLITZ),
         (480, 0, Speed.RAPID),
+        (0, 37, Speed.RAPID),
         (1500, 0, Speed.CLASSICAL),
     ],
 )

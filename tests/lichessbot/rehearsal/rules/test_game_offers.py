@@ -218,6 +218,11 @@ def test_nothing_can_be_claimed_where_the_rules_forbid_it() -> None:
         it.claim_victory(WHITE, 0, opponent_gone=True)
 
 
+def test_no_win_can_be_claimed_before_both_have_moved() -> None:
+    with pytest.raises(Refused):
+        game(moves=["e2e4"]).claim_victory(WHITE, 0, opponent_gone=True)
+
+
 # Chat.
 
 
