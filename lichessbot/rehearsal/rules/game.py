@@ -196,7 +196,7 @@ class Game:
 
     def settle_threefold(self, now_ms: int) -> list[Line]:
         """Draw the game, some time after the move that repeated the position a third time."""
-        if self.is_over or not self.threefold_pending:
+        if not self.threefold_pending:
             return []
         return self._finish(Status.DRAW, None, now_ms)
 

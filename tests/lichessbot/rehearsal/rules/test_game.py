@@ -165,6 +165,14 @@ def test_threefold_between_humans_is_drawn_after_a_recent_offer() -> None:
     assert it.threefold_pending
 
 
+def test_a_game_that_ends_before_its_threefold_is_settled_keeps_its_end() -> None:
+    it = game(moves=SHUFFLE * 2)
+    assert it.threefold_pending
+    it.resign(WHITE, 0)
+    assert it.settle_threefold(0) == []
+    assert it.status is Status.RESIGN
+
+
 def test_offer_on_a_threefold_position_ends_the_game() -> None:
     it = game(HUMANS, SHUFFLE * 2)
     (state,) = states(it.offer_draw(WHITE, 0))
