@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -133,6 +134,21 @@ def test_a_game_aborted_after_a_restart_gives_no_points(
     assert [entry.score for entry in lichess.site.arena_runner.arena(arena).entries.values()] == [0, 0]
 
 
+def test_a_draw_gives_each_player_a_point(
+    lichess: RehearsalServer, ada: Client, bob: Client, open_arena: Open
+) -> None:
+    arena = open_arena()
+    events = ada.events()
+    for player in (ada, bob):
+        join(player, arena, pairMeAsap="true")
+    session = lichess.site.session(events.next("gameStart")["game"]["id"])
+    for color, move in zip(Color, ("e2e4", "e7e5"), strict=True):
+        lichess.call(partial(session.play, color, move))
+    for color in Color:
+        lichess.call(partial(session.answer_draw, color, accept=True))
+    assert [entry.score for entry in lichess.site.arena_runner.arena(arena).entries.values()] == [1, 1]
+
+
 def test_the_number_of_arenas_to_join_is_limited(own_lichess: RehearsalServer) -> None:
     site = own_lichess.site
     ada = Account("Ada", 0)
@@ -194,6 +210,18 @@ def test_a_finished_tournament_cannot_be_joined(ada: Client, open_arena: Open) -
 def test_there_is_no_other_tournament(ada: Client) -> None:
     for response in (ada.get("/api/tournament/nothing1"), ada.post("/api/tournament/nothing1/join")):
         assert (response.status_code, response.json()) == (404, {"error": "No such tournament"})
+
+
+def test_a_player_leaves_before_the_start_and_pauses_after_it() -> None:
+    ada = Account("Ada", 0)
+    arena = Arena("id", ArenaTerms("Quick", CLOCK), 10.0, 1e9)
+    arena.withdraw(ada, 0)
+    arena.join(ada, Application(), 0, 60.0)
+    arena.withdraw(ada, 9)
+    assert not arena.entries
+    arena.join(ada, Application(), 9, 60.0)
+    arena.withdraw(ada, 10)
+    assert not arena.entries[ada].here
 
 
 def test_waiting_ends_after_a_minute(lichess: RehearsalServer, join: Join) -> None:

@@ -31,6 +31,14 @@ def test_accepting_an_offer_draws_the_game() -> None:
     assert (state.status, state.winner) == (Status.DRAW, None)
 
 
+def test_offer_is_no_longer_accepted_after_the_end() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    it.offer_draw(WHITE, 0)
+    it.resign(WHITE, 0)
+    assert it.offer_draw(BLACK, 0) == []
+    assert (it.status, it.winner) == (Status.RESIGN, BLACK)
+
+
 def test_offer_is_ignored_before_both_have_moved() -> None:
     assert game(moves=["e2e4"]).offer_draw(BLACK, 0) == []
 
