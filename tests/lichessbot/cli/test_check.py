@@ -77,6 +77,8 @@ def test_check_names_the_games_that_leave_no_core_to_ponder(games: int, words: s
             {"min_rating": 1500, "allow_list": ["Ada", "bob"]},
             "would also apply challenge.min_rating = 1500; challenge.allow_list = [ada, bob]",
         ),
+        ({"human": {"min_rating": 1000}}, "would apply to humans: challenge.human.min_rating = 1000"),
+        ({"bot": {"modes": ["casual"]}}, "would apply to bots: challenge.bot.modes = [casual]"),
         ({"concurrency": 3, "games_reserved_for_humans": 1}, "would reserve 1 of 3 slots for humans"),
         (
             {"concurrency": 2, "games_reserved_for_humans": 2},
