@@ -18,6 +18,7 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import HostPaused, Hosts
 from lichessbot.move_sources.models import Question, Suggestion, playable
+from lichessbot.move_sources.online import ChessdbTables, LichessTables
 from lichessbot.move_sources.resolver import Kind, LimitedSource, MoveResolver, sources_for
 from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
 from tests.lichessbot.move_sources.test_local import book
@@ -187,6 +188,12 @@ def test_the_order_of_the_sources(hosts: Hosts, tmp_path: Path) -> None:
         "lichess_opening_explorer",
         "own_book",
     ]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("lichess", LichessTables), ("chessdb", ChessdbTables)])
+def test_the_online_tablebase_is_the_configured_one(hosts: Hosts, name: str, kind: type) -> None:
+    config = EngineConfig.model_validate({"online_moves": {"online_egtb": {"enabled": True, "source": name}}})
+    assert isinstance(sources_for(config, hosts, EventLog())[0].source, kind)
 
 
 def test_disabled_sources_are_not_asked(hosts: Hosts) -> None:
