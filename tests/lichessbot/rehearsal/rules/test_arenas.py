@@ -12,6 +12,7 @@ from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.errors import Refused, TooManyRequests
 from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, account_of
 from tests.lichessbot.rehearsal.conftest import Join
@@ -113,40 +114,30 @@ def test_a_player_late_with_the_first_move_is_out_until_joining_again(
     assert entries[account_of(lichess, white)].here
 
 
-def test_a_game_aborted_after_a_restart_gives_no_points(
+def test_a_draw_gives_each_player_a_point_and_an_aborted_game_none(
     lichess: RehearsalServer, ada: Client, bob: Client, open_arena: Open
 ) -> None:
     arena = open_arena()
     events = ada.events()
-    for player in (ada, bob):
-        join(player, arena, pairMeAsap="true")
-    session = lichess.site.session(events.next("gameStart")["game"]["id"])
+    entries = lichess.site.arena_runner.arena(arena).entries
 
-    def flag_after_a_restart() -> None:
-        session.play(Color.WHITE, "e2e4")
-        session.play(Color.BLACK, "e7e5")
-        restarted_ms = session.game.last_change_ms + 1
-        session.game.outlive_restart(Timing(), restarted_ms)
-        session._commit(session.game.check_flag(restarted_ms + 100_000))
+    def started() -> GameSession:
+        for player in (ada, bob):
+            join(player, arena, pairMeAsap="true")
+        session = lichess.site.session(events.next("gameStart")["game"]["id"])
+        for color, move in zip(Color, ("e2e4", "e7e5"), strict=True):
+            lichess.call(partial(session.play, color, move))
+        return session
 
-    lichess.call(flag_after_a_restart)
-    assert events.next("gameFinish")["game"]["status"]["name"] == "aborted"
-    assert [entry.score for entry in lichess.site.arena_runner.arena(arena).entries.values()] == [0, 0]
-
-
-def test_a_draw_gives_each_player_a_point(
-    lichess: RehearsalServer, ada: Client, bob: Client, open_arena: Open
-) -> None:
-    arena = open_arena()
-    events = ada.events()
-    for player in (ada, bob):
-        join(player, arena, pairMeAsap="true")
-    session = lichess.site.session(events.next("gameStart")["game"]["id"])
-    for color, move in zip(Color, ("e2e4", "e7e5"), strict=True):
-        lichess.call(partial(session.play, color, move))
+    aborted = started()
+    restarted_ms = aborted.game.last_change_ms + 1
+    lichess.call(lambda: aborted.game.outlive_restart(Timing(), restarted_ms))
+    lichess.call(lambda: aborted._commit(aborted.game.check_flag(restarted_ms + 100_000)))
+    assert [entry.score for entry in entries.values()] == [0, 0]
+    drawn = started()
     for color in Color:
-        lichess.call(partial(session.answer_draw, color, accept=True))
-    assert [entry.score for entry in lichess.site.arena_runner.arena(arena).entries.values()] == [1, 1]
+        lichess.call(partial(drawn.answer_draw, color, accept=True))
+    assert [entry.score for entry in entries.values()] == [1, 1]
 
 
 def test_the_number_of_arenas_to_join_is_limited(own_lichess: RehearsalServer) -> None:
