@@ -116,7 +116,8 @@ def recorded_mistakes(game: GameRecord, moves: Sequence[MoveRecord]) -> Sequence
     """
     sign = 1 if game.colour == Colour.WHITE else -1
     scored = [move for move in moves if move.score_cp is not None]
-    later = {before.ply: after.score_cp or 0 for before, after in pairwise(scored)}
+    # If a move in between was not searched, it may have been the mistake.
+    later = {before.ply: after.score_cp or 0 for before, after in pairwise(scored) if after.ply == before.ply + 2}
     found: list[Mistake] = []
     try:
         board = board_of(game, ())

@@ -94,3 +94,9 @@ def test_without_a_review_our_own_evaluations_show_our_mistakes() -> None:
     (mistake,) = recorded_mistakes(as_white, moves)
     assert (mistake.written, mistake.side) == ("5. Nxf7??", Colour.WHITE)
     assert recorded_mistakes(GAME, [MoveRecord(1, "e2e5", score_cp=5)]) == []
+
+
+def test_no_move_is_blamed_for_what_one_without_an_evaluation_may_have_done() -> None:
+    # 5. Nxf7 may have been the move of a restart, or of the search that replaces the engine.
+    moves = [MoveRecord(ply, move, score_cp={7: 50, 11: -400}.get(ply)) for ply, move in enumerate(UCI, 1)]
+    assert recorded_mistakes(replace(GAME, colour="white"), moves) == []
