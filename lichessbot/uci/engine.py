@@ -7,7 +7,6 @@ import os
 import signal
 import threading
 import time
-from contextlib import suppress
 from typing import IO
 
 from lichessbot.backoff import doubled
@@ -215,8 +214,7 @@ class UciEngine:
                 self._log.debug("engine.gone")  # macOS refuses signals to dead processes
             self._alarm.cancel()
             self._stop_alarm.end()
-            with suppress(BrokenPipeError):  # unread input is lost
-                _pipe(self._process.stdin).close()
+            _pipe(self._process.stdin).close()
 
     def rest(self) -> bool:
         """Stop, and forget the game; what is still reported is of no game. Return False if the engine cannot go on."""
