@@ -386,7 +386,7 @@ class MoveOverhead:
         if known < _MIN_ROUND_TRIPS:
             return most_ms
         mean_ms = sum(min(ms, most_ms) for ms in self._round_trips_ms) / known
-        return max(math.ceil(mean_ms), min(config.min_move_overhead_ms, most_ms))
+        return max(math.ceil(mean_ms), config.min_move_overhead_ms)
 
     def reserve_ms(self, config: EngineConfig) -> int:
         """Return what the next slow answers may cost beyond `usual_ms`."""
