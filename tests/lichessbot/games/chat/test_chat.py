@@ -293,6 +293,7 @@ def test_answers_are_spaced_and_limited_in_each_room() -> None:
     bench = ChatBench()
     bench.meet()
     line = ChatLine(room="player", username="Ferdinand", text="!name")
+    bench.hear(ChatLine(room="player", username="Ferdinand", text="hello"))    # costs no answer
     assert [len(bench.hear(line)) for _ in range(5)] == [1, 0, 0, 0, 0]
     assert len(bench.hear(ChatLine(room="spectator", username="Somebody", text="!name"))) == 1
     bench.now += timedelta(seconds=SPACING_S).total_seconds()

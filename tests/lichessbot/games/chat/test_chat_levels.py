@@ -168,6 +168,8 @@ def test_what_was_answered_is_not_answered_again() -> None:
     for times in (1, 2):
         _, actions = visited(*answered * times)
         assert actions == []
+    _, actions = visited(*answered, ("Ferdinand", "!level 800"))
+    assert ChooseLevel(800) in actions
 
 
 def test_a_choice_waits_for_the_engine_and_is_read_again_at_the_next_visit() -> None:
