@@ -295,7 +295,6 @@ class UciEngine:
         self._asked_at = time.monotonic()  # the engine may start before writing returns
         self._write(*commands)
         if self._next_is_stopped:
-            self._next_is_stopped = False
             self._tell_to_stop()
 
     def _set(self, name: str, value: object) -> None:
