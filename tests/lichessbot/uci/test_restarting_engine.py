@@ -211,6 +211,15 @@ def test_a_kept_engine_that_died_or_hangs_is_not_taken(games: Games, number: sig
     assert games.answer(engine).game_id == "second"
 
 
+def test_an_engine_that_died_while_it_was_kept_is_not_taken(games: Games) -> None:
+    engine, process = games.begin("first")
+    games.answer(engine)
+    engine.release()
+    games.is_rested(process)
+    process.kill("out of memory")
+    assert games.begin("second")[1] is not process
+
+
 def test_an_engine_with_another_configuration_makes_room_for_that_of_the_next_game(games: Games) -> None:
     engine, process = games.begin("first")
     games.answer(engine)
@@ -247,6 +256,15 @@ def test_engines_of_others_may_save_what_they_learnt(
     games.idle.close()
     assert (tmp_path / "learnt").exists()
     assert not is_alive(process.process_id), "the end of the daemon waits for it"
+
+
+def test_an_engine_that_searches_may_end_by_itself_too(games: Games) -> None:
+    engine, process = games.begin("first")
+    engine.search(SMALL, search(1, nodes=10**9), 100)
+    assert isinstance(games.inbox.get(timeout=PATIENCE_S), EngineReady)
+    process.quit()
+    process.join()
+    assert process._process.returncode == 0
 
 
 def test_an_engine_that_does_not_quit_is_killed(inbox: Inbox, rude_engine: Path) -> None:
