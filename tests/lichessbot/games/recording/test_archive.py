@@ -87,8 +87,9 @@ def games(path: Path) -> list[str]:
     ],
 )
 def test_files_are_grouped_and_named_as_asked(tmp_path: Path, grouping: PgnGrouping, names: set[str]) -> None:
-    folder = tmp_path / "not" / "there yet"
-    archived(game(1), game(2, white="Karl", black="TestBot"), folder=folder, grouping=grouping)
+    folder, faults = tmp_path / "not" / "there yet", Faults()
+    archived(game(1), game(2, white="Karl", black="TestBot"), folder=folder, grouping=grouping, faults=faults)
+    assert faults == Faults()
     assert {path.name for path in folder.iterdir()} == names
     assert sorted(game for name in names for game in games(folder / name)) == ["game0001", "game0002"]
 
@@ -159,6 +160,13 @@ def test_a_game_that_is_not_written_is_counted_if_it_was_to_be_and_is_in_the_rec
     told = [record.getMessage().partition(" remedy=")[2] for record in caplog.records]
     assert told == ['"`lichessbot pgn game0001` prints it once it is in the records"', "", ""]
     assert faults.games_without_pgn == 2
+
+
+def test_a_game_that_a_slow_disk_has_no_room_for_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive_module, "_MAX_QUEUED", 0)
+    faults = Faults()
+    archived(game(), folder=tmp_path, grouping=PgnGrouping.ALL, faults=faults)
+    assert (faults, list(tmp_path.iterdir())) == (Faults(games_without_pgn=1), [])
 
 
 def test_a_folder_that_cannot_be_made_is_logged_and_tried_again(

@@ -35,6 +35,14 @@ def test_our_move_has_what_was_known_when_it_was_sent_and_when_it_showed() -> No
     assert theirs == MoveRecord(2, "e7e5", 170_000)
 
 
+def test_our_move_that_shows_with_its_answer_has_no_time_of_delivery() -> None:
+    recording = Recording()
+    recording.full("")
+    recording.send("e2e4")
+    recording.full("e2e4 e7e5")
+    assert recording.finished().moves[0] == MoveRecord(1, "e2e4", None, "engine", 31, 9, 5000, 1500, 3, None)
+
+
 @pytest.mark.parametrize(
     ("answer", "source", "depth"),
     [
@@ -83,6 +91,9 @@ def test_a_last_move_that_is_seen_again_keeps_what_was_known_of_it() -> None:
     recording.store.on_disk = [MoveRecord(1, "e2e4", 179_000, "engine", 40, 11)]
     recording.full("e2e4", 178.5, 180)
     assert recording.finished().moves == [MoveRecord(1, "e2e4", 178_500, "engine", 40, 11)]
+    recording = Recording()
+    recording.full("e2e4", 0, 0)
+    assert recording.finished().moves[0].clock_ms is None, "Lichess may send zeros"
 
 
 def test_moves_that_were_taken_back_between_two_processes_or_later_are_deleted() -> None:
@@ -221,7 +232,7 @@ def test_the_level_that_played_last_is_recorded_and_named_in_the_pgn() -> None:
     recording.recorder.note_level(1650)
     levels = [rows for sql, rows in recording.store.statements if sql.startswith("UPDATE games SET level")]
     assert levels == [[(1500, GAME)], [(1650, GAME)]]
-    recording.state("e2e4")
+    recording.full("e2e4")    # after a reconnect
     headers = recording.read().headers
     assert headers["WhiteLevel"] == "1650"
     assert "BlackLevel" not in headers
