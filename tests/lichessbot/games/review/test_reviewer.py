@@ -225,6 +225,7 @@ def test_only_the_opponent_can_ask_and_once(bench: Bench, analysed: list[str]) -
     bench.over(is_wanted=False)
     bench.hears("!review", username="TestBot")
     bench.hears("review?")
+    bench.hears("!help")
     bench.reviewer.handle(CommandDone(ReadChat(GAME.id), ()))
     assert bench.is_silent
     bench.hears("!Review please")
