@@ -101,7 +101,7 @@ class RecordedGames:
         record = self._records.review(game.id)
         try:
             return None if record is None else review_of(game, moves, record)
-        except (InvalidFen, InvalidMove):
+        except (InvalidFen, InvalidMove, InvalidVariant):
             return None
 
     def _game(self, game_id: str) -> tuple[GameRecord, Sequence[MoveRecord]]:

@@ -198,6 +198,16 @@ def test_moves_that_cannot_be_replayed_are_shown_without_notation(games: Recorde
         games.pgn("game0005")
 
 
+def test_a_game_of_a_variant_that_this_version_does_not_know_is_shown_without_notation(
+    games: RecordedGames, tmp_path: Path
+) -> None:
+    file = Database(tmp_path / "state")
+    file.write([("UPDATE games SET variant = 'gothic'", [()])])
+    file.close()
+    shown = json.loads(games.game("game0005"))
+    assert ({it["san"] for it in shown["moves"]}, shown["mistakes"]) == ({None}, [])
+
+
 def test_without_records_there_are_no_games_and_damaged_ones_are_an_error(tmp_path: Path) -> None:
     games = RecordedGames(tmp_path / "none")
     assert listed(games) == []

@@ -45,7 +45,7 @@ def analyse(
     nodes: int = NODES,
     before_each: Callable[[], None] = lambda: None,
 ) -> ReviewRecord:
-    """Return what the engine says of all positions. Raises EngineError, InvalidFen or InvalidMove.
+    """Return what the engine says of all positions. Raises EngineError, and as `board_of` does.
 
     It goes backwards, as Lichess's analysis does: what the table keeps from later positions makes the earlier ones
     see more. `before_each` may wait, or end the analysis by an exception.

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from engine.facade import Board, InvalidFen, InvalidMove, accuracy
+from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant, accuracy
 from lichessbot.games.recording.pgn import board_of
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.positions import line_in_san
@@ -95,7 +95,7 @@ class Review:
 def review_of(game: GameRecord, moves: Sequence[MoveRecord], record: ReviewRecord) -> Review | None:
     """Return what follows from the scores; None if they are those of another number of moves.
 
-    Raises InvalidFen or InvalidMove.
+    Raises as `board_of` does.
     """
     if [it.ply for it in record.positions] != list(range(len(moves) + 1)):
         return None
@@ -126,7 +126,7 @@ def recorded_mistakes(game: GameRecord, moves: Sequence[MoveRecord]) -> Sequence
                 before, after = (_score(sign * (cp or 0)) for cp in (move.score_cp, later[move.ply]))
                 found += _mistakes(board, move, before, after, line=())
             board.push(move.move)
-    except (InvalidFen, InvalidMove):
+    except (InvalidFen, InvalidMove, InvalidVariant):
         pass
     return found
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Final
 
-from engine.facade import InvalidFen, InvalidMove
+from engine.facade import InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.config import ReviewMode
 from lichessbot.errors import EngineError
 from lichessbot.games.chat.commands import command_in, user_id
@@ -185,13 +185,13 @@ class _Worker(threading.Thread):
                 self._emit(self._review(game, ended_at, log))
             except _Stopped:
                 return
-            except (EngineError, InvalidFen, InvalidMove) as error:
+            except (EngineError, InvalidFen, InvalidMove, InvalidVariant) as error:
                 log.warning("review.failed", error=error)
             except Exception as error:
                 log.crash("review.crashed", error)
 
     def _review(self, game: ArchivedGame, ended_at: float, log: EventLog) -> ReviewDone:
-        """Review a game, record the review, and return what to say. Raises EngineError, InvalidFen or InvalidMove."""
+        """Review a game, record the review, and return what to say. Raises as `analyse` does."""
         self._await_core()
         game = game.completed(self._store.moves_of(game.record.id))
         record, until = game.record, time.monotonic() + _LONGEST_S

@@ -176,9 +176,11 @@ def test_a_failed_review_costs_no_other(
         while "review.failed" not in caplog.text:
             assert time.monotonic() < deadline
             time.sleep(0.01)
+    bench.over(variant="unknown to this version")
     bench.over()
     assert bench.report().game_id == GAME.id
     assert analysed == [GAME.id]
+    assert "review.crashed" not in caplog.text
 
 
 def test_too_many_reviews_are_not_queued(bench: Bench, caplog: pytest.LogCaptureFixture, analysed: list[str]) -> None:
