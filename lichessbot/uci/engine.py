@@ -101,6 +101,7 @@ class UciEngine:
         """Of the options that depend on the search, as they were set last."""
         self._asked_at = 0.0
         self._told_to_stop_at: float | None = None
+        """When the running search was; None if it was not, or none runs."""
         self._stopping_s = timeouts.engine_stop.total_seconds()
         self._stop_alarm = StopAlarm(_PATIENCE_AFTER_PONDERING * self._stopping_s, self._kill_hung)
         self._process = start(config)
@@ -245,9 +246,8 @@ class UciEngine:
             self._closing, self._next = True, None
             if self._death is not None:
                 return
-            is_hung = self._running is not None and self._does_not_stop()
             quitting = alarm(self._stopping_s, self.close)
-            if not self._ready or is_hung or not try_start(quitting, self._log):
+            if not self._ready or self._does_not_stop() or not try_start(quitting, self._log):
                 self.close()
                 return
             self._alarm = quitting
@@ -280,7 +280,6 @@ class UciEngine:
         self._next = None
         if search.limits.ponder:
             self._stop_alarm.prepare(self._log)
-        self._told_to_stop_at = None
         self._summary = SearchInfo()
         self._lines, self._iterations = {}, {}
         variant = Variant(search.variant)
@@ -371,12 +370,12 @@ class UciEngine:
                     self.complaints += (f"uci_options: {' '.join(error)}",)  # ours could not read its network
                 case ["info", *details] if details[:1] != ["string"] and "pv" in details and self._running is not None:
                     self._note(details, self._running.multipv)
-                case ["bestmove"] if self._running is not None and self._told_to_stop_at is not None:
+                case ["bestmove"] if self._told_to_stop_at is not None:
                     self._take(["bestmove", "(none)"])  # some engines that are stopped early name no move
                 case ["bestmove", move, *rest] if self._running is not None:
                     ponder = rest[1] if rest[:1] == ["ponder"] and len(rest) > 1 else None
                     self._report_move(self._running.search_id, move, ponder)
-                    self._running = None
+                    self._running = self._told_to_stop_at = None
                     self._stop_alarm.disarm()
                     self._begin_next()
 
@@ -432,7 +431,7 @@ class UciEngine:
 
     def _kill_hung(self) -> None:
         with self._lock:
-            if self._running is not None and self._does_not_stop():
+            if self._does_not_stop():
                 self.kill("does not stop")
 
     def _kill_silent(self) -> None:
