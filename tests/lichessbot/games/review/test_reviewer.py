@@ -144,14 +144,16 @@ def test_a_review_pauses_between_two_positions_without_its_engine(
     assert bench.report().game_id == GAME.id
 
 
-def test_the_end_of_the_daemon_drops_reviews(bench: Bench, analysed: list[str]) -> None:
+def test_the_end_of_the_daemon_drops_reviews(
+    bench: Bench, analysed: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
     bench.over()
     worker = bench.reviewer._worker
     assert worker is not None
     bench.reviewer.close()
     worker.join(PATIENCE_S)
     assert not worker.is_alive()
-    assert (analysed, bench.is_silent) == ([], True)
+    assert (analysed, bench.is_silent, caplog.text) == ([], True, "")
 
 
 def test_games_of_another_account_are_reviewed_after_the_reviews_of_the_first_were_dropped(
