@@ -98,8 +98,8 @@ def test_a_line_keeps_a_last_word_that_just_fits(more: str) -> None:
 
 
 def test_a_line_is_cut_after_the_names_were_put_in_at_a_whole_word() -> None:
-    text = "word " * 24 + "{opponent}"
-    _, said = ChatBench({"hello": text}).meet({"id": "x", "name": "N" * 30})
+    text = "word " * 24 + "{opponent} x"
+    _, said = ChatBench({"hello": text}).meet({"id": "x", "name": "N" * (LONGEST_CHAT_LINE - 119)})  # one too long
     assert isinstance(said, Say)
     assert said.text == ("word " * 24).strip()
     _, said = ChatBench({"hello": "{opponent}"}).meet({"id": "x", "name": "N" * 300})
