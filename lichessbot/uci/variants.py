@@ -40,7 +40,7 @@ def announced_variants(options: Options) -> tuple[Variant, ...]:
     standard = _list_of_variants(options) is None or uci_name(options, Variant.STANDARD) is not None
     from_anywhere = standard and options.get(CHESS960) is not None
     known = {Variant.STANDARD: standard, Variant.CHESS960: from_anywhere, Variant.FROM_POSITION: from_anywhere}
-    return tuple(it for it in Variant if known.get(it, False) or (it not in known and uci_name(options, it)))
+    return tuple(it for it in Variant if known.get(it) or uci_name(options, it))
 
 
 def _list_of_variants(options: Options) -> Option | None:
@@ -56,12 +56,10 @@ def _start_fen(variant: Variant) -> str:
 def position_command(search: Search) -> str:
     """Return the `position` command for a search."""
     moves = " moves " + " ".join(search.moves) if search.moves else ""
-    variant = Variant(search.variant)
-    if not search.chess960 and search.initial_fen == _start_fen(variant):
+    if not search.chess960 and search.initial_fen == _start_fen(Variant(search.variant)):
         # Small engines know no other start, and those of variants disagree about its FEN.
         return f"position startpos{moves}"
-    fen = search.initial_fen if variant.has_standard_rules else engine_fen(search.initial_fen)
-    return f"position fen {fen}{moves}"
+    return f"position fen {engine_fen(search.initial_fen)}{moves}"
 
 
 def engine_fen(fen: str) -> str:
