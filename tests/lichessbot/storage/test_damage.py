@@ -95,6 +95,7 @@ def test_a_file_whose_damage_was_met_while_it_was_looked_for_is_replaced_once(
     monkeypatch.setattr("lichessbot.storage.rescue.damage_in", look)
     file.look_for_damage()
     put(file, "after")
+    file.close()
     assert caplog.text.count("store.damaged") == 1
     assert file.path.with_name(f"{FILE_NAME}.damaged").read_bytes()[4096:] == before[4096:]
 
