@@ -238,8 +238,9 @@ class Game:
         self._start = full.variant.key, full.initial_fen
         if fresh or not {"wtime", "btime"} <= state.model_fields_set:  # a clock could not be read
             state = with_known_clocks(full, state, self.clock, received_at)
-        clock = GameClock.read(full, state, self.colour, board.turn, received_at, self._timeouts)
-        self.clock = clock = replace(clock, round_trip_s=self.round_trip_s)
+        self.clock = clock = GameClock.read(
+            full, state, self.colour, board.turn, received_at, self._timeouts, self.round_trip_s
+        )
         if self._delivery is not None and not self._delivery.is_for(self._moves):
             self._delivery = None
         self._absence.note_turn(len(self._moves), our_turn=board.turn == self.colour)

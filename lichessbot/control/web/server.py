@@ -47,25 +47,23 @@ class WebServer:
             return
         try:
             listener = _listen(self._site.host, self._site.port)
-            address = address_text(*listener.getsockname()[:2])
-            self._thread = self._started(self._service, listener, emit)
-        except (OSError, RuntimeError) as error:  # RuntimeError: no thread is left
-            address, meaning = address_text(self._site.host, self._site.port), "the daemon runs without its page"
-            reason = getattr(error, "strerror", None) or error
-            self._log.warning("web.unavailable", address=address, error=reason, meaning=meaning)
+        except OSError as error:
+            self._warn(error.strerror or error)
             return
-        self.address = address
-        self._log.info("web.open", url=f"http://{address}")
-
-    def _started(self, service: "Service", listener: socket.socket, emit: Emit) -> threading.Thread:
-        """Return the thread that serves. Raises RuntimeError if it cannot be started."""
-        thread = threading.Thread(target=self._serve, args=(service, listener, emit), name="web", daemon=True)
+        address = address_text(*listener.getsockname()[:2])
+        thread = threading.Thread(target=self._serve, args=(self._service, listener, emit), name="web", daemon=True)
         try:
             thread.start()
-        except RuntimeError:
+        except RuntimeError as error:  # no thread is left
             listener.close()
-            raise
-        return thread
+            self._warn(error)
+            return
+        self._thread, self.address = thread, address
+        self._log.info("web.open", url=f"http://{address}")
+
+    def _warn(self, reason: object) -> None:
+        address, meaning = address_text(self._site.host, self._site.port), "the daemon runs without its page"
+        self._log.warning("web.unavailable", address=address, error=reason, meaning=meaning)
 
     def _serve(self, service: "Service", listener: socket.socket, emit: Emit) -> None:
         try:
