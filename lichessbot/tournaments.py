@@ -87,11 +87,6 @@ class _Entry:
     rejoin_wish: Wish | None = None
     """What to join again once we have left."""
 
-    @property
-    def waits_for_answer(self) -> bool:
-        """Whether a command for it has no answer yet."""
-        return self.command is not None
-
 
 class Tournaments:
     """The tournaments of this account that are not over."""
@@ -189,7 +184,7 @@ class Tournaments:
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        return earliest(*(entry.due_at for entry in self._entries.values() if not entry.waits_for_answer))
+        return earliest(*(entry.due_at for entry in self._entries.values() if entry.command is None))
 
     @property
     def list_check_at(self) -> float | None:
@@ -215,7 +210,7 @@ class Tournaments:
             entry.games = played
             if entry.waits_for_slot and has_slot():
                 entry.due_at = now
-            if is_due(entry.due_at, now) and not entry.waits_for_answer:
+            if is_due(entry.due_at, now) and entry.command is None:
                 self._send_due_request(entry, now, has_slot)
 
     def _yield_turns(self, now: float) -> None:
@@ -381,6 +376,8 @@ class Tournaments:
         elif isinstance(command, LeaveTournament) and self._is_ending:
             self._forget(entry)
             self._log.warning("tournament.not_left", tournament=command.tournament_id, error=error)
+        elif is_final and isinstance(command, JoinTournament) and _wish_of(command) != entry.wish:
+            entry.due_at = now  # another team or password was given meanwhile
         elif is_final:
             is_over = entry.ends_at is not None and now >= entry.ends_at - _ROUNDED_UP_BY_S
             if not is_over:
@@ -433,6 +430,10 @@ class Tournaments:
     def _send(self, entry: _Entry, command: TournamentCommand) -> None:
         entry.command = command
         self._outbox.send(command)
+
+
+def _wish_of(command: JoinTournament) -> Wish:
+    return Wish(command.tournament_id, command.team, command.password)
 
 
 def _needs_slot(entry: _Entry, soon: float) -> bool:

@@ -8,13 +8,7 @@ from pydantic import SecretStr
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.answers import ArenaInfo
-from lichessbot.lichess.commands import (
-    CommandDone,
-    CommandFailed,
-    JoinTournament,
-    LeaveTournament,
-    ReadTournament,
-)
+from lichessbot.lichess.commands import CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
 from lichessbot.timeouts import Timeouts
 from lichessbot.tournaments import Wish
 from tests.lichessbot.tournament_desk import ARENA, GAME, Desk
@@ -220,6 +214,9 @@ def test_joining_again_with_a_password_changes_the_request_that_is_yet_to_come(d
     desk.hand.now += desk.is_asked_after()
     desk.tick()
     assert desk.sent[-1] == JoinTournament(ARENA, None, "sesame", pair=True)
+    desk.tournaments.join(Wish(ARENA, None, "open sesame"))
+    desk.fail(Refused(400, "Wrong entry code"))     # about the one before
+    assert desk.sent[-1] == JoinTournament(ARENA, None, "open sesame", pair=True)
 
 
 def test_a_tournament_left_while_a_join_is_under_way_is_left_after_its_answer(desk: Desk) -> None:
