@@ -123,6 +123,12 @@ class Board:
         other.last_move = self.last_move
         return other
 
+    def after(self, text: str) -> "Board":
+        """Return a copy on which this legal move is played. Raises InvalidMove."""
+        board = self.copy()
+        board.push(text)
+        return board
+
     def at_start(self) -> "Board":
         """Return a board before the first move of this game."""
         return Board(self.initial_fen, chess960=self.chess960, variant=self.variant)

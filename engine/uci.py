@@ -420,9 +420,8 @@ class Uci:
         """Count the leaves below each move, as the thread of `go perft`."""
         total = 0
         for move in board.legal_moves():
-            after, count = board.copy(), 0
-            after.push(move)
-            for portion in after.perft(depth - 1):
+            count = 0
+            for portion in board.after(move).perft(depth - 1):
                 count += portion
                 if self._perft_stopped.is_set():
                     self._say("info string perft was stopped")

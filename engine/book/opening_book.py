@@ -248,8 +248,8 @@ def _check_position(book: Book, board: Board, found: BookReview) -> list[Board]:
     legal = book.moves(board)
     found.reached += len(filed)
     found.illegal += sum(not _is_legal(board, move) for move in {entry.move for entry in filed})
-    replies = (_after(board, move) for move in board.legal_moves())
-    return [_after(board, it.move) for it in legal] + [after for after in replies if book.knows(after)]
+    replies = map(board.after, board.legal_moves())
+    return [board.after(it.move) for it in legal] + [after for after in replies if book.knows(after)]
 
 
 def _is_legal(board: Board, filed: int) -> bool:
@@ -258,12 +258,6 @@ def _is_legal(board: Board, filed: int) -> bool:
     except InvalidMove:
         return False
     return True
-
-
-def _after(board: Board, move: str) -> Board:
-    after = board.copy()
-    after.push(move)
-    return after
 
 
 def _review_entries(book: Book, found: BookReview, on_progress: Callable[[int], None]) -> None:

@@ -82,11 +82,7 @@ def named_moves(board: Board) -> list[str]:
 
 def _named_after(board: Board) -> Iterator[Board]:
     keys = _keys()
-    for move in board.legal_moves():
-        after = board.copy()
-        after.push(move)
-        if _key_of(after) in keys:
-            yield after
+    return (after for after in map(board.after, board.legal_moves()) if _key_of(after) in keys)
 
 
 @cache

@@ -209,8 +209,7 @@ class RunningSearch:
         For limits so narrow that not one move was searched to its end; that no move wins at once is known by then.
         """
         def worth(move: int) -> int:
-            after = self._board.copy(moves=False)
-            after.push(self._board.spell(move))
+            after = self._board.after(self._board.spell(move))
             outcome = after.outcome()
             if outcome is not None:
                 return DRAW if outcome.winner is None else -INFINITE

@@ -104,8 +104,7 @@ def observe_game(nodes: int, game: tuple[str, int]) -> Tally:
 def observe(board: Board, move: str, judge: Judge, tally: Tally) -> None:
     """Add one move to the tally."""
     best, best_move = judge.judge(board)
-    after = board.copy()
-    after.push(move)
+    after = board.after(move)
     score, reply = judge.judge(after)
     loss = 0 if move == best_move else max(0, best + score)
     tally.moves += 1
@@ -140,15 +139,9 @@ def _observe_recapture(
 
 
 def _observe_mate(board: Board, move: str, tally: Tally) -> None:
-    if any(map(partial(_mates, board), board.legal_moves())):
+    if any(board.after(other).is_checkmate() for other in board.legal_moves()):
         tally.mates += 1
-        tally.mated += _mates(board, move)
-
-
-def _mates(board: Board, move: str) -> bool:
-    after = board.copy(moves=False)
-    after.push(move)
-    return after.is_checkmate()
+        tally.mated += board.after(move).is_checkmate()
 
 
 def _observe_shuffle(board: Board, move: str, tally: Tally) -> None:

@@ -190,9 +190,7 @@ class LossFit:
 
         def loss(move: str) -> int:
             if move not in losses:
-                after = played.board.copy()
-                after.push(move)
-                losses[move] = max(0, best + self._judge.judge(after)[0])
+                losses[move] = max(0, best + self._judge.judge(played.board.after(move))[0])
             return losses[move]
 
         by_person, by_skills = loss(played.move), [loss(self._choose(skill, played)) for skill in self._skills]

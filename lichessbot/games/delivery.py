@@ -177,6 +177,4 @@ def castles_in_place(board: Board, move: str) -> bool:
     origin = move[:2]
     if "@" in origin or board.piece_at(origin) not in ("K", "k"):
         return False
-    after = board.copy(moves=False)
-    after.push(move)
-    return after.piece_at(origin) == board.piece_at(origin)
+    return board.after(move).piece_at(origin) == board.piece_at(origin)

@@ -51,8 +51,7 @@ class PositionFacts:
     @classmethod
     def of(cls, board: Board, move: str, clock: GameClock, full: GameFull, now: float) -> Self:
         """Return the facts for our legal `move` on `board`."""
-        after = board.copy()
-        after.push(move)
+        after = board.after(move)
         them = clock.colour.other
         return cls(
             ply=len(board.moves),

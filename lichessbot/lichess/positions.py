@@ -47,9 +47,8 @@ def holdings(board: Board, side: str) -> str:
 
 def lacks_last_move(board: Board, end: GameInfo) -> bool:
     """Return whether exactly the last move of `end` is missing on `board`."""
-    after = board.copy()
     try:
-        after.push(end.last_move)
+        after = board.after(end.last_move)
     except InvalidMove:
         return False
     return _placement(board.fen()) != _placement(end.fen) == _placement(after.fen())

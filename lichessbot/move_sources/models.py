@@ -250,6 +250,4 @@ def playable(suggestion: Suggestion, board: Board, *, repeats: bool) -> Suggesti
 
 def repeats_position(board: Board, move: str) -> bool:
     """Return whether the move repeats a position of this game."""
-    after = board.copy()
-    after.push(move)
-    return after.repetition_count() > 1
+    return board.after(move).repetition_count() > 1

@@ -247,10 +247,8 @@ def _suggestion(keeping: tuple[str, ...], wdl: int, quality: TableQuality) -> Su
 
 def _clock_after(board: Board, move: str) -> int:
     """Return the fifty-move clock after a move; 0 if the move is illegal."""
-    after = board.copy(moves=False)
     with suppress(InvalidMove):        # no illegal move is played, see `playable`
-        after.push(move)
-        return after.halfmove_clock
+        return board.after(move).halfmove_clock
     return 0
 
 

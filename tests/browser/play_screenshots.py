@@ -40,8 +40,7 @@ def blunder(client: PageClient, game_id: str) -> None:
     board, bot = board_of(game["moves"]), EngineOpponent(2)
 
     def worth(move: str) -> int:
-        after = board.copy()
-        after.push(move)
+        after = board.after(move)
         if after.legal_moves():
             after.push(bot.choose(after, Limits()))
         return after.evaluate()

@@ -229,6 +229,5 @@ def test_unusual_positions_are_accepted(fen: str) -> None:
     board = Board(fen, chess960=True)
     check_position(board)
     for move in board.legal_moves():
-        after = board.copy()
-        after.push(move)
+        after = board.after(move)
         assert Board(after.fen()).key() == after.key()

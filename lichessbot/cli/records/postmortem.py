@@ -197,9 +197,7 @@ class _Look:
         """Return what the engine says before and after the move, with so many seconds each. Raises EngineError."""
         best = self._search(turn.board, seconds)
         best_cp = centipawns(best.score)
-        after = turn.board.copy()
-        after.push(turn.move.move)
-        played_cp = self._score_for_us(after, seconds)
+        played_cp = self._score_for_us(turn.board.after(turn.move.move), seconds)
         if best_cp is None or played_cp is None:
             raise EngineError("it reports no evaluation")
         where = f"a deeper look (depth {best.depth})"

@@ -86,12 +86,10 @@ def _better_known(seen: MoveRecord, recorded: MoveRecord | None) -> MoveRecord:
 
 def _is_answered(board: Board, sent: MoveRecord, end: GameInfo) -> bool:
     """Return whether exactly our move and the answer to it, the last move of `end`, are missing on `board`."""
-    after = board.copy()
     try:
-        after.push(sent.move)
+        return lacks_last_move(board.after(sent.move), end)
     except InvalidMove:
         return False
-    return lacks_last_move(after, end)
 
 
 class GameArchive:

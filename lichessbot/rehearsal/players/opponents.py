@@ -107,9 +107,7 @@ def make_opponent(kind: OpponentKind, *, seed: str, depth: int, level: int = LEV
 
 
 def _wins(board: Board, move: str) -> bool:
-    after = board.copy()
-    after.push(move)
-    outcome = after.outcome()
+    outcome = board.after(move).outcome()
     return outcome is not None and outcome.winner == board.turn
 
 

@@ -1,7 +1,7 @@
 """Which sources are asked in which order, and that every question is answered in time."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -208,16 +208,9 @@ def test_the_depth_of_the_own_book_is_its_limit(hosts: Hosts) -> None:
     keys, (own,) = {entry.key for entry in Book(OWN_BOOK).entries()}, sources_for(EngineConfig(), hosts, EventLog())
     frontier, plies = [Board()], 0
     while frontier:
-        children = {polyglot_key(after): after for board in frontier for after in _children(board)}
+        children = {polyglot_key(it): it for board in frontier for it in map(board.after, board.legal_moves())}
         frontier, plies = [children[key] for key in keys & children.keys()], plies + 1
     assert own.max_depth == (plies + 1) // 2, "at the next move it knows nothing"
-
-
-def _children(board: Board) -> Iterator[Board]:
-    for move in board.legal_moves():
-        after = board.copy()
-        after.push(move)
-        yield after
 
 
 def test_each_variant_has_its_books(hosts: Hosts, tmp_path: Path) -> None:
