@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, partial
 
+from engine.core.move import is_capture
 from engine.core.see import exchange_wins
 from engine.facade import Board, Engine, Limits, SearchReport
 from engine.selfplay.ladder import MAX_PLIES, Player, make_player, opening
 from engine.selfplay.uci_client import EngineFailed
 from engine.selfplay.worker_pool import run_parallel
 
-CAPTURE = 4 << 12                  # the flag of a packed move, see core/move.py
 JUDGE_NODES = 10_000               # for each search
 HASH_MB = 8
 LIMIT_CP = 1000                    # scores beyond count as this: the loss of a won game's surplus is no error
@@ -117,7 +117,7 @@ def observe(board: Board, move: str, judge: Judge, tally: Tally) -> None:
         tally.losing += 1
         for_nothing = board.piece_at(move[2:4]) is None and reply is not None and reply[2:4] == move[2:4]
         tally.thrown += taken and for_nothing and loss >= ERROR_CP
-    if board.last_move & CAPTURE and best_move is not None:
+    if is_capture(board.last_move) and best_move is not None:
         _observe_recapture(board, move, best, best_move, judge, tally)
     _observe_mate(board, move, tally)
     _observe_shuffle(board, move, tally)
