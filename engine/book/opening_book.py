@@ -27,11 +27,11 @@ from typing import NamedTuple
 
 from engine.board import Board, InvalidMove
 from engine.book.polyglot import polyglot_key
+from engine.core.bitboard import parse_square, square_name
 from engine.whole_file import write_whole
 
 ENTRY = struct.Struct(">QHHI")
 KEY_BYTES = 8
-FILES, RANKS = "abcdefgh", "12345678"
 PROMOTIONS = ("", "n", "b", "r", "q", "k")      # a king in antichess only
 MAX_ENTRIES = 256                  # of a position, one for each move; no chess position has more moves
 MAX_WEIGHT = 0xFFFF
@@ -142,7 +142,7 @@ def move_text(packed: int) -> str:
     promotion = packed >> 12 & 7
     if promotion >= len(PROMOTIONS) or packed >> 15:
         return ""
-    origin, target = _square(packed >> 6), _square(packed)
+    origin, target = square_name(packed >> 6 & 63), square_name(packed & 63)
     if origin == target and not promotion:
         return ""
     if origin == target:
@@ -158,15 +158,7 @@ def packed_move(board: Board, move: str) -> int:
         if piece.lower() not in PROMOTIONS:
             raise InvalidMove(f"{text!r} is the drop of a pawn, which no book can hold: {board.fen()}")
         text = square + square + piece.lower()
-    return PROMOTIONS.index(text[4:]) << 12 | _number(text[:2]) << 6 | _number(text[2:4])
-
-
-def _square(bits: int) -> str:
-    return FILES[bits & 7] + RANKS[bits >> 3 & 7]
-
-
-def _number(square: str) -> int:
-    return FILES.index(square[0]) | RANKS.index(square[1]) << 3
+    return PROMOTIONS.index(text[4:]) << 12 | parse_square(text[:2]) << 6 | parse_square(text[2:4])
 
 
 # --- Writing -----------------------------------------------------------------------------------------------------
