@@ -1,8 +1,8 @@
 """Evaluations in the notation of cce: pawns from White's view, `M+2` for a mate in two, `M-0` for White mated."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from engine.accuracy import Score
 from engine.board import THREEFOLD, Board, Ending
 
 REPETITION = "threefold repetition"
@@ -15,19 +15,9 @@ DRAWS = {
 }
 
 
-@dataclass(frozen=True)
-class WhiteScore:
-    """An evaluation from White's view: centipawns or moves to mate, the other being None."""
-
-    score_cp: int | None
-    mate_in: int | None
-
-
-def score_text(score: WhiteScore) -> str:
+def score_text(score: Score) -> str:
     """Return '+0.35', 'M+2' if White mates in two, 'M-2' if Black does."""
-    if score.score_cp is not None:
-        return pawns_text(score.score_cp)
-    return f"M{score.mate_in:+}"
+    return f"M{score.mate:+}" if score.cp is None else pawns_text(score.cp)
 
 
 def pawns_text(centipawns: float) -> str:

@@ -7,10 +7,10 @@ from threading import Thread
 from time import process_time
 from typing import TypeVar
 
+from engine.accuracy import Score
 from engine.board import Board
 from engine.core.score import mate_distance
 from engine.facade import Bound, Engine, Limits, SearchReport
-from engine.lessons.cce_notation import WhiteScore
 from engine.lessons.plain import PlainSearch
 from engine.lessons.styles import Style
 from engine.search.time_manager import TimeManager, deadlines_on_us
@@ -45,27 +45,23 @@ class Outcome:
 
     method: Method
     depth: int
-    white_score: WhiteScore | None
+    white_score: Score | None
     line: tuple[str, ...]
     nodes: int
     seconds: float
 
 
-def white_view(report: SearchReport, white: bool) -> WhiteScore:
-    """Return a report's evaluation from White's view; `white`: White is to move."""
-    sign = 1 if white else -1
-    if report.mate_in is not None:
-        return WhiteScore(None, sign * report.mate_in)
-    return WhiteScore(sign * (report.score_cp or 0), None)
+def white_view(report: SearchReport, turn: str) -> Score:
+    """Return a report's evaluation from White's view; `turn` is the side to move."""
+    return Score(report.score_cp, report.mate_in).of(turn)
 
 
-def _white_score(score: int, white: bool, style: Style | None) -> WhiteScore:
+def _white_score(score: int, turn: str, style: Style | None) -> Score:
     """Return a score of the side to move from White's view. For a style that seeks to be mated, being mated is good."""
-    sign = 1 if white else -1
     mate = mate_distance(score)
     if mate is not None and style is not None and style.mate < 0:
         mate = -mate
-    return WhiteScore(sign * score, None) if mate is None else WhiteScore(None, sign * mate)
+    return (Score(score) if mate is None else Score(mate=mate)).of(turn)
 
 
 def methods_for(style: Style | None) -> list[Method]:
@@ -78,11 +74,10 @@ def search(board: Board, method: Method, depth: int, style: Style | None = None,
     if method is Method.ENGINE:
         return _search_by_engine(board, depth, seconds)
     plain = _plain(board, method, style, TimeManager(hard_us=int(seconds * 1e6)))
-    white = board.turn == "white"
 
     def run() -> int:
         if method is Method.MINIMAX:
-            return int(plain.run_minimax(depth)) * (1 if white else -1)
+            return int(plain.run_minimax(depth)) * (1 if board.turn == "white" else -1)
         if method is Method.NEGAMAX:
             return int(plain.run_negamax(depth))
         if method in DEEPENED:
@@ -95,7 +90,7 @@ def search(board: Board, method: Method, depth: int, style: Style | None = None,
     elapsed = process_time() - started
     stopped = plain.was_stopped()
     line = () if stopped else tuple(map(board.spell, plain.variation()))
-    white_score = None if stopped else _white_score(score, white, style)
+    white_score = None if stopped else _white_score(score, board.turn, style)
     return Outcome(method, depth, white_score, line, plain.node_count(), elapsed)
 
 
@@ -113,7 +108,7 @@ def _search_by_engine(board: Board, depth: int, seconds: float) -> Outcome:
     elapsed = process_time() - started
     if report is None or report.depth < depth or report.bound is not Bound.EXACT:
         return Outcome(Method.ENGINE, depth, None, (), report.nodes if report else 0, elapsed)
-    return Outcome(Method.ENGINE, depth, white_view(report, board.turn == "white"), report.pv, report.nodes, elapsed)
+    return Outcome(Method.ENGINE, depth, white_view(report, board.turn), report.pv, report.nodes, elapsed)
 
 
 def interruptible(work: Callable[[], T], stop: Callable[[], None]) -> T:
@@ -157,7 +152,7 @@ class StyledThinking:
             if self._search.was_stopped():
                 break
             line = tuple(map(self._board.spell, self._search.variation()))
-            white_score = _white_score(score, self._board.turn == "white", self._style)
+            white_score = _white_score(score, self._board.turn, self._style)
             nodes = self._search.node_count()
             best = Outcome(Method.QUIESCENT, depth, white_score, line, nodes, process_time() - started)
             if report is not None:

@@ -80,14 +80,14 @@ class BestLines:
     def picture(self, theme: Theme) -> Group:
         """Return the board and a table of the lines."""
         first = self._reports.get(1)
-        white = self.board.turn == "white"
         table = Table(title=self._headline(first), title_justify="left", title_style="")
         for heading in ("", "score", "depth"):
             table.add_column(heading, justify="right", no_wrap=True)
         table.add_column("line")
         for number, report in sorted(self._reports.items()):
             table.add_row(str(number), *self._cells(report))
-        return Group(draw(BoardView(self.board, white, white_view(first, white) if first else None), theme), table)
+        score = white_view(first, self.board.turn) if first else None
+        return Group(draw(BoardView(self.board, self.board.turn == "white", score), theme), table)
 
     def _headline(self, first: SearchReport | None) -> str:
         if first is None:
@@ -96,7 +96,7 @@ class BestLines:
         return f"{cost}, table {first.hashfull / 10:.0f}% full"
 
     def _cells(self, report: SearchReport) -> tuple[str, str, str]:
-        score = score_text(white_view(report, self.board.turn == "white"))
+        score = score_text(white_view(report, self.board.turn))
         return score, f"{report.depth}/{report.selective_depth}", san_line(self.board, report.pv[:MAX_PLIES])
 
     def text(self, report: SearchReport) -> str:

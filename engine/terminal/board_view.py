@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.text import Text
 
+from engine.accuracy import Score
 from engine.board import Board
-from engine.lessons.cce_notation import WhiteScore, score_text
+from engine.lessons.cce_notation import score_text
 
 OUTLINES = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))
 VALUES = {"K": 0, "Q": 9, "R": 5, "B": 3, "N": 3, "P": 1}      # in the order shown; antichess captures kings
@@ -48,7 +49,7 @@ class BoardView:
 
     board: Board
     white_below: bool = True
-    white_score: WhiteScore | None = None
+    white_score: Score | None = None
     targets: Collection[str] = field(default_factory=tuple)
     above: str = ""                # text right of the board at the top, and at the bottom
     below: str = ""
@@ -123,11 +124,11 @@ def _empty_square(theme: Theme, target: bool) -> str:
     return " " if theme.colour else "."
 
 
-def white_share(score: WhiteScore) -> float:
+def white_share(score: Score) -> float:
     """Return White's expected score, 0 to 1."""
-    if score.score_cp is None:
-        return 1.0 if (score.mate_in or 0) > 0 else 0.0
-    exponent = max(-20.0, min(-score.score_cp / LOGISTIC_CP, 20.0))
+    if score.cp is None:
+        return 1.0 if (score.mate or 0) > 0 else 0.0
+    exponent = max(-20.0, min(-score.cp / LOGISTIC_CP, 20.0))
     return float(1 / (1 + 10**exponent))
 
 

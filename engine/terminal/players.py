@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from queue import Queue
 from threading import Thread
 
+from engine.accuracy import Score
 from engine.board import Board
 from engine.facade import AnySearch, Engine, Limits, SearchResult
-from engine.lessons.cce_notation import WhiteScore
 from engine.lessons.methods import StyledThinking, white_view
 from engine.lessons.styles import Style
 
@@ -24,7 +24,7 @@ class SearchDone:
 
     number: int
     move: str | None
-    white_score: WhiteScore | None
+    white_score: Score | None
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class BackgroundSearch:
         """Cancel the search under way, start another and return its number; `rating` limits the strength."""
         self.cancel()
         self._number += 1
-        number, white = self._number, board.turn == "white"
+        number, turn = self._number, board.turn
         if style != self._style:
             self._style = style
             self._engine.set_named_style(style if isinstance(style, str) else None)
-        self._engine.limit_strength(rating, self._seed + white)
+        self._engine.limit_strength(rating, self._seed + (turn == "white"))
         self._engine.set_position(board)
         search = StyledThinking(board, style, limits) if isinstance(style, Style) else self._engine.begin(limits)
         self._search = search
@@ -69,7 +69,7 @@ class BackgroundSearch:
         def run() -> None:
             found = search.run()
             if isinstance(found, SearchResult):
-                white_score = None if found.report is None else white_view(found.report, white)
+                white_score = None if found.report is None else white_view(found.report, turn)
                 self._queue.put(SearchDone(number, found.best_move, white_score))
             else:
                 self._queue.put(SearchDone(number, found.line[0] if found.line else None, found.white_score))
@@ -93,9 +93,9 @@ class BackgroundSearch:
         self._number += 1
 
 
-def quick_evaluation(board: Board) -> WhiteScore | None:
+def quick_evaluation(board: Board) -> Score | None:
     """Return the evaluation of a small search, None if the game is over."""
     engine = Engine(QUICK_HASH_MB)
     engine.set_position(board)
     report = engine.go(Limits(nodes=BAR_NODES)).report
-    return None if report is None else white_view(report, board.turn == "white")
+    return None if report is None else white_view(report, board.turn)

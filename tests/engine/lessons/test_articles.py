@@ -8,8 +8,9 @@ import chess
 import pytest
 from rich.console import Console
 
+from engine.accuracy import Score
 from engine.facade import Board, Limits, build_mode, perft
-from engine.lessons.cce_notation import WhiteScore, drawn_by, final_text, pawns_text, san_line, score_text
+from engine.lessons.cce_notation import drawn_by, final_text, pawns_text, san_line, score_text
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, methods_for, search
 from engine.lessons.styles import STYLES, InvalidStyle, Style, parse_style
@@ -42,7 +43,7 @@ def cce_terms(board: Board) -> dict[str, float]:
     return {name: value / 100 for name, value in CCE.terms().white_terms(board.position).items()}
 
 
-def value(fen: str, depth: int, method: Method = Method.QUIESCENT) -> WhiteScore:
+def value(fen: str, depth: int, method: Method = Method.QUIESCENT) -> Score:
     white_score = search(Board(fen), method, depth).white_score
     assert white_score is not None
     return white_score
@@ -54,14 +55,14 @@ def value(fen: str, depth: int, method: Method = Method.QUIESCENT) -> WhiteScore
 @pytest.mark.parametrize(
     ("white_score", "text"),
     [
-        (WhiteScore(35, None), "+0.35"),
-        (WhiteScore(-1234, None), "-12.34"),
-        (WhiteScore(0, None), "+0.00"),
-        (WhiteScore(None, 2), "M+2"),
-        (WhiteScore(None, -3), "M-3"),
+        (Score(35), "+0.35"),
+        (Score(-1234), "-12.34"),
+        (Score(0), "+0.00"),
+        (Score(mate=2), "M+2"),
+        (Score(mate=-3), "M-3"),
     ],
 )
-def test_cce_evaluations_are_printed_in_pawns_from_whites_view(white_score: WhiteScore, text: str) -> None:
+def test_cce_evaluations_are_printed_in_pawns_from_whites_view(white_score: Score, text: str) -> None:
     assert score_text(white_score) == text
 
 
@@ -143,7 +144,7 @@ def test_cce_attackers_have_diminishing_returns() -> None:
 def test_cce_legals_trap_is_a_mate_in_two() -> None:
     board = after(LEGALS_TRAP)
     found = search(board, Method.ORDERED, 3, CCE)
-    assert found.white_score == WhiteScore(None, 2)
+    assert found.white_score == Score(mate=2)
     assert san_line(board, found.line) == "6. Bxf7+ Ke7 7. Nd5#"
 
 
@@ -195,12 +196,12 @@ def test_rudim_minimax_visits_every_position() -> None:
 
 def test_rudim_the_horizon_effect_needs_quiescence() -> None:
     blind, seeing = value(MIDDLE_GAME, 3, Method.ORDERED), value(MIDDLE_GAME, 3)
-    assert blind.score_cp is not None
-    assert seeing.score_cp is not None
-    assert abs(seeing.score_cp) < 30 < blind.score_cp - 30
+    assert blind.cp is not None
+    assert seeing.cp is not None
+    assert abs(seeing.cp) < 30 < blind.cp - 30
     deep = value(MIDDLE_GAME, 5)
-    assert deep.score_cp is not None
-    assert abs(deep.score_cp - seeing.score_cp) < abs(deep.score_cp - blind.score_cp)
+    assert deep.cp is not None
+    assert abs(deep.cp - seeing.cp) < abs(deep.cp - blind.cp)
 
 
 def test_rudim_variations_are_legal_and_as_long_as_the_depth() -> None:
@@ -297,19 +298,19 @@ def test_chessbin_the_order_of_moves_saves_nodes() -> None:
 
 
 def test_chessbin_the_fifty_moves_are_known_inside_the_search() -> None:
-    assert (value(ROOK_ENDING.format(clock=0), 4).score_cp or 0) > 500
-    assert value(ROOK_ENDING.format(clock=98), 4).score_cp == 0
+    assert (value(ROOK_ENDING.format(clock=0), 4).cp or 0) > 500
+    assert value(ROOK_ENDING.format(clock=98), 4).cp == 0
 
 
 def test_chessbin_a_repetition_is_known_inside_the_search() -> None:
     """Far behind, White draws by perpetual check."""
-    assert (value(PERPETUAL, 1).score_cp or 0) < -300
-    assert value(PERPETUAL, 6).score_cp == 0
+    assert (value(PERPETUAL, 1).cp or 0) < -300
+    assert value(PERPETUAL, 6).cp == 0
 
 
 @pytest.mark.parametrize("method", list(PLAIN_SEARCHES))
 def test_chessbin_nearer_mates_are_preferred(method: Method) -> None:
-    assert value(TWO_MATES, 3, method) == WhiteScore(None, 1)
+    assert value(TWO_MATES, 3, method) == Score(mate=1)
 
 
 def test_chessbin_castling_is_encouraged() -> None:

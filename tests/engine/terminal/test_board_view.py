@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
+from engine.accuracy import Score
 from engine.facade import Board
-from engine.lessons.cce_notation import WhiteScore
 from engine.terminal.board_view import CHECK, BoardView, Theme, captured, draw, white_share
 
 PLAIN = Theme(unicode=True, colour=False)
@@ -48,16 +48,16 @@ def test_the_last_move_and_the_targets_are_marked() -> None:
 
 def test_the_evaluation_bar_grows_from_whites_side() -> None:
     for white_below in (True, False):
-        for white_score, rows in ((WhiteScore(0, None), 4), (WhiteScore(None, 3), 8), (WhiteScore(None, -1), 0)):
+        for white_score, rows in ((Score(0), 4), (Score(mate=3), 8), (Score(mate=-1), 0)):
             lines = drawn(BoardView(Board(), white_below, white_score))[:8]
             white = [line[0] == "#" for line in lines]
             assert sum(white) == rows
             assert white == sorted(white, reverse=not white_below)
-    assert drawn(BoardView(Board(), white_score=WhiteScore(31, None)))[8].endswith(" h   +0.31")
+    assert drawn(BoardView(Board(), white_score=Score(31)))[8].endswith(" h   +0.31")
 
 
 def test_whites_share_grows_with_the_evaluation() -> None:
-    shares = [white_share(WhiteScore(score, None)) for score in (-10**9, -300, 0, 300, 10**9)]
+    shares = [white_share(Score(score)) for score in (-10**9, -300, 0, 300, 10**9)]
     assert shares == sorted(shares)
     assert shares[2] == 0.5
     assert shares[0] == pytest.approx(0)
