@@ -21,9 +21,9 @@ from engine.cli.parameters import (
     ascii_option,
     board_variant_option,
     fen_option,
-    is_given,
     open_console,
     parsed,
+    refuse_given,
     refuse_output,
 )
 from engine.core.fen import STARTING_FEN, chess960_fen
@@ -88,10 +88,11 @@ def play(
     """
     if sum(choice is not None for choice in (fen, pgn, chess960)) > 1:
         raise click.ClickException("expected only one of --fen, --chess960 and --pgn")
-    _refuse_idle_options(pgn)
     if pgn is not None:
+        refuse_given(["variant"], f"with --pgn: the header Variant in {pgn} names it")
         game = _read_game(pgn, number)
     else:
+        refuse_given(["number"], "without --pgn: it is the number of a game in that file")
         game = Game.of(fen or _starting_board(click.get_current_context().meta.get(VARIANT, "standard"), chess960))
     kinds = {"white": white, "black": black or ("computer" if white == "human" else "human")}
     has_clock = (clock or time_control_of(game)) is not None
@@ -100,7 +101,7 @@ def play(
         raise click.ClickException(f"a style plays standard chess, but the game is {game.board().variant}")
     players = _players(kinds, {"white": white_style, "black": black_style}, style, level, limits)
     if "computer" not in kinds.values():
-        _refuse_computer_options({"--style": style, "--level": level, "--depth": depth, "--seconds": seconds})
+        refuse_given(["style", "level", "depth", "seconds"], "without a computer that plays")
     terminal_game = TerminalGame.resume(game, {side: player.name for side, player in players.items()}, clock)
     if save is not None:
         refuse_output(save, False)     # before the game: after it, the game would be lost
@@ -120,14 +121,6 @@ def _save(game: TerminalGame, path: Path, console: Console) -> None:
     except OSError as error:
         console.print(text, markup=False, highlight=False, soft_wrap=True)
         raise click.ClickException(f"cannot write {path}: {error.strerror}; the game is printed above") from None
-
-
-def _refuse_idle_options(pgn: Path | None) -> None:
-    """Refuse what would have no effect with this file, or without one."""
-    if pgn is not None and is_given("variant"):
-        raise click.ClickException(f"--variant has no effect with --pgn: the header Variant in {pgn} names it")
-    if pgn is None and is_given("number"):
-        raise click.ClickException("--game needs --pgn: it is the number of a game in that file")
 
 
 def _starting_board(variant: str, chess960: int | None) -> Board:
@@ -181,9 +174,3 @@ def _players(
         else:
             players[side] = Player("Engine", limits)
     return players
-
-
-def _refuse_computer_options(options: dict[str, object]) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise click.ClickException(f"{name} is for a computer, but none plays")
