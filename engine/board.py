@@ -123,10 +123,11 @@ class Board:
         other.last_move = self.last_move
         return other
 
-    def after(self, text: str) -> "Board":
-        """Return a copy on which this legal move is played. Raises InvalidMove."""
+    def after(self, *moves: str) -> "Board":
+        """Return a copy on which these legal moves are played. Raises InvalidMove."""
         board = self.copy()
-        board.push(text)
+        for move in moves:
+            board.push(move)
         return board
 
     def at_start(self) -> "Board":
@@ -135,10 +136,7 @@ class Board:
 
     def replayed(self) -> "Board":
         """Return the game replayed from its start, for use after the evaluation's weights have changed."""
-        other = self.at_start()
-        for move in self._moves:
-            other.push(move)
-        return other
+        return self.at_start().after(*self._moves)
 
     # --- What stands where ---------------------------------------------------------------------------------------
 

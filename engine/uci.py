@@ -179,13 +179,10 @@ class Uci:
         setup_key = (start, self._chess960)
         played = len(self._moves)
         if setup_key == self._setup and moves[:played] == self._moves:
-            board = self._board.copy()         # the same game: play its new moves only
-            new = moves[played:]
+            board = self._board.after(*moves[played:])         # the same game: play its new moves only
         else:
             fen = None if start == "startpos" else start
-            board, new = Board(fen, chess960=self._chess960, variant=self._variant), moves
-        for move in new:
-            board.push(move)
+            board = Board(fen, chess960=self._chess960, variant=self._variant).after(*moves)
         self._stop()
         self._board, self._setup, self._moves, self._refused = board, setup_key, moves, False
 

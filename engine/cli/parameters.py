@@ -66,11 +66,9 @@ def _board(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -
     fen = " ".join(fields[:end])
     try:
         board = Board(None if fen in ("", "startpos") else fen, variant=ctx.meta.get(VARIANT, "standard"))
-        for move in fields[end + 1 :]:
-            board.push(move)
+        return board.after(*fields[end + 1 :])
     except (InvalidFen, InvalidMove) as error:
         raise click.BadParameter(str(error)) from None
-    return board
 
 
 def _fen(ctx: click.Context, param: click.Parameter, fen: str | None) -> Board | None:

@@ -48,14 +48,6 @@ def show(name: str, console: Console, theme: Theme) -> None:
     console.print()
 
 
-def after(moves: tuple[str, ...]) -> Board:
-    """Return the starting position after these moves."""
-    board = Board()
-    for move in moves:
-        board.push(move)
-    return board
-
-
 # --- cce -------------------------------------------------------------------------------------------------------------
 
 
@@ -68,10 +60,10 @@ def _cce(console: Console, theme: Theme) -> None:
     rows.add_row(pawns_text(start["tempo"]), "tempo")
     for name, fen in QUEEN_ODDS.items():
         rows.add_row(pawns_text(terms.white_terms(Board(fen).position)["material"] / 100), f"material {name}")
-    rows.add_row(final_text(after(FOOLS_MATE)), "fool's mate")
+    rows.add_row(final_text(Board().after(*FOOLS_MATE)), "fool's mate")
     rows.add_row(final_text(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")), "stalemate")
     console.print(rows)
-    trap = after(LEGALS_TRAP)
+    trap = Board().after(*LEGALS_TRAP)
     console.print(draw(BoardView(trap, white_score=quick_evaluation(trap)), theme), soft_wrap=True)
     console.print("Légal's trap: the best move at depth 1, then deeper")
     rows = table(("depth", "value", "nodes", "line"))
@@ -217,11 +209,10 @@ def _chessbin(console: Console, theme: Theme) -> None:
         castles = [san for san in map(position.san, position.legal_moves()) if san.startswith("O-O")]
         rows.add_row(" ".join(castles) or "-", name)
     console.print(rows)
-    castled, walked = Board(CASTLING["nothing in the way"]), Board(CASTLING["nothing in the way"])
-    castled.push("e1g1")
-    walked.push("e1e2")
-    terms = STYLES["cce"].terms()
-    safe, stray = (pawns_text(terms.white_terms(it.position)["castling"] / 100) for it in (castled, walked))
+    board, terms = Board(CASTLING["nothing in the way"]), STYLES["cce"].terms()
+    safe, stray = (
+        pawns_text(terms.white_terms(board.after(move).position)["castling"] / 100) for move in ("e1g1", "e1e2")
+    )
     console.print(f"castling is worth {safe} when done, {stray} after a king move instead")
 
 

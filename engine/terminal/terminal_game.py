@@ -110,10 +110,7 @@ class TerminalGame:
     def take_back(self, plies: int) -> None:
         """Take back plies and restore the clocks; a finished game continues."""
         kept = self.board.moves[: len(self.board.moves) - plies]
-        board = self.board.at_start()
-        for move in kept:
-            board.push(move)
-        self.board, self.end = board, None
+        self.board, self.end = self.board.at_start().after(*kept), None
         del self.written_s[len(kept) :]
         if self.clock is not None:
             self.clock.set_both(self.clocks_s[len(kept)])

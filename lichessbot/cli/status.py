@@ -251,12 +251,9 @@ def _board(game: RunningGame) -> Board | None:
     if not game.fen:
         return None
     try:
-        board = _start(game)
-        for move in game.moves:
-            board.push(move)
+        return _start(game).after(*game.moves)
     except (InvalidFen, InvalidMove, InvalidVariant):
         return None
-    return board
 
 
 def _start(game: RunningGame) -> Board:
@@ -267,9 +264,7 @@ def _last_moves(game: RunningGame, board: Board | None) -> str:
     """Return the last move by number and SAN, and what our last move was chosen by."""
     parts = []
     if board is not None and game.moves:
-        before = _start(game)
-        for move in game.moves[:-1]:
-            before.push(move)
+        before = _start(game).after(*game.moves[:-1])
         dots = "." if before.turn == "white" else "..."
         parts.append(f"{before.fullmove_number}{dots} {before.san(game.moves[-1])}")
     if game.evaluation is not None:

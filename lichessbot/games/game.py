@@ -258,12 +258,8 @@ class Game:
         moves = tuple(state.moves.split())
         known = len(self._known_moves)
         if self._start != start or moves[:known] != self._known_moves:
-            board, known = start_board(*start), 0
-        else:
-            board = self.board.copy()
-        for move in moves[known:]:
-            board.push(move)
-        return board
+            return start_board(*start).after(*moves)
+        return self.board.after(*moves[known:])
 
     def _take_turn(self, full: GameFull, clock: GameClock, now: float, *, fresh: bool) -> Iterator[Action]:
         """Find our move, or go on delivering it. The only legal move needs no search."""

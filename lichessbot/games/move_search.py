@@ -345,10 +345,8 @@ class Pondering:
         self.discard()
         if self._given_up or reply is None:
             return None
-        expected = board.copy()
         try:
-            expected.push(move)
-            expected.push(reply)
+            expected = board.after(move, reply)
         except InvalidMove:
             return None
         if not expected.legal_moves():

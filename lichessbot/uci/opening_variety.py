@@ -57,9 +57,7 @@ class OpeningVariety:
         earlier = self._openings.pop(game_id, None)
         if len(search.moves) >= _MAX_PLIES or search.root_moves:
             return search
-        board = Board(search.initial_fen, chess960=search.chess960, variant=search.variant)
-        for move in search.moves:
-            board.push(move)
+        board = Board(search.initial_fen, chess960=search.chess960, variant=search.variant).after(*search.moves)
         key = _key(board)
         is_known = bool(self._store.times_played(key)) or key in {opening.key for opening in self._openings.values()}
         known_earlier = 0 if earlier is None else earlier.known_earlier if earlier.pondering else earlier.known

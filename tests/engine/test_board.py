@@ -24,12 +24,10 @@ def test_both_spellings_of_castling_are_understood(text: str, chess960: bool, sp
 
 
 def test_a_king_step_beside_its_rook_is_no_castling() -> None:
-    board = Board("4k3/8/8/8/8/8/8/5KR1 w G - 0 1", chess960=True)
-    board.push("f1g1")
+    board = Board("4k3/8/8/8/8/8/8/5KR1 w G - 0 1", chess960=True).after("f1g1")
     assert board.piece_at("g1") == "K"
     assert board.piece_at("f1") == "R"
-    board = Board("4k3/8/8/8/8/8/8/5K1R w H - 0 1", chess960=True)
-    board.push("f1g1")
+    board = Board("4k3/8/8/8/8/8/8/5K1R w H - 0 1", chess960=True).after("f1g1")
     assert board.piece_at("f1") is None
     assert board.piece_count == 3
 
@@ -54,8 +52,7 @@ def test_a_repetition_counts_the_whole_game() -> None:
 
 
 def test_a_copy_is_independent() -> None:
-    board = Board()
-    board.push("e2e4")
+    board = Board().after("e2e4")
     after = board.after("e7e5")
     assert board.moves == ["e2e4"]
     assert after.moves == ["e2e4", "e7e5"]

@@ -133,10 +133,7 @@ class Game:
 
     def board_after(self, plies: int) -> Board:
         """Return the position after the first `plies` moves."""
-        board = self._fresh_board()
-        for move in self.moves[:plies]:
-            board.push(move)
-        return board
+        return self._fresh_board().after(*self.moves[:plies])
 
     def was_legal(self, color: Color, uci: str) -> bool:
         """Return whether that move was legal for `color` in any position of this game, also in one taken back."""

@@ -22,10 +22,7 @@ def filed(board: Board, **weights: int) -> list[Entry]:
 
 
 def after(*moves: str, fen: str | None = None, chess960: bool = False) -> Board:
-    board = Board(chess960=chess960) if fen is None else Board(fen, chess960=chess960)
-    for move in moves:
-        board.push(move)
-    return board
+    return Board(fen, chess960=chess960).after(*moves)
 
 
 @pytest.fixture

@@ -78,8 +78,7 @@ def test_en_passant_of_a_fen_counts_only_beside_a_pawn_that_has_stepped(fen: str
 
 
 def test_a_piece_that_moves_two_ranks_makes_no_double_step() -> None:
-    board = Board("4k3/8/8/8/1p6/8/R7/4K3 w - - 0 1")
-    board.push("a2a4")
+    board = Board("4k3/8/8/8/1p6/8/R7/4K3 w - - 0 1").after("a2a4")
     assert polyglot_key(board) == polyglot_key(Board(board.fen()))
 
 

@@ -44,11 +44,8 @@ def test_en_passant_counts_in_the_key_only_if_a_capture_is_legal() -> None:
 
 
 def test_equal_positions_have_equal_keys_whatever_the_path() -> None:
-    one, other = Board(), Board()
-    for move in ("g1f3", "g8f6", "b1c3", "b8c6"):
-        one.push(move)
-    for move in ("b1c3", "b8c6", "g1f3", "g8f6"):
-        other.push(move)
+    one = Board().after("g1f3", "g8f6", "b1c3", "b8c6")
+    other = Board().after("b1c3", "b8c6", "g1f3", "g8f6")
     assert one.position.state()["key"] == other.position.state()["key"]
 
 

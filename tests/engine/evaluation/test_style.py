@@ -89,9 +89,7 @@ def report_nodes(engine: Engine, limits: Limits) -> int:
 
 
 def test_the_game_being_played_is_judged_by_the_new_style(engine: Engine) -> None:
-    board = Board()
-    for move in ("e2e4", "d7d5", "e4d5"):
-        board.push(move)
+    board = Board().after("e2e4", "d7d5", "e4d5")
     engine.weigh_group("material", 200)
     assert board.replayed().evaluate() == Board(board.fen()).evaluate()
     assert board.replayed().moves == board.moves

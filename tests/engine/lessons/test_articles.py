@@ -25,7 +25,6 @@ from engine.terminal.articles import (
     QUEEN_ODDS,
     ROOK_ENDING,
     TWO_MATES,
-    after,
     show,
     win,
 )
@@ -81,7 +80,7 @@ def test_cce_queen_odds_are_nine_pawns_of_material(fen: str, pawns: int) -> None
 
 
 def test_cce_fools_mate_is_m_minus_0_and_a_mated_black_is_m_plus_0() -> None:
-    assert final_text(after(FOOLS_MATE)) == "M-0"
+    assert final_text(Board().after(*FOOLS_MATE)) == "M-0"
     assert final_text(Board("R5k1/5ppp/8/8/8/8/8/K7 b - - 0 1")) == "M+0"
 
 
@@ -142,14 +141,14 @@ def test_cce_attackers_have_diminishing_returns() -> None:
 
 
 def test_cce_legals_trap_is_a_mate_in_two() -> None:
-    board = after(LEGALS_TRAP)
+    board = Board().after(*LEGALS_TRAP)
     found = search(board, Method.ORDERED, 3, CCE)
     assert found.white_score == Score(mate=2)
     assert san_line(board, found.line) == "6. Bxf7+ Ke7 7. Nd5#"
 
 
 def test_cce_the_best_move_at_depth_1_then_deeper() -> None:
-    board = after(LEGALS_TRAP)
+    board = Board().after(*LEGALS_TRAP)
     assert san_line(board, search(board, Method.ORDERED, 1, CCE).line) == "6. Kxd1"
     depths: list[int] = []
     StyledThinking(board, CCE, Limits(depth=3)).run(lambda outcome: depths.append(outcome.depth))
@@ -285,7 +284,7 @@ def test_chess_engine_a_style_obeys_depth_time_and_stop() -> None:
 
 
 def test_chess_engine_a_finished_game_has_no_move() -> None:
-    assert StyledThinking(after(FOOLS_MATE), CCE, Limits(depth=3)).run().line == ()
+    assert StyledThinking(Board().after(*FOOLS_MATE), CCE, Limits(depth=3)).run().line == ()
 
 
 # --- ChessBin --------------------------------------------------------------------------------------------------------

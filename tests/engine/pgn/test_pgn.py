@@ -40,8 +40,7 @@ def test_a_boards_game_is_read_back_by_python_chess() -> None:
 
 
 def test_a_chess960_game_names_its_variant_and_its_beginning() -> None:
-    board = Board("1k6/8/8/8/8/8/8/RKR5 w CA - 0 1", chess960=True)
-    board.push("b1c1")
+    board = Board("1k6/8/8/8/8/8/8/RKR5 w CA - 0 1", chess960=True).after("b1c1")
     game = chess.pgn.read_game(io.StringIO(pgn_text({}, board, "*")))
     assert game is not None
     assert game.headers["Variant"] == "Chess960"
@@ -56,9 +55,7 @@ def test_quotes_and_backslashes_in_headers_are_escaped() -> None:
 
 
 def test_clocks_and_evaluations_are_comments_and_may_be_missing() -> None:
-    board = Board()
-    for move in ("e2e4", "e7e5", "g1f3"):
-        board.push(move)
+    board = Board().after("e2e4", "e7e5", "g1f3")
     text = pgn_text({"White": "one"}, board, "*", [None, 59.0, 58.0], ["0.31,12", None, "#-3"])
     game = chess.pgn.read_game(io.StringIO(text))
     assert game is not None

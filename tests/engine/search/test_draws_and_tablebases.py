@@ -66,20 +66,14 @@ def test_an_upcoming_repetition_is_found_exactly_when_there_is_one(start: Start)
 
 
 def test_a_side_that_must_capture_cannot_move_back() -> None:
-    board = Board(variant="antichess")
-    for move in ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3"):
-        board.push(move)
+    board = Board(variant="antichess").after("g1f3", "g8f6", "f3g1", "f6g8", "g1f3")
     assert can_repeat(board.position, -1)
-    board = Board(variant="antichess")
-    for move in ("c2c4", "g8f6", "d1a4", "f6g8"):
-        board.push(move)
+    board = Board(variant="antichess").after("c2c4", "g8f6", "d1a4", "f6g8")
     assert not can_repeat(board.position, -1), "the queen must take a pawn"
 
 
 def test_a_move_back_that_gives_check_repeats_nothing_in_three_check() -> None:
-    board = Board("4k3/8/8/8/8/8/8/3Q3K w - - 0 1 +0+0", variant="threeCheck")
-    for move in ("d1a4", "e8f8", "a4b3", "f8e8"):
-        board.push(move)
+    board = Board("4k3/8/8/8/8/8/8/3Q3K w - - 0 1 +0+0", variant="threeCheck").after("d1a4", "e8f8", "a4b3", "f8e8")
     assert not can_repeat(board.position, 0)
     board.push("b3a4")
     assert board.repetition_count() == 1

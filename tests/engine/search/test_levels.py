@@ -36,10 +36,7 @@ def choose(rating: int, seed: int, board: Board, style: str | None = None) -> st
 
 
 def board_after(fen: str, moves: str) -> Board:
-    board = Board(fen)
-    for move in moves.split():
-        board.push(move)
-    return board
+    return Board(fen).after(*moves.split())
 
 
 @pytest.mark.parametrize(("rating", "least"), [(1000, 8), (1500, 19), (2000, 20), (2500, 20), (2850, 20)])
@@ -332,8 +329,7 @@ def test_variants_are_played_at_a_level(variant: str) -> None:
 
 def test_a_strong_player_varies_the_opening_of_a_variant_by_good_moves_only() -> None:
     """That it varies is tested above."""
-    board = Board(variant="atomic")
-    board.push("g1f3")
+    board = Board(variant="atomic").after("g1f3")
     moves = {choose(2850, seed, board) for seed in SEEDS[:4]}
     assert not moves & {"d7d5", "e7e5"}, "mated in three, and lost"
 

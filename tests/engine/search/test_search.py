@@ -17,10 +17,7 @@ from engine.search.search import Search
 
 def think(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchResult:
     engine = Engine(hash_mb=4)
-    board = Board(fen)
-    for move in moves:
-        board.push(move)
-    engine.set_position(board)
+    engine.set_position(Board(fen).after(*moves))
     return engine.go(Limits(**limits))
 
 
@@ -116,11 +113,9 @@ def test_the_third_repetition_of_the_game_counts_as_a_draw() -> None:
 @pytest.mark.parametrize("variant", ["standard", "atomic"])
 def test_a_search_of_one_ply_does_not_repeat_a_won_position(variant: str) -> None:
     """The quiescence search, which comes next, ignores repetitions."""
-    board = Board("6k1/8/8/8/8/8/8/K6Q w - - 0 1", variant=variant)
-    for move in (*("h1g1", "g8h8", "g1h1", "h8g8") * 2, "h1g1", "g8h8"):
-        board.push(move)
     engine = Engine(hash_mb=4)
-    engine.set_position(board)
+    loop = ("h1g1", "g8h8", "g1h1", "h8g8")
+    engine.set_position(Board("6k1/8/8/8/8/8/8/K6Q w - - 0 1", variant=variant).after(*loop, *loop, *loop[:2]))
     repeating = engine.go(Limits(depth=1), only=["g1h1"]).report
     assert repeating is not None
     assert repeating.score_cp == 0
@@ -151,9 +146,7 @@ def test_a_reply_that_repeats_a_position_for_the_third_time_is_seen(
     fen: str, loop: tuple[str, ...], depth: int
 ) -> None:
     """It is a quiet move in a lost position, which a shallow search would skip."""
-    board = Board(fen)
-    for move in (*loop, *loop[:2]):
-        board.push(move)
+    board = Board(fen).after(*loop, *loop[:2])
     engine = Engine(hash_mb=4)
     engine.set_position(board)
     repeating = engine.go(Limits(depth=depth), only=[loop[2]]).report

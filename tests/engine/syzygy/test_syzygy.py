@@ -108,8 +108,7 @@ def test_the_recorded_answers_of_the_online_tablebase_are_ours(tables: Path) -> 
     base = Tablebase([tables])
     outcomes = {"win": 2, "draw": 0, "loss": -2}
     for move, (category, dtz) in ONLINE_MOVES.items():
-        board = Board(ONLINE_FEN)
-        board.push(move)
+        board = Board(ONLINE_FEN).after(move)
         assert (base.wdl(board), base.dtz(board)) == (outcomes[category], dtz), move
     board = Board(ONLINE_FEN)
     assert (base.wdl(board), base.dtz(board)) == (2, 1)
@@ -215,9 +214,8 @@ def test_the_fifty_move_rule_turns_a_late_win_into_a_draw(tables: Path) -> None:
 
 
 def test_once_a_position_has_repeated_only_the_quickest_win_is_searched(tables: Path) -> None:
-    tablebase, board = Tablebase([tables]), Board("8/8/8/8/3k4/8/8/KR6 w - - 0 1")
-    for move in ("b1b2", "d4d5", "b2b1", "d5d4", "b1b3", "d4e4"):
-        board.push(move)
+    tablebase = Tablebase([tables])
+    board = Board("8/8/8/8/3k4/8/8/KR6 w - - 0 1").after("b1b2", "d4d5", "b2b1", "d5d4", "b1b3", "d4e4")
     assert board.repetition_count() == 1, "it was an earlier position"
     repeated, fresh = (tablebase.report(it) for it in (board, Board(board.fen())))
     assert repeated is not None
@@ -227,9 +225,7 @@ def test_once_a_position_has_repeated_only_the_quickest_win_is_searched(tables: 
 
 
 def test_a_win_that_repeats_the_position_a_third_time_is_drawn(tables: Path) -> None:
-    board = Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1")
-    for move in ("b1b2", "d5d6", "b2b1", "d6d5") * 2:
-        board.push(move)
+    board = Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1").after(*("b1b2", "d5d6", "b2b1", "d6d5") * 2)
     report = Tablebase([tables]).report(board)
     assert report is not None
     assert {it.move: it.wdl for it in report.moves if it.move in ("b1b2", "b1b3")} == {"b1b2": 0, "b1b3": 2}

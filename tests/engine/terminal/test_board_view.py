@@ -38,8 +38,7 @@ def test_a1_is_dark_and_h1_light() -> None:
 
 
 def test_the_last_move_and_the_targets_are_marked() -> None:
-    board = Board()
-    board.push("e2e4")
+    board = Board().after("e2e4")
     assert drawn(BoardView(board))[4] == " 4  .  .  .  . [P] .  .  . "
     assert drawn(BoardView(board))[6] == " 2  P  P  P  P [.] P  P  P "
     assert drawn(BoardView(board, targets={"e7", "e6"}))[1] == " 7  p  p  p  p (p) p  p  p "
@@ -76,15 +75,12 @@ def test_a_king_in_check_is_marked_in_colour(fen: str, king: str) -> None:
 
 
 def test_captured_pieces_and_the_material_lead() -> None:
-    board = Board()
-    for move in ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3", "d5g2", "f1g2"):
-        board.push(move)
+    board = Board().after("e2e4", "d7d5", "e4d5", "d8d5", "b1c3", "d5g2", "f1g2")
     assert captured(board, "white", ASCII) == "qp +8"
     assert captured(board, "black", ASCII) == "PP"
     assert captured(board, "white", PLAIN) == "♛♟ +8"
     for move in ("c4b5", "c4d5"):
-        board = Board("4k3/8/8/1b1n4/2P5/8/8/4K3 w - - 0 1")
-        board.push(move)
+        board = Board("4k3/8/8/1b1n4/2P5/8/8/4K3 w - - 0 1").after(move)
         assert captured(board, "black", ASCII) == "+2"     # a bishop and a knight count the same
 
 
@@ -93,8 +89,7 @@ def test_pockets_and_checks_stand_beside_the_board() -> None:
     assert drawn(view)[0].endswith("  Black  pocket qnn")
     assert drawn(view)[7].endswith("  White  pocket QP")
     assert draw(view, PLAIN).plain.splitlines()[7].endswith("pocket ♕♙")
-    board = Board("4k3/8/8/3p4/4P3/8/8/4K3[] w - - 0 1", variant="crazyhouse")
-    board.push("e4d5")
+    board = Board("4k3/8/8/3p4/4P3/8/8/4K3[] w - - 0 1", variant="crazyhouse").after("e4d5")
     assert captured(board, "white", ASCII) == "", "what White has captured is in the pocket"
     board = Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1 +2+0", variant="threeCheck")
     assert drawn(BoardView(board))[7].endswith("  checks 2")
@@ -102,21 +97,18 @@ def test_pockets_and_checks_stand_beside_the_board() -> None:
 
 
 def test_a_pawn_that_was_promoted_is_not_captured() -> None:
-    board = Board("7k/P7/8/8/8/8/8/K7 w - - 0 1")
-    board.push("a7a8q")
+    board = Board("7k/P7/8/8/8/8/8/K7 w - - 0 1").after("a7a8q")
     assert captured(board, "black", ASCII) == ""
     assert captured(board, "white", ASCII) == "+9"
 
 
 def test_kings_are_pieces_like_others_in_antichess() -> None:
-    board = Board("8/P7/8/8/8/8/7p/8 w - - 0 1", variant="antichess")
-    board.push("a7a8k")
+    board = Board("8/P7/8/8/8/8/7p/8 w - - 0 1", variant="antichess").after("a7a8k")
     assert captured(board, "black", ASCII) == "+1"         # a king counts nothing
     for move in ("h2h1r", "a8b8", "h1h8", "b8a8", "h8a8"):
         board.push(move)
     assert captured(board, "black", ASCII) == "P +5"
-    board = Board("7r/8/8/8/8/8/7K/8 b - - 0 1", variant="antichess")
-    board.push("h8h2")
+    board = Board("7r/8/8/8/8/8/7K/8 b - - 0 1", variant="antichess").after("h8h2")
     assert captured(board, "black", ASCII) == "K +5"
 
 

@@ -96,9 +96,7 @@ def test_quiet_positions_of_recorded_games_are_used(tmp_path: Path) -> None:
     add_game(samples, board, played, result, evaluation_of("atomic"))
     assert len(samples) == 2
     white, black = (samples.value(number, array("d", values_of(VALUES["atomic"]))) for number in range(2))
-    after = Board(start, variant="atomic")
-    for move in played[:6]:
-        after.push(move)
+    after = Board(start, variant="atomic").after(*played[:6])
     score = evaluation_of("atomic").python_evaluate(after.position, after.position.state()["extra"])
     assert abs(white - score) <= 1
     assert white != black

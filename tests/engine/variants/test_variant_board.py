@@ -100,9 +100,7 @@ def test_standard_chess_ends_as_lichess_judges() -> None:
         ("g1f3 g8f6 f3g1 f6g8 " * 4, Ending.FIVEFOLD_REPETITION, None),
         ("g1f3 g8f6 f3g1 f6g8 " * 3, None, None),
     ):
-        board = Board()
-        for move in moves.split():
-            board.push(move)
+        board = Board().after(*moves.split())
         outcome = board.outcome()
         assert (outcome and outcome.ending, outcome and outcome.winner) == (ending, winner)
 
@@ -138,9 +136,7 @@ def test_standard_chess_knows_neither_drops_nor_promotion_to_king() -> None:
 
 
 def test_a_copy_and_a_replay_stay_of_the_variant() -> None:
-    board = Board(variant="threeCheck")
-    for move in ("e2e4", "f7f6", "d1h5", "g7g6", "h5g6"):
-        board.push(move)
+    board = Board(variant="threeCheck").after("e2e4", "f7f6", "d1h5", "g7g6", "h5g6")
     assert board.copy().fen() == board.replayed().fen() == board.fen()
     assert board.fen().endswith("+2+0")
     assert board.copy().variant == board.replayed().variant == "threeCheck"

@@ -34,8 +34,7 @@ def test_every_form_is_read_and_that_of_lichess_is_written(variant: str, text: s
 
 
 def test_a_piece_that_the_fen_marks_as_promoted_is_a_pawn_in_the_pocket() -> None:
-    board = Board("4k3/8/8/8/8/8/3q~4/4K3[] w - - 0 1", variant="crazyhouse")
-    board.push("e1d2")
+    board = Board("4k3/8/8/8/8/8/3q~4/4K3[] w - - 0 1", variant="crazyhouse").after("e1d2")
     assert board.pocket("white") == "P"
 
 

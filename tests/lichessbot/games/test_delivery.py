@@ -240,9 +240,7 @@ def test_only_castling_in_place_is_legal_again_after_a_reply(files: tuple[int, .
 
 
 def test_a_drop_is_no_castling() -> None:
-    board = Board(variant="crazyhouse")
-    for move in ("e2e4", "d7d5", "e4d5", "d8d5"):
-        board.push(move)
+    board = Board(variant="crazyhouse").after("e2e4", "d7d5", "e4d5", "d8d5")
     assert not castles_in_place(board, "P@e4")
 
 

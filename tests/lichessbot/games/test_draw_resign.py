@@ -275,9 +275,7 @@ def test_scores_of_moves_that_were_taken_back_are_forgotten() -> None:
 
 
 def facts(fen: str, move: str, before: str = "", **changes: Any) -> PositionFacts:
-    board = Board(fen)
-    for earlier in before.split():
-        board.push(earlier)
+    board = Board(fen).after(*before.split())
     colour = Colour(board.turn)
     flags = {"moves": "", "wtime": 60_000, "btime": 60_000, "status": GameStatus.STARTED, **changes}
     full = GameFull.model_validate(

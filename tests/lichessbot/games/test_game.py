@@ -215,9 +215,7 @@ def test_a_final_state_ends_the_game(status: str) -> None:
 def test_the_end_told_by_the_event_stream_counts_our_last_move() -> None:
     bench = Bench()
     bench.full("f2f3 e7e5 g2g4")
-    mate = Board()
-    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
-        mate.push(move)
+    mate = Board().after("f2f3", "e7e5", "g2g4", "d8h4")
     over = only(bench.finish(fen=mate.fen(), lastMove="d8h4"), GameOver)
     assert over.plies == 4
 

@@ -333,9 +333,7 @@ def test_the_board_tells_which_rule_made_a_draw(
 def test_the_last_move_is_told_even_if_the_end_comes_on_the_event_stream(caplog: pytest.LogCaptureFixture) -> None:
     game = Listener(caplog)
     game.full("f2f3 e7e5 g2g4")
-    board = Board()
-    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
-        board.push(move)
+    board = Board().after("f2f3", "e7e5", "g2g4", "d8h4")
     end = {"gameId": GAME, "variant": {"key": "standard"}, "lastMove": "d8h4", "fen": board.fen()}
     game.log.note(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0), awaited=False)
     assert game.end(GameStatus.MATE, Colour.BLACK, 4) == [

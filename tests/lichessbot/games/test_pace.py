@@ -136,9 +136,7 @@ def test_a_search_that_never_changed_its_mind_has_no_doubt() -> None:
 
 def test_a_search_too_short_to_change_its_mind_is_no_sign_of_an_easy_move() -> None:
     """At levels of 800 to 1200 the engine reports one depth or two; most moves took half the ordinary time."""
-    board = Board()
-    for move in ["g1f3", "g8f6", "f3g1", "f6g8"] * 6:
-        board.push(move)
+    board = Board().after(*["g1f3", "g8f6", "f3g1", "f6g8"] * 6)
     for short in (answer((1, "e2e4", 30)), answer((1, "e2e4", 30), (2, "e2e4", 25))):
         assert human_factor(board, "e2e4", short) == pytest.approx(1.0)
     assert human_factor(board, "e2e4", answer((1, "d2d4", 30), (2, "e2e4", 25))) > 1.2

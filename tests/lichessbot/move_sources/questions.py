@@ -21,9 +21,7 @@ def question(
     patience_s: float = 10.0,
 ) -> Question:
     """Return a question about the position after `moves`."""
-    board = Board(fen, chess960=variant is not Variant.STANDARD)
-    for move in moves:
-        board.push(move)
+    board = Board(fen, chess960=variant is not Variant.STANDARD).after(*moves)
     return Question(1, variant.value, board, remaining_s, initial_s, patience_s)
 
 

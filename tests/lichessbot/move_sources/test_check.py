@@ -43,8 +43,7 @@ def test_every_book_is_checked(hosts: Hosts, tmp_path: Path) -> None:
 def test_a_book_of_a_variant_is_checked_from_its_start(
     hosts: Hosts, tmp_path: Path, move: int, works: bool
 ) -> None:
-    start = Board(variant="horde")
-    start.push("a4a5")
+    start = Board(variant="horde").after("a4a5")
     file = tmp_path / "horde.bin"
     write(file, [Entry(polyglot_key(start), move, 1)])
     config = {"polyglot": {"enabled": True, "book": {"horde": str(file)}}}

@@ -85,9 +85,7 @@ def test_where_nothing_weighs_anything_all_is_equal_if_that_is_allowed() -> None
 
 def book(path: Path, *moves: str, **weights: int) -> Path:
     """Return a book with one position, the one after `moves`."""
-    board = Board()
-    for move in moves:
-        board.push(move)
+    board = Board().after(*moves)
     write(path, [Entry(polyglot_key(board), packed_move(board, move), weight) for move, weight in weights.items()])
     return path
 

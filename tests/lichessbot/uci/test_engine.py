@@ -68,9 +68,7 @@ def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox:
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
     assert answer.search_id == 7
-    board = Board()
-    board.push("e2e4")
-    board.push("e7e5")
+    board = Board().after("e2e4", "e7e5")
     assert answer.move in board.legal_moves()
     assert answer.summary.depth == 3
     assert answer.summary.nodes > 0

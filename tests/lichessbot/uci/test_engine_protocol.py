@@ -42,8 +42,7 @@ def test_stockfish_plays_like_our_engine(start: Start, inbox: Inbox) -> None:
     engine.search(search(1, "e2e4", depth=6))
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
-    board = Board()
-    board.push("e2e4")
+    board = Board().after("e2e4")
     assert answer.move in board.legal_moves()
     assert answer.summary.depth == 6
     assert engine.name.startswith("Stockfish")

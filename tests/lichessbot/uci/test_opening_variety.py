@@ -253,9 +253,7 @@ class Thinker:
         self._engine = Engine(1)
 
     def best(self, game_id: str, asked: Search) -> BestMove:
-        board = Board(asked.initial_fen, variant=asked.variant)
-        for move in asked.moves:
-            board.push(move)
+        board = Board(asked.initial_fen, variant=asked.variant).after(*asked.moves)
         found: dict[int, SearchInfo] = {}
 
         def note(report: SearchReport) -> None:

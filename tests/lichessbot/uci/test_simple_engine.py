@@ -26,8 +26,7 @@ def engine() -> Iterator[SimpleEngine]:
 
 
 def test_a_search_is_answered_at_the_wanted_priority_also_after_a_close(engine: SimpleEngine) -> None:
-    board = Board()
-    board.push("e2e4")
+    board = Board().after("e2e4")
     for _ in range(2):
         assert engine.search(board, Limits(nodes=2000), 60.0).move in board.legal_moves()
         assert engine.name.startswith("lichessbot-engine")

@@ -75,9 +75,7 @@ class Recording:
     def send(self, moves: str, score: str = "cp 31", reaction_ms: float = 3.2, at: float = 0.0) -> None:
         """Send a move that the engine found, the last one of these."""
         *before, move = moves.split()
-        board = Board()
-        for it in before:
-            board.push(it)
+        board = Board().after(*before)
         answer = BestMove(GAME, 1, move, SearchInfo(depth=9, nodes=5000, score=score), took_s=1.5)
         self.recorder.note_sent(ChosenMove(board, move, answer), reaction_ms, at)
 

@@ -27,10 +27,7 @@ from lichessbot.rehearsal.rules.enums import Color
 
 
 def position(*moves: str) -> Board:
-    board = Board()
-    for move in moves:
-        board.push(move)
-    return board
+    return Board().after(*moves)
 
 
 GAME = GameView(
