@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 import cython
-from cython.cimports.engine.core.attacks import BETWEEN, KNIGHT_ATTACKS, PAWN_ATTACKS, bishop_attacks, rook_attacks
+from cython.cimports.engine.core.attacks import BETWEEN, PAWN_ATTACKS, piece_attacks
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, END_RANKS, bit, lsb, u64
 from cython.cimports.engine.core.checks import gives_check
 from cython.cimports.engine.core.move import (
@@ -28,7 +28,7 @@ from cython.cimports.engine.core.move import (
 )
 from cython.cimports.engine.core.movegen import generate, is_legal
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
-from cython.cimports.engine.core.pieces import BISHOP, KIND_OF, KINDS, KNIGHT, PAWN, QUEEN, ROOK
+from cython.cimports.engine.core.pieces import KIND_OF, KINDS, PAWN, QUEEN
 from cython.cimports.engine.core.position import STACK, Position
 from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.core.zobrist import PIECE_KEY
@@ -107,11 +107,7 @@ class CrazyhousePosition(VariantPosition):
         target: u64 = bit(to_square(move))
         if kind == PAWN:
             return PAWN_ATTACKS[(self.side_to_move ^ 1) * 64 + king] & target != 0
-        if kind == KNIGHT:
-            return KNIGHT_ATTACKS[king] & target != 0
-        if kind != ROOK and bishop_attacks(king, self.occupied) & target:
-            return True
-        return kind != BISHOP and rook_attacks(king, self.occupied) & target != 0
+        return piece_attacks(kind, king, self.occupied) & target != 0
 
     def is_zugzwang_unlikely(self) -> cython.bint:
         """Return True: zugzwang is all but unknown."""

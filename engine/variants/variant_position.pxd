@@ -33,7 +33,7 @@ cdef class VariantPosition(Position):
     cdef bint is_generated(self, int move) noexcept nogil
     cdef bint can_move(self) noexcept nogil
     cdef bint is_stuck(self) noexcept nogil
-    cdef int legal(self, int *moves, int start, bint tactical_only) noexcept nogil
+    cdef int legal(self, int *moves) noexcept nogil
     cdef int add_king_moves(self, int *moves, int end, u64 allowed) noexcept nogil
     cdef bint has_only_king(self, int colour) noexcept nogil
     cdef bint pawns_are_stuck(self, int colour) noexcept nogil

@@ -117,14 +117,9 @@ class VariantPosition(Position):
                 return True
         return False
 
-    def legal(self, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
-        """Write the legal moves to moves[start:] and return their end; only captures and promotions if asked.
-
-        The array needs MAX_VARIANT_MOVES places.
-        """
-        if self.variant_result() != UNDECIDED:
-            return start
-        return self.generate(moves, start, tactical_only)
+    def legal(self, moves: cython.p_int) -> cython.int:
+        """Write the legal moves to an array of MAX_VARIANT_MOVES places; return how many there are."""
+        return self.generate(moves, 0, False) if self.variant_result() == UNDECIDED else 0
 
     def add_king_moves(self, moves: cython.p_int, end: cython.int, allowed: u64) -> cython.int:
         """Append the steps of all kings onto `allowed` squares, also attacked ones; return the new end."""
@@ -189,7 +184,7 @@ class VariantPosition(Position):
         if depth == 0:
             return 1
         moves = cython.declare(cython.int[MAX_VARIANT_MOVES])
-        end: cython.int = self.legal(moves, 0, False)
+        end: cython.int = self.legal(moves)
         if depth == 1:
             return end
         total: u64 = 0
@@ -219,7 +214,7 @@ class VariantPosition(Position):
     def legal_moves(self) -> list[int]:
         """Return the legal moves, packed as in `move.py`."""
         moves = cython.declare(cython.int[MAX_VARIANT_MOVES])
-        end: cython.int = self.legal(moves, 0, False)
+        end: cython.int = self.legal(moves)
         return [moves[index] for index in range(end)]
 
     def perft(self, depth: int) -> int:
