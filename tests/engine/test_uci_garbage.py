@@ -3,13 +3,13 @@
 import os
 import random
 import subprocess
-import sys
 import time
 
 import chess
 import pytest
 
-COMMAND = [sys.executable, "-P", "-m", "engine"]
+from tests.engine.uci_session import COMMAND
+
 MATED = "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1"
 MIDDLEGAME = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 

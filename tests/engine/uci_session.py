@@ -1,4 +1,4 @@
-"""The engine that speaks UCI: within the process of the tests, or as a process of its own."""
+"""The engine as a process; speaking UCI, also within the process of the tests."""
 
 import re
 import signal
@@ -11,6 +11,7 @@ from io import StringIO
 from engine.uci import Uci
 
 COMMAND = [sys.executable, "-P", "-m", "engine"]
+TIMEOUT_S = 200
 
 
 def converse(*lines: str) -> list[str]:
@@ -23,7 +24,7 @@ def converse(*lines: str) -> list[str]:
 def converse_with_process(*lines: str) -> list[str]:
     """Return all answers of a process of its own, for what concerns a whole process, such as the weights of a style."""
     answer = subprocess.run(
-        COMMAND, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=300, check=False
+        COMMAND, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
     assert answer.stderr == ""
     assert answer.returncode == 0

@@ -16,8 +16,8 @@ import pytest
 from engine.cli.main import run as run_command
 from engine.facade import Board, Limits
 from engine.terminal.players import BackgroundSearch
-from tests.engine.cli.terminal import COMMAND, TIMEOUT_S
 from tests.engine.pgn.games import parse_games
+from tests.engine.uci_session import COMMAND, TIMEOUT_S
 
 Answer = subprocess.CompletedProcess[str]
 Run = Callable[..., Answer]

@@ -17,7 +17,7 @@ import chess.pgn
 import pytest
 
 from engine.facade import build_mode
-from tests.engine.cli.terminal import COMMAND, TIMEOUT_S
+from tests.engine.uci_session import COMMAND, TIMEOUT_S
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
 STDOUT = 1                         # the file descriptor

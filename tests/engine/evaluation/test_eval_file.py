@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from threading import Thread
 
@@ -21,8 +20,8 @@ from engine.search.search import Search
 from engine.search.time_manager import TimeManager
 from engine.search.transposition import TranspositionTable
 from tests.engine.nets import material_net, random_net
+from tests.engine.uci_session import COMMAND, converse
 
-COMMAND = [sys.executable, "-P", "-m", "engine"]
 DEPTH = 8
 minutes_if_plain = pytest.mark.skipif(build_mode() == "plain", reason="minutes as plain Python")
 QUEEN_EN_PRISE = "rnb1kbnr/pppp1ppp/8/4p1q1/3P4/2N5/PPP1PPPP/R1BQKBNR w KQkq - 0 1"
@@ -34,15 +33,6 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("some nets") / "material.net"
     write(material_net(), path)
     return path
-
-
-def converse(*lines: str) -> list[str]:
-    """All answers to these lines, after which the input ends."""
-    answer = subprocess.run(
-        COMMAND, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=100, check=True
-    )
-    assert answer.stderr == ""
-    return answer.stdout.splitlines()
 
 
 def thinker(evaluation: Path | str, fen: str = STARTING_FEN) -> Engine:
