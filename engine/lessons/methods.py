@@ -140,7 +140,7 @@ class StyledThinking:
         """Stop the search; callable from any thread."""
         self._search.stop()
 
-    def run(self, report: Callable[[Outcome], None] | None = None) -> Outcome:
+    def run(self) -> Outcome:
         """Return the deepest finished search; its line is empty only if no move is legal."""
         started = process_time()
         legal = self._board.legal_moves()
@@ -155,8 +155,6 @@ class StyledThinking:
             white_score = _white_score(score, self._board.turn, self._style)
             nodes = self._search.node_count()
             best = Outcome(Method.QUIESCENT, depth, white_score, line, nodes, process_time() - started)
-            if report is not None:
-                report(best)
             if self._clock.too_late_for_another_depth() or mate_distance(score) is not None:
                 break
         return best

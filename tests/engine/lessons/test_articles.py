@@ -150,9 +150,8 @@ def test_cce_legals_trap_is_a_mate_in_two() -> None:
 def test_cce_the_best_move_at_depth_1_then_deeper() -> None:
     board = Board().after(*LEGALS_TRAP)
     assert san_line(board, search(board, Method.ORDERED, 1, CCE).line) == "6. Kxd1"
-    depths: list[int] = []
-    StyledThinking(board, CCE, Limits(depth=3)).run(lambda outcome: depths.append(outcome.depth))
-    assert depths == [1, 2, 3]
+    deeper = StyledThinking(board, CCE, Limits(depth=3)).run()
+    assert (deeper.depth, san_line(board, deeper.line)) == (3, "6. Bxf7+ Ke7 7. Nd5#")
 
 
 # --- Rudim -----------------------------------------------------------------------------------------------------------
