@@ -5,7 +5,7 @@ Knows nothing of PGN's syntax.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from engine.board import Board
@@ -97,16 +97,10 @@ class Game:
             game.headers |= {"SetUp": "1", "FEN": board.initial_fen}
         if variant or board.chess960:
             game.headers.setdefault("Variant", variant.name if variant else "Chess960")
-        game.extend(board.moves)
-        return game
-
-    def extend(self, moves: Sequence[str]) -> None:
-        """Append moves to the main line."""
-        node = self.root
-        for last in self.root.mainline():
-            node = last
-        for move in moves:
+        node = game.root
+        for move in board.moves:
             node = node.add_variation(move)
+        return game
 
     @property
     def moves(self) -> list[str]:
