@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from engine.board import Board
+from engine.board import THREEFOLD, Board
 from engine.core.draws import FIFTY_MOVES_PLIES, has_repeated, repetition_count
 from engine.core.move import EN_PASSANT, flag_of, from_square, is_capture
 from engine.core.movegen import legal_moves
@@ -37,7 +37,6 @@ WIN, CURSED_WIN, DRAW, BLESSED_LOSS, LOSS = 2, 1, 0, -1, -2
 NEXT_PLY = {WIN: 1, CURSED_WIN: 101, DRAW: 0, BLESSED_LOSS: -101, LOSS: -1}    # DTZ if the next ply decides
 MAP_OF = {WIN: 0, LOSS: 1, CURSED_WIN: 2, BLESSED_LOSS: 3}                     # index of a section's map by WDL
 IN_PLIES = {WIN: WIN_PLIES, LOSS: LOSS_PLIES, CURSED_WIN: 0, BLESSED_LOSS: 0}  # the flag; without it DTZ is in moves
-DRAWING_REPETITIONS = 3
 OTHER_FILES = 256                  # that a process may need besides those of a tablebase
 
 
@@ -234,7 +233,7 @@ class _DtzProber:
         position = self._position
         if position.is_check() and not legal_moves(position):
             return NEXT_PLY[WIN]
-        if self._clock() >= FIFTY_MOVES_PLIES or repetition_count(position) >= DRAWING_REPETITIONS:
+        if self._clock() >= FIFTY_MOVES_PLIES or repetition_count(position) >= THREEFOLD:
             return NEXT_PLY[DRAW]
         if self._clock() == 0 or not has_distances:
             return NEXT_PLY[-self._wdl()]
