@@ -92,7 +92,7 @@ def play_styled_game(
     """Play to the end, against the judge if there is no opponent. The judge's scores alone end a game early."""
     board = Board(fen)
     position = board.position
-    ply = 2 * (int(fen.split()[-1]) - 1) + position.black_to_move()
+    ply = 2 * (board.fullmove_number - 1) + position.black_to_move()
     game = WatchedGame(us, ply)
     game.watch(position)
     adjudicator = Adjudicator()
