@@ -16,7 +16,7 @@ from engine.selfplay.games import position_of
 from engine.selfplay.match import Match, play_pair, read_openings
 from engine.selfplay.records import RECORD, InvalidRecord, Result
 from engine.selfplay.selfplay import SelfplayPlan, make_shard, run, run_until
-from engine.training.data import read_words, rules_in
+from engine.training.data import rules_in
 from engine.training.features import first_invalid, pack
 from engine.training.statistics import read_statistics
 from tests.engine.nets import random_net
@@ -201,14 +201,6 @@ def test_openings_of_three_check_keep_their_checks(tmp_path: Path) -> None:
     openings.write_text("4k3/8/8/8/8/8/8/R3K3 w Q - 0 3 +2+0\n4k3/8/8/8/8/8/8/R3K3 w Q - 1+3 0 3\n")
     found = [position_of(fen, "threeCheck").state()["extra"] for fen in read_openings(openings, "threeCheck")]
     assert found == [2, 2]
-
-
-def test_a_folder_has_games_of_one_variant(tmp_path: Path) -> None:
-    games = SelfplayPlan(tmp_path, nodes=20, games_per_shard=3, variant="racingKings")
-    list(run(games, 3, 1))
-    assert rules_in(read_words(games.path(0))) == {"racingKings"}
-    with pytest.raises(InvalidRecord, match="games of other rules, expected atomic: choose another folder"):
-        list(run(replace(games, variant="atomic"), 3, 1))
 
 
 def test_a_match_of_a_variant_starts_from_its_openings(tmp_path: Path) -> None:
