@@ -21,7 +21,7 @@ from engine.progress import ProgressDisplay
 from engine.selfplay import humanness as humans
 from engine.selfplay.calibration import Plan, Report, anchor_ratings, calibration_text
 from engine.selfplay.ladder import Pair, Results, make_player, play, stockfish_anchors
-from engine.selfplay.people import FIRST_PLY, LossFit, MoveMatcher, NoUnpacker, opened, played_moves
+from engine.selfplay.people import FIRST_PLY, CannotUnpack, LossFit, MoveMatcher, opened, played_moves
 from engine.selfplay.uci_client import EngineFailed
 from engine.whole_file import write_whole
 
@@ -157,7 +157,7 @@ def _add_moves(comparison: MoveMatcher | LossFit, games: Path, every: int) -> No
             raise click.ClickException(
                 f"no game of standard chess with ratings and more than {FIRST_PLY} plies{chosen} in {games}"
             )
-    except NoUnpacker as error:
+    except CannotUnpack as error:
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:
         print("interrupted: these are the games read so far", file=sys.stderr)

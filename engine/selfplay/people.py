@@ -35,13 +35,13 @@ FIT_EVERY = 7                      # one move in so many, so that they come from
 FIT_LEAST = 30                     # moves without which a band says nothing
 
 
-class NoUnpacker(ValueError):
+class CannotUnpack(ValueError):
     """The packed file is damaged, or the package that unpacks it is missing; the message says which."""
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a PGN file, packed or not. Raises NoUnpacker or OSError."""
+    """Open a PGN file, packed or not. Raises CannotUnpack or OSError."""
     with path.open("rb") as file:
         if path.suffix != ".zst":
             yield file
@@ -49,12 +49,12 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         try:
             import zstandard
         except ImportError:
-            raise NoUnpacker(f"{path} is packed: pip install 'lichessbot-daemon[zst]', or unpack it first") from None
+            raise CannotUnpack(f"{path} is packed: pip install 'lichessbot-daemon[zst]', or unpack it first") from None
         try:
             with zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as stream:
                 yield io.BufferedReader(stream)
         except zstandard.ZstdError as error:
-            raise NoUnpacker(f"{path} cannot be unpacked: {error}") from None
+            raise CannotUnpack(f"{path} cannot be unpacked: {error}") from None
 
 
 @dataclass(frozen=True)
