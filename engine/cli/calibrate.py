@@ -20,14 +20,13 @@ from engine.pgn.time_control import TimeControl, parse_seconds
 from engine.progress import ProgressDisplay
 from engine.selfplay import humanness as humans
 from engine.selfplay.calibration import Plan, Report, anchor_ratings, calibration_text
-from engine.selfplay.ladder import Pair, Results, make_player, play, stockfish_anchors
+from engine.selfplay.ladder import OWN_NUMBERS, Pair, Results, make_player, play, stockfish_anchors
 from engine.selfplay.people import FIRST_PLY, CannotUnpack, LossFit, MoveMatcher, opened, played_moves
 from engine.selfplay.uci_client import EngineFailed
 from engine.whole_file import write_whole
 
 GAMES_PER_LINE = 100               # of progress
 LEAST_BANDS = 2                    # of people's ratings that make a scale
-SKILLS = range(200, 3701)
 LADDER_ONLY = (                    # parameters of `calibrate`
     "results", "least", "most", "step", "skills", "anchors", "stockfish", "reach", "pairs", "clock", "processes",
 )  # fmt: skip
@@ -76,7 +75,8 @@ def calibrate(
     if results is None:
         raise click.ClickException("expected a file for the results: `lichessbot-engine calibrate ladder.jsonl ...`")
     refuse_output(results, True)       # one that exists gets more lines
-    kind, numbers = ("skill", SKILLS) if skills else ("level", RATINGS)
+    kind = "skill" if skills else "level"
+    numbers = OWN_NUMBERS[kind]
     if least not in numbers or most not in numbers or least >= most:
         raise click.ClickException(f"expected --least below --most, from {numbers[0]} to {numbers[-1]}")
     if write is not None and not skills:

@@ -200,10 +200,7 @@ def make_player(text: str) -> Player:
     return ForeignPlayer(foreign.command, dict(foreign.options), foreign.limits)
 
 
-@cache
-def player(text: str) -> Player:
-    """Return this process's player of that name. Raises EngineFailed."""
-    return make_player(text)
+player = cache(make_player)        # this process's player of that name
 
 
 def opening(number: int) -> Board:
