@@ -1,4 +1,7 @@
-"""The actions that a game's state machine and its chat ask for, beside the commands to Lichess."""
+"""The actions that a game's state machine and its chat ask for, beside the commands to Lichess.
+
+The reports among them, `PlayingWanted` and `BestMove`, are put into the inbox.
+"""
 
 from dataclasses import dataclass
 
@@ -49,13 +52,6 @@ class Fallback:
     search_id: int
     board: Board
     time_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class TakeAnswer:
-    """Handle an answer that the engine gave before it was asked for."""
-
-    answer: BestMove
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +111,9 @@ Action = (
     | StopSearch
     | KillEngine
     | Fallback
-    | TakeAnswer
     | ReopenStream
     | PlayingWanted
+    | BestMove
     | RecordAction
     | ChooseLevel
     | PostponeAbort

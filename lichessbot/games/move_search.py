@@ -20,7 +20,6 @@ from lichessbot.games.actions import (
     PonderHit,
     StartSearch,
     StopSearch,
-    TakeAnswer,
 )
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.models import GameFull
@@ -227,7 +226,7 @@ class MoveSearch:
             self._pending = _Pending(search, Stage.SEARCHING, now + limit_s)
             yield PonderHit(search.search_id)
             if self._pondering.early_answer is not None:
-                yield TakeAnswer(self._pondering.early_answer)
+                yield self._pondering.early_answer
         elif self._engine_restarts and not position.clock.affords_engine_start(now):
             # The daemon moves. The new engine searches as well, so that it has started by one of the next moves:
             # waiting for it at every move would cost most of the clock.

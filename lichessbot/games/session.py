@@ -27,7 +27,6 @@ from lichessbot.games.actions import (
     ReopenStream,
     StartSearch,
     StopSearch,
-    TakeAnswer,
     Withdraw,
 )
 from lichessbot.games.chat.chat import Chat, ChatFacts
@@ -295,11 +294,9 @@ class GameSession:
                     self._game_log.note_action(action)
                     found = fallback_move(board, time_s)
                     context.inbox.put(BestMove(self.game_id, search_id, found, source=FALLBACK))
-                case TakeAnswer(answer):
-                    context.inbox.put(answer)
                 case ReopenStream(reason, hangs):
                     self._reopen(reason, hangs=hangs)
-                case PlayingWanted():
+                case PlayingWanted() | BestMove():
                     context.inbox.put(action)
                 case RecordAction(kind):
                     self._recorded = context.store.note_done(self.game_id, kind)

@@ -9,7 +9,6 @@ from lichessbot.games.actions import (
     PonderHit,
     StartSearch,
     StopSearch,
-    TakeAnswer,
 )
 from lichessbot.lichess.commands import SendMove
 from lichessbot.uci.search import BestMove, EngineDied, Search
@@ -57,7 +56,7 @@ def test_an_answer_before_the_ponder_hit_is_kept() -> None:
     search = pondering(bench).search
     early = BestMove(GAME, search.search_id, "g1f3", ponder="b8c6")
     assert bench.hear(early) == []
-    assert bench.state("e2e4 e7e5") == [PonderHit(search.search_id), TakeAnswer(early)]
+    assert bench.state("e2e4 e7e5") == [PonderHit(search.search_id), early]
     sent, supposed = bench.hear(early)
     assert sent == SendMove(GAME, 3, "g1f3")
     assert isinstance(supposed, StartSearch)
