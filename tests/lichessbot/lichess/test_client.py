@@ -105,20 +105,6 @@ def test_no_user_is_named_before_the_account_is_known(lichess: ScriptedLichess, 
     assert "user:" not in lichess.requests[0].headers["User-Agent"]
 
 
-def test_netrc_and_proxies_of_the_environment_are_ignored(
-    lichess: ScriptedLichess, api: LichessClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login someone password else\n")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    monkeypatch.delenv("no_proxy")
-    monkeypatch.delenv("NO_PROXY")
-    lichess.answer(MOVE, Reply())
-    api.move("abcd1234", "e2e4")
-    assert lichess.requests[0].headers["Authorization"] == f"Bearer {TOKEN}"
-
-
 @pytest.mark.parametrize(
     ("reply", "status", "text"),
     [
@@ -220,20 +206,6 @@ def test_a_reply_of_another_shape_is_unreachable(
         api.playing()
 
 
-def test_an_endless_body_is_unreachable(lichess: ScriptedLichess, api: LichessClient) -> None:
-    lichess.answer(MOVE, Reply(lines=[b"x" * 65536] * 20, end=End.STALL))
-    with pytest.raises(Unreachable, match="a body of more than"):
-        api.move("abcd1234", "e2e4")
-
-
-def test_the_token_is_sent_after_no_redirection(lichess: ScriptedLichess, api: LichessClient) -> None:
-    for status in (301, 302, 307, 308):
-        lichess.answer("/api/token/test", Reply(status, {}, [("Location", f"{lichess.url}/elsewhere")]))
-        with pytest.raises(Unreachable):
-            api.token_info()
-    assert set(lichess.paths()) == {"/api/token/test"}
-
-
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_html_401_does_not_deny_the_token(
     lichess: ScriptedLichess, api: LichessClient, status: int
@@ -287,15 +259,6 @@ def test_a_truncated_429_asks_for_a_pause(lichess: ScriptedLichess, api: Lichess
         api.move("abcd1234", "e2e4")
     assert caught.value.pause == Timeouts().rate_limit
     api.move("abcd1234", "e2e4")
-
-
-def test_no_error_shows_the_token(lichess: ScriptedLichess, api: LichessClient) -> None:
-    for reply in (Reply(401, {"error": "No such token"}), Reply(502, "<html>"), Reply(429, "")):
-        lichess.answer("/api/account", reply)
-        with pytest.raises((Refused, Unreachable, RateLimited)) as caught:
-            api.account()
-        assert TOKEN not in f"{caught.value} {caught.value!r} {caught.value.__cause__!r}"
-    assert TOKEN not in repr(api.__dict__["_access"])
 
 
 # Challenges of our own, players, tournaments
