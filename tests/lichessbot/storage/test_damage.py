@@ -11,7 +11,7 @@ from lichessbot.errors import StateFailed
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.rescue import damage_in
-from tests.lichessbot.storage.test_database import ids, put
+from tests.lichessbot.storage.test_database import ids, put, recorded, written
 
 
 @pytest.mark.parametrize("damage", ["text", "middle", "foreign"])
@@ -26,9 +26,7 @@ def test_a_damaged_file_is_replaced_by_a_new_one_with_its_intact_tables(
         with closing(sqlite3.connect(path)) as foreign:
             foreign.execute("CREATE TABLE games (something_else)")
     else:
-        file = Database(tmp_path)
-        put(file, *intact)
-        file.close()
+        written(tmp_path, *intact)
         with path.open("r+b") as bytes_:
             bytes_.seek(4096)  # the table `games`
             bytes_.write(b"\xff" * 8192)
@@ -43,9 +41,7 @@ def test_a_damaged_file_is_replaced_by_a_new_one_with_its_intact_tables(
     assert "games" in lost
     assert ("answers" in lost) == (not intact)
     assert path.with_name(f"{FILE_NAME}.damaged").read_bytes()[4096:] == before[4096:]
-    file = Database(tmp_path)
-    assert ids(file) == [*intact, "new"]
-    file.close()
+    assert recorded(tmp_path) == [*intact, "new"]
 
 
 def damage_moves(file: Database) -> bytes:
@@ -147,9 +143,7 @@ def test_the_newest_rows_are_taken_over_while_others_read_the_file(tmp_path: Pat
 def test_what_is_intact_is_taken_over_later_if_the_disk_fails_just_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    file = Database(tmp_path)
-    put(file, "kept")
-    file.close()
+    written(tmp_path, "kept")
     with (tmp_path / FILE_NAME).open("r+b") as bytes_:
         bytes_.seek(4096)
         bytes_.write(b"\xff" * 4096)

@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,19 +68,25 @@ def ids(file: Database) -> list[str]:
     return [row[0] for row in file.read("SELECT challenge_id FROM answers ORDER BY rowid")]
 
 
+def written(folder: Path, *challenge_ids: str, migrations: Sequence[str] = MIGRATIONS) -> None:
+    """Have a process of its own write these."""
+    with closing(Database(folder, migrations)) as file:
+        put(file, *challenge_ids)
+
+
+def recorded(folder: Path) -> list[str]:
+    """Return what the next process finds."""
+    with closing(Database(folder)) as file:
+        return ids(file)
+
+
 def test_records_survive_the_process(tmp_path: Path) -> None:
-    first = Database(tmp_path)
-    put(first, "a", "b")
-    first.close()
-    second = Database(tmp_path)
-    assert ids(second) == ["a", "b"]
-    second.close()
+    written(tmp_path, "a", "b")
+    assert recorded(tmp_path) == ["a", "b"]
 
 
 def test_only_the_owner_can_read_the_folder(tmp_path: Path) -> None:
-    file = Database(tmp_path / "state")
-    put(file, "a")
-    file.close()
+    written(tmp_path / "state", "a")
     assert (tmp_path / "state").stat().st_mode & 0o077 == 0
 
 
@@ -101,9 +108,7 @@ def test_every_acknowledged_row_survives_a_kill(tmp_path: Path) -> None:
             safe = [writer.stdout.readline().strip() for _ in range(wanted)]
             writer.kill()
             safe += writer.stdout.read().split()
-        file = Database(folder)
-        found = ids(file)
-        file.close()
+        found = recorded(folder)
         assert found[: len(safe)] == safe
         assert len(found) - len(safe) <= 1, "at most the row under way"
 
@@ -157,9 +162,7 @@ def test_an_engine_does_not_inherit_the_lock(tmp_path: Path) -> None:
 
 
 def test_a_migration_keeps_a_copy_of_the_old_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    old = Database(tmp_path)
-    put(old, "a")
-    old.close()
+    written(tmp_path, "a")
     kept = tmp_path / f"{FILE_NAME}.schema{len(MIGRATIONS)}"
     kept.with_name(f"{kept.name}.unfinished").write_bytes(b"of a daemon that was killed" * 1000)
     new = Database(tmp_path, NEXT_SCHEMA)
@@ -182,9 +185,7 @@ def test_a_disk_without_room_for_a_copy_gets_no_copy_but_is_migrated(
         path.write_bytes(b"some of it")
         raise OSError(errno.EDQUOT, "a quota")
 
-    old = Database(tmp_path)
-    put(old, "a")
-    old.close()
+    written(tmp_path, "a")
     if is_seen:
         free = (16 << 20) + 4096         # the file has more pages than one, and 16 MiB are left alone
         monkeypatch.setattr(rescue.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
@@ -204,19 +205,14 @@ def test_records_are_not_migrated_without_a_copy_on_a_disk_that_fails(
     def fail(path: Path, _: sqlite3.Connection) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
-    Database(tmp_path).close()
-    old = Database(tmp_path)
-    put(old, "a")
-    old.close()
+    written(tmp_path, "a")
     new = Database(tmp_path, NEXT_SCHEMA)
     with monkeypatch.context() as failing:
         failing.setattr(rescue, "copy_to", fail)
         with pytest.raises(StateFailed, match="disk I/O error"):
             new.read("SELECT of_the_future FROM games")
     new.close()
-    again = Database(tmp_path)
-    assert ids(again) == ["a"]
-    again.close()
+    assert recorded(tmp_path) == ["a"]
 
 
 def test_a_file_that_is_opened_again_stays_locked_while_others_read_it(tmp_path: Path) -> None:
@@ -235,10 +231,7 @@ def test_a_file_that_is_opened_again_stays_locked_while_others_read_it(tmp_path:
 
 
 def test_a_failed_migration_changes_nothing(tmp_path: Path) -> None:
-    Database(tmp_path).close()
-    file = Database(tmp_path)
-    put(file, "a")
-    file.close()
+    written(tmp_path, "a")
     broken = Database(tmp_path, (*MIGRATIONS, "CREATE TABLE extra (x); CREATE TABLE games (id)"))
     with pytest.raises(StateFailed, match="games already exists"):
         broken.read("SELECT 1")
@@ -250,12 +243,8 @@ def test_a_failed_migration_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_newer_schema_is_refused_with_the_command_to_restore(tmp_path: Path) -> None:
-    old = Database(tmp_path)
-    put(old, "a")
-    old.close()
-    new = Database(tmp_path, NEXT_SCHEMA)
-    put(new, "b")
-    new.close()
+    written(tmp_path, "a")
+    written(tmp_path, "b", migrations=NEXT_SCHEMA)
 
     old = Database(tmp_path)
     with pytest.raises(StateNewer) as refusal:
@@ -265,9 +254,7 @@ def test_a_newer_schema_is_refused_with_the_command_to_restore(tmp_path: Path) -
     restore(str(refusal.value))
 
     assert newer_than_ours(tmp_path) is None
-    old = Database(tmp_path)
-    assert ids(old) == ["a"]
-    old.close()
+    assert recorded(tmp_path) == ["a"]
 
 
 def restore(refusal: str) -> None:
@@ -276,18 +263,14 @@ def restore(refusal: str) -> None:
 
 
 def test_the_command_to_restore_leaves_nothing_of_a_newer_daemon_that_was_killed(tmp_path: Path) -> None:
-    old = Database(tmp_path)
-    put(old, "a")
-    old.close()
+    written(tmp_path, "a")
     subprocess.run([*PYTHON, WRITE_AND_BE_KILLED, tmp_path, NEXT_SCHEMA[-1]], timeout=TIMEOUT_S)
     refusal = newer_than_ours(tmp_path)  # as `lichessbot check` does, which changes nothing
     assert refusal is not None
     assert (tmp_path / f"{FILE_NAME}-wal").stat().st_size > 0
     restore(refusal)
     assert newer_than_ours(tmp_path) is None
-    old = Database(tmp_path)
-    assert ids(old) == ["a"]
-    old.close()
+    assert recorded(tmp_path) == ["a"]
 
 
 def test_a_missing_file_is_not_newer(tmp_path: Path) -> None:
@@ -312,9 +295,7 @@ def test_a_file_that_is_deleted_under_the_daemon_is_written_again(
     assert caplog.text.count("store.deleted") == 1
     assert (folder / FILE_NAME).stat().st_mode & 0o077 == 0
     file.close()
-    file = Database(folder)
-    assert ids(file) == ["before", "after"]
-    file.close()
+    assert recorded(folder) == ["before", "after"]
 
 
 def test_nobody_but_a_daemon_makes_the_file(tmp_path: Path) -> None:
@@ -373,9 +354,7 @@ print(file.read("SELECT challenge_id FROM answers"), file.read("SELECT count(*) 
 
 
 def test_a_file_is_read_though_the_disk_is_full_at_the_start(tmp_path: Path) -> None:
-    file = Database(tmp_path)
-    put(file, "before")
-    file.close()
+    written(tmp_path, "before")
     done = subprocess.run([*PYTHON, FULL_AT_START, str(tmp_path)], capture_output=True, text=True, timeout=TIMEOUT_S)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[('before',)] [(0,)]\n"

@@ -8,7 +8,7 @@ import pytest
 
 from lichessbot.errors import StateFailed, StateLocked
 from lichessbot.storage.database import Database, owner
-from tests.lichessbot.storage.test_database import ids, put
+from tests.lichessbot.storage.test_database import put, recorded
 
 
 def test_a_folder_that_is_deleted_under_the_daemon_is_locked_again(tmp_path: Path) -> None:
@@ -22,9 +22,7 @@ def test_a_folder_that_is_deleted_under_the_daemon_is_locked_again(tmp_path: Pat
         Database(folder)
     file.close()
     assert owner(folder) is None
-    again = Database(folder)
-    assert ids(again) == ["a", "b"]
-    again.close()
+    assert recorded(folder) == ["a", "b"]
 
 
 def test_a_deleted_folder_that_cannot_be_made_at_once_is_locked_later(

@@ -110,7 +110,9 @@ def test_scores_are_counted_at_the_start_and_with_each_result(tmp_path: Path) ->
         assert store.scores.against("ferdinand") == Score(2, 1, 0)
         store.note_result(GameRecord("karls001", 1.0, "Karl", opponent_id="karl"), Result.LOST)
         assert store.scores.total == Score(2, 1, 1)
-        assert store.scores.against("nobody") == Score()
+        assert (store.scores.against("karl"), store.scores.against("nobody")) == (Score(lost=1), Score())
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.scores.total == Score(2, 1, 0), "`record` writes the results"
 
 
 # A file of a schema before these records

@@ -10,7 +10,7 @@ import pytest
 
 from lichessbot.storage import rescue
 from lichessbot.storage.database import FILE_NAME, Database
-from tests.lichessbot.storage.test_database import PYTHON, TIMEOUT_S, ids, put
+from tests.lichessbot.storage.test_database import PYTHON, TIMEOUT_S, ids, put, recorded, written
 
 READ_ONLY = """
 import encodings.unicode_escape, os, sys, urllib.parse     # later the files of Python may be out of reach
@@ -67,8 +67,7 @@ def test_a_command_reads_a_file_in_a_read_only_folder_only_with_every_row(is_com
         subprocess.run([*PYTHON, KILLED, name], check=True, timeout=TIMEOUT_S)
         (folder / f"{FILE_NAME}-shm").unlink()
         if is_complete:
-            with closing(Database(folder)) as file:
-                assert ids(file) == ["before"]
+            assert recorded(folder) == ["before"]
         for entry in folder.iterdir():
             entry.chmod(0o444)
         folder.chmod(0o555)
@@ -100,8 +99,7 @@ def test_a_locked_file_is_tried_once_for_all_reads_at_the_start(
         tries.append(path)
         raise sqlite3.OperationalError("database is locked")
 
-    with closing(Database(tmp_path)) as file:
-        put(file, "before")
+    written(tmp_path, "before")
     with closing(Database(tmp_path)) as file:
         with monkeypatch.context() as locked, closing(sqlite3.connect(file.path, isolation_level=None)) as other:
             other.execute("PRAGMA locking_mode = EXCLUSIVE")

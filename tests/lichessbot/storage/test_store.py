@@ -15,7 +15,7 @@ import pytest
 from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
 from lichessbot.storage.database import FILE_NAME, Database
-from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, Retention, played
+from lichessbot.storage.game_records import MoveRecord, played
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import ROUND_TRIPS_KEPT, LimitedAction, Store
@@ -163,27 +163,13 @@ def test_memories_keep_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert [store.chosen_level(f"game{it}") == 3 for it in range(5)] == newest
 
 
-def test_player_lists_and_rows_of_other_modules_survive_a_restart(tmp_path: Path) -> None:
+def test_player_lists_survive_a_restart(tmp_path: Path) -> None:
     with closing(Store(Database(tmp_path))) as store:
         for names in ({"old"}, {"ada", "bob"}):
             store.note_player_list(PlayerList("https://example.org/list", frozenset(names), "tag"))
-        store.add(Table.TOURNAMENTS, id="abcd1234", team="", password="secret")
     with closing(Store(Database(tmp_path))) as store:
         (fetched,) = store.player_lists.values()
         assert (fetched.names, fetched.etag) == ({"ada", "bob"}, "tag")
-        assert list(store.remembered(Table.TOURNAMENTS)) == [("abcd1234", "", "secret")]
-
-
-def test_old_rows_are_deleted_at_startup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(Store(Database(tmp_path))) as store:
-        with monkeypatch.context() as past:
-            past.setattr(store_room.time, "time", lambda: time.time_ns() / 1e9 - timedelta(days=3).total_seconds())
-            store.note_answered("old")
-            store.note_game("old", "Ferdinand")
-        store.note_answered("new")
-    with closing(Store(Database(tmp_path))):
-        until(lambda: count(tmp_path, "answers") == 1)
-        assert count(tmp_path, "games") == 1, "games are kept for longer"
 
 
 # By table: its rows, and for how many days they are kept after the last value.
@@ -263,15 +249,6 @@ def test_rematches_in_a_row_are_counted_once_and_up_to_a_limit(tmp_path: Path) -
         assert counts == [min(number, store_room.MOST_REMATCHES_COUNTED) for number in range(40)]
 
 
-def test_results_are_counted_in_memory(tmp_path: Path) -> None:
-    with closing(Store(Database(tmp_path))) as store:
-        for result in (Result.WON, Result.LOST):
-            store.note_result(GameRecord("game1", 1.0, "Ada", opponent_id="ada"), result)
-        assert (store.scores.against("ada").won, store.scores.against("ada").lost, store.scores.total.won) == (1, 1, 1)
-    with closing(Store(Database(tmp_path))) as store:
-        assert store.scores.total.won == 0, "`record` writes them"
-
-
 def test_only_so_many_games_are_left_over_for_the_next_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,17 +273,6 @@ def test_a_bug_loses_the_notes_at_hand_is_logged_and_nothing_else(
     (record,) = (it for it in caplog.records if it.getMessage().startswith("store.crashed"))
     assert "lost=1" in record.getMessage()
     assert record.exc_info is not None
-
-
-def test_a_file_that_is_too_large_loses_its_oldest_games_at_startup(tmp_path: Path) -> None:
-    with closing(Store(Database(tmp_path))) as store:
-        for number in range(100):
-            store.note_game(f"game{number:03}", "x" * 5000)
-            store.note_left(f"game{number:03}")
-    with closing(Store(Database(tmp_path), retention=Retention(max_bytes=300_000))):
-        until(lambda: 0 < count(tmp_path, "games") < 100)
-        assert count(tmp_path, "games WHERE id = 'game099'") == 1
-        assert count(tmp_path, "games WHERE id = 'game000'") == 0
 
 
 def test_unfinished_games_are_left_over_for_the_next_process(tmp_path: Path) -> None:
