@@ -115,6 +115,19 @@ class Daemon:
     def until_asked(self, *paths: str) -> None:
         self.until(lambda: set(paths) <= set(self._lichess.paths()))
 
+    def until_moved(self) -> None:
+        """Wait for a move of ours."""
+        self.until(lambda: any("/move/" in path for path in self._lichess.paths()))
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def exit_code(self) -> int:
+        """Return the exit code, once it has ended."""
+        assert self._process is not None
+        return self._process.wait(PATIENCE_S)
+
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGKILL)

@@ -52,17 +52,16 @@ def test_an_account_that_answers_while_engines_are_checked_is_not_forgotten_if_t
     lichess.answer("/api/account", Reply(502, "<html>"))
     daemon.start()
     assert daemon.logged("engine.good")
-    assert daemon._process is not None
     config = tmp_path / "config.yml"
     before = config.read_text()
     config.write_text(before.replace("polite", "mute"))
-    daemon._process.send_signal(signal.SIGHUP)
+    daemon.signal(signal.SIGHUP)
     assert daemon.logged("reload.in_use engines=old")
     lichess.answer("/api/account", Reply(body=ACCOUNT))
     state = tmp_path / "state"
     daemon.until(lambda: (status := ask(state, ControlCommand.STATUS).status) and status.connection.account)
     config.write_text(before)
-    daemon._process.send_signal(signal.SIGHUP)
+    daemon.signal(signal.SIGHUP)
     daemon.until_asked(EVENTS)
 
 
@@ -74,7 +73,7 @@ def test_a_stream_that_does_not_open_holds_up_no_game(lichess: ScriptedLichess, 
     daemon.until(lambda: lichess.paths().count(stream("abcd1234")) >= 2)
     assert daemon.logged('stream.reopen game=abcd1234 reason="no connection within the time limit"')
     assert "stream.lost game=abcd1234" not in daemon.log.partition("stream.reopen")[0]
-    daemon.until(lambda: any(path.startswith("/api/bot/game/abcd1234/move/") for path in lichess.paths()))
+    daemon.until_moved()
 
 
 def test_a_game_announced_several_times_is_opened_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
@@ -143,7 +142,7 @@ def test_an_accepted_challenge_is_played_while_the_list_is_rate_limited(
     lichess.answer(EVENTS, ticking(challenge("abcd1234")))
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234")))
     daemon.start()
-    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+    daemon.until_moved()
 
 
 def test_strange_lines_do_not_stop_the_daemon(lichess: ScriptedLichess, daemon: Daemon) -> None:
@@ -210,12 +209,12 @@ def test_a_log_that_nobody_reads_holds_up_neither_a_move_nor_the_end(
     fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
     with os.fdopen(reading), os.fdopen(writing, "wb") as log:
         daemon.start(log)
-        daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+        daemon.until_moved()
         assert daemon._process is not None
         deadline = time.monotonic() + PATIENCE_S
         while daemon._process.poll() is None:   # the second does not wait for the game; two at once may be one
             assert time.monotonic() < deadline
-            daemon._process.send_signal(signal.SIGTERM)
+            daemon.signal(signal.SIGTERM)
             time.sleep(0.5)
         assert daemon._process.poll() == ExitCode.ABANDONED
 
@@ -241,8 +240,7 @@ def test_a_revoked_token_ends_the_daemon_once_no_request_succeeds(
     lichess.answer(stream("abcd1234"), Reply(lines=[state]), DENIED)
     lichess.answer(EVENTS, Reply(lines=[b"\n"]), DENIED)
     daemon.start()
-    assert daemon._process is not None
-    assert daemon._process.wait(PATIENCE_S) == 3
+    assert daemon.exit_code() == 3
     assert "token.denied" in daemon.log
     assert "refused reason=" in daemon.log
 
@@ -259,7 +257,7 @@ def test_a_token_denied_for_a_moment_ends_neither_the_daemon_nor_a_game(
     lichess.answer("/api/bot/game/abcd1234/move/e2e4", Reply())
     lichess.answer(EVENTS, Reply(lines=[b"\n"]), DENIED, DENIED, ticking(challenge("one")))
     daemon.start()
-    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+    daemon.until_moved()
     daemon.until(lambda: any("one" in path for path in lichess.paths()))
     assert daemon.logged("token.denied")
     assert "refused reason=" not in daemon.log
@@ -293,7 +291,7 @@ def test_a_scope_that_the_list_of_games_asks_for_is_named_once_and_games_are_pla
     lichess.answer(EVENTS, ticking(challenge("abcd1234"), 0.2, line("gameStart", game=game("abcd1234"))))
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="testbot")))
     daemon.start()
-    daemon.until(lambda: any("/move/" in path for path in lichess.paths()))
+    daemon.until_moved()
     daemon.until(lambda: sum(path.startswith("/api/account/playing") for path in lichess.paths()) >= 2)
     assert daemon.logged("token.scope_missing scope=preference:read", 1)
     assert "refused reason=" not in daemon.log
@@ -303,8 +301,7 @@ def test_a_token_denied_at_the_start_is_refused_at_once(lichess: ScriptedLichess
     daemon.time_scale = "20"
     lichess.answer("/api/account", DENIED)
     daemon.start()
-    assert daemon._process is not None
-    assert daemon._process.wait(PATIENCE_S) == 3
+    assert daemon.exit_code() == 3
     assert "No such token" in daemon.log
 
 
@@ -357,8 +354,7 @@ def test_a_book_on_a_disk_that_hangs_stops_no_daemon(lichess: ScriptedLichess, d
     config = tmp_path / "config.yml"
     polyglot = "polyglot: {enabled: true, book: {standard: book.bin}}"
     config.write_text(config.read_text().replace("engine: {", f"engine: {{{polyglot}, "))
-    assert daemon._process is not None
-    daemon._process.send_signal(signal.SIGHUP)
+    daemon.signal(signal.SIGHUP)
     assert daemon.logged("engine.polyglot.enabled")
     assert daemon.logged("a book hangs")
     assert daemon.logged("engine.good", 2)
@@ -369,9 +365,8 @@ def test_a_signal_ends_a_daemon_that_never_reached_lichess(lichess: ScriptedLich
     lichess.answer("/api/account", Reply(502, "<html>"))
     daemon.start()
     daemon.until_asked("/api/account")
-    assert daemon._process is not None
-    daemon._process.send_signal(signal.SIGTERM)
-    assert daemon._process.wait(PATIENCE_S) == 0
+    daemon.signal(signal.SIGTERM)
+    assert daemon.exit_code() == 0
 
 
 def test_a_signal_in_an_outage_does_not_wait_for_acceptances(
@@ -383,9 +378,8 @@ def test_a_signal_in_an_outage_does_not_wait_for_acceptances(
     daemon.start()
     daemon.until_asked(accept("one"))
     daemon.until(lambda: "events.lost" in daemon.log)
-    assert daemon._process is not None
-    daemon._process.send_signal(signal.SIGTERM)
-    assert daemon._process.wait(PATIENCE_S) in (0, 4), "3 s of patience, and not stop_grace"
+    daemon.signal(signal.SIGTERM)
+    assert daemon.exit_code() in (0, 4), "3 s of patience, and not stop_grace"
 
 
 def test_a_signal_does_not_wait_for_chat_during_a_pause(lichess: ScriptedLichess, daemon: Daemon) -> None:
@@ -397,10 +391,9 @@ def test_a_signal_does_not_wait_for_chat_during_a_pause(lichess: ScriptedLichess
     lichess.answer(EVENTS, ticking(challenge("one"), seconds=120.0))
     daemon.start()
     daemon.until(lambda: "game.over game=abcd1234" in daemon.log)
-    assert daemon._process is not None
     began = time.monotonic()
-    daemon._process.send_signal(signal.SIGTERM)
-    assert daemon._process.wait(PATIENCE_S) == 0
+    daemon.signal(signal.SIGTERM)
+    assert daemon.exit_code() == 0
     assert time.monotonic() - began < 12.0, "a chat line would have waited for 60 s, and is worth sending for 15"
 
 

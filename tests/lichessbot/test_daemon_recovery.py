@@ -30,14 +30,6 @@ from tests.lichessbot.scripted_daemon import (
 )
 
 
-def test_a_game_whose_acceptance_got_no_answer_is_found(lichess: ScriptedLichess, daemon: Daemon) -> None:
-    lichess.answer(accept("abcd1234"), Reply(502), Reply(404, {"error": "Not found"}))
-    lichess.answer("/api/account/playing", playing(), playing(game("abcd1234")))
-    lichess.answer(EVENTS, ticking(challenge("abcd1234")))
-    daemon.start()
-    daemon.until_asked(stream("abcd1234"))
-
-
 def test_after_an_unreadable_event_the_list_of_games_is_read(lichess: ScriptedLichess, daemon: Daemon) -> None:
     lichess.answer("/api/account/playing", playing(), playing(game("abcd1234")))
     lichess.answer(EVENTS, ticking(b'{"type":"gameStart","game":{"gam\n'))
@@ -53,13 +45,12 @@ def test_after_a_standstill_all_streams_are_opened_again(lichess: ScriptedLiches
     lichess.answer("/api/account/playing", playing(game("abcd1234")))
     daemon.start()
     daemon.until(lambda: "game.start game=abcd1234" in daemon.log)
-    assert daemon._process is not None
-    daemon._process.send_signal(signal.SIGSTOP)
+    daemon.signal(signal.SIGSTOP)
     time.sleep(2.5)
-    daemon._process.send_signal(signal.SIGCONT)
+    daemon.signal(signal.SIGCONT)
     assert daemon.logged("standstill")
     assert daemon.logged('stream.reopen game=abcd1234 reason="the daemon stood still"')
-    daemon.until(lambda: any(path.startswith("/api/bot/game/abcd1234/move/") for path in lichess.paths()))
+    daemon.until_moved()
     assert daemon.logged('doubt reason="the daemon stood still"')
     daemon.until(lambda: lichess.paths().count(EVENTS) == 2)
 
@@ -102,7 +93,7 @@ def test_a_game_in_progress_whose_stream_is_refused_is_tried_again(lichess: Scri
     lichess.answer(stream("abcd1234"), refused, refused, ticking(full("abcd1234")))
     lichess.answer("/api/bot/game/abcd1234/move/e2e4", Reply())
     daemon.start()
-    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+    daemon.until_moved()
 
 
 def test_a_game_that_can_be_read_ends_the_wait_of_the_event_stream(lichess: ScriptedLichess, daemon: Daemon) -> None:
@@ -154,7 +145,7 @@ def test_an_unknown_end_status_is_checked(lichess: ScriptedLichess, daemon: Daem
     strange = Reply(lines=[full("abcd1234", status="quantumCollapse")])
     lichess.answer(stream("abcd1234"), strange, ticking(full("abcd1234")))
     daemon.start()
-    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+    daemon.until_moved()
     assert daemon.logged("game.join game=abcd1234", 2)
 
 
@@ -251,7 +242,7 @@ def test_correspondence_games_are_played_although_lichess_refuses_the_list_of_ga
     theirs, ours = full("abcd1234", white="ferdinand"), full("abcd1234", "e2e4", white="ferdinand")
     lichess.answer(stream("abcd1234"), ticking(theirs), ticking(ours))
     daemon.start()
-    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+    daemon.until_moved()
 
 
 def test_a_rematch_that_must_wait_for_the_account_costs_no_processor_time(
