@@ -14,14 +14,6 @@ def test_a_correspondence_game_takes_no_slot_of_the_bots() -> None:
     assert [it.free_slots(config, is_bot=True) for it in (by_days, with_clock)] == [2, 1]
 
 
-def test_a_slot_is_kept_until_the_game_starts() -> None:
-    slots = Slots(timedelta(seconds=5))
-    slots.reserve("one", SLOT_HOLDER)
-    assert len(slots) == 1
-    slots.free("one")
-    assert len(slots) == 0
-
-
 def test_nothing_is_due_while_the_acceptance_is_on_its_way() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.reserve("one", SLOT_HOLDER)

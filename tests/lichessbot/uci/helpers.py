@@ -13,7 +13,7 @@ from lichessbot.config import Config, EngineConfig
 from lichessbot.inbox import Inbox, Report
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.search import EngineReady, Search
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search
 from tests.processes import is_alive
 
 PATIENCE_S = 60.0
@@ -37,6 +37,20 @@ def heard(inbox: Inbox, patience_s: float = PATIENCE_S) -> Report:
     until_s = time.monotonic() + patience_s
     while isinstance(report := inbox.get(timeout=max(0.0, until_s - time.monotonic())), EngineReady):
         pass
+    return report
+
+
+def best_move(inbox: Inbox) -> BestMove:
+    """Return the next report, which is the answer to a search."""
+    report = heard(inbox)
+    assert isinstance(report, BestMove)
+    return report
+
+
+def death(inbox: Inbox) -> EngineDied:
+    """Return the next report, which is the end of an engine."""
+    report = heard(inbox)
+    assert isinstance(report, EngineDied)
     return report
 
 

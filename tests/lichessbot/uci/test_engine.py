@@ -25,7 +25,18 @@ from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.engine_process import ending
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchInfo, search_info
-from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, Start, gone, heard, pid_of, search
+from tests.lichessbot.uci.helpers import (
+    PATIENCE_S,
+    SMALL,
+    TIMEOUTS,
+    Start,
+    best_move,
+    death,
+    gone,
+    heard,
+    pid_of,
+    search,
+)
 from tests.processes import is_alive
 
 LEAST_PRIORITY = 19
@@ -45,7 +56,7 @@ def test_a_closed_engine_is_freed_without_garbage_collection(inbox: Inbox) -> No
     try:
         engine = UciEngine("abcd1234", SMALL, inbox.put, TIMEOUTS)
         engine.search(search())
-        assert isinstance(heard(inbox), BestMove)
+        best_move(inbox)
         engine.close()
         reference = weakref.ref(engine)
         del engine
@@ -65,8 +76,7 @@ def test_numbers_that_fit_no_record_are_left_out(nodes: str) -> None:
 
 def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox: Inbox) -> None:
     start().search(search(7, "e2e4", "e7e5"))
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     assert answer.search_id == 7
     board = Board().after("e2e4", "e7e5")
     assert answer.move in board.legal_moves()
@@ -80,8 +90,7 @@ def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox:
 def test_our_engine_chooses_among_the_moves_it_is_given(start: Start, inbox: Inbox) -> None:
     engine = start()
     engine.search(replace(search(1), root_moves=("a2a3", "h2h3")))
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     assert answer.move in ("a2a3", "h2h3")
 
 
@@ -89,8 +98,7 @@ def test_our_engine_reports_several_lines_only_when_asked(start: Start, inbox: I
     engine = start()
     for number, lines in enumerate((1, 3, 1, 3)):
         engine.search(replace(search(number), multipv=lines))
-        answer = heard(inbox)
-        assert isinstance(answer, BestMove)
+        answer = best_move(inbox)
         if lines == 1:
             assert answer.lines == ()
             continue
@@ -108,8 +116,7 @@ def test_our_engine_plays_chess960_and_standard_in_turn(start: Start, inbox: Inb
     fen = chess960_fen(1)
     for number, (position, chess960) in enumerate([(STARTING_FEN, False), (fen, True), (STARTING_FEN, False)]):
         engine.search(search(number, fen=position, chess960=chess960))
-        answer = heard(inbox)
-        assert isinstance(answer, BestMove)
+        answer = best_move(inbox)
         assert answer.search_id == number
         assert answer.move in Board(position, chess960=chess960).legal_moves()
 
@@ -117,7 +124,7 @@ def test_our_engine_plays_chess960_and_standard_in_turn(start: Start, inbox: Inb
 def test_a_chess960_castling_move_is_understood_by_our_engine(start: Start, inbox: Inbox) -> None:
     moves = ("e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "g8f6", "e1h1")
     start().search(search(1, *moves, chess960=True))
-    assert isinstance(heard(inbox), BestMove)
+    best_move(inbox)
 
 
 def test_our_engine_keeps_to_its_clock(start: Start, inbox: Inbox) -> None:
@@ -126,7 +133,7 @@ def test_our_engine_keeps_to_its_clock(start: Start, inbox: Inbox) -> None:
     heard(inbox)
     began = time.monotonic()
     engine.search(search(1, white_time_ms=10_000, black_time_ms=10_000, white_increment_ms=0, black_increment_ms=0))
-    assert isinstance(heard(inbox), BestMove)
+    best_move(inbox)
     assert time.monotonic() - began < 10.0
 
 
@@ -136,8 +143,7 @@ def test_stop_brings_the_best_move_so_far(start: Start, inbox: Inbox) -> None:
     with pytest.raises(Empty):
         heard(inbox, 0.5)
     engine.stop()
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     assert (answer.search_id, answer.move, answer.summary.score) == (3, "d2d4", "mate 2")
 
 
@@ -145,8 +151,7 @@ def test_a_search_stopped_before_the_engine_was_ready_is_stopped_once_it_has_beg
     engine = start("slow", "d2d4")
     engine.search(search(3))
     engine.stop()
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     assert (answer.search_id, answer.move) == (3, "d2d4")
 
 
@@ -167,24 +172,15 @@ def test_a_new_search_replaces_the_one_under_way(start: Start, inbox: Inbox) -> 
     assert answers in ([1, 3], [3]), "each answer belongs to the search it was for"
 
 
-def test_a_search_may_be_asked_before_the_engine_is_ready(start: Start, inbox: Inbox) -> None:
-    start("polite", "c2c4").search(search(1))
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
-    assert answer.move == "c2c4"
-
-
 def test_a_missing_move_is_reported_as_none(start: Start, inbox: Inbox) -> None:
     start("polite", "(none)").search(search(1))
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     assert answer.move is None
 
 
 def test_nonsense_from_the_engine_is_ignored(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
     start("noisy", "e2e4").search(search(1))
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     assert (answer.move, answer.summary.depth) == ("e2e4", 5)
     deadline = time.monotonic() + PATIENCE_S
     while "something is odd" not in caplog.text:
@@ -199,8 +195,7 @@ def test_an_engine_that_was_killed_names_the_signal() -> None:
 def test_the_death_of_an_engine_names_its_search(start: Start, inbox: Inbox) -> None:
     engine = start("dies")
     engine.search(search(5))
-    report = heard(inbox)
-    assert isinstance(report, EngineDied)
+    report = death(inbox)
     assert report.search_id == 5
     assert "exit status 7" in report.reason
     assert not engine.alive
@@ -219,7 +214,7 @@ def test_each_failed_start_doubles_the_patience_with_the_next(start: Start, inbo
     began = time.monotonic()
     engine = start("mute", timeouts=replace(TIMEOUTS, engine_handshake=timedelta(seconds=0.5)), failed_starts=2)
     assert engine._alarm.interval == 2.0
-    assert isinstance(heard(inbox), EngineDied)
+    death(inbox)
     assert time.monotonic() - began >= 2.0
     assert not engine.ready
 
@@ -231,8 +226,7 @@ def test_an_engine_that_ignores_stop_is_killed_by_the_search_after_the_next(star
     engine.search(search(2, "e2e4"))
     time.sleep(0.3)
     engine.search(search(3, "e2e4", "e7e5"))
-    report = heard(inbox)
-    assert isinstance(report, EngineDied)
+    report = death(inbox)
     assert report.search_id == 3, "what was asked last is what is missing"
     assert "does not stop" in report.reason
 
@@ -240,8 +234,7 @@ def test_an_engine_that_ignores_stop_is_killed_by_the_search_after_the_next(star
 def test_a_mute_engine_is_killed_when_the_handshake_takes_too_long(start: Start, inbox: Inbox) -> None:
     engine = start("mute", timeouts=replace(TIMEOUTS, engine_handshake=timedelta(seconds=0.5)))
     engine.search(search(1))
-    report = heard(inbox)
-    assert isinstance(report, EngineDied)
+    report = death(inbox)
     assert report.search_id == 1
     assert "no answer to uci in time" in report.reason
     assert gone(pid_of(engine))
@@ -267,8 +260,7 @@ def test_an_engine_that_was_ready_before_its_first_search_tells_it_again(start: 
 def test_an_engine_that_never_gets_ready_is_killed(start: Start, inbox: Inbox) -> None:
     engine = start("unready", timeouts=replace(TIMEOUTS, engine_first_move=timedelta(seconds=-59.5)))
     engine.search(search(1))
-    report = heard(inbox)
-    assert isinstance(report, EngineDied)
+    report = death(inbox)
     assert "no answer to isready in time" in report.reason
 
 
@@ -293,8 +285,7 @@ def test_an_engine_that_this_machine_cannot_run_says_why(inbox: Inbox, tmp_path:
     program.write_text("#!/no-such-interpreter\n")
     program.chmod(0o755)
     with closing(UciEngine("abcd1234", EngineConfig(command=(str(program),)), inbox.put, TIMEOUTS)):
-        report = heard(inbox)
-    assert isinstance(report, EngineDied)
+        report = death(inbox)
     assert report.reason.endswith("(no program for this machine, or its interpreter or a library is missing)")
 
 
@@ -341,8 +332,7 @@ def test_an_engine_with_endless_output_is_killed(
     monkeypatch.setattr("lichessbot.uci.engine.MAX_OUTPUT_PER_S", 1 << 15)     # which the busiest machine reads
     engine = start(manner)
     engine.search(search(1))
-    report = heard(inbox)
-    assert isinstance(report, EngineDied)
+    report = death(inbox)
     assert report.search_id == 1
     assert report.reason.startswith(reason)
     assert gone(pid_of(engine))
@@ -358,8 +348,7 @@ def test_an_engine_that_does_not_read_its_input_does_not_block(start: Start, inb
         engine.search(search(number, *["e2e4"] * 100))
         engine._running = None
     assert time.monotonic() - began < 60.0
-    report = heard(inbox)
-    assert isinstance(report, EngineDied)
+    report = death(inbox)
     assert report.reason.startswith("does not read its input")
 
 
@@ -393,13 +382,11 @@ def test_the_overhead_is_set_before_its_search(start: Start, inbox: Inbox) -> No
     engine = start()
     limits = {"white_time_ms": 10_000, "black_time_ms": 10_000}
     engine.search(search(1, **limits))
-    unhurried = heard(inbox)
-    assert isinstance(unhurried, BestMove)
+    unhurried = best_move(inbox)
     hurried_s = []
     for number in range(2, 6):      # a busy machine may delay some of them
         engine.search(search(number, **limits), overhead_ms=9_990)
-        hurried = heard(inbox)
-        assert isinstance(hurried, BestMove)
+        hurried = best_move(inbox)
         hurried_s.append(hurried.took_s)
     assert min(hurried_s) < unhurried.took_s / 2, "hardly anything is left to think with"
 
@@ -408,8 +395,7 @@ def test_the_time_the_engine_took_is_measured(start: Start, inbox: Inbox) -> Non
     engine = start()
     began = time.monotonic()
     engine.search(search(1, move_time_ms=500))
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     assert 0.2 < answer.took_s < time.monotonic() - began
 
 

@@ -19,11 +19,13 @@ from lichessbot.log import EventLog
 from lichessbot.log.event_log import Event
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.engine_process import DialogueLog
-from lichessbot.uci.search import BestMove, EngineDied
+from lichessbot.uci.search import BestMove
 from tests.lichessbot.uci.helpers import (
     PATIENCE_S,
     TIMEOUTS,
     Start,
+    best_move,
+    death,
     heard,
     heard_by,
     pid_of,
@@ -40,8 +42,7 @@ needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish"
 def test_stockfish_plays_like_our_engine(start: Start, inbox: Inbox) -> None:
     engine = start(command=(STOCKFISH,), uci_options={"Skill Level": 3, "UCI_ShowWDL": True, "MultiPV": 3})
     engine.search(search(1, "e2e4", depth=6))
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     board = Board().after("e2e4")
     assert answer.move in board.legal_moves()
     assert answer.summary.depth == 6
@@ -54,7 +55,7 @@ def test_stockfish_plays_like_our_engine(start: Start, inbox: Inbox) -> None:
 def test_options_that_stockfish_refuses_become_complaints(start: Start, inbox: Inbox) -> None:
     engine = start(command=(STOCKFISH,), uci_options={"Skil Level": 3, "nodestime": -1})
     engine.search(search(1, depth=1))
-    assert isinstance(heard(inbox), BestMove)
+    best_move(inbox)
     assert engine.complaints == (
         "uci_options.Skil Level: the engine offers no such option; nearest: Skill Level",
         "uci_options.nodestime: expected a whole number from 0 to 10000, found -1",
@@ -66,7 +67,7 @@ def test_options_are_set_after_uciok_and_before_isready(
 ) -> None:
     engine = start("echoing", "e2e4", uci_options={"style": "very wild"})
     engine.search(search(1, chess960=True))
-    assert isinstance(heard(inbox), BestMove)
+    best_move(inbox)
     until(lambda: any("go" in line for line in heard_by(caplog)))
     assert heard_by(caplog)[:7] == [
         "uci",
@@ -82,7 +83,7 @@ def test_options_are_set_after_uciok_and_before_isready(
 def test_a_level_is_told_to_the_engine(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
     engine = start("levelled", "e2e4", strength=1500)
     engine.search(search(1))
-    assert isinstance(heard(inbox), BestMove)
+    best_move(inbox)
     until(lambda: any("go" in line for line in heard_by(caplog)))
     assert heard_by(caplog)[1:5] == [
         "setoption name UCI_LimitStrength value true",
@@ -97,7 +98,7 @@ def test_a_level_is_told_to_the_engine(start: Start, inbox: Inbox, caplog: pytes
 def test_stockfish_has_levels(start: Start, inbox: Inbox) -> None:
     engine = start(command=(STOCKFISH,), strength=1400)
     engine.search(search(1, depth=1))
-    assert isinstance(heard(inbox), BestMove)
+    best_move(inbox)
     assert engine.complaints == ()
     assert engine.levels is not None
 
@@ -108,7 +109,7 @@ def test_an_engine_without_move_overhead_is_shown_less_on_its_clock(
 ) -> None:
     engine = start("echoing", "e2e4")
     engine.search(search(1, *moves, white_time_ms=1000, black_time_ms=2000), overhead_ms=200)
-    assert isinstance(heard(inbox), BestMove)
+    best_move(inbox)
     until(lambda: any("go" in line for line in heard_by(caplog)))
     assert f"go {clocks}" in heard_by(caplog)
 
@@ -116,7 +117,7 @@ def test_an_engine_without_move_overhead_is_shown_less_on_its_clock(
 def test_the_error_output_can_be_silenced(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
     engine = start("echoing", "e2e4", silence_stderr=True)
     engine.search(search(1))
-    assert isinstance(heard(inbox), BestMove)
+    best_move(inbox)
     assert engine._process.stderr is None
     assert heard_by(caplog) == []
 
@@ -129,7 +130,7 @@ def test_a_burst_of_error_output_is_cut_in_the_log_and_kills_no_engine(
     engine = start("chatty", "e2e4", silence_stderr=silenced)
     for number in range(3):
         engine.search(search(number))
-        assert isinstance(heard(inbox), BestMove)
+        best_move(inbox)
     if not silenced:
         until(lambda: heard_by(caplog) != [])       # read by a thread of its own
     logged = len(heard_by(caplog))
@@ -151,7 +152,7 @@ def test_the_uci_lines_are_logged_only_with_debug(
     caplog.set_level(logging.INFO, "lichessbot")
     engine = start("polite", "e2e4", debug=debug)
     engine.search(search(1))
-    assert isinstance(heard(inbox), BestMove)
+    best_move(inbox)
     lines = uci_lines(caplog)
     if not debug:
         assert lines == []
@@ -217,8 +218,7 @@ def test_a_ponder_search_answers_after_the_hit_and_not_before(
     with pytest.raises(Empty):
         heard(inbox, 0.2)
     engine.ponder_hit(1)
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     assert (answer.search_id, answer.move, answer.ponder) == (1, "g1f3", "b8c6")
     until(lambda: "ponderhit" in heard_by(caplog))
 
@@ -227,8 +227,7 @@ def test_a_hit_before_the_engine_is_ready_makes_it_an_ordinary_search(start: Sta
     engine = start("polite", "g1f3")
     engine.search(supposing(1, "e2e4", "e7e5"))
     engine.ponder_hit(1)
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     assert answer.search_id == 1
 
 
@@ -238,14 +237,13 @@ def test_an_engine_that_does_not_offer_to_ponder_searches_only_on_our_time(
 ) -> None:
     engine = start("levelled", "g1f3")
     engine.search(search(0))
-    assert isinstance(heard(inbox), BestMove)
+    best_move(inbox)
     engine.search(supposing(1, "e2e4", "e7e5", depth=4))
     if hit:
         engine.ponder_hit(1)
     else:
         engine.search(search(2, "e2e4", "c7c5", depth=5))
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     assert answer.search_id == (1 if hit else 2)
     expected = ["go depth 3", "go depth 4" if hit else "go depth 5"]
     until(lambda: [line for line in heard_by(caplog) if line.startswith("go")] == expected)
@@ -262,9 +260,7 @@ def test_a_miss_drops_the_ponder_search_for_the_real_one(
     with pytest.raises(Empty):
         heard(inbox, 0.3)
     engine.search(search(2, "e2e4", "c7c5"))
-    dropped, answer = heard(inbox), heard(inbox)
-    assert isinstance(dropped, BestMove)
-    assert isinstance(answer, BestMove)
+    dropped, answer = best_move(inbox), best_move(inbox)
     assert (dropped.search_id, answer.search_id) == (1, 2)
 
 
@@ -273,8 +269,7 @@ def test_an_engine_that_does_not_stop_pondering_is_killed_in_time(start: Start, 
     engine.search(supposing(1, "e2e4", "e7e5"))
     until(lambda: engine._running is not None)
     engine.search(search(2, "e2e4", "c7c5"))
-    report = heard(inbox)
-    assert isinstance(report, EngineDied)
+    report = death(inbox)
     assert report.search_id == 2
     assert report.reason.startswith("does not stop")
 
@@ -285,8 +280,7 @@ def test_an_engine_that_names_no_move_when_it_is_stopped_goes_on(start: Start, i
     until(lambda: engine._running is not None)
     engine.search(search(2, "e2e4", "c7c5"))
     assert heard(inbox) == BestMove("abcd1234", 1, None)
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
+    answer = best_move(inbox)
     assert (answer.search_id, answer.move) == (2, "g1f3")
     assert engine._stop_alarm._due_at is None, "it has stopped"
     thread = engine._stop_alarm._thread
@@ -309,8 +303,7 @@ def test_our_engine_thinks_less_after_a_ponder_hit(start: Start, inbox: Inbox) -
     reached = engine._summary.depth
     engine.ponder_hit(1)    # before it can end that depth
     os.kill(pid_of(engine), signal.SIGCONT)
-    pondered = heard(inbox)
-    assert isinstance(pondered, BestMove)
+    pondered = best_move(inbox)
     assert pondered.search_id == 1
     assert 0 < pondered.summary.depth <= reached + 1, "it ends the depth that it is in, however busy the machine is"
 

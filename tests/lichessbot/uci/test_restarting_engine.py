@@ -19,73 +19,72 @@ from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
 from lichessbot.uci.search import NO_GAME, BestMove, EngineDied, EngineReady
-from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, gone, heard, pid_of, search, until
+from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, best_move, death, gone, pid_of, search, until
 from tests.processes import is_alive
 
 
-def test_an_engine_is_started_once_and_again_after_its_death(inbox: Inbox, rude_engine: Path) -> None:
-    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "dies")})
+@pytest.fixture
+def engine(inbox: Inbox) -> Iterator[RestartingEngine]:
     engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
-    try:
-        first = engine.start(config)
-        assert engine.start(config) is first
-        assert engine.process_id == pid_of(first)
-        engine.search(config, search(1), 100)
-        assert isinstance(heard(inbox), EngineDied)
-        assert engine.process_id is None, "another process may have the number by now"
-        assert engine.start(config) is not first
-    finally:
-        engine.close()
+    yield engine
+    engine.close()
 
 
-def test_another_configuration_starts_another_engine(inbox: Inbox, rude_engine: Path) -> None:
-    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "polite")})
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
-    try:
-        first = engine.start(config)
-        assert engine.start(config.model_copy(update={"threads": 2})) is not first
-        assert gone(pid_of(first))
-    finally:
-        engine.close()
+def rude(program: Path, manner: str) -> EngineConfig:
+    """Return the configuration of another engine than ours."""
+    return SMALL.model_copy(update={"command": (sys.executable, str(program), manner)})
 
 
-def test_an_engine_keeps_its_name_between_two_moves_of_a_correspondence_game(inbox: Inbox, rude_engine: Path) -> None:
-    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "polite")})
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
+def test_an_engine_is_started_once_and_again_after_its_death(
+    engine: RestartingEngine, inbox: Inbox, rude_engine: Path
+) -> None:
+    config = rude(rude_engine, "dies")
+    first = engine.start(config)
+    assert engine.start(config) is first
+    assert engine.process_id == pid_of(first)
+    engine.search(config, search(1), 100)
+    death(inbox)
+    assert engine.process_id is None, "another process may have the number by now"
+    assert engine.start(config) is not first
+
+
+def test_another_configuration_starts_another_engine(engine: RestartingEngine, rude_engine: Path) -> None:
+    config = rude(rude_engine, "polite")
+    first = engine.start(config)
+    assert engine.start(config.model_copy(update={"threads": 2})) is not first
+    assert gone(pid_of(first))
+
+
+def test_an_engine_keeps_its_name_between_two_moves_of_a_correspondence_game(
+    engine: RestartingEngine, inbox: Inbox, rude_engine: Path
+) -> None:
+    config = rude(rude_engine, "polite")
     assert engine.name == ""
-    try:
-        engine.search(config, search(1), 100)
-        assert isinstance(heard(inbox), BestMove)
-        name = engine.name
-        engine.close()
-        assert name
-        assert engine.name == name
-        engine.start(config)
-        assert engine.name == name, "also while it starts again"
-    finally:
-        engine.close()
+    engine.search(config, search(1), 100)
+    best_move(inbox)
+    name = engine.name
+    engine.close()
+    assert name
+    assert engine.name == name
+    engine.start(config)
+    assert engine.name == name, "also while it starts again"
 
 
-def test_another_program_has_no_name_and_no_levels_until_it_reports_them(inbox: Inbox, rude_engine: Path) -> None:
+def test_another_program_has_no_name_and_no_levels_until_it_reports_them(
+    engine: RestartingEngine, inbox: Inbox, rude_engine: Path
+) -> None:
     """The greeting waits for the name: it told that of the engine of another profile."""
-    levelled, mute = (
-        SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), how)}) for how in ("levelled", "mute")
-    )
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
-    try:
-        engine.search(levelled, search(1), 100)
-        assert isinstance(heard(inbox), BestMove)
-        engine.start(levelled.model_copy(update={"threads": 2}))
-        assert engine.name
-        assert engine.levels == (1320, 3190), "the same program in another configuration"
-        engine.start(mute)
-        assert (engine.name, engine.levels) == ("", None)
-    finally:
-        engine.close()
+    levelled, mute = (rude(rude_engine, manner) for manner in ("levelled", "mute"))
+    engine.search(levelled, search(1), 100)
+    best_move(inbox)
+    engine.start(levelled.model_copy(update={"threads": 2}))
+    assert engine.name
+    assert engine.levels == (1320, 3190), "the same program in another configuration"
+    engine.start(mute)
+    assert (engine.name, engine.levels) == ("", None)
 
 
-def test_an_engine_that_cannot_start_is_reported_as_dead(inbox: Inbox) -> None:
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
+def test_an_engine_that_cannot_start_is_reported_as_dead(engine: RestartingEngine, inbox: Inbox) -> None:
     engine.search(SMALL.model_copy(update={"command": ("no-such-engine",)}), search(3), 100)
     report = inbox.get_nowait()
     assert isinstance(report, EngineDied)
@@ -93,7 +92,7 @@ def test_an_engine_that_cannot_start_is_reported_as_dead(inbox: Inbox) -> None:
 
 
 def test_each_engine_in_a_row_that_does_not_start_earns_its_successor_more_time(
-    inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+    engine: RestartingEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed: list[int] = []
 
@@ -103,7 +102,6 @@ def test_each_engine_in_a_row_that_does_not_start_earns_its_successor_more_time(
         return SimpleNamespace(config=SMALL, name="", levels=None, ready=is_third, alive=True, close=lambda: None)
 
     monkeypatch.setattr("lichessbot.uci.restarting_engine.UciEngine", start)
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
     for _ in range(4):
         engine.start(SMALL)
         engine.close()
@@ -127,9 +125,7 @@ class Games:
 
     def answer(self, engine: RestartingEngine, config: EngineConfig = SMALL) -> BestMove:
         engine.search(config, search(1, "e2e4", depth=6), 100)
-        report = heard(self.inbox)
-        assert isinstance(report, BestMove)
-        return report
+        return best_move(self.inbox)
 
     def is_rested(self, process: UciEngine) -> None:
         until(lambda: not process._resting)
@@ -188,8 +184,7 @@ def test_a_search_that_the_end_of_its_game_stops_is_of_no_game(games: Games) -> 
     engine.search(SMALL, search(1, depth=60), 100)
     assert isinstance(games.inbox.get(timeout=PATIENCE_S), EngineReady)
     engine.release()
-    late = heard(games.inbox)
-    assert isinstance(late, BestMove)
+    late = best_move(games.inbox)
     assert late.game_id == NO_GAME
     games.is_rested(process)
     engine, again = games.begin("second")
@@ -203,7 +198,7 @@ def test_a_kept_engine_that_died_or_hangs_is_not_taken(games: Games, number: sig
     games.answer(engine)
     os.kill(process.process_id, number)
     if number is signal.SIGKILL:
-        assert isinstance(heard(games.inbox), EngineDied)
+        death(games.inbox)
     engine.release()
     engine, other = games.begin("second")
     assert other is not process
@@ -237,7 +232,7 @@ def test_an_engine_that_has_not_started_is_not_kept(games: Games) -> None:
 
 
 def test_engines_of_others_are_not_kept(games: Games, rude_engine: Path) -> None:
-    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "polite")})
+    config = rude(rude_engine, "polite")
     engine, process = games.begin("first", config)
     games.answer(engine, config)
     engine.release()
@@ -268,7 +263,7 @@ def test_an_engine_that_searches_may_end_by_itself_too(games: Games) -> None:
 
 
 def test_an_engine_that_does_not_quit_is_killed(inbox: Inbox, rude_engine: Path) -> None:
-    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "deaf")})
+    config = rude(rude_engine, "deaf")
     idle, timeouts = IdleEngines(timedelta(minutes=1)), replace(TIMEOUTS, engine_stop=timedelta(seconds=0.2))
     engine = RestartingEngine("first", inbox.put, timeouts, idle)
     engine.search(config, search(1), 100)
@@ -326,12 +321,12 @@ def test_without_memory_for_a_search_the_fallback_plays_any_legal_move(
     assert caplog.text.count("fallback.crashed") == 2, "the first and the second time"
 
 
-def test_an_engine_whose_threads_cannot_be_started_counts_as_one_that_died(inbox: Inbox, no_thread_once: None) -> None:
-    engine = RestartingEngine("abcd1234", inbox.put, TIMEOUTS, IdleEngines(timedelta()))
+def test_an_engine_whose_threads_cannot_be_started_counts_as_one_that_died(
+    engine: RestartingEngine, inbox: Inbox, no_thread_once: None
+) -> None:
     engine.search(SMALL, search(1), 100)
     died = inbox.get(timeout=PATIENCE_S)
     assert isinstance(died, EngineDied)
     assert died.search_id == 1
     engine.search(SMALL, search(2), 100)
-    assert isinstance(heard(inbox), BestMove)
-    engine.close()
+    best_move(inbox)

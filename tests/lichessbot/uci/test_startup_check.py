@@ -21,14 +21,13 @@ from lichessbot.uci.machine import Machine
 from lichessbot.uci.profiles import GameFacts, fitted_engine_config
 from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import GAME_ID, StartupCheck
-from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, gone, heard, pid_of
+from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, best_move, death, gone, heard, pid_of
 
 
 def test_our_engine_passes() -> None:
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=SMALL), inbox.put, TIMEOUTS, Limits(depth=1))
-    report = heard(inbox)
-    assert isinstance(report, BestMove)
+    report = best_move(inbox)
     assert report.game_id == GAME_ID
     assert test.judge(report) == ()
     assert test.over
@@ -82,8 +81,7 @@ def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pyt
     monkeypatch.setattr(engine_process.subprocess, "Popen", refuse)
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=SMALL), inbox.put, TIMEOUTS, Limits(depth=1))
-    report = heard(inbox)
-    assert isinstance(report, EngineDied)
+    report = death(inbox)
     (fault,) = test.judge(report)
     assert "no more processes" in fault.text
     assert not fault.is_lasting

@@ -18,9 +18,9 @@ from lichessbot.lichess.models import GameFull
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.profiles import GameFacts, describe_engine, fitted_engine_config, pieces_given
-from lichessbot.uci.search import BestMove, Search
+from lichessbot.uci.search import Search
 from tests.lichessbot.machines import UNKNOWN_MACHINE
-from tests.lichessbot.uci.helpers import heard
+from tests.lichessbot.uci.helpers import best_move
 
 HUMAN = GameFacts("blitz", "standard", OpponentKind.HUMAN, 1500, True, False, Colour.WHITE)
 
@@ -55,7 +55,7 @@ def test_our_engine_takes_every_style(tmp_path: Path) -> None:
     engine = UciEngine("abcd1234", load(tmp_path, f"engine: {{style: {{{keys}}}}}").engine, inbox.put, Timeouts())
     try:
         engine.search(Search(1, STARTING_FEN, False, (), Limits(depth=2)))
-        assert isinstance(heard(inbox), BestMove)
+        best_move(inbox)
         assert engine.complaints == ()
         assert len(engine.config.uci_options) == 1 + len(GROUP_PERCENTS)
     finally:

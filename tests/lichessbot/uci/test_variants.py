@@ -18,11 +18,11 @@ from lichessbot.storage.store import Store
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.options import Options
 from lichessbot.uci.restarting_engine import fallback_move
-from lichessbot.uci.search import BestMove, EngineDied, Search
+from lichessbot.uci.search import BestMove, Search
 from lichessbot.uci.startup_check import StartupCheck, playable_now
 from lichessbot.uci.variants import announced_variants, engine_fen, position_command, uci_name
 from tests.fakes import variant_engine
-from tests.lichessbot.uci.helpers import TIMEOUTS, Start, config, heard, heard_by, until
+from tests.lichessbot.uci.helpers import TIMEOUTS, Start, best_move, config, death, heard, heard_by, until
 
 RULES = [variant for variant in Variant if not variant.has_standard_rules]
 STANDARD_RULES = tuple(variant for variant in Variant if variant.has_standard_rules)
@@ -125,8 +125,7 @@ def test_an_engine_plays_one_variant_after_the_other(
 def test_an_engine_is_not_asked_for_what_it_does_not_announce(start: Start, inbox: Inbox) -> None:
     engine = start("polite")
     engine.search(search(start_board(Variant.HORDE, "startpos")))
-    died = heard(inbox)
-    assert isinstance(died, EngineDied)
+    died = death(inbox)
     assert died.reason.startswith("it does not play horde")
 
 
@@ -141,8 +140,7 @@ def test_every_key_that_names_a_variant_is_compared_with_its_engine(inbox: Inbox
         matchmaking={"challenge_variant": "racingKings", "overrides": {"a": {"challenge_variant": "kingOfTheHill"}}},
     )
     check = StartupCheck(settings, inbox.put, TIMEOUTS, Limits(depth=1), "file.yml: {}".format)
-    report = heard(inbox)
-    assert isinstance(report, BestMove)
+    report = best_move(inbox)
     known = "standard, chess960, fromPosition, atomic, horde"
     expected = f"expected variants that Variants (few) (engine) announces ({known})"
     assert [fault.text for fault in check.judge(report)] == [
