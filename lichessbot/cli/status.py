@@ -20,7 +20,7 @@ from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant
 from engine.terminal.board_view import BoardView, Theme, draw
 from lichessbot.cli.control import ask_daemon
 from lichessbot.cli.options import config_option
-from lichessbot.control.commands import ControlAnswer, ControlCommand, status_json
+from lichessbot.control.commands import ControlAnswer, ControlCommand, in_json
 from lichessbot.control.status import (
     EngineStatus,
     Evaluation,
@@ -65,7 +65,7 @@ def status_command(config_file: Path | None, watch: bool, as_json: bool) -> int:
         sys.stderr.write(f"{inert(answer.text)}\n")
         return ExitCode.FAILED
     if as_json:
-        sys.stdout.write(f"{json.dumps(json.loads(status_json(answer.status)), indent=2)}\n")
+        sys.stdout.write(f"{json.dumps(json.loads(in_json(answer.status)), indent=2)}\n")
     else:
         console.print(render(answer.status, Theme.detect(console), console.width))
     return ExitCode.OK
@@ -75,7 +75,7 @@ def _watch(config_file: Path | None, console: Console | None) -> None:
     """Show the status every second, on a console or as JSON, until Ctrl-C; a daemon that restarts is waited for."""
     if console is None:
         for answer in _answers(config_file):
-            shown = json.loads(status_json(answer.status)) if answer.status else {"error": answer.text}
+            shown = json.loads(in_json(answer.status)) if answer.status else {"error": answer.text}
             sys.stdout.write(f"{json.dumps(shown)}\n")
             sys.stdout.flush()
         return

@@ -109,12 +109,7 @@ def request_line(command: ControlCommand, argument: str = "", options: Mapping[s
 
 
 def answer_line(answer: ControlAnswer) -> bytes:
-    return _json(answer) + b"\n"
-
-
-def status_json(status: Status) -> bytes:
-    """Return the status as JSON in one line."""
-    return _json(status)
+    return in_json(answer) + b"\n"
 
 
 @cache
@@ -123,7 +118,8 @@ def adapter_of(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def _json(message: ControlAnswer | Status) -> bytes:
+def in_json(message: ControlAnswer | Status) -> bytes:
+    """Return the message as JSON in one line."""
     kind: Any = type(message)
     adapter = adapter_of(kind)
     try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from lichessbot.control.commands import ControlCommand, ControlRequest, status_json
+from lichessbot.control.commands import ControlCommand, ControlRequest, in_json
 from lichessbot.control.status import PlayerStatus, RunningGame, Status, StreamStatus
 from lichessbot.errors import LichessBotError
 from lichessbot.log import EventLog
@@ -34,7 +34,7 @@ class Snapshot:
 
     @cached_property
     def json(self) -> bytes:
-        return status_json(self.status)
+        return in_json(self.status)
 
     @cached_property
     def event(self) -> bytes:
