@@ -189,21 +189,26 @@ class BookReview:
 
     @property
     def is_sound(self) -> bool:
-        return not (self.unsorted or self.repeated or self.no_move or self.illegal)
+        return not self.faults
 
-    def lines(self) -> list[str]:
-        """Return the findings as text."""
-        faults = {
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with the book, and how often."""
+        counts = {
             "entries out of order: the positions behind them may not be found": self.unsorted,
             "moves filed twice under one position": self.repeated,
             "entries whose move is none": self.no_move,
             "moves that are not legal in their position": self.illegal,
         }
+        return [f"{what}: {count:,}" for what, count in counts.items() if count]
+
+    def lines(self) -> list[str]:
+        """Return the findings as text."""
         return [
             f"entries {self.entries:,}, positions {self.positions:,}",
             f"entries without weight {self.weightless:,}",
             f"reached from the starting position {self.reached:,}",
-            *(f"FAULT {what}: {count:,}" for what, count in faults.items() if count),
+            *(f"FAULT {fault}" for fault in self.faults),
         ]
 
 

@@ -43,9 +43,8 @@ def check_sources(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[Sou
         except (InvalidBook, OSError) as error:
             yield SourceCheck(False, f"book {file}: {book_problem(error)}: the bot would play without this book")
             continue
-        faults = [line.removeprefix("FAULT ") for line in review.lines() if line.startswith("FAULT")]
         found = f"book {file}: {review.entries:,} moves in {review.positions:,} positions"
-        yield SourceCheck(review.is_sound, "; ".join([found, *faults]))
+        yield SourceCheck(review.is_sound, "; ".join([found, *review.faults]))
     tables = (engine.lichess_bot_tbs.syzygy for engine in engines)
     for paths in dict.fromkeys(it.paths for it in tables if it.enabled):
         yield _check_tables(Tablebase(paths), paths)
