@@ -162,7 +162,7 @@ class ChallengeHandler:
 
     def _slot_holder(self, info: GameInfo) -> SlotHolder:
         """Return the opponent as the challenge described them, which tells more than the game does."""
-        entry = self._store.challenges[info.game_id]
+        entry = self._store.challenges.get(info.game_id)
         if entry is not None:
             return SlotHolder(entry.challenger, entry.is_bot, entry.has_clock)
         return SlotHolder(info.opponent.id or "", info.opponent.is_bot, info.speed != Speed.CORRESPONDENCE)
@@ -216,7 +216,7 @@ class ChallengeHandler:
         self._record(challenge_id, answer=outcome, because=because)
 
     def _record(self, challenge_id: str, **changes: object) -> None:
-        entry = self._store.challenges[challenge_id]
+        entry = self._store.challenges.get(challenge_id)
         if entry is not None:
             self._store.note_challenge(replace(entry, **changes))  # type: ignore[arg-type]
 
@@ -225,7 +225,7 @@ class ChallengeHandler:
     def answer_arrived(self, command: ChallengeAnswer) -> None:
         self._accepted_again.discard(command.challenge_id)
         self._store.note_answered(command.challenge_id)
-        entry = self._store.challenges[command.challenge_id]
+        entry = self._store.challenges.get(command.challenge_id)
         if isinstance(command, AcceptChallenge):
             who, speed, rule = (entry.challenger, entry.speed, entry.rule) if entry else (None, None, None)
             self._log.info("challenge.accept", challenge=command.challenge_id, challenger=who, speed=speed, rule=rule)
@@ -235,7 +235,7 @@ class ChallengeHandler:
         """Allow another answer if this one may not have arrived, and find out what an acceptance led to."""
         if not isinstance(report.error, Refused):
             self._store.forget_answer(command.challenge_id)
-        entry = self._store.challenges[command.challenge_id]
+        entry = self._store.challenges.get(command.challenge_id)
         if isinstance(command, AcceptChallenge):
             self._acceptance_failed(command.challenge_id, report.error, report.perhaps_done)
         elif not report.perhaps_done and entry is not None:
@@ -248,7 +248,7 @@ class ChallengeHandler:
         After a short rate limit that names no quota, a correspondence challenge is accepted once more, as it does not
         expire.
         """
-        entry = self._store.challenges[challenge_id]
+        entry = self._store.challenges.get(challenge_id)
         expires = entry is None or entry.has_clock
         match error:
             case Refused(text=text) if text.startswith(_SETTLED):
@@ -285,7 +285,7 @@ class ChallengeHandler:
 
     def unlisted_games(self) -> list[GameInfo]:
         """Return games that probably began but that no stream and no list shows; their ids are their challenges'."""
-        entries = [self._store.challenges[challenge_id] for challenge_id in self._slots.unlisted(time.monotonic())]
+        entries = [self._store.challenges.get(challenge_id) for challenge_id in self._slots.unlisted(time.monotonic())]
         return [
             GameInfo(
                 gameId=entry.id,

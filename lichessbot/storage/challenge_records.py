@@ -80,7 +80,7 @@ class ChallengeRecords:
         for entry in entries:
             self.write(entry)
 
-    def __getitem__(self, challenge_id: str) -> ChallengeRecord | None:
+    def get(self, challenge_id: str) -> ChallengeRecord | None:
         return self._entries.get(challenge_id)
 
     def write(self, entry: ChallengeRecord) -> None:

@@ -85,7 +85,7 @@ def test_a_pause_declines_those_who_come_and_those_who_wait(store: Store) -> Non
         ("wxyz0001", DeclineReason.LATER),
         ("wxyz0002", DeclineReason.LATER),
     ]
-    entry = store.challenges["wxyz0002"]
+    entry = store.challenges.get("wxyz0002")
     assert entry is not None
     assert (entry.rule, entry.because) == ("lichessbot pause", "the bot is paused")
     lobby.resume()
@@ -223,7 +223,7 @@ def test_a_blocked_player_is_declined_also_after_a_restart(tmp_path: Path) -> No
     assert lobby.describe().blocked == ("ann",)
     come(lobby, challenged("wxyz0001", id="ann"))
     assert outbox.sent == [DeclineChallenge("wxyz0001", DeclineReason.GENERIC)]
-    entry = store.challenges["wxyz0001"]
+    entry = store.challenges.get("wxyz0001")
     assert entry is not None
     assert entry.rule == "lichessbot block ann"
     assert lobby.unblock("ANN")

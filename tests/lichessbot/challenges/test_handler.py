@@ -114,7 +114,7 @@ def test_challenges_of_a_bot_count_for_as_long_as_the_key_says(tmp_path: Path, a
         desk.config = Config(challenge=config(max_recent_bot_challenges=1, recent_bot_challenge_age=3600))
         first = received("machine", title="BOT")
         desk.answer(first, time.monotonic())
-        entry = store.challenges["machine"]
+        entry = store.challenges.get("machine")
         assert entry is not None
         store.note_challenge(replace(entry, received_at=time.time() - ago_s))
         again = first.challenge.model_copy(update={"id": "again"})
@@ -207,7 +207,7 @@ def test_a_decline_that_was_not_delivered_is_recorded_as_such(tmp_path: Path) ->
         desk.answer(WEAK, time.monotonic())
         (declined,) = outbox.sent
         desk.answer_failed(declined, CommandFailed(declined, TOO_LATE))
-        entry = store.challenges["weak"]
+        entry = store.challenges.get("weak")
         assert entry is not None
         assert entry.because.endswith("; but the challenger was not told: not sent: too late to be of use")
 

@@ -27,17 +27,17 @@ def test_challenges_survive_a_restart_with_their_latest_outcome(tmp_path: Path) 
         store.note_challenge(entry("one", now))
         store.note_challenge(entry("two", now - 100))
         store.note_challenge(entry("three", now, ChallengeOutcome.DECLINED))
-        assert store.challenges["one"] == entry("one", now)
+        assert store.challenges.get("one") == entry("one", now)
     with closing(Store(Database(tmp_path))) as store:
         book = store.challenges
-        again = book["one"]
+        again = book.get("one")
         assert again is not None
         assert again.answer is ChallengeOutcome.ACCEPTED
         assert (again.is_bot, again.has_clock) == (True, True)
         assert book.accepted_since("rival", now - 50) == 1
         assert book.accepted_since("rival", now - 150) == 2
         assert book.accepted_since("other", 0) == 0
-        assert book["four"] is None
+        assert book.get("four") is None
 
 
 def test_the_name_of_a_challenger_is_shown_if_it_is_known(tmp_path: Path) -> None:
