@@ -63,8 +63,10 @@ class Lobby:
         """As configured, but for what the operator has switched."""
         self._matchmaking_switch: bool | None = None
         """Whether matchmaking is on by command; None: as configured."""
-        self._paused = False
-        self._engine_failure = ""
+        self.is_paused = False
+        """Whether the operator wants no new games."""
+        self.engine_failure = ""
+        """Why no new games are taken; empty while the engines work."""
         self._log = EventLog()
         self._playing = playing
         self._our_id = ""
@@ -118,8 +120,8 @@ class Lobby:
             games=self._challenges.slot_holders(playing),
             our_slots=(*self._matchmaker.slot_holders, *self._tournaments.slot_holders),
             stopping=self._stopping,
-            paused=self._paused,
-            engine_failure=self._engine_failure,
+            paused=self.is_paused,
+            engine_failure=self.engine_failure,
             playable=self.playable,
             our_challenges_wait_until=math.inf if self._challenges.has_waiting else human_expected_until,
             humans_first=self._challenges.puts_humans_first(self._config.challenge),
@@ -158,24 +160,19 @@ class Lobby:
 
     # The engines
 
-    @property
-    def engine_failure(self) -> str:
-        """Why no new games are taken; empty while the engines work."""
-        return self._engine_failure
-
     def engines_fail(self, reason: str) -> bool:
         """Take no new games until `engines_work`; return whether that is new."""
-        is_new = not self._engine_failure
+        is_new = not self.engine_failure
         if is_new:
             self._log.error("engine.fails", reason=reason)
             self._withdraw()
-        self._engine_failure = reason
+        self.engine_failure = reason
         return is_new
 
     def engines_work(self) -> None:
         """Take new games again, unless the operator has paused the bot."""
-        if self._engine_failure:
-            self._engine_failure = ""
+        if self.engine_failure:
+            self.engine_failure = ""
             self._go_on()
 
     # The operator
@@ -185,19 +182,15 @@ class Lobby:
         """Whether `open` was called: our account is known and the engines are good."""
         return bool(self._our_id)
 
-    @property
-    def is_paused(self) -> bool:
-        return self._paused
-
     def pause(self) -> None:
         """Take no new games until `resume`; what is on its way to a game is withdrawn."""
-        self._paused = True
+        self.is_paused = True
         self._withdraw()
 
     def resume(self) -> None:
         """Take new games again."""
-        if self._paused and not self._stopping:
-            self._paused = False
+        if self.is_paused and not self._stopping:
+            self.is_paused = False
             self._go_on()
 
     def _withdraw(self) -> None:
@@ -206,7 +199,7 @@ class Lobby:
         self._tournaments.stop()
 
     def _go_on(self) -> None:
-        if not (self._paused or self._engine_failure or self._stopping):
+        if not (self.is_paused or self.engine_failure or self._stopping):
             self._tournaments.resume(self._config.tournaments)
 
     def switch_matchmaking(self, *, on: bool) -> str:
@@ -232,10 +225,10 @@ class Lobby:
 
     def rechallenge(self, *, received: bool) -> str:
         """Repeat our last challenge, or, if `received`, challenge who challenged us last. Raises CannotDo."""
-        if self._paused:
+        if self.is_paused:
             raise CannotDo("the bot is paused: `lichessbot resume` comes first")
-        if self._engine_failure:
-            raise CannotDo(f"the bot takes no new games, as an engine fails: {self._engine_failure}")
+        if self.engine_failure:
+            raise CannotDo(f"the bot takes no new games, as an engine fails: {self.engine_failure}")
         it = self._last.again(received=received)
         self._matchmaker.rechallenge(it)
         return f"will challenge {it.opponent}: {it.terms}"
@@ -245,10 +238,10 @@ class Lobby:
         self._tournaments.join(Wish(tournament_id, team, password))
         if self._stopping:
             return "the daemon is finishing and plays there after its next start"
-        if self._paused:
+        if self.is_paused:
             return "the daemon is paused and plays there after `lichessbot resume`"
-        if self._engine_failure:
-            return f"the daemon plays there once its engine works again ({self._engine_failure})"
+        if self.engine_failure:
+            return f"the daemon plays there once its engine works again ({self.engine_failure})"
         return "the daemon plays there"
 
     def leave_tournament(self, tournament_id: str) -> str:
@@ -266,7 +259,7 @@ class Lobby:
     def describe(self) -> LobbyStatus:
         """Return how games come about now, for the operator."""
         return LobbyStatus(
-            is_paused=self._paused,
+            is_paused=self.is_paused,
             slots=self._config.challenge.concurrency,
             starting=len(self._slots),
             queue=self._challenges.describe(self._config.challenge),

@@ -37,7 +37,7 @@ class MoveDelivery:
 
     def __init__(self, command: SendMove, board: Board, timeouts: Timeouts) -> None:
         """`board`: the position before the move."""
-        self._command = command
+        self.command = command
         self._moves_before = tuple(board.moves)
         self._castles_in_place = castles_in_place(board, command.move)
         self._timeouts = timeouts
@@ -52,7 +52,7 @@ class MoveDelivery:
 
     def send(self, now: float) -> Iterator[Action]:
         self._enter(_Stage.SENT, now + self._timeouts.stuck_move.total_seconds())
-        yield self._command
+        yield self.command
 
     def send_at(self, due_at: float) -> None:
         self._enter(_Stage.PACED, due_at)
@@ -62,14 +62,10 @@ class MoveDelivery:
         """Return whether the move was not sent yet and waits only for its pace."""
         return self._stage is _Stage.PACED
 
-    @property
-    def command(self) -> SendMove:
-        return self._command
-
     def offer_draw(self) -> None:
         """Send the move with a draw offer, which accepts the opponent's."""
         assert self.is_paced, "a move that was sent stays the same"
-        self._command = replace(self._command, offering_draw=True)
+        self.command = replace(self.command, offering_draw=True)
 
     def hold(self) -> None:
         """Send nothing until the stream was read again."""
@@ -90,7 +86,7 @@ class MoveDelivery:
 
     def handle(self, report: CommandDone | CommandFailed, clock: GameClock, now: float) -> Iterator[Action]:
         """Handle the answer to a request of this game; other answers are ignored."""
-        if report.command != self._command or self._stage is not _Stage.SENT:
+        if report.command != self.command or self._stage is not _Stage.SENT:
             return
         if isinstance(report, CommandDone):
             echo_s = clock.opening_s(self._timeouts.move_echo.total_seconds(), now)
@@ -119,7 +115,7 @@ class MoveDelivery:
             yield ReopenStream("our move does not show")
 
     def _retry(self, clock: GameClock, now: float) -> Iterator[Action]:
-        self._command = replace(self._command, answer_s=clock.move_answer_s(now))
+        self.command = replace(self.command, answer_s=clock.move_answer_s(now))
         planned_s = self._backoff.next_delay().total_seconds()
         self._enter(_Stage.WAITING, now + clock.retry_pause_s(planned_s, now))
         yield from self.tick(now)

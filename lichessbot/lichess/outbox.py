@@ -176,7 +176,8 @@ class _MoveSender(threading.Thread):
         self._timeouts = timeouts
         self._moves: SimpleQueue[tuple[SendMove, threading.Event | None] | None] = SimpleQueue()
         self._lock = threading.Lock()
-        self._unanswered = 0
+        self.unanswered = 0
+        """How many moves wait or are in flight."""
         self._busy_since: float | None = None
         self._first_try_of: int | None = None
         """The ply of the move in flight, unless it was sent before."""
@@ -201,14 +202,9 @@ class _MoveSender(threading.Thread):
         """End the thread after the report of the request in flight."""
         self._moves.put(None)
 
-    @property
-    def unanswered(self) -> int:
-        """How many moves wait or are in flight."""
-        return self._unanswered
-
     def _count(self, change: int) -> None:
         with self._lock:
-            self._unanswered += change
+            self.unanswered += change
 
     def is_stuck(self, patience_s: float) -> bool:
         """Return whether the answer takes too long: one that arrives byte by byte never meets the read timeout."""

@@ -98,17 +98,13 @@ class OpenChallenge:
         self._open_s = timeouts.challenge_open.total_seconds()
         self._retry_s = timeouts.game_start.total_seconds()
         self._stage = _Stage.SENDING
-        self._due_at: float | None = None
+        self.wake_at: float | None = None
+        """When `tick` has something to do."""
         self._unwanted = False
         self._failed_attempts = 0
         self._failed_looks = 0
         self._begun_ids: set[str] = set()
         """Games that began before our challenge's id was known."""
-
-    @property
-    def wake_at(self) -> float | None:
-        """When `tick` has something to do."""
-        return self._due_at
 
     @property
     def slot_holder(self) -> SlotHolder:
@@ -147,9 +143,9 @@ class OpenChallenge:
         return Accepted(announced=True) if game_id == self.challenge_id else None
 
     def tick(self, now: float) -> MatchCommand | None:
-        if not is_due(self._due_at, now):
+        if not is_due(self.wake_at, now):
             return None
-        self._due_at = None
+        self.wake_at = None
         if self._stage is _Stage.LOST:
             return ReadOutgoing()
         if self._unwanted:
@@ -203,7 +199,7 @@ class OpenChallenge:
         if self._stays_open:
             return LeftOpen()
         self._stage = _Stage.OPEN
-        self._due_at = now + self._open_s
+        self.wake_at = now + self._open_s
         return self._cancel() if self._unwanted else None
 
     @property
@@ -217,7 +213,7 @@ class OpenChallenge:
         if not report.perhaps_done:
             return NotSent(report.error)
         self._stage = _Stage.LOST
-        self._due_at = now + self._retry_s
+        self.wake_at = now + self._retry_s
         return None
 
     def _search_failed(self, error: ApiError, now: float) -> MatchCommand | Outcome | None:
@@ -270,12 +266,12 @@ class OpenChallenge:
 
     def _cancel(self) -> MatchCommand:
         self._stage = _Stage.WITHDRAWING
-        self._due_at = None
+        self.wake_at = None
         return CancelChallenge(self.challenge_id or "")
 
     def _again(self, now: float) -> MatchCommand | None:
         """Repeat the command later."""
         if self._stage is not _Stage.LOST:
             self._stage = _Stage.OPEN
-        self._due_at = now + self._retry_s
+        self.wake_at = now + self._retry_s
         return None

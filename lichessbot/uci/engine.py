@@ -76,7 +76,8 @@ class UciEngine:
         self._log = EventLog(game_id)
         self._dialogue = DialogueLog(is_wanted=config.debug)
         self._lock = threading.RLock()
-        self._ready = False
+        self.ready = False
+        """Whether it has ever been ready for a search."""
         self._has_searched = False
         """In this game."""
         self._resting = False
@@ -142,11 +143,6 @@ class UciEngine:
         return self._death is None
 
     @property
-    def ready(self) -> bool:
-        """Return whether it has ever been ready for a search."""
-        return self._ready
-
-    @property
     def variants(self) -> tuple[Variant, ...]:
         """The variants that it plays; known before its first answer."""
         return tuple(self._variant_names)
@@ -169,7 +165,7 @@ class UciEngine:
         with self._lock:
             self._next, self._next_is_stopped = search, False
             self._report_end(search.search_id)  # if it ended before it could be told of this search
-            if self._ready and self._death is None and not self._has_searched:
+            if self.ready and self._death is None and not self._has_searched:
                 self._emit(EngineReady(self._game_id))  # the game may have been too young to hear it before
             self._has_searched = True
             if overhead_ms is not None:
@@ -220,7 +216,7 @@ class UciEngine:
     def rest(self) -> bool:
         """Stop, and forget the game; what is still reported is of no game. Return False if the engine cannot go on."""
         with self._lock:
-            if not self._ready or self._death is not None:
+            if not self.ready or self._death is not None:
                 return False
             self._game_id, self._next, self._resting = NO_GAME, None, True
             if self._running is not None:
@@ -247,7 +243,7 @@ class UciEngine:
             if self._death is not None:
                 return
             quitting = alarm(self._stopping_s, self.close)
-            if not self._ready or self._does_not_stop() or not try_start(quitting, self._log):
+            if not self.ready or self._does_not_stop() or not try_start(quitting, self._log):
                 self.close()
                 return
             self._alarm = quitting
@@ -274,7 +270,7 @@ class UciEngine:
         return self._told_to_stop_at is not None and time.monotonic() > self._told_to_stop_at + self._stopping_s
 
     def _begin_next(self) -> None:
-        if not self._ready or self._next is None or (self._next.limits.ponder and not self.ponders):
+        if not self.ready or self._next is None or (self._next.limits.ponder and not self.ponders):
             return
         search = self._running = self._next
         self._next = None
@@ -361,12 +357,12 @@ class UciEngine:
                 case ["readyok", *_] if self._resting:
                     self._resting = False
                     self._log.debug("engine.rested")
-                case ["readyok", *_] if self._introduced and not self._ready:
-                    self._ready = True
+                case ["readyok", *_] if self._introduced and not self.ready:
+                    self.ready = True
                     self._alarm.cancel()
                     self._emit(EngineReady(self._game_id))
                     self._begin_next()
-                case ["info", "string", "error:", *error] if self.config.command is None and not self._ready:
+                case ["info", "string", "error:", *error] if self.config.command is None and not self.ready:
                     self.complaints += (f"uci_options: {' '.join(error)}",)  # ours could not read its network
                 case ["info", *details] if details[:1] != ["string"] and "pv" in details and self._running is not None:
                     self._note(details, self._running.multipv)

@@ -340,7 +340,7 @@ def test_an_engine_with_endless_output_is_killed(
 
 def test_an_engine_that_does_not_read_its_input_does_not_block(start: Start, inbox: Inbox) -> None:
     engine = start("clogged")
-    engine._ready = True  # it never says so, and nothing would be written to it
+    engine.ready = True  # it never says so, and nothing would be written to it
     began = time.monotonic()
     number = 0
     while engine.alive and number < 10_000:
