@@ -36,3 +36,9 @@ def answer(inbox: Inbox) -> CommandDone | CommandFailed:
     report = inbox.get(timeout=PATIENCE_S)
     assert isinstance(report, CommandDone | CommandFailed)
     return report
+
+
+def failure(inbox: Inbox) -> CommandFailed:
+    report = answer(inbox)
+    assert isinstance(report, CommandFailed)
+    return report

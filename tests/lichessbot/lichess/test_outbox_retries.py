@@ -18,7 +18,6 @@ from lichessbot.lichess.commands import (
     ClaimVictory,
     Command,
     CommandDone,
-    CommandFailed,
     DeclineChallenge,
     LeaveTournament,
     ReadAccount,
@@ -41,6 +40,7 @@ from tests.lichessbot.lichess.outbox_bench import (
     PATIENCE_S,
     TIMEOUTS,
     answer,
+    failure,
 )
 
 
@@ -63,8 +63,7 @@ def test_repeating_ends_at_the_deadline(
     assert inbox.empty()
     put_forward(TIMEOUTS.request_patience.total_seconds())
     held.set()
-    failed = answer(inbox)
-    assert isinstance(failed, CommandFailed)
+    failed = failure(inbox)
     assert str(failed.error).startswith("502"), "the last answer, not that it is too late now"
     assert len(lichess.requests) == 3
 
@@ -72,8 +71,7 @@ def test_repeating_ends_at_the_deadline(
 def test_a_refusal_is_not_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(404, {"error": "Not found"}))
     outbox.send(AcceptChallenge("c1"))
-    failed = answer(inbox)
-    assert isinstance(failed, CommandFailed)
+    failed = failure(inbox)
     assert not failed.perhaps_done
     assert len(lichess.requests) == 1
 
@@ -87,8 +85,7 @@ def test_a_command_that_once_had_no_answer_is_perhaps_done(
     lichess.until_asked(2)
     put_forward(TIMEOUTS.request_patience.total_seconds())
     held.set()
-    failed = answer(inbox)
-    assert isinstance(failed, CommandFailed)
+    failed = failure(inbox)
     assert failed.perhaps_done
 
 
@@ -98,8 +95,7 @@ def test_after_a_429_commands_wait_for_the_pause(lichess: ScriptedLichess, outbo
     began = time.monotonic()
     outbox.send(AcceptChallenge("c1"))
     outbox.send(ReadAccount())
-    failed = answer(inbox)
-    assert isinstance(failed, CommandFailed)
+    failed = failure(inbox)
     assert isinstance(failed.error, RateLimited)
     assert isinstance(answer(inbox), CommandDone)
     assert time.monotonic() - began >= TIMEOUTS.rate_limit.total_seconds()
@@ -112,7 +108,7 @@ def test_after_a_429_on_a_move_all_commands_but_moves_wait(
     lichess.answer(OTHER_MOVE_PATH, Reply())
     lichess.answer("/api/account", Reply(body=ACCOUNT))
     outbox.send(MOVE)
-    assert isinstance(answer(inbox), CommandFailed)
+    failure(inbox)
     outbox.send(ReadAccount())
     outbox.send(OTHER_MOVE)
     outbox.send(MOVE)
@@ -149,7 +145,7 @@ def test_a_command_that_waits_for_its_retry_lets_others_pass(
     outbox.send(Resign("abcd1234", "why"))
     assert answer(inbox) == CommandDone(Resign("abcd1234", "why"))
     put_forward(TIMEOUTS.request_patience.total_seconds())
-    assert isinstance(answer(inbox), CommandFailed)
+    failure(inbox)
 
 
 def test_an_answer_to_a_challenge_is_dropped_at_its_deadline(
@@ -161,8 +157,7 @@ def test_an_answer_to_a_challenge_is_dropped_at_its_deadline(
     answer(inbox)
     began = time.monotonic()
     outbox.send(AcceptChallenge("c1"))
-    failed = answer(inbox)
-    assert isinstance(failed, CommandFailed)
+    failed = failure(inbox)
     assert "too late" in str(failed.error)
     assert not failed.perhaps_done
     assert 0.45 < time.monotonic() - began < PATIENCE_S, "of 600 seconds"
@@ -179,7 +174,7 @@ def test_the_account_is_read_once_and_not_before_its_time(
     assert answer(inbox).command == AcceptChallenge("c1"), "what is put off lets others pass"
     began = time.monotonic()
     outbox.send(ReadAccount(), timedelta(seconds=0.5))
-    assert isinstance(answer(inbox), CommandFailed)
+    failure(inbox)
     assert time.monotonic() - began >= 0.5
     assert lichess.paths() == [ACCEPT_PATH, "/api/account"]
 
@@ -207,8 +202,7 @@ def test_a_command_that_expires_is_not_sent_after_a_pause(
     outbox.send(MOVE)
     answer(inbox)
     outbox.send(command)
-    failed = answer(inbox)
-    assert isinstance(failed, CommandFailed)
+    failed = failure(inbox)
     assert failed.command == command
     assert "too late" in str(failed.error)
     assert lichess.paths() == [MOVE_PATH]
@@ -431,8 +425,7 @@ def test_an_acceptance_is_not_sent_after_the_challenge_expired(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     outbox.send(AcceptChallenge("c1", until=time.monotonic() - 0.01))
-    failed = answer(inbox)
-    assert isinstance(failed, CommandFailed)
+    failed = failure(inbox)
     assert "too late" in str(failed.error)
     assert lichess.requests == []
 

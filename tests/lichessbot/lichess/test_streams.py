@@ -10,7 +10,7 @@ from unittest.mock import ANY
 import pytest
 
 from lichessbot.inbox import Inbox, Report
-from lichessbot.lichess.models import ChatLine, GameFull, GameState
+from lichessbot.lichess.models import ChatLine, GameFull
 from lichessbot.lichess.streams import (
     StreamEvent,
     StreamLost,
@@ -328,11 +328,3 @@ def test_a_stream_is_opened_at_most_twice_a_second(lichess: ScriptedLichess, inb
         time.sleep(0.01)
     opened = lichess.paths().count(GAME_PATH)
     assert opened <= 2 + (time.monotonic() - began) / Timeouts().stream_spacing.total_seconds()
-
-
-def test_state_events_arrive_in_order(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
-    lichess.answer(GAME_PATH, Reply(lines=[game_state()] * 50 + [chat("end")], end=End.STALL))
-    read()
-    reports = [heard(inbox) for _ in range(52)]
-    assert sum(isinstance(r, StreamEvent) and isinstance(r.event, GameState) for r in reports) == 50
-    assert reports[-1] == StreamEvent(GAME, ChatLine(text="end"), 0.0)
