@@ -157,9 +157,9 @@ class Game:
                 yield from self.monitor.refused(report, now)
                 if self.colour is None and self.monitor.is_refused_for_good:
                     # Only our records say that this game exists, and the list of games may be long in coming.
-                    yield self._end(GameStatus.UNKNOWN_FINISH, None, told=False)
+                    yield self._give_up()
             case ListedGame() if self.monitor.is_gone(report):
-                yield self._end(GameStatus.UNKNOWN_FINISH, None, told=False)
+                yield self._give_up()
             case ListedGame():
                 yield from self.monitor.compare(report, self.clock, now)
             case SourceAnswer() if self.search.awaits(report.search_id):
@@ -203,7 +203,7 @@ class Game:
     def _read_full(self, full: GameFull, received_at: float, now: float) -> Iterator[Action]:
         colour = self._our_colour(full)
         if colour is None:
-            yield self._end(GameStatus.UNKNOWN_FINISH, None, told=False)
+            yield self._give_up()
             return
         self.full, self.colour = full, colour
         self._rereading = False
@@ -328,11 +328,13 @@ class Game:
         self._ending.plan(Resign(self.game_id, reason), now)
         yield from self.tick(now)
 
-    def _end(
-        self, status: GameStatus, winner: Colour | None, plies: int | None = None, *, told: bool = True
-    ) -> GameOver:
+    def _end(self, status: GameStatus, winner: Colour | None, plies: int, *, told: bool = True) -> GameOver:
         self._over = True
-        return GameOver(status, winner, len(self._moves) if plies is None else plies, told)
+        return GameOver(status, winner, plies, told)
+
+    def _give_up(self) -> GameOver:
+        """Leave a game whose end nobody told."""
+        return self._end(GameStatus.UNKNOWN_FINISH, None, len(self._moves), told=False)
 
     # Our move
 
