@@ -22,141 +22,157 @@ from lichessbot.uci.search import NO_GAME, EngineDied
 from tests.lichessbot.machines import UNKNOWN_MACHINE
 
 INFO = GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}, "speed": "blitz"})
+BY_DAYS = INFO.model_copy(update={"speed": "correspondence", "opponent": Opponent(username="Karl")})
+OUR_TURN = BY_DAYS.model_copy(update={"is_my_turn": True})
+NOT_OUR_TURN = BY_DAYS.model_copy(update={"is_my_turn": False})
 
 
-def test_a_late_announcement_does_not_begin_a_game_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    joined: list[GameInfo] = []
-    manager = GameManager(SimpleQueue(), Timeouts())
-    monkeypatch.setattr(manager, "_start_session", joined.append)
+@pytest.fixture
+def inbox() -> Inbox:
+    return SimpleQueue()
+
+
+@pytest.fixture
+def manager(inbox: Inbox) -> GameManager:
+    return GameManager(inbox, Timeouts())
+
+
+@pytest.fixture
+def started(manager: GameManager, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The games that the manager would have started."""
+    ids: list[str] = []
+    monkeypatch.setattr(manager, "_start_session", lambda info: ids.append(info.game_id))
+    return ids
+
+
+def context(**parts: object) -> GameContext:
+    """What the manager asks of its context, with other `parts` than usual."""
     store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
-    context = cast(GameContext, SimpleNamespace(config=Config(), store=store))
+    usual = {"config": Config(), "store": store, "machine": UNKNOWN_MACHINE, "timeouts": Timeouts()}
+    return cast(GameContext, SimpleNamespace(**usual | parts))
+
+
+def under_way(manager: GameManager, game_id: str, **parts: object) -> None:
+    """Give the manager a session with these `parts`."""
+    session = SimpleNamespace(**{"game_id": game_id, "info": INFO, "over": False} | parts)
+    manager._sessions[game_id] = cast(GameSession, session)
+
+
+def left_alone(manager: GameManager, number: int) -> list[GameInfo]:
+    """Return games that the manager does not start, as they have failed too often."""
+    games = [INFO.model_copy(update={"game_id": f"game{it:04}"}) for it in range(number)]
+    manager._failures.update({info.game_id: 4 for info in games})
+    return games
+
+
+def test_a_late_announcement_does_not_begin_a_game_again(manager: GameManager, started: list[str]) -> None:
     manager._ended_at["abcd1234"] = time.monotonic()
-    manager.join(INFO, context)
-    assert joined == []
-    other = INFO.model_copy(update={"game_id": "efgh5678"})
-    manager.join(other, context)
-    assert joined == [other]
+    manager.join(INFO, context())
+    assert started == []
+    manager.join(INFO.model_copy(update={"game_id": "efgh5678"}), context())
+    assert started == ["efgh5678"]
 
 
-def test_a_game_that_ended_is_joined_again_only_if_a_later_list_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    joined: list[GameInfo] = []
-    manager, ended_at = GameManager(SimpleQueue(), Timeouts()), time.monotonic()
-    monkeypatch.setattr(manager, "_start_session", joined.append)
-    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
-    context = cast(GameContext, SimpleNamespace(config=Config(), store=store))
+def test_a_game_that_ended_is_joined_again_only_if_a_later_list_shows_it(
+    manager: GameManager, started: list[str]
+) -> None:
+    ended_at = time.monotonic()
     manager._ended_at["abcd1234"] = ended_at
     for asked_at in (ended_at - 2, ended_at - 1):
-        manager.compare([INFO], asked_at, context)
-        assert joined == []
-    manager.compare([INFO], ended_at + 1, context)
-    assert joined == [INFO]
+        manager.compare([INFO], asked_at, context())
+        assert started == []
+    manager.compare([INFO], ended_at + 1, context())
+    assert started == ["abcd1234"]
 
 
-def test_a_game_left_without_a_known_end_is_looked_for_in_several_lists() -> None:
-    inbox: Inbox = SimpleQueue()
-    manager = GameManager(inbox, Timeouts())
-    session = SimpleNamespace(
-        game_id="abcd1234", over=True, over_for_certain=False, handle=lambda report: None, close=lambda: None
+def test_a_game_left_without_a_known_end_is_looked_for_in_several_lists(manager: GameManager, inbox: Inbox) -> None:
+    under_way(
+        manager, "abcd1234", over=True, over_for_certain=False, handle=lambda report: None, close=lambda: None
     )
-    manager._sessions["abcd1234"] = cast(GameSession, session)
     manager.tell("abcd1234", ListedGame("abcd1234", None, 0.0, is_whole=True))
     assert inbox.get_nowait() == PlayingWanted("a game was left without a known end", again=True)
 
 
 @pytest.mark.parametrize(("speed", "has_clock"), [("blitz", True), ("correspondence", False)])
 def test_a_game_is_recorded_once_when_it_is_joined(
-    monkeypatch: pytest.MonkeyPatch, speed: str, *, has_clock: bool
+    manager: GameManager, monkeypatch: pytest.MonkeyPatch, speed: str, *, has_clock: bool
 ) -> None:
-    manager, recorded = GameManager(SimpleQueue(), Timeouts()), list[tuple[str, str, bool]]()
-    session = cast(GameSession, SimpleNamespace(info=INFO, game_id=INFO.game_id))
-    monkeypatch.setattr(manager, "_start_session", lambda info: manager._sessions.update({info.game_id: session}))
+    recorded: list[tuple[str, str, bool]] = []
+    monkeypatch.setattr(manager, "_start_session", lambda info: under_way(manager, info.game_id))
     store = SimpleNamespace(note_game=lambda game_id, name, has_clock: recorded.append((game_id, name, has_clock)))
-    context = cast(GameContext, SimpleNamespace(config=Config(), store=store))
     info = INFO.model_copy(update={"speed": speed, "opponent": Opponent(username="Karl")})
-    manager.join(info, context)
-    manager.join(info, context)
+    for _ in range(2):
+        manager.join(info, context(store=store))
     assert recorded == [("abcd1234", "Karl", has_clock)]
 
 
 def test_a_game_that_programs_may_not_play_is_left_alone_also_when_the_list_shows_it(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    manager: GameManager, started: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """The list does not say that they may not."""
-    joined: list[GameInfo] = []
-    manager = GameManager(SimpleQueue(), Timeouts())
-    monkeypatch.setattr(manager, "_start_session", joined.append)
-    context = cast(GameContext, SimpleNamespace(config=Config()))
-    manager.join(GameInfo.model_validate(INFO.model_dump(by_alias=True) | {"compat": {"bot": False}}), context)
+    manager.join(GameInfo.model_validate(INFO.model_dump(by_alias=True) | {"compat": {"bot": False}}), context())
     for games in ([], [INFO]):  # the first was requested before the game began
-        manager.compare(games, time.monotonic(), context)
-    assert joined == []
+        manager.compare(games, time.monotonic(), context())
+    assert started == []
     assert caplog.text.count("game.left_alone") == 1
 
 
-def test_clocks_run_until_those_of_all_games_have_run_out() -> None:
-    manager = GameManager(SimpleQueue(), Timeouts())
+def test_clocks_run_until_those_of_all_games_have_run_out(manager: GameManager) -> None:
     assert manager.clocks_run_until == -math.inf
     for game_id, until in (("abcd1234", 50.0), ("efgh5678", 100.0), ("ijkl9012", -math.inf)):
-        manager._sessions[game_id] = cast(GameSession, SimpleNamespace(clocks_run_until=until))
+        under_way(manager, game_id, clocks_run_until=until)
     assert manager.clocks_run_until == 100.0
 
 
-def test_the_streams_of_all_games_retry_at_once_when_another_one_opens() -> None:
-    manager, retried = GameManager(SimpleQueue(), Timeouts()), list[str]()
+def test_the_streams_of_all_games_retry_at_once_when_another_one_opens(manager: GameManager) -> None:
+    retried: list[str] = []
     for game_id in ("abcd1234", "efgh5678"):
-        retry_now = partial(retried.append, game_id)
-        manager._sessions[game_id] = cast(GameSession, SimpleNamespace(retry_now=retry_now))
+        under_way(manager, game_id, retry_now=partial(retried.append, game_id))
     manager.retry_now()
     assert retried == ["abcd1234", "efgh5678"]
 
 
-def test_an_engine_that_dies_between_two_games_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    GameManager(SimpleQueue(), Timeouts()).tell(NO_GAME, EngineDied(NO_GAME, None, "killed by SIGKILL"))
+def test_an_engine_that_dies_between_two_games_is_logged(
+    manager: GameManager, caplog: pytest.LogCaptureFixture
+) -> None:
+    manager.tell(NO_GAME, EngineDied(NO_GAME, None, "killed by SIGKILL"))
     assert "engine.died" in caplog.text
 
 
-def test_a_join_counts_all_games_in_progress_also_correspondence_games(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_join_counts_all_games_in_progress_also_correspondence_games(
+    manager: GameManager, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("INFO")
-    manager = GameManager(SimpleQueue(), Timeouts())
-    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
-    context = cast(GameContext, SimpleNamespace(config=Config(), store=store))
     for number in (1, 2, 3):
-        facts = {"game_id": f"game{number:04}", "speed": "correspondence", "opponent": Opponent(username="Karl")}
-        manager.join(INFO.model_copy(update=facts), context)
+        manager.join(BY_DAYS.model_copy(update={"game_id": f"game{number:04}"}), context())
     assert [it.partition(" games=")[2] for it in caplog.messages if it.startswith("game.join")] == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize("theirs", [0, 1, 50])
 def test_a_full_list_is_read_again_at_once_only_if_it_may_lack_turns_of_ours(
-    monkeypatch: pytest.MonkeyPatch, theirs: int
+    manager: GameManager, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, theirs: int
 ) -> None:
     """The games with our turn come first."""
-    inbox: Inbox = SimpleQueue()
-    manager = GameManager(inbox, Timeouts())
     waiting = manager._correspondence
     monkeypatch.setattr(manager, "_start_session", lambda info: waiting.put_back(info.game_id, math.inf))
-    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
-    context = cast(GameContext, SimpleNamespace(config=Config(), store=store, machine=UNKNOWN_MACHINE))
-    by_days = INFO.model_copy(update={"speed": "correspondence", "opponent": Opponent(username="Karl")})
     turns = [True] * (50 - theirs) + [False] * theirs
     games = [
-        by_days.model_copy(update={"game_id": f"game{number:04}", "is_my_turn": ours})
+        BY_DAYS.model_copy(update={"game_id": f"game{number:04}", "is_my_turn": ours})
         for number, ours in enumerate(turns)
     ]
-    manager.compare(games, time.monotonic(), context)
+    manager.compare(games, time.monotonic(), context())
     manager.tick()
     assert inbox.empty() is (theirs > 0)
 
 
 @pytest.mark.parametrize(("listed", "is_whole"), [(0, True), (49, True), (50, False)])
-def test_a_game_that_a_list_lacks_is_told_so_and_whether_the_list_is_whole(listed: int, is_whole: bool) -> None:
-    manager, told = GameManager(SimpleQueue(), Timeouts()), list[Report]()
-    session = SimpleNamespace(game_id="abcd1234", info=INFO, over=False, handle=told.append)
-    manager._sessions["abcd1234"] = cast(GameSession, session)
-    others = [INFO.model_copy(update={"game_id": f"game{number:04}"}) for number in range(listed)]
-    manager._failures.update({info.game_id: 4 for info in others})  # they are left alone
+def test_a_game_that_a_list_lacks_is_told_so_and_whether_the_list_is_whole(
+    manager: GameManager, listed: int, is_whole: bool
+) -> None:
+    told: list[Report] = []
+    under_way(manager, "abcd1234", handle=told.append)
     now = time.monotonic()
-    manager.compare(others, now, cast(GameContext, SimpleNamespace(config=Config())))
+    manager.compare(left_alone(manager, listed), now, context())
     assert told == [ListedGame("abcd1234", None, now, is_whole=is_whole)]
 
 
@@ -164,50 +180,39 @@ def test_a_game_that_a_list_lacks_is_told_so_and_whether_the_list_is_whole(liste
     ("listed", "seen_s_ago", "is_visited"), [(0, 1, True), (50, 1, False), (50, 3600, True)]
 )
 def test_a_correspondence_game_that_a_list_lacks_is_visited_unless_the_list_is_full(
-    listed: int, seen_s_ago: float, is_visited: bool
+    manager: GameManager, listed: int, seen_s_ago: float, is_visited: bool
 ) -> None:
-    manager, now = GameManager(SimpleQueue(), Timeouts()), time.monotonic()
-    theirs = INFO.model_copy(update={"speed": "correspondence", "is_my_turn": False})
-    manager._correspondence.note(theirs, now - seen_s_ago)
-    others = [INFO.model_copy(update={"game_id": f"game{number:04}"}) for number in range(listed)]
-    manager._failures.update({info.game_id: 4 for info in others})  # they are left alone
-    manager.compare(others, now, cast(GameContext, SimpleNamespace(config=Config())))
-    assert (manager._correspondence.next(now, ()) is theirs) is is_visited
+    now = time.monotonic()
+    manager._correspondence.note(NOT_OUR_TURN, now - seen_s_ago)
+    manager.compare(left_alone(manager, listed), now, context())
+    assert (manager._correspondence.next(now, ()) is NOT_OUR_TURN) is is_visited
 
 
-def test_a_refused_list_has_correspondence_games_visited_that_were_not_looked_at_for_long() -> None:
-    manager = GameManager(SimpleQueue(), Timeouts())
+def test_a_refused_list_has_correspondence_games_visited_that_were_not_looked_at_for_long(manager: GameManager) -> None:
     manager.list_refused()  # before any game is known
-    manager._context = cast(GameContext, SimpleNamespace(config=Config()))
+    manager._context = context()
     games, now = manager._correspondence, time.monotonic()
-    theirs = INFO.model_copy(update={"speed": "correspondence", "is_my_turn": False})
-    games.note(theirs, now - Config().correspondence.checkin_period)
-    games.note(theirs.model_copy(update={"game_id": "lately11"}), now)
+    games.note(NOT_OUR_TURN, now - Config().correspondence.checkin_period)
+    games.note(NOT_OUR_TURN.model_copy(update={"game_id": "lately11"}), now)
     assert games.next(now, ()) is None
     manager.list_refused()
-    assert games.next(now, ()) is theirs
+    assert games.next(now, ()) is NOT_OUR_TURN
     assert games.next(now, ["abcd1234"]) is None
 
 
-def test_a_refused_list_is_told_to_games_as_one_that_shows_nothing() -> None:
-    manager, told = GameManager(SimpleQueue(), Timeouts()), list[Report]()
-    session = SimpleNamespace(game_id="abcd1234", info=INFO, over=False, handle=told.append)
-    manager._sessions["abcd1234"] = cast(GameSession, session)
-    manager._context = cast(GameContext, SimpleNamespace(config=Config()))
+def test_a_refused_list_is_told_to_games_as_one_that_shows_nothing(manager: GameManager) -> None:
+    told: list[Report] = []
+    under_way(manager, "abcd1234", handle=told.append)
+    manager._context = context()
     manager.list_refused()
     (report,) = told
     assert isinstance(report, ListedGame)
     assert (report.info, report.is_whole) == (None, False)
 
 
-def test_whose_turn_it_is_is_asked_at_every_check_in() -> None:
-    inbox: Inbox = SimpleQueue()
-    manager = GameManager(inbox, Timeouts())
-    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
-    context = cast(GameContext, SimpleNamespace(config=Config(), store=store, machine=UNKNOWN_MACHINE))
-    theirs = INFO.model_copy(update={"speed": "correspondence", "is_my_turn": False})
+def test_whose_turn_it_is_is_asked_at_every_check_in(manager: GameManager, inbox: Inbox) -> None:
     asked_at = time.monotonic() - 301
-    manager.compare([theirs], asked_at, context)
+    manager.compare([NOT_OUR_TURN], asked_at, context())
     assert manager.wake_at == asked_at + 300
     asked_at = time.monotonic()
     manager.tick()
@@ -218,25 +223,21 @@ def test_whose_turn_it_is_is_asked_at_every_check_in() -> None:
 
 @pytest.mark.parametrize(("visited_for_s", "suspended"), [(850.0, []), (950.0, ["game0001"])])
 def test_a_visit_lasts_as_long_as_the_engine_of_the_game_may_think(
-    monkeypatch: pytest.MonkeyPatch, visited_for_s: float, suspended: list[str]
+    manager: GameManager, monkeypatch: pytest.MonkeyPatch, visited_for_s: float, suspended: list[str]
 ) -> None:
     """A profile gives it ten minutes for a move, while another game waits."""
-    manager, gone = GameManager(SimpleQueue(), Timeouts()), list[str]()
+    gone: list[str] = []
 
     def start(info: GameInfo) -> None:
         began_at = time.monotonic() - visited_for_s
-        visit = SimpleNamespace(
-            game_id=info.game_id, info=info, idle_since=None, began_at=began_at, move_time_s=600.0, wake_at=None,
+        under_way(
+            manager, info.game_id, info=info, idle_since=None, began_at=began_at, move_time_s=600.0, wake_at=None,
             threads=0, suspend=lambda: gone.append(info.game_id),
         )  # fmt: skip
-        manager._sessions[info.game_id] = cast(GameSession, visit)
 
     monkeypatch.setattr(manager, "_start_session", start)
-    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
-    context = SimpleNamespace(config=Config(), store=store, machine=UNKNOWN_MACHINE, timeouts=Timeouts())
-    by_days = INFO.model_copy(update={"speed": "correspondence", "is_my_turn": True})
-    games = [by_days.model_copy(update={"game_id": name}) for name in ("game0001", "game0002")]
-    manager.compare(games, time.monotonic(), cast(GameContext, context))
+    games = [OUR_TURN.model_copy(update={"game_id": name}) for name in ("game0001", "game0002")]
+    manager.compare(games, time.monotonic(), context())
     manager.tick()
     assert list(manager._sessions) == ["game0001"]
     manager.tick()
@@ -248,55 +249,48 @@ def test_a_visit_lasts_as_long_as_the_engine_of_the_game_may_think(
     [(100.0, False, []), (200.0, False, ["game0001"]), (0.0, True, ["game0001"])],
 )
 def test_after_our_move_a_visit_goes_on_for_disconnect_time_unless_another_game_waits(
-    monkeypatch: pytest.MonkeyPatch, idle_for_s: float, others_turn: bool, suspended: list[str]
+    manager: GameManager, monkeypatch: pytest.MonkeyPatch, idle_for_s: float, others_turn: bool, suspended: list[str]
 ) -> None:
-    manager, gone = GameManager(SimpleQueue(), Timeouts()), list[str]()
+    gone: list[str] = []
     waiting = manager._correspondence
     monkeypatch.setattr(manager, "_start_session", lambda info: waiting.put_back(info.game_id, math.inf))
-    by_days = INFO.model_copy(update={"speed": "correspondence", "game_id": "game0001"})
-    manager._sessions["game0001"] = cast(GameSession, SimpleNamespace(
-        game_id="game0001", info=by_days, idle_since=time.monotonic() - idle_for_s, wake_at=None, threads=0,
-        suspend=lambda: gone.append("game0001"), over=False, handle=lambda report: None,
-    ))  # fmt: skip
-    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
-    context = SimpleNamespace(config=Config(), store=store, machine=UNKNOWN_MACHINE, timeouts=Timeouts())
+    by_days = BY_DAYS.model_copy(update={"game_id": "game0001"})
+    under_way(
+        manager, "game0001", info=by_days, idle_since=time.monotonic() - idle_for_s, wake_at=None, threads=0,
+        suspend=lambda: gone.append("game0001"), handle=lambda report: None,
+    )  # fmt: skip
     other = by_days.model_copy(update={"game_id": "game0002", "is_my_turn": others_turn})
-    manager.compare([by_days, other], time.monotonic(), cast(GameContext, context))
+    manager.compare([by_days, other], time.monotonic(), context())
     manager.tick()
     assert gone == suspended
 
 
 @pytest.mark.parametrize(("threads", "is_free"), [([], True), ([1], True), ([1, 1], False), ([2], False)])
 def test_a_review_searches_while_the_games_leave_a_core_free(
-    monkeypatch: pytest.MonkeyPatch, threads: list[int], is_free: bool
+    manager: GameManager, monkeypatch: pytest.MonkeyPatch, threads: list[int], is_free: bool
 ) -> None:
-    manager, told = GameManager(SimpleQueue(), Timeouts()), list[bool]()
+    told: list[bool] = []
     monkeypatch.setattr(manager._reviewer, "give_way", lambda *, core_is_free: told.append(core_is_free))
-    manager._context = cast(GameContext, SimpleNamespace(machine=Machine(2, None)))
+    manager._context = context(machine=Machine(2, None))
     for number, each in enumerate(threads):
-        manager._sessions[f"game{number:04}"] = cast(GameSession, SimpleNamespace(wake_at=None, threads=each))
+        under_way(manager, f"game{number:04}", wake_at=None, threads=each)
     manager.tick()
     assert told == [is_free]
 
 
 def test_a_correspondence_game_that_a_list_takes_for_another_speed_hides_no_game(
-    monkeypatch: pytest.MonkeyPatch,
+    manager: GameManager, started: list[str]
 ) -> None:
-    manager = GameManager(SimpleQueue(), Timeouts())
-    started: list[str] = []
-    monkeypatch.setattr(manager, "_start_session", lambda info: started.append(info.game_id))
-    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
-    context = cast(GameContext, SimpleNamespace(config=Config(), store=store, machine=UNKNOWN_MACHINE))
-    by_days = INFO.model_copy(update={"game_id": "game0001", "speed": "correspondence"})
-    manager.compare([by_days], time.monotonic(), context)
+    by_days = BY_DAYS.model_copy(update={"game_id": "game0001"})
+    manager.compare([by_days], time.monotonic(), context())
     blitz = by_days.model_copy(update={"speed": "blitz"})
-    manager.compare([blitz, INFO.model_copy(update={"game_id": "game0002"})], time.monotonic(), context)
+    manager.compare([blitz, INFO.model_copy(update={"game_id": "game0002"})], time.monotonic(), context())
     assert started == ["game0002"]
 
 
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_correspondence_game_obeys_a_changed_configuration_at_its_next_visit(
-    monkeypatch: pytest.MonkeyPatch, changed: bool
+    manager: GameManager, monkeypatch: pytest.MonkeyPatch, changed: bool
 ) -> None:
     begun: list[Config] = []
 
@@ -308,13 +302,9 @@ def test_a_correspondence_game_obeys_a_changed_configuration_at_its_next_visit(
         )  # fmt: skip
 
     monkeypatch.setattr(games_manager, "GameSession", begin)
-    manager = GameManager(SimpleQueue(), Timeouts())
-    store = SimpleNamespace(note_game=lambda *facts, has_clock: None)
-    by_days = INFO.model_copy(update={"speed": "correspondence", "is_my_turn": True})
     before, now = Config(), Config(max_takebacks_accepted=7)
     for config in (before, now if changed else before):
-        context = SimpleNamespace(config=config, store=store, machine=UNKNOWN_MACHINE, timeouts=Timeouts())
-        manager.compare([by_days], time.monotonic(), cast(GameContext, context))
+        manager.compare([OUR_TURN], time.monotonic(), context(config=config))
         manager.tick()
         assert list(manager._sessions) == [INFO.game_id]
         manager.tick()

@@ -36,16 +36,43 @@ def state(moves: str = "") -> dict[str, Any]:
     return {"moves": moves, "wtime": 60_000, "btime": 60_000, "winc": 0, "binc": 0, "status": "started"}
 
 
+def opened(session: GameSession, *, black: bool, moves: str = "", now: float | None = None, **fields: Any) -> float:
+    """The session reads its game's first state, at the time that is returned."""
+    us = {"id": "testbot", "name": "TestBot", "title": "BOT"}
+    them = {"id": "ferdinand", "name": "Ferdinand", "rating": 1720}
+    players = {"white": them if black else us, "black": us if black else them}
+    facts: dict[str, Any] = {"clock": {"initial": 60_000, "increment": 2000}, "speed": "blitz", "rated": True, **fields}
+    full = {"id": GAME, "variant": {"key": "standard"}, **players, "state": state(moves), **facts}
+    now = time.monotonic() if now is None else now
+    session.handle(StreamEvent(GAME, GameFull.model_validate(full), now))
+    return now
+
+
+def asked(session: GameSession) -> int:
+    """Return the id of the search that was asked for, and failed."""
+    failed = session._context.inbox.get_nowait()
+    assert isinstance(failed, EngineDied)
+    assert failed.search_id is not None
+    return failed.search_id
+
+
+def answer(session: GameSession, move: str, summary: SearchInfo) -> None:
+    session.handle(BestMove(GAME, asked(session), move, summary))
+
+
+def move_shown(session: GameSession, moves: str, **clocks: int) -> None:
+    session.handle(StreamEvent(GAME, GameState.model_validate(state(moves) | clocks), time.monotonic()))
+
+
 @pytest.mark.parametrize(
-    ("fields", "until"), [({"clock": {"initial": 60_000, "increment": 0}}, 1120.0), ({"daysPerTurn": 1}, -math.inf)]
+    ("fields", "until"),
+    [({"clock": {"initial": 60_000, "increment": 0}}, 1120.0), ({"clock": None, "daysPerTurn": 1}, -math.inf)],
 )
 def test_the_clocks_of_a_timed_game_have_run_out_after_both_together(
     session: GameSession, fields: dict[str, Any], until: float
 ) -> None:
     assert session.clocks_run_until == -math.inf, "not known yet"
-    players = {"white": {"id": "ferdinand"}, "black": {"id": "testbot"}}
-    full = GameFull.model_validate({"id": GAME, "variant": {"key": "standard"}, **players, **fields, "state": state()})
-    session.handle(StreamEvent(GAME, full, 1000.0))
+    opened(session, black=True, now=1000.0, **fields)
     assert session.clocks_run_until == until
 
 
@@ -53,13 +80,8 @@ def test_the_log_names_only_answers_that_are_played_as_moves(
     session: GameSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "lichessbot")
-    players = {"white": {"id": "testbot"}, "black": {"id": "ferdinand"}, "clock": {"initial": 60_000, "increment": 0}}
-    full = GameFull.model_validate({"id": GAME, "variant": {"key": "standard"}, **players, "state": state()})
-    session.handle(StreamEvent(GAME, full, 1000.0))
-    failed = session._context.inbox.get_nowait()
-    assert isinstance(failed, EngineDied)
-    search_id = failed.search_id
-    assert search_id is not None
+    opened(session, black=False)
+    search_id = asked(session)
     summary = SearchInfo(depth=3, pv="e2e4 e7e5")
     session.handle(BestMove(GAME, search_id + 1, "d2d4", SearchInfo(depth=2)))
     session.handle(BestMove(GAME, search_id, "e2e4", summary))
@@ -97,10 +119,8 @@ def test_a_configured_pause_is_no_part_of_our_reaction(
     context: Any = session._context
     context.outbox.send = lambda command, recorded: sent.append(command)
     session._game._pace = Pace(Config(humanlike_time=True), GAME)
-    players = {"white": {"id": "testbot"}, "black": {"id": "ferdinand"}, "clock": {"initial": 600_000, "increment": 0}}
     opening = {**state("e2e4 e7e5"), "wtime": 600_000, "btime": 600_000}
-    full = GameFull.model_validate({"id": GAME, "variant": {"key": "standard"}, **players, "state": opening})
-    session.handle(StreamEvent(GAME, full, now[0]))
+    opened(session, black=False, now=now[0], clock={"initial": 600_000, "increment": 0}, state=opening)
     now[0] += 0.020
     answer(session, "g1f3", SearchInfo(depth=3))
     pause_s = session._game.pause_s
@@ -169,8 +189,7 @@ def test_an_abort_that_a_rate_limit_holds_back_is_not_sent_once_the_opponent_has
     opened(session, black=True)
     session._perform(session._game.tick(time.monotonic() + 31.0))
     assert context.outbox.unanswered == {"abort": 1}
-    moved = GameState.model_validate(state("e2e4"))
-    session.handle(StreamEvent(GAME, moved, time.monotonic()))
+    move_shown(session, "e2e4")
     assert not context.outbox.unanswered
     context.outbox.close()
     assert not sent
@@ -188,7 +207,7 @@ def test_a_correspondence_engine_is_ended_after_each_move_and_its_successor_gets
     answer(session, "e2e4", SearchInfo(depth=3))
     assert not session._game.search.engine_wanted
     assert ended
-    session.handle(StreamEvent(GAME, GameState.model_validate(state("e2e4 e7e5")), time.monotonic()))
+    move_shown(session, "e2e4 e7e5")
     pending = session._game.search._pending
     assert pending is not None
     assert pending.stage is Stage.STARTING
@@ -224,34 +243,13 @@ def test_a_stream_whose_thread_cannot_be_started_is_read_a_little_later(
 # For the operator
 
 
-def opened(session: GameSession, *, black: bool, moves: str = "", **fields: Any) -> float:
-    """The session reads its game's first state now, which is returned."""
-    us = {"id": "testbot", "name": "TestBot", "title": "BOT"}
-    them = {"id": "ferdinand", "name": "Ferdinand", "rating": 1720}
-    players = {"white": them if black else us, "black": us if black else them}
-    facts: dict[str, Any] = {"clock": {"initial": 60_000, "increment": 2000}, "speed": "blitz", "rated": True, **fields}
-    full = {"id": GAME, "variant": {"key": "standard"}, **players, **facts, "state": state(moves)}
-    now = time.monotonic()
-    session.handle(StreamEvent(GAME, GameFull.model_validate(full), now))
-    return now
-
-
-def answer(session: GameSession, move: str, summary: SearchInfo) -> None:
-    failed = session._context.inbox.get_nowait()
-    assert isinstance(failed, EngineDied)
-    assert failed.search_id is not None
-    session.handle(BestMove(GAME, failed.search_id, move, summary))
-
-
 def test_the_end_of_a_game_is_told_though_its_archive_gets_no_thread(
     session: GameSession, no_thread_once: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     session._context.store.note_result = lambda game, result: None
     session._context.archive = GameArchive(session._context.store, session._context.counters.counted)
-    players = {"white": {"id": "testbot"}, "black": {"id": "ferdinand"}, "clock": {"initial": 60_000, "increment": 0}}
     over = {**state("e2e4 e7e5 g1f3"), "status": "resign", "winner": "black"}
-    full = GameFull.model_validate({"id": GAME, "variant": {"key": "standard"}, **players, "state": over})
-    session.handle(StreamEvent(GAME, full, 1000.0))
+    opened(session, black=False, state=over)
     assert session.over_for_certain
     assert session._context.inbox.get_nowait().result == "lost"
     assert "thread.not_started" in caplog.text
@@ -265,10 +263,7 @@ def test_the_end_says_whether_the_game_was_watched(session: GameSession, watched
     context.archive = SimpleNamespace(put=lambda game, config: None)
     if watched:
         opened(session, black=True)
-    players = {"white": {"id": "ferdinand"}, "black": {"id": "testbot"}, "clock": {"initial": 60_000, "increment": 0}}
-    over = {**state("e2e4 e7e5"), "status": "resign", "winner": "black"}
-    full = GameFull.model_validate({"id": GAME, "variant": {"key": "standard"}, **players, "state": over})
-    session.handle(StreamEvent(GAME, full, time.monotonic()))
+    opened(session, black=True, state={**state("e2e4 e7e5"), "status": "resign", "winner": "black"})
     assert context.inbox.get_nowait().was_watched is watched
 
 
@@ -346,7 +341,7 @@ def sources_told(session: GameSession, moves: str) -> list[str | None]:
     found = session.describe(time.monotonic()).evaluation
     assert found is not None
     assert (found.move, found.depth) == (moves.split()[-1], 0)
-    session.handle(StreamEvent(GAME, GameState.model_validate(state(moves)), time.monotonic()))
+    move_shown(session, moves)
     return [found.source, session.describe(time.monotonic()).played[-1].source, rows[-1][4]]
 
 
@@ -368,7 +363,7 @@ def test_a_move_in_place_of_one_that_the_engine_was_not_to_choose_has_one_source
     moves = ("e7e5", "c7c5")
     tables: Any = SimpleNamespace(ask=lambda question: SourceAnswer(GAME, question.search_id, moves, "table"))
     session._resolver = tables
-    session.handle(StreamEvent(GAME, GameState.model_validate(state("e2e4")), time.monotonic()))
+    move_shown(session, "e2e4")
     answer(session, "a7a6", SearchInfo(depth=9, score="cp 30", pv="a7a6"))
     assert sources_told(session, "e2e4 e7e5") == ["fallback", "table, fallback", "fallback"]
 
@@ -399,8 +394,7 @@ def test_the_overhead_covers_what_the_clock_loses_while_the_stream_is_late(sessi
     opened(session, black=False, moves="e2e4 e7e5")
     answer(session, "g1f3", SearchInfo())
     session.handle(CommandDone(SendMove(GAME, 3, "g1f3"), sent_at=10.0, answered_at=10.25))
-    late = state("e2e4 e7e5 g1f3") | {"wtime": 10_000}
-    session.handle(StreamEvent(GAME, GameState.model_validate(late), time.monotonic()))
+    move_shown(session, "e2e4 e7e5 g1f3", wtime=10_000)
     clock = session._game.clock
     assert clock is not None
     assert clock.round_trip_s == session._game.engine.max_move_overhead_ms / 1000
