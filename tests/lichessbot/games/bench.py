@@ -8,6 +8,7 @@ from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.games.actions import (
     Action,
     AskSources,
+    KillEngine,
     ReopenStream,
     StartSearch,
 )
@@ -20,7 +21,7 @@ from lichessbot.lichess.streams import PlayingWanted, StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import BestMove, EngineReady, SearchInfo
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchInfo
 
 GAME = "abcd1234"
 US = "testbot"
@@ -122,6 +123,17 @@ class Bench:
         """Answer the search among `actions`."""
         think = next(action for action in actions if isinstance(action, StartSearch))
         return self.hear(BestMove(GAME, think.search.search_id, move, SearchInfo(depth=5, score=score)))
+
+    def die(self, think: StartSearch) -> list[Action]:
+        """The engine dies in that search."""
+        return self.hear(EngineDied(GAME, think.search.search_id, "crashed"))
+
+    def restart(self, think: StartSearch) -> StartSearch:
+        """The engine dies in that search; return the one that another engine is asked for."""
+        kill, again = self.die(think)
+        assert isinstance(kill, KillEngine)
+        assert isinstance(again, StartSearch)
+        return again
 
     def wait(self, seconds: float) -> list[Action]:
         """Let time pass; return what is done but for requests for the list of games."""

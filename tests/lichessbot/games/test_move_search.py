@@ -49,10 +49,7 @@ def test_an_engine_that_does_not_stop_is_replaced_and_gets_what_is_left() -> Non
 
 def test_a_second_failure_in_one_move_calls_the_fallback() -> None:
     bench = Bench()
-    first = running(bench)
-    _, again = bench.hear(EngineDied(GAME, first.search.search_id, "crashed"))
-    assert isinstance(again, StartSearch)
-    kill, fallback = bench.hear(EngineDied(GAME, again.search.search_id, "crashed"))
+    kill, fallback = bench.die(bench.restart(running(bench)))
     assert isinstance(kill, KillEngine)
     assert isinstance(fallback, Fallback)
     assert fallback.board.moves == ["e2e4", "e7e5"]
@@ -62,9 +59,7 @@ def test_a_second_failure_in_one_move_calls_the_fallback() -> None:
 
 def test_a_game_is_resigned_if_the_fallback_finds_no_move_either() -> None:
     bench = Bench()
-    first = running(bench)
-    _, again = bench.hear(EngineDied(GAME, first.search.search_id, "crashed"))
-    _, fallback = bench.hear(EngineDied(GAME, again.search.search_id, "crashed"))
+    _, fallback = bench.die(bench.restart(running(bench)))
     resign = only(bench.hear(BestMove(GAME, fallback.search_id, None, source=FALLBACK)), Resign)
     assert resign.reason.startswith("no move was found: ")
     assert bench.hear(BestMove(GAME, fallback.search_id, "g1f3")) == []
@@ -83,18 +78,16 @@ def test_what_a_hung_engine_told_a_moment_too_late_costs_no_game(news: EngineDie
 
 def test_the_next_move_gets_an_engine_again() -> None:
     bench = Bench()
-    first = running(bench)
-    _, again = bench.hear(EngineDied(GAME, first.search.search_id, "crashed"))
+    again = bench.restart(running(bench))
     bench.hear(BestMove(GAME, again.search.search_id, "g1f3"))
     second = only(bench.state("e2e4 e7e5 g1f3 b8c6"), StartSearch)
-    kinds = [type(action) for action in bench.hear(EngineDied(GAME, second.search.search_id, "crashed"))]
-    assert kinds == [KillEngine, StartSearch]
+    bench.restart(second)
 
 
 def test_with_hardly_any_time_left_the_fallback_moves_at_once() -> None:
     bench = Bench()
     think = running(bench, time_ms=1000)
-    kinds = [type(action) for action in bench.hear(EngineDied(GAME, think.search.search_id, "crashed"))]
+    kinds = [type(action) for action in bench.die(think)]
     assert kinds == [KillEngine, Fallback]
 
 
@@ -108,14 +101,14 @@ def test_zero_clocks_after_a_restart_leave_the_engine_time_for_a_move() -> None:
 
 def test_with_little_time_the_fallback_moves_until_a_new_engine_has_answered() -> None:
     bench = Bench()
-    bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))
+    bench.die(running(bench, time_ms=1000))
     bench.hear(BestMove(GAME, 1, "g1f3"))
     fallback, think = bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=800)
     assert isinstance(fallback, Fallback)
     assert isinstance(think, StartSearch)
     assert fallback.search_id == think.search.search_id
     only(bench.hear(BestMove(GAME, fallback.search_id, "f1b5")), SendMove)
-    assert bench.hear(EngineDied(GAME, think.search.search_id, "crashed")) == []
+    assert bench.die(think) == []
     fallback, think = bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6", time_ms=600)
     only(bench.hear(BestMove(GAME, fallback.search_id, "b5a4")), SendMove)
     assert bench.hear(BestMove(GAME, think.search.search_id, "b5c6")) == [], "too late, but it is there"
@@ -124,25 +117,24 @@ def test_with_little_time_the_fallback_moves_until_a_new_engine_has_answered() -
 
 def test_with_little_time_a_new_engine_that_has_answered_moves() -> None:
     bench = Bench()
-    _, again = bench.hear(EngineDied(GAME, running(bench, time_ms=3000).search.search_id, "crashed"))
+    again = bench.restart(running(bench, time_ms=3000))
     bench.find([again], "g1f3")
     only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=800), StartSearch)
 
 
 def test_a_move_waits_for_a_new_engine_if_the_clock_allows() -> None:
     bench = Bench()
-    bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))
+    bench.die(running(bench, time_ms=1000))
     bench.hear(BestMove(GAME, 1, "g1f3"))
     only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=3000), StartSearch)
 
 
 def test_a_slow_start_costs_little_of_the_clock_and_goes_on() -> None:
     bench = Bench()
-    _, again = bench.hear(EngineDied(GAME, running(bench).search.search_id, "no answer to uci in time"))
-    assert isinstance(again, StartSearch)
+    again = bench.restart(running(bench))
     assert bench.wait(2.9) == []
     fallback = only(bench.wait(0.1), Fallback)
-    assert bench.hear(EngineDied(GAME, again.search.search_id, "no answer to uci in time")) == [], "a move is coming"
+    assert bench.die(again) == [], "a move is coming"
     only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3")), SendMove)
     third = only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=40_000), StartSearch)
     assert bench.wait(1.9) == []
@@ -229,9 +221,7 @@ def test_with_days_left_a_move_waits_for_an_engine_that_comes_back() -> None:
     think = only(bench.full("e2e4 e7e5", time_ms=3 * DAY_MS), StartSearch)
     waits_s: list[float] = []
     while True:
-        _, again = bench.hear(EngineDied(GAME, think.search.search_id, "no such program"))
-        assert isinstance(again, StartSearch)
-        kill, *fallback = bench.hear(EngineDied(GAME, again.search.search_id, "no such program"))
+        kill, *fallback = bench.die(bench.restart(think))
         assert isinstance(kill, KillEngine)
         if fallback:
             break
@@ -247,9 +237,7 @@ def test_with_hours_on_the_clock_a_move_does_not_wait_for_an_engine_that_comes_b
     """The opponent would."""
     bench = Bench()
     think = only(bench.full("e2e4 e7e5", time_ms=3 * 3_600_000), StartSearch)
-    _, again = bench.hear(EngineDied(GAME, think.search.search_id, "no such program"))
-    assert isinstance(again, StartSearch)
-    kill, fallback = bench.hear(EngineDied(GAME, again.search.search_id, "no such program"))
+    kill, fallback = bench.die(bench.restart(think))
     assert isinstance(kill, KillEngine)
     assert isinstance(fallback, Fallback)
 
@@ -259,31 +247,26 @@ def test_visits_in_between_do_not_shorten_the_wait_for_an_engine() -> None:
     for _ in range(20):
         bench.game.join(bench.now)
         think = only(bench.full("e2e4 e7e5", time_ms=3 * DAY_MS), StartSearch)
-        _, again = bench.hear(EngineDied(GAME, think.search.search_id, "no such program"))
-        assert isinstance(again, StartSearch)
-        only(bench.hear(EngineDied(GAME, again.search.search_id, "no such program")), KillEngine)
+        only(bench.die(bench.restart(think)), KillEngine)
         bench.now += 300
 
 
 def test_an_engine_that_comes_back_moves() -> None:
     bench = Bench(days=3)
     think = only(bench.full("e2e4 e7e5", time_ms=3 * DAY_MS), StartSearch)
-    _, again = bench.hear(EngineDied(GAME, think.search.search_id, "no such program"))
-    assert isinstance(again, StartSearch)
-    only(bench.hear(EngineDied(GAME, again.search.search_id, "no such program")), KillEngine)
+    only(bench.die(bench.restart(think)), KillEngine)
     assert bench.full("e2e4 e7e5", time_ms=3 * DAY_MS) == [], "a visit in between changes nothing"
     later = only(bench.wait_until_due(), StartSearch)
     only(bench.hear(BestMove(GAME, later.search.search_id, "g1f3")), SendMove)
     bench.now += 3600
     think = only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=3 * DAY_MS), StartSearch)
-    _, again = bench.hear(EngineDied(GAME, think.search.search_id, "no such program"))
-    only(bench.hear(EngineDied(GAME, again.search.search_id, "no such program")), KillEngine)
+    only(bench.die(bench.restart(think)), KillEngine)
     assert bench.game.wake_at == bench.now + 300, "the wait for an earlier move does not count"
 
 
 def test_a_new_engine_that_is_ready_may_think() -> None:
     bench = Bench()
-    _, again = bench.hear(EngineDied(GAME, running(bench).search.search_id, "crashed"))
+    again = bench.restart(running(bench))
     bench.wait(1)
     assert bench.hear(EngineReady(GAME)) == []
     assert bench.wait(5) == []
@@ -332,8 +315,7 @@ def test_of_several_moves_the_engine_chooses() -> None:
     bench, consult = consulting()
     think = only(bench.hear(advice(consult, "e2e4", "d2d4")), StartSearch)
     assert think.search.root_moves == ("e2e4", "d2d4")
-    (_, again) = bench.hear(EngineDied(GAME, think.search.search_id, "gone"))
-    assert isinstance(again, StartSearch)
+    again = bench.restart(think)
     assert again.search.root_moves == ("e2e4", "d2d4")
 
 
@@ -352,9 +334,7 @@ def test_a_move_that_the_engine_was_not_to_choose_is_not_played() -> None:
 def test_of_several_moves_one_is_played_even_if_the_engine_fails() -> None:
     bench, consult = consulting()
     think = only(bench.hear(advice(consult, "e2e4", "d2d4")), StartSearch)
-    _, again = bench.hear(EngineDied(GAME, think.search.search_id, "gone"))
-    assert isinstance(again, StartSearch)
-    _, fallback = bench.hear(EngineDied(GAME, again.search.search_id, "gone"))
+    _, fallback = bench.die(bench.restart(think))
     assert isinstance(fallback, Fallback)
     assert only(bench.hear(BestMove(GAME, fallback.search_id, "a2a3")), SendMove).move == "e2e4"
 

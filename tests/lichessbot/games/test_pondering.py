@@ -183,8 +183,7 @@ def test_after_a_hit_or_a_miss_that_was_answered_the_engine_ponders_again(reply:
     else:
         assert isinstance(action, StartSearch)
         bench.hear(BestMove(GAME, supposed.search_id, None))
-        _, again = bench.hear(EngineDied(GAME, action.search.search_id, "crashed"))
-        assert isinstance(again, StartSearch)
+        again = bench.restart(action)
         assert ponders_after(bench, again.search.search_id), "the failure has nothing to do with the ponder search"
 
 
@@ -211,7 +210,5 @@ def test_an_engine_that_does_not_stop_pondering_is_replaced_and_ponders_no_more(
     bench = Bench()
     pondering(bench)
     real = only(bench.state("e2e4 c7c5"), StartSearch)
-    kill, again = bench.hear(EngineDied(GAME, real.search.search_id, "does not stop"))
-    assert isinstance(kill, KillEngine)
-    assert isinstance(again, StartSearch)
+    again = bench.restart(real)
     assert not ponders_after(bench, again.search.search_id)
