@@ -44,6 +44,13 @@ from tests.lichessbot.lichess.outbox_bench import (
 )
 
 
+def held_back(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+    """From now on all commands but moves wait for ten minutes."""
+    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
+    outbox.send(MOVE)
+    failure(inbox)
+
+
 @pytest.mark.parametrize("reply", [Reply(502), Reply(403, "<html>Access denied</html>"), Reply(404, "no route")])
 def test_a_command_without_an_answer_of_lichess_is_repeated(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, reply: Reply
@@ -152,9 +159,7 @@ def test_an_answer_to_a_challenge_is_dropped_at_its_deadline(
     lichess: ScriptedLichess, open_outbox: Callable[..., Outbox], inbox: Inbox
 ) -> None:
     outbox = open_outbox(request_patience=0.5)
-    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
-    outbox.send(MOVE)
-    answer(inbox)
+    held_back(lichess, outbox, inbox)
     began = time.monotonic()
     outbox.send(AcceptChallenge("c1"))
     failed = failure(inbox)
@@ -198,9 +203,7 @@ def test_a_command_that_expires_is_not_sent_after_a_pause(
     lichess: ScriptedLichess, open_outbox: Callable[..., Outbox], inbox: Inbox, command: Command
 ) -> None:
     outbox = open_outbox(offer_answer=0.2, request_patience=0.5)
-    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
-    outbox.send(MOVE)
-    answer(inbox)
+    held_back(lichess, outbox, inbox)
     outbox.send(command)
     failed = failure(inbox)
     assert failed.command == command
@@ -228,9 +231,7 @@ def test_a_flood_of_challenges_is_declined_at_a_limited_rate_and_delays_no_accep
 def test_a_command_repeated_during_a_pause_is_sent_once(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, put_forward: Callable[[float], None]
 ) -> None:
-    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
-    outbox.send(MOVE)
-    answer(inbox)
+    held_back(lichess, outbox, inbox)
     resign, path = Resign("abcd1234", "why"), "/api/bot/game/abcd1234/resign"
     for _ in range(6):
         outbox.send(resign)
@@ -245,9 +246,7 @@ def test_a_command_repeated_during_a_pause_is_sent_once(
 def test_a_command_that_waits_can_be_withdrawn(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, put_forward: Callable[[float], None]
 ) -> None:
-    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
-    outbox.send(MOVE)
-    answer(inbox)
+    held_back(lichess, outbox, inbox)
     leave = LeaveTournament("arena123")
     outbox.send(leave)
     patience_ends_at = time.monotonic() + 10
@@ -291,9 +290,7 @@ def test_a_command_whose_effect_was_seen_is_done_and_not_repeated(
 def test_a_command_whose_effect_was_seen_while_it_waits_is_done_and_not_sent(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
-    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
-    outbox.send(MOVE)
-    answer(inbox)
+    held_back(lichess, outbox, inbox)
     outbox.send(AcceptChallenge("c1"))
     outbox.settle(AcceptChallenge("c1"))
     assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
