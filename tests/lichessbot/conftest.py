@@ -4,12 +4,15 @@ import itertools
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from lichessbot import tournaments
+from lichessbot.storage.database import Database
+from lichessbot.storage.store import Store
 from tests.fakes.main_thread import FakeMainThread
 from tests.fakes.oracle import Oracle
 from tests.fakes.scripted_lichess import ScriptedLichess
@@ -47,6 +50,13 @@ def oracle() -> Iterator[Oracle]:
     server = Oracle()
     yield server
     server.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Records in the folder of the test."""
+    with closing(Store(Database(tmp_path))) as store:
+        yield store
 
 
 @pytest.fixture

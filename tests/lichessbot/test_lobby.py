@@ -1,7 +1,6 @@
 """The three ways to a game side by side: what one of them knows counts for the others. An outbox that sends nothing."""
 
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -64,13 +63,6 @@ class Outbox:
 
     def settle(self, command: Command) -> None:
         pass
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(Database(tmp_path))
-    yield store
-    store.close()
 
 
 def lobby_of(

@@ -1,7 +1,6 @@
 """What an operator changes in the lobby: pause, block, matchmaking, rechallenge. An outbox that sends nothing."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,13 +45,6 @@ from tests.lichessbot.test_lobby import (
 )
 
 BLITZ = Terms(Variant.STANDARD, ExactClock(180, 2), True)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(Database(tmp_path))
-    yield store
-    store.close()
 
 
 def come(lobby: Lobby, *challenges: ChallengeReceived) -> None:

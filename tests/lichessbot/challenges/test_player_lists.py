@@ -4,7 +4,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -38,12 +38,6 @@ DAY_BEGINS_S = 1_798_675_200.0    # 2026-12-31 00:00 UTC
 @pytest.fixture
 def address(lichess: ScriptedLichess) -> str:
     return f"{lichess.url}/list"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(Store(Database(tmp_path))) as store:
-        yield store
 
 
 def fetch(address: str, etag: str = "") -> PlayerList | None:

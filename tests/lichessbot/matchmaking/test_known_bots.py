@@ -1,6 +1,5 @@
 """What a decline means, and for how long."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,13 +18,6 @@ BLITZ = Terms(Variant.STANDARD, ExactClock(180, 0), True)
 BULLET = Terms(Variant.STANDARD, ExactClock(60, 0), True)
 CASUAL = Terms(Variant.STANDARD, ExactClock(180, 0), False)
 CHESS960 = Terms(Variant.CHESS960, ExactClock(180, 0), True)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(Database(tmp_path))
-    yield store
-    store.close()
 
 
 @pytest.fixture

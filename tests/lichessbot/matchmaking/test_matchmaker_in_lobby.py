@@ -1,7 +1,6 @@
 """The matchmaker in a lobby whose outbox sends nothing: what it asks, whom it challenges, what the log says."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -24,19 +23,12 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import GameFull, GameInfo, User
-from lichessbot.storage.database import Database, read_only
+from lichessbot.storage.database import read_only
 from lichessbot.storage.store import Store
 from tests.lichessbot.matchmaking.test_rematch import finished
 from tests.lichessbot.test_lobby import AT_ONCE, PATIENCE_S, US, Hall, Outbox, challenged, lobby_of
 
 BLITZ = {"challenge_variant": "standard", "challenge_initial_time": [180], "challenge_increment": [0]}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(Database(tmp_path))
-    yield store
-    store.close()
 
 
 def test_an_attempt_that_fails_names_the_error(store: Store, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,6 +1,5 @@
 """Variety in the opening: when several lines are searched, and which move is chosen."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +16,8 @@ NODES = 300
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store(Database(tmp_path))
-    yield opened
-    opened.close()
+def opening_variety(store: Store) -> OpeningVariety:
+    return OpeningVariety(store)
 
 
 def search(
@@ -45,8 +42,7 @@ def played(opening_variety: OpeningVariety, game_id: str, number: int, move: str
 # When several lines are wanted
 
 
-def test_a_new_position_is_searched_as_ever_and_a_known_one_for_several_lines(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_a_new_position_is_searched_as_ever_and_a_known_one_for_several_lines(opening_variety: OpeningVariety) -> None:
     assert opening_variety.prepare("one", search(1)).multipv == 1
     opening_variety.choose_move(answer("one", 1, "e2e4"))
     assert opening_variety.prepare("two", search(1)).multipv == 4
@@ -54,15 +50,15 @@ def test_a_new_position_is_searched_as_ever_and_a_known_one_for_several_lines(st
 
 
 @pytest.mark.parametrize("garbled", ["e7e5", "xxxx", "(none)"])
-def test_a_line_that_begins_with_an_illegal_move_is_no_alternative(store: Store, garbled: str) -> None:
-    opening_variety = OpeningVariety(store)
+def test_a_line_that_begins_with_an_illegal_move_is_no_alternative(
+    opening_variety: OpeningVariety, garbled: str
+) -> None:
     for number in (1, 2, 3):
         move = played(opening_variety, f"game{number}", number, "e2e4", line("e2e4", "cp 20"), line(garbled, "cp 20"))
         assert move == "e2e4", "the engine need not be replaced"
 
 
-def test_a_position_in_another_game_is_known(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_a_position_in_another_game_is_known(opening_variety: OpeningVariety) -> None:
     opening_variety.prepare("one", search(1))
     assert opening_variety.prepare("two", search(1)).multipv == 4
     opening_variety.forget("one")
@@ -75,8 +71,7 @@ def supposed(number: int, *moves: str) -> Search:
     return replace(asked, limits=asked.limits._replace(ponder=True))
 
 
-def test_a_missed_ponder_search_does_not_count(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_a_missed_ponder_search_does_not_count(opening_variety: OpeningVariety) -> None:
     played(opening_variety, "one", 1, "e2e4")
     played(opening_variety, "two", 1, "e2e4")
     opening_variety.prepare("two", supposed(2, "e2e4", "e7e5"))
@@ -86,8 +81,7 @@ def test_a_missed_ponder_search_does_not_count(store: Store) -> None:
     assert opening_variety.prepare("three", search(1, "e2e4", "e7e5")).multipv == 1
 
 
-def test_a_ponder_hit_is_a_position_as_any_other(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_a_ponder_hit_is_a_position_as_any_other(opening_variety: OpeningVariety) -> None:
     played(opening_variety, "one", 1, "e2e4")
     opening_variety.prepare("one", supposed(2, "e2e4", "e7e5"))
     opening_variety.ponder_hit("one")
@@ -96,15 +90,13 @@ def test_a_ponder_hit_is_a_position_as_any_other(store: Store) -> None:
     assert opening_variety.prepare("two", search(1, "e2e4", "e7e5")).multipv == 4
 
 
-def test_the_order_of_the_moves_before_does_not_matter(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_the_order_of_the_moves_before_does_not_matter(opening_variety: OpeningVariety) -> None:
     opening_variety.prepare("one", search(1, "g1f3", "g8f6", "b1c3", "b8c6"))
     opening_variety.choose_move(answer("one", 1, "e2e4"))
     assert opening_variety.prepare("two", search(1, "b1c3", "b8c6", "g1f3", "g8f6")).multipv == 4
 
 
-def test_the_twentieth_move_is_the_last_that_varies(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_the_twentieth_move_is_the_last_that_varies(opening_variety: OpeningVariety) -> None:
     blacks = search(1, *(["g1f3", "g8f6", "f3g1", "f6g8"] * 10)[:39])
     opening_variety.prepare("one", blacks)
     opening_variety.choose_move(answer("one", 1, "f6g8"))
@@ -113,8 +105,7 @@ def test_the_twentieth_move_is_the_last_that_varies(store: Store) -> None:
     assert opening_variety.prepare("one", whites).multipv == opening_variety.prepare("two", whites).multipv == 1
 
 
-def test_late_positions_and_moves_chosen_by_a_table_are_left_alone(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_late_positions_and_moves_chosen_by_a_table_are_left_alone(opening_variety: OpeningVariety) -> None:
     late = search(1, *["g1f3", "g8f6", "f3g1", "f6g8"] * 10)
     only = search(1, root_moves=("e2e4", "d2d4"))
     for asked in (late, only):
@@ -138,8 +129,7 @@ def test_what_was_played_is_known_after_a_restart(tmp_path: Path) -> None:
 # Which move is played
 
 
-def test_the_least_played_of_the_good_moves_is_played(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_the_least_played_of_the_good_moves_is_played(opening_variety: OpeningVariety) -> None:
     lines = (line("e2e4", "cp 20"), line("d2d4", "cp 10"), line("a2a4", "cp -90"))
     moves = [played(opening_variety, f"game{n}", 1, "e2e4", *lines) for n in range(6)]
     assert moves == ["e2e4", "d2d4", "e2e4", "d2d4", "e2e4", "d2d4"]
@@ -184,8 +174,7 @@ def test_the_longer_a_game_follows_earlier_ones_the_more_another_move_may_cost()
     assert choose(lines, {"e2e4": 1}, known=2) == lines[1]
 
 
-def test_positions_in_a_row_are_counted_until_one_is_new(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_positions_in_a_row_are_counted_until_one_is_new(opening_variety: OpeningVariety) -> None:
     for moves in ((), ("e2e4", "e7e5")):
         opening_variety.prepare("one", search(1, *moves))
         opening_variety.choose_move(answer("one", 1, "g1f3"))
@@ -196,8 +185,7 @@ def test_positions_in_a_row_are_counted_until_one_is_new(store: Store) -> None:
     assert known == [1, 2, 0, 1]
 
 
-def test_the_answer_holds_the_score_of_the_chosen_move(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_the_answer_holds_the_score_of_the_chosen_move(opening_variety: OpeningVariety) -> None:
     played(opening_variety, "one", 1, "e2e4")
     opening_variety.prepare("two", search(1))
     settled = opening_variety.choose_move(answer("two", 1, "e2e4", line("e2e4", "cp 20"), line("d2d4", "cp 10")))
@@ -205,8 +193,9 @@ def test_the_answer_holds_the_score_of_the_chosen_move(store: Store) -> None:
     assert settled.ponder == "a7a6"
 
 
-def test_the_weaker_move_of_an_engine_of_limited_strength_is_played(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_the_weaker_move_of_an_engine_of_limited_strength_is_played(
+    opening_variety: OpeningVariety, store: Store
+) -> None:
     played(opening_variety, "one", 1, "e2e4")
     opening_variety.prepare("two", search(1))
     weak = answer("two", 1, "g2g4", line("e2e4", "cp 20"), line("d2d4", "cp 10"))
@@ -214,29 +203,27 @@ def test_the_weaker_move_of_an_engine_of_limited_strength_is_played(store: Store
     assert store.times_played(polyglot_key(Board())) == {"e2e4": 1, "g2g4": 1}
 
 
-def test_an_illegal_move_is_not_remembered_and_left_to_the_game(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_an_illegal_move_is_not_remembered_and_left_to_the_game(opening_variety: OpeningVariety, store: Store) -> None:
     for move in ("e2e5", "nonsense", ""):
         assert played(opening_variety, "one", 1, move) == move
     assert store._played == {}
 
 
 def test_after_a_bug_in_the_choice_the_engine_move_is_played(
-    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    opening_variety: OpeningVariety, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def choose_badly(*arguments: object) -> None:
         raise ValueError("not thought of")
 
     monkeypatch.setattr("lichessbot.uci.opening_variety.choose", choose_badly)
-    assert played(OpeningVariety(store), "one", 1, "e2e4", line("e2e4", "cp 20"), line("d2d4", "cp 10")) == "e2e4"
+    assert played(opening_variety, "one", 1, "e2e4", line("e2e4", "cp 20"), line("d2d4", "cp 10")) == "e2e4"
     (record,) = caplog.records
     assert record.getMessage().startswith("variety.crashed game=one")
     assert record.exc_info is not None
     caplog.clear()
 
 
-def test_an_answer_to_another_search_is_passed_on(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_an_answer_to_another_search_is_passed_on(opening_variety: OpeningVariety, store: Store) -> None:
     opening_variety.prepare("one", search(2))
     stale = answer("one", 1, "e2e4")
     assert opening_variety.choose_move(stale) == stale
@@ -286,8 +273,8 @@ def game(
     return tuple(board.moves)
 
 
-def test_fifty_games_against_replies_that_never_change_all_differ(store: Store) -> None:
-    opening_variety, thinker = OpeningVariety(store), Thinker()
+def test_fifty_games_against_replies_that_never_change_all_differ(opening_variety: OpeningVariety) -> None:
+    thinker = Thinker()
     games = [game(opening_variety, thinker, f"game{number}") for number in range(50)]
     assert len(set(games)) == 50
 
@@ -302,9 +289,9 @@ def test_without_the_store_the_games_would_be_equal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("variant", [it for it in Variant if not it.has_standard_rules])
-def test_games_of_a_variant_differ_too(store: Store, variant: Variant) -> None:
+def test_games_of_a_variant_differ_too(opening_variety: OpeningVariety, variant: Variant) -> None:
     """But for those that we win in a few moves, as a mate has no alternative."""
-    opening_variety, thinker = OpeningVariety(store), Thinker()
+    thinker = Thinker()
     games = [game(opening_variety, thinker, f"game{number}", variant=variant) for number in range(8)]
     assert len(set(games)) >= 4
     assert all(len(it) < 20 for it in games if games.count(it) > 1)
@@ -318,8 +305,9 @@ def test_games_of_a_variant_differ_too(store: Store, variant: Variant) -> None:
         ("threeCheck", "4k3/8/8/8/8/8/8/4K3 w - - 0 1 +0+1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1 +1+0"),
     ],
 )
-def test_pockets_and_checks_make_another_position(store: Store, variant: str, fen: str, other: str) -> None:
-    opening_variety = OpeningVariety(store)
+def test_pockets_and_checks_make_another_position(
+    opening_variety: OpeningVariety, variant: str, fen: str, other: str
+) -> None:
     asked = opening_variety.prepare("one", search(1, fen=fen, variant=variant))
     opening_variety.choose_move(answer("one", 1, "e1d1"))
     assert asked.multipv == 1
@@ -327,8 +315,7 @@ def test_pockets_and_checks_make_another_position(store: Store, variant: str, fe
     assert opening_variety.prepare("three", search(1, fen=fen, variant=variant)).multipv == 4
 
 
-def test_a_position_of_one_variant_is_not_known_in_another(store: Store) -> None:
-    opening_variety = OpeningVariety(store)
+def test_a_position_of_one_variant_is_not_known_in_another(opening_variety: OpeningVariety) -> None:
     opening_variety.prepare("one", search(1))
     opening_variety.choose_move(answer("one", 1, "e2e4"))
     for number, variant in enumerate(("atomic", "kingOfTheHill")):

@@ -3,7 +3,6 @@
 import random
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import chess
 import chess.variant
@@ -13,7 +12,6 @@ from engine.facade import STARTING_FEN, Board, Limits
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.positions import start_board
-from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.options import Options
@@ -196,8 +194,7 @@ def test_the_fallback_wins_if_it_can(variant: Variant, fen: str, move: str | Non
     assert outcome.winner == "white"
 
 
-def test_variety_tells_variants_pockets_and_checks_apart(tmp_path: Path) -> None:
-    store = Store(Database(tmp_path))
+def test_variety_tells_variants_pockets_and_checks_apart(store: Store) -> None:
     variety = OpeningVariety(store)
     starts = [start_board(variant, "startpos") for variant in Variant if variant is not Variant.CHESS960]
     starts += [
@@ -209,4 +206,3 @@ def test_variety_tells_variants_pockets_and_checks_apart(tmp_path: Path) -> None
     assert new == [True, False, *[True] * (len(starts) - 2)], "only From Position has a start of another variant"
     known = replace(search(starts[2]), search_id=9)
     assert variety.prepare("another", known).multipv > 1
-    store.close()
