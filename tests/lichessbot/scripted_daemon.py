@@ -13,6 +13,7 @@ from typing import IO, Any
 from tests.fakes import forked
 from tests.fakes.rude_engine import POLITE_ENGINE
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
+from tests.patience import until
 
 PATIENCE_S = 60.0
 TOKEN = "lip_secret0123456789"
@@ -100,10 +101,7 @@ class Daemon:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def until(self, fact: Callable[[], object]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not fact():
-            assert time.monotonic() < deadline, (self.log, self._lichess.paths())
-            time.sleep(0.02)
+        until(fact, lambda: (self.log, self._lichess.paths()))
 
     def logged(self, text: str, times: int | None = None) -> bool:
         """Return whether the log says this, so many times if given. It is written a moment after what it tells of."""

@@ -29,6 +29,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
 from lichessbot.uci.search import NO_GAME, EngineDied
 from tests.fakes.arena import Arena, SlowOpponent, judge
+from tests.patience import until
 from tests.processes import is_alive
 from tests.time_zone import FAR_EAST, in_time_zone
 
@@ -312,10 +313,7 @@ def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> Non
         problem = run_program(["sh", "-c", script], TOLD, limit_s)
         assert problem is not None
     assert problem == f"sh was still running after {limit_s} s and was killed: waiting"
-    deadline = time.monotonic() + 30
-    while is_alive(int(child.read_text())):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: not is_alive(int(child.read_text())))
 
 
 @pytest.mark.parametrize("name", ["/nowhere/notifier", "no-such-program-here", "/etc/passwd"])

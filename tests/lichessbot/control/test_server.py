@@ -23,6 +23,7 @@ from lichessbot.control.commands import ControlAnswer, ControlCommand
 from lichessbot.control.server import ControlServer
 from lichessbot.control.sockets import SOCKET_NAME
 from tests.fakes.main_thread import PATIENT, FakeMainThread
+from tests.patience import until
 
 PATIENCE_S = 60.0
 SHORT_S = 0.5
@@ -182,10 +183,10 @@ def test_a_client_that_goes_or_does_not_read_costs_only_its_answer(tmp_path: Pat
         deaf = connected(tmp_path)
         deaf.sendall(b'{"command": "block", "argument": "Somebody"}\n')
         assert ask(tmp_path, ControlCommand.RESUME).ok
-        deadline = time.monotonic() + PATIENCE_S
-        while any(it.name == "control-client" for it in threading.enumerate()):
-            assert time.monotonic() < deadline, "the client that does not read keeps its thread"
-            time.sleep(0.02)
+        until(
+            lambda: all(it.name != "control-client" for it in threading.enumerate()),
+            "the client that does not read keeps its thread",
+        )
         deaf.close()
 
 
@@ -239,10 +240,8 @@ def test_a_folder_too_deep_for_a_socket_address_is_served_all_the_same(tmp_path:
     descriptors = len(os.listdir("/proc/self/fd"))
     for _ in range(5):
         assert ask(folder, ControlCommand.PAUSE).ok
-    deadline = time.monotonic() + PATIENCE_S
-    while len(os.listdir("/proc/self/fd")) > descriptors:  # the server closes its end after the client has the answer
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    # The server closes its end after the client has the answer.
+    until(lambda: len(os.listdir("/proc/self/fd")) <= descriptors)
     main_thread.close()
     with pytest.raises(NoDaemon):
         ask(folder, ControlCommand.PAUSE)

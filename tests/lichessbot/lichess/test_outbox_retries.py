@@ -42,6 +42,7 @@ from tests.lichessbot.lichess.outbox_bench import (
     answer,
     failure,
 )
+from tests.patience import until
 
 
 def held_back(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
@@ -249,10 +250,7 @@ def test_a_command_that_waits_can_be_withdrawn(
     held_back(lichess, outbox, inbox)
     leave = LeaveTournament("arena123")
     outbox.send(leave)
-    patience_ends_at = time.monotonic() + 10
-    while not outbox.withdraw(leave):  # not while its thread finds out that it has to wait
-        assert time.monotonic() < patience_ends_at
-        time.sleep(0.01)
+    until(lambda: outbox.withdraw(leave))  # not while its thread finds out that it has to wait
     assert not outbox.withdraw(leave)
     put_forward(600.0)
     outbox.send(Abort("efgh5678", "why"))

@@ -44,6 +44,7 @@ from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from tests.fakes.arena import Ponderer
 from tests.lichessbot.matchmaking.test_rematch import finished
+from tests.patience import until
 
 PATIENCE_S = 60.0
 DAY_S = 600.0
@@ -256,10 +257,7 @@ def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: Desk) ->
     desk.deaf = True
     desk.rival("Later", AnswerPolicy(declines=DeclineReason.LATER))
     desk.until(lambda: desk.made)
-    deadline = time.monotonic() + PATIENCE_S
-    while not desk.settled:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)    # without a tick, which might find it at once
+    until(lambda: desk.settled)  # without a tick, which might find it at once
     assert desk.matchmaker.has_open_challenge
     desk.until(lambda: not desk.matchmaker.has_open_challenge)
     desk.for_a_while(0.2)

@@ -18,6 +18,7 @@ from lichessbot.move_sources.http import Host, HostPaused, Hosts, Request
 from lichessbot.move_sources.models import Explorer, parse
 from tests.fakes.oracle import Manner, Oracle
 from tests.lichessbot.move_sources.conftest import TIMEOUTS, TOKEN
+from tests.patience import until
 
 FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 parse_explorer = partial(parse, Explorer)
@@ -273,10 +274,7 @@ def test_the_requests_to_one_server_are_limited(oracle: Oracle, hosts: Hosts) ->
         return threads
 
     served = asking(4, 120.0)
-    deadline = time.monotonic() + 60.0
-    while len(oracle.paths) < 4:
-        assert time.monotonic() < deadline, oracle.paths
-        time.sleep(0.01)
+    until(lambda: len(oracle.paths) >= 4, lambda: oracle.paths)
     for thread in asking(3, 0.5):
         thread.join(60)
     assert [type(error) for error in failures] == [HostPaused] * 3

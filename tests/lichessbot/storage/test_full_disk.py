@@ -17,6 +17,7 @@ from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.game_records import ChatRecord, MoveRecord, played, said
 from lichessbot.storage.store import LimitedAction, Store
 from lichessbot.storage.tables import Table
+from tests.patience import until
 
 QUICKLY = timedelta(milliseconds=20)
 MOST = 50
@@ -29,13 +30,6 @@ class FullDisk(Database):
         if self.is_full:
             raise StateFailed("no space left")
         super().write(statements)
-
-
-def until(fact: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not fact():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def block(store: Store, player: str) -> None:

@@ -27,6 +27,7 @@ from lichessbot.storage.game_records import (
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.reviews import ReviewedPosition, ReviewRecord, reviewed
 from lichessbot.storage.store import LimitedAction, Store
+from tests.patience import until
 
 GAME = GameRecord(
     "abcd1234", 1000.0, "BOT Ferdinand", opponent_id="ferdinand", opponent_title="BOT", opponent_rating=1900,
@@ -53,10 +54,7 @@ def count(folder: Path, table: str) -> int:
 
 
 def until_tidy(folder: Path, games: int) -> None:
-    deadline = time.monotonic() + 60
-    while count(folder, "games") != games:
-        assert time.monotonic() < deadline, count(folder, "games")
-        time.sleep(0.01)
+    until(lambda: count(folder, "games") == games, lambda: count(folder, "games"))
 
 
 def test_a_game_is_complete_after_its_parts_were_written(tmp_path: Path) -> None:
@@ -209,10 +207,7 @@ def test_the_oldest_games_make_room_and_the_file_shrinks(tmp_path: Path) -> None
     path = tmp_path / FILE_NAME
     limit = path.stat().st_size // 4
     with closing(Store(Database(tmp_path), retention=Retention(max_bytes=limit))) as store:
-        deadline = time.monotonic() + 60
-        while path.stat().st_size > limit:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: path.stat().st_size <= limit)
         store.record(game_records.begun(GAME))
     assert 15 <= count(tmp_path, "games") <= 40
     assert read_only(tmp_path, "SELECT max(id) FROM games") == [("game0119",)]

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -20,10 +20,10 @@ from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import ROUND_TRIPS_KEPT, LimitedAction, Store
 from lichessbot.storage.tables import Table
+from tests.patience import PATIENCE_S, until
 
 QUICKLY = timedelta(milliseconds=20)
 LARGE_KEY = 0xF00D_0000_0000_0010      # of a position
-PATIENCE_S = 60.0
 
 
 class SlowFile(Database):
@@ -52,13 +52,6 @@ def file(tmp_path: Path) -> Iterator[SlowFile]:
     for writer in (thread for thread in threading.enumerate() if thread.name == "store"):
         writer.join(PATIENCE_S)
     file.close()
-
-
-def until(fact: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not fact():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def count(folder: Path, table: str) -> int:

@@ -75,10 +75,3 @@ def supposing(search_id: int, *moves: str, **limits: int) -> Search:
     """Return a ponder search."""
     asked = search(search_id, *moves, **limits)
     return replace(asked, limits=asked.limits._replace(ponder=True))
-
-
-def until(fact: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not fact() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert fact()

@@ -37,6 +37,7 @@ from tests.lichessbot.uci.helpers import (
     pid_of,
     search,
 )
+from tests.patience import until
 from tests.processes import is_alive
 
 LEAST_PRIORITY = 19
@@ -60,10 +61,7 @@ def test_a_closed_engine_is_freed_without_garbage_collection(inbox: Inbox) -> No
         engine.close()
         reference = weakref.ref(engine)
         del engine
-        deadline = time.monotonic() + PATIENCE_S
-        while reference() is not None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert reference() is None, "what it holds, pipes among it, is kept until the collector comes by"
+        until(lambda: reference() is None, "what it holds, pipes among it, is kept until the collector comes by")
     finally:
         gc.enable()
 
@@ -182,10 +180,7 @@ def test_nonsense_from_the_engine_is_ignored(start: Start, inbox: Inbox, caplog:
     start("noisy", "e2e4").search(search(1))
     answer = best_move(inbox)
     assert (answer.move, answer.summary.depth) == ("e2e4", 5)
-    deadline = time.monotonic() + PATIENCE_S
-    while "something is odd" not in caplog.text:
-        assert time.monotonic() < deadline, "the error output goes to the log"
-        time.sleep(0.01)
+    until(lambda: "something is odd" in caplog.text, "the error output goes to the log")
 
 
 def test_an_engine_that_was_killed_names_the_signal() -> None:
@@ -313,12 +308,10 @@ def test_close_kills_at_once_and_reports_nothing(start: Start, inbox: Inbox, man
 
 def test_children_of_the_engine_die_with_it(start: Start, tmp_path: Path) -> None:
     engine = start("clinging", "e2e4")
-    deadline = time.monotonic() + PATIENCE_S
     children = Path(f"/proc/{pid_of(engine)}/task/{pid_of(engine)}/children")
-    while not (found := children.read_text().split()) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(children.read_text)
+    found = children.read_text().split()
     engine.close()
-    assert found
     assert all(gone(int(pid)) for pid in found)
 
 
@@ -368,10 +361,9 @@ time.sleep(600)
     with subprocess.Popen([sys.executable, "-c", daemon], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         pid = int(process.stdout.readline())
-        deadline = time.monotonic() + PATIENCE_S
-        while not Path(f"/proc/{pid}/cmdline").read_bytes().startswith(f"{sys.executable}\0".encode()):
-            assert time.monotonic() < deadline, "nice and setpriv have become the engine"
-            time.sleep(0.01)
+        command_line = Path(f"/proc/{pid}/cmdline")
+        became_it = f"{sys.executable}\0".encode()
+        until(lambda: command_line.read_bytes().startswith(became_it), "nice and setpriv have become the engine")
         os.kill(pid, signal.SIGSTOP)  # it could not even notice the end of its input
         assert is_alive(pid)
         process.kill()

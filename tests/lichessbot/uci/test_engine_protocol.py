@@ -31,8 +31,8 @@ from tests.lichessbot.uci.helpers import (
     pid_of,
     search,
     supposing,
-    until,
 )
+from tests.patience import until
 
 STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
 needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")

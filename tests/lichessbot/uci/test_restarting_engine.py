@@ -19,7 +19,8 @@ from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
 from lichessbot.uci.search import NO_GAME, BestMove, EngineDied, EngineReady
-from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, best_move, death, gone, pid_of, search, until
+from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, best_move, death, gone, pid_of, search
+from tests.patience import until
 from tests.processes import is_alive
 
 

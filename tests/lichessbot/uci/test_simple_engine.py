@@ -14,7 +14,7 @@ from lichessbot.config import EngineConfig
 from lichessbot.errors import EngineError
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.simple_engine import SimpleEngine
-from tests.lichessbot.uci.helpers import until
+from tests.patience import until
 
 SMALL = EngineConfig(hash_mb=1)
 

@@ -20,7 +20,8 @@ from lichessbot.uci.search import BestMove, Search
 from lichessbot.uci.startup_check import StartupCheck, playable_now
 from lichessbot.uci.variants import announced_variants, engine_fen, position_command, uci_name
 from tests.fakes import variant_engine
-from tests.lichessbot.uci.helpers import TIMEOUTS, Start, best_move, config, death, heard, heard_by, until
+from tests.lichessbot.uci.helpers import TIMEOUTS, Start, best_move, config, death, heard, heard_by
+from tests.patience import until
 
 RULES = [variant for variant in Variant if not variant.has_standard_rules]
 STANDARD_RULES = tuple(variant for variant in Variant if variant.has_standard_rules)

@@ -29,6 +29,7 @@ from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.timeouts import Timeouts
 from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena, held
 from tests.fakes.service_manager import ListeningManager
+from tests.patience import until
 
 
 @pytest.fixture
@@ -246,10 +247,7 @@ def test_a_stream_that_hangs_is_overdue_and_one_that_waits_is_not() -> None:
     assert not hanging.overdue, "it has not begun"
     for thread in (*waiting, hanging):
         thread.start()
-    deadline = time.monotonic() + PATIENCE_S
-    while not hanging.overdue or any(it.overdue for it in waiting):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: hanging.overdue and not any(it.overdue for it in waiting))
     for thread in (*waiting, hanging):
         thread.stop()
     freed.set()

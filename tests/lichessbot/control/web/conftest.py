@@ -3,7 +3,6 @@
 import http.client
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -88,12 +87,6 @@ class Daemon:
             response = connection.getresponse()
             assert response.headers["Content-Type"] == "text/event-stream"
             yield _events(response)
-
-    def until(self, fact: Callable[[], object]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not fact():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
 
 
 def _events(response: http.client.HTTPResponse) -> Iterator[Any]:

@@ -26,6 +26,7 @@ from lichessbot.storage.statistics import aggregate
 from tests.lichessbot.cli.records.test_games import fill
 from tests.lichessbot.control.status_of import GAME, STATUS
 from tests.lichessbot.control.web.conftest import PATIENCE_S, Daemon
+from tests.patience import until
 
 HOSTILE = "<script>alert(1)</script>\n\ndata: x\r\u202e\x1b[2J"
 
@@ -236,7 +237,7 @@ def test_a_client_that_does_not_read_costs_only_itself(
     while b"event: status" not in head:
         head += lazy.recv(100)
     daemon.status = STATUS
-    daemon.until(lambda: "lichessbot_pages_open 0" in daemon.get("/metrics").text)
+    until(lambda: "lichessbot_pages_open 0" in daemon.get("/metrics").text)
     assert ended(lazy)
 
 
@@ -249,7 +250,7 @@ def test_more_clients_than_the_most_are_sent_away_and_come_back(daemon: Daemon, 
     assert ended(raw(asking))
     assert daemon.asked <= 2 + (time.monotonic() - began) / snapshots.EVERY_S
     pages[0].close()
-    daemon.until(lambda: _is_answered(raw))
+    until(lambda: _is_answered(raw))
 
 
 def _is_answered(raw: Any) -> bool:

@@ -23,6 +23,7 @@ from lichessbot.storage.game_records import GameRecord
 from lichessbot.timeouts import Timeouts
 from tests.lichessbot.games.recording.recorded import Notes
 from tests.lichessbot.games.review.games import GAME, MOVES, reviewed
+from tests.patience import until
 
 OVER = ArchivedGame(GAME, MOVES)
 PATIENCE_S = 180.0
@@ -135,10 +136,7 @@ def test_a_review_pauses_between_two_positions_without_its_engine(
     bench.over()
     assert begun.wait(PATIENCE_S)
     bench.reviewer.give_way(core_is_free=False)
-    deadline = time.monotonic() + PATIENCE_S
-    while not closed:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: closed, patience_s=PATIENCE_S)
     assert bench.is_silent
     bench.reviewer.give_way(core_is_free=True)
     assert bench.report().game_id == GAME.id
@@ -174,10 +172,7 @@ def test_a_failed_review_costs_no_other(
     with monkeypatch.context() as patch:
         patch.setattr(module, "_LONGEST_S", -1.0)
         bench.over(id="slow0001")
-        deadline = time.monotonic() + PATIENCE_S
-        while "review.failed" not in caplog.text:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: "review.failed" in caplog.text, patience_s=PATIENCE_S)
     bench.over(variant="unknown to this version")
     bench.over()
     assert bench.report().game_id == GAME.id
