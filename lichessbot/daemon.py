@@ -73,6 +73,7 @@ from lichessbot.lichess.models import (
     GameStart,
     StreamLine,
     UnknownEvent,
+    UnreadableChallenge,
 )
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.lobby import Lobby
@@ -271,7 +272,7 @@ class Daemon:
             case GameFinish(game=game):
                 self._lobby.game_finished(game.game_id)
                 self._games.finished(game, report)
-            case ChallengeReceived() | ChallengeCanceled() | ChallengeDeclined():
+            case ChallengeReceived() | UnreadableChallenge() | ChallengeCanceled() | ChallengeDeclined():
                 if self._context is not None:
                     self._lobby.challenge_event(event, report.received_at)
             case UnknownEvent(type=kind):

@@ -34,6 +34,7 @@ from lichessbot.lichess.models import (
     GameFull,
     GameInfo,
     StreamLine,
+    UnreadableChallenge,
 )
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
@@ -297,6 +298,9 @@ class Lobby:
                 else:
                     self._matchmaker.challenged_by(challenge.challenger.id)
                     self._challenges.answer(event, received_at)
+            case UnreadableChallenge(challenge=challenge, problem=problem):
+                if challenge.challenger.id != self._our_id:
+                    self._challenges.decline_unreadable(challenge, problem)
             case ChallengeCanceled(challenge=challenge):
                 self._challenges.canceled(challenge)
                 self._matchmaker.challenge_settled(challenge, is_declined=False)

@@ -116,6 +116,14 @@ class ChallengeHandler:
             case Wait():
                 self._wait(received, decision, received_at, snapshot.config.challenge)
 
+    def decline_unreadable(self, challenge: Challenge, problem: str) -> None:
+        """Decline a challenge that this version cannot read, once."""
+        if self._store.answered(challenge.id):
+            return
+        self._store.note_challenge(_entry(challenge))
+        because = f"this version cannot read it ({problem})"
+        self._decline(challenge, Decline(DeclineReason.GENERIC, "the Bot API", because))
+
     def serve_queue(self) -> None:
         """Give free slots to the challenges that wait, and decline those that waited too long."""
         for expired in self._queue.drop_expired(time.monotonic()):

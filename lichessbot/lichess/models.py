@@ -215,6 +215,13 @@ class ChallengeReceived(Payload):
         return "compat" not in self.model_fields_set
 
 
+class UnreadableChallenge(Payload):
+    """A challenge to us of which only the id, and perhaps the challenger, can be read."""
+
+    challenge: Challenge
+    problem: str
+
+
 class ChallengeCanceled(Payload):
     """A challenge was withdrawn."""
 
@@ -336,6 +343,14 @@ class UnknownEvent(Payload):
     type: Shown = ""
 
 
-AccountEvent = GameStart | GameFinish | ChallengeReceived | ChallengeCanceled | ChallengeDeclined | UnknownEvent
+AccountEvent = (
+    GameStart
+    | GameFinish
+    | ChallengeReceived
+    | UnreadableChallenge
+    | ChallengeCanceled
+    | ChallengeDeclined
+    | UnknownEvent
+)
 GameEvent = GameFull | GameState | ChatLine | OpponentGone | UnknownEvent
 StreamLine = AccountEvent | GameEvent

@@ -1,7 +1,7 @@
 """Functions that turn bytes and JSON from Lichess into models, or raise UnreadableLine.
 
-A malformed challenge is refused as a whole. In a game in progress malformed fields count as absent, because whatever
-can be read helps to play on.
+A malformed challenge is refused as a whole: it becomes an UnreadableChallenge, which is declined. In a game in progress
+malformed fields count as absent, because whatever can be read helps to play on.
 """
 
 import json
@@ -30,6 +30,7 @@ from lichessbot.lichess.models import (
     OpponentGone,
     StreamLine,
     UnknownEvent,
+    UnreadableChallenge,
 )
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -53,6 +54,7 @@ _GAME_EVENTS: Final[dict[str, type[GameEvent]]] = {
 _SECRET: Final = re.compile(rb'("fullId"\s*:\s*"?\w{0,8})[^",}]*')
 _CHAT_LINE: Final = re.compile(rb'\s*\{\s*"type"\s*:\s*"chatLine"')
 
+_UNREADABLE: Final = "unreadable"
 _STRICT: Final = (ChallengeReceived, ChallengeCanceled, ChallengeDeclined)
 
 
@@ -139,8 +141,20 @@ def _parse_event(line: bytes, models: dict[str, type[Any]]) -> StreamLine:
     if not isinstance(data, dict):
         raise UnreadableLine(f"not a JSON object: {_beginning(line)!r}")
     model = models.get(str(data.get("type")), UnknownEvent)
-    event: StreamLine = validated(model, data) if model in _STRICT else _without_malformed(model, data)
+    try:
+        event: StreamLine = validated(model, data) if model in _STRICT else _without_malformed(model, data)
+    except UnreadableLine as error:
+        if model is not ChallengeReceived or not isinstance(data.get("challenge"), dict):
+            raise
+        return _unreadable_challenge(data["challenge"], error)
     return event
+
+
+def _unreadable_challenge(challenge: dict[str, Any], error: UnreadableLine) -> UnreadableChallenge:
+    """Return what an answer needs of a malformed challenge. Raises UnreadableLine if it has no id."""
+    known = {"id": challenge.get("id"), "challenger": challenge.get("challenger")}
+    unknown = {"variant": {"key": _UNREADABLE}, "speed": _UNREADABLE, "timeControl": {"type": _UNREADABLE}}
+    return UnreadableChallenge(challenge=_without_malformed(Challenge, known | unknown), problem=str(error))
 
 
 def _read_json(text: bytes) -> Any:

@@ -124,6 +124,15 @@ def test_a_flood_of_challenges_is_one_line_each_in_the_log(lichess: ScriptedLich
     assert daemon.log.count("challenge.wait") == 1
 
 
+def test_a_challenge_that_cannot_be_read_is_declined_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    ours = challenge("ours", variant=None, challenger={"id": "testbot"})
+    lichess.answer(EVENTS, ticking(ours, *[challenge("odd", variant="shatranj")] * 2, challenge("last", variant=None)))
+    daemon.start()
+    daemon.until_asked(decline("odd"), decline("last"))
+    assert daemon.logged("challenge.decline ", 2)
+    assert daemon.log.count("reason=generic") == 2
+
+
 def test_an_accepted_challenge_whose_start_was_lost_is_played(lichess: ScriptedLichess, daemon: Daemon) -> None:
     lichess.answer(accept("abcd1234"), Reply())
     none, one = {"nowPlaying": []}, {"nowPlaying": [game("abcd1234")]}

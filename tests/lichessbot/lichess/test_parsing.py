@@ -105,6 +105,22 @@ def test_a_challenger_may_be_null() -> None:
     assert event.compat.bot
 
 
+@pytest.mark.parametrize("changes", [{"variant": None}, {"timeControl": 3}, {"speed": None}, {"rated": "perhaps"}])
+def test_of_a_malformed_challenge_its_id_and_its_challenger_remain(changes: dict[str, Any]) -> None:
+    line = read("event-challenge.json")
+    line["challenge"] |= changes
+    event = parsing.parse_account_event(json.dumps(line).encode())
+    assert isinstance(event, events.UnreadableChallenge)
+    assert (event.challenge.id, event.challenge.challenger.id) == ("Qm3xT7ab", "ferdinand")
+    assert event.problem.startswith(f"ChallengeReceived: challenge.{next(iter(changes))}: ")
+
+
+@pytest.mark.parametrize("challenge", [None, "?", {}, {"id": "../account"}, {"id": []}])
+def test_a_challenge_without_an_id_is_unreadable(challenge: object) -> None:
+    with pytest.raises(UnreadableLine, match=r"^(ChallengeReceived|Challenge): "):
+        parsing.parse_account_event(json.dumps({"type": "challenge", "challenge": challenge}).encode())
+
+
 def test_the_built_in_ai_has_no_id() -> None:
     event = context("event-gameStart-ai.json")
     assert isinstance(event, events.GameStart)
