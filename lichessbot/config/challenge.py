@@ -148,6 +148,12 @@ class Overrides(Rules):
     as_one: ClassVar[bool] = True
     bounds: ClassVar = ()  # `ChallengeConfig` checks these together with the rules that are not overridden
 
+    def with_variants_of(self, other: "Overrides") -> "Overrides":
+        """Return these rules with the variants of `other`, or without any if it does not override them."""
+        rest = {key: value for key, value in self.set_keys.items() if key != "variants"}
+        theirs = {key: value for key, value in other.set_keys.items() if key == "variants"}
+        return Overrides.model_construct(**rest, **theirs)
+
 
 class ChallengeConfig(Rules):
     """The section `challenge`."""
@@ -188,6 +194,11 @@ class ChallengeConfig(Rules):
         if not is_bot:
             values["bullet_requires_increment"] = False
         return Rules.model_construct(**{**values, **self.overrides(is_bot=is_bot)})
+
+    def with_variants_of(self, other: "ChallengeConfig") -> "ChallengeConfig":
+        """Return this section with the variants that `other` accepts, overrides included."""
+        overrides = {"human": self.human.with_variants_of(other.human), "bot": self.bot.with_variants_of(other.bot)}
+        return self.model_copy(update={"variants": other.variants, **overrides})
 
     def key_for(self, key: str, *, is_bot: bool) -> str:
         """Return the dotted key whose value applies to this kind of challenger."""

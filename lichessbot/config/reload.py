@@ -144,14 +144,21 @@ def _shown(key: str, value: object) -> str:
 
 
 def with_engines_of(config: Config, other: Config) -> Config:
-    """Return `config` with the engines and profiles of `other`, and with its games if other variants are named."""
-    return config.model_copy(update={key: getattr(other, key) for key in _kept_with_engines(config, other)})
+    """Return `config` with the engines and profiles of `other`, and with its variants if other ones are named.
+
+    Matchmaking is then kept as a whole, as each of its kinds of games may name a variant.
+    """
+    kept: dict[str, object] = {"engine": other.engine, "profiles": other.profiles}
+    if config.named_variants != other.named_variants:
+        kept |= {"challenge": config.challenge.with_variants_of(other.challenge), "matchmaking": other.matchmaking}
+    return config.model_copy(update=kept)
 
 
 def _kept_with_engines(config: Config, other: Config) -> Sequence[str]:
-    """Return the sections that are kept together with the engines of `other`."""
+    """Return the keys that are kept together with the engines of `other`."""
     engines = ("engine", "profiles")
-    return engines if config.named_variants == other.named_variants else (*engines, "challenge", "matchmaking")
+    same_variants = config.named_variants == other.named_variants
+    return engines if same_variants else (*engines, "challenge.variants", "matchmaking")
 
 
 def _changes(old: Config, new: Config) -> list[Change]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.config import Config, dotted_values
-from lichessbot.config.reload import Change, Effect, Settings
+from lichessbot.config.reload import Change, Effect, Settings, with_engines_of
 from lichessbot.errors import ConfigError
 from lichessbot.log import EventLog
 from tests.lichessbot.config.conftest import TOKEN, WITH_TOKEN
@@ -49,6 +49,17 @@ def test_a_file_that_is_refused_is_not_in_use(file: Path, caplog: pytest.LogCapt
     events = ["reload.refused", "reload", "reload.key", "config", "reload.in_use"]
     assert [message.split()[0] for message in caplog.messages] == events
     assert "use https" in caplog.messages[3]
+
+
+def test_while_new_engines_are_checked_only_the_variants_of_challenge_are_the_old_ones() -> None:
+    old = Config.model_validate({"challenge": {"variants": ["atomic"], "human": {"variants": ["standard"]}}})
+    rules = {"block_list": ["eve"], "human": {"modes": ["casual"]}, "bot": {"variants": ["horde"], "max_base": 60}}
+    new = Config.model_validate({"challenge": {"variants": ["standard"], **rules}, "engine": {"depth": 3}})
+    merged = with_engines_of(new, old)
+    assert (merged.challenge.block_list, merged.challenge.variants) == (("eve",), ("atomic",))
+    assert merged.challenge.human.set_keys == {"modes": ("casual",), "variants": ("standard",)}
+    assert merged.challenge.bot.set_keys == {"max_base": 60}
+    assert (merged.named_variants, merged.engine) == (old.named_variants, old.engine)
 
 
 def test_a_removed_key_returns_to_its_default(file: Path) -> None:

@@ -125,7 +125,7 @@ def test_by_default_the_bot_accepts_what_its_engine_announces_now(arena: Arena) 
     arena.until_ended(1)
     arena.configure(rules="variants: [standard, racingKings]", engine=ENGINE.format(manner="few"))
     arena.signal(signal.SIGHUP)
-    kept = "engine, profiles, challenge, matchmaking"
+    kept = "engine, profiles, challenge.variants, matchmaking"
     arena.until(lambda: f'reload.engines_refused kept="{kept}"' in arena.log())
     arena.challenge(arena.player("Third"), variant=Variant.ATOMIC)
     arena.until_ended(2)
