@@ -1,7 +1,8 @@
 """Functions that turn bytes and JSON from Lichess into models, or raise UnreadableLine.
 
-A malformed challenge is refused as a whole: it becomes an UnreadableChallenge, which is declined. In a game in progress
-malformed fields count as absent, because whatever can be read helps to play on.
+A malformed challenge is refused as a whole: it becomes an UnreadableChallenge, which is declined; to know that one has
+ended, its id is enough. In a game in progress malformed fields count as absent, because whatever can be read helps to
+play on.
 """
 
 import json
@@ -55,6 +56,7 @@ _SECRET: Final = re.compile(rb'("fullId"\s*:\s*"?\w{0,8})[^",}]*')
 _CHAT_LINE: Final = re.compile(rb'\s*\{\s*"type"\s*:\s*"chatLine"')
 
 _UNREADABLE: Final = "unreadable"
+_UNREADABLE_GAME: Final = {"variant": {"key": _UNREADABLE}, "speed": _UNREADABLE, "timeControl": {"type": _UNREADABLE}}
 _STRICT: Final = (ChallengeReceived, ChallengeCanceled, ChallengeDeclined)
 
 
@@ -141,20 +143,25 @@ def _parse_event(line: bytes, models: dict[str, type[Any]]) -> StreamLine:
     if not isinstance(data, dict):
         raise UnreadableLine(f"not a JSON object: {_beginning(line)!r}")
     model = models.get(str(data.get("type")), UnknownEvent)
-    try:
-        event: StreamLine = validated(model, data) if model in _STRICT else _without_malformed(model, data)
-    except UnreadableLine as error:
-        if model is not ChallengeReceived or not isinstance(data.get("challenge"), dict):
-            raise
-        return _unreadable_challenge(data["challenge"], error)
+    if model in _STRICT:
+        return _challenge_event(model, data)
+    event: StreamLine = _without_malformed(model, data)
     return event
 
 
-def _unreadable_challenge(challenge: dict[str, Any], error: UnreadableLine) -> UnreadableChallenge:
-    """Return what an answer needs of a malformed challenge. Raises UnreadableLine if it has no id."""
-    known = {"id": challenge.get("id"), "challenger": challenge.get("challenger")}
-    unknown = {"variant": {"key": _UNREADABLE}, "speed": _UNREADABLE, "timeControl": {"type": _UNREADABLE}}
-    return UnreadableChallenge(challenge=_without_malformed(Challenge, known | unknown), problem=str(error))
+def _challenge_event(model: type[Any], data: dict[str, Any]) -> StreamLine:
+    """Read a challenge or its end; of a malformed one, what an answer or the end needs. Raises UnreadableLine."""
+    try:
+        event: StreamLine = validated(model, data)
+    except UnreadableLine as error:
+        challenge = data.get("challenge")
+        if not isinstance(challenge, dict):
+            raise
+        known = {key: challenge.get(key) for key in ("id", "challenger", "destUser", "declineReasonKey")}
+        named = _without_malformed(Challenge, known | _UNREADABLE_GAME)
+        is_received = model is ChallengeReceived
+        return UnreadableChallenge(challenge=named, problem=str(error)) if is_received else model(challenge=named)
+    return event
 
 
 def _read_json(text: bytes) -> Any:

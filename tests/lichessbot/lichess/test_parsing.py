@@ -115,6 +115,15 @@ def test_of_a_malformed_challenge_its_id_and_its_challenger_remain(changes: dict
     assert event.problem.startswith(f"ChallengeReceived: challenge.{next(iter(changes))}: ")
 
 
+def test_the_end_of_a_challenge_is_known_by_its_id() -> None:
+    challenge = {"id": "Qm3xT7ab", "variant": "standard", "declineReasonKey": "later"}
+    event = parsing.parse_account_event(json.dumps({"type": "challengeDeclined", "challenge": challenge}).encode())
+    assert isinstance(event, events.ChallengeDeclined)
+    assert (event.challenge.id, event.challenge.decline_reason_key) == ("Qm3xT7ab", "later")
+    canceled = parsing.parse_account_event(b'{"type":"challengeCanceled","challenge":{"id":"Qm3xT7ab"}}')
+    assert isinstance(canceled, events.ChallengeCanceled)
+
+
 @pytest.mark.parametrize("challenge", [None, "?", {}, {"id": "../account"}, {"id": []}])
 def test_a_challenge_without_an_id_is_unreadable(challenge: object) -> None:
     with pytest.raises(UnreadableLine, match=r"^(ChallengeReceived|Challenge): "):
