@@ -8,7 +8,7 @@ import pytest
 from engine.facade import Board
 from lichessbot.config import LONGEST_CHAT_LINE, DrawOrResignConfig, EngineConfig
 from lichessbot.games.actions import PostponeAbort, RecordAction
-from lichessbot.lichess.commands import Say
+from lichessbot.lichess.commands import CommandDone, ReadChat, Say
 from lichessbot.lichess.models import ChatLine
 from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import BestMove, SearchInfo
@@ -22,7 +22,7 @@ def test_help_names_the_commands(text: str) -> None:
     bench = ChatBench()
     bench.meet()
     answer = bench.answer(text)
-    assert all(f"!{word}" in answer for word in (*EVERYBODYS, "wait"))
+    assert all(f"!{word}" in answer for word in (*EVERYBODYS, "review", "wait"))
     assert "!eval" not in answer
     answer = bench.answer(text, "spectator", "Somebody")
     assert all(f"!{word}" in answer for word in (*EVERYBODYS, "eval", "pv"))
@@ -188,6 +188,14 @@ def test_an_evaluation_is_told_in_the_words_of_players(score: str, pv: str, told
     assert bench.answer("!eval", "spectator", "Somebody") == told
 
 
+def test_a_move_without_a_search_leaves_the_evaluation_of_the_last_search() -> None:
+    bench = ChatBench()
+    bench.meet()
+    for summary in (SearchInfo(depth=12, nodes=3456, score="cp 35", pv="e2e4 e7e5"), SearchInfo()):
+        list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
+    assert bench.answer("!eval", "spectator", "Somebody").startswith("+0.35 for me at depth 12")
+
+
 @pytest.mark.parametrize("command", ["!eval", "!pv"])
 def test_before_the_first_search_there_is_no_evaluation(command: str) -> None:
     bench = ChatBench()
@@ -263,7 +271,11 @@ def test_other_lines_are_not_answered(text: str, room: str, username: str) -> No
 
 
 def test_commands_before_the_first_state_are_ignored() -> None:
-    assert ChatBench().line("!help") == []
+    bench = ChatBench()
+    assert bench.line("!help") == []
+    asked = ChatLine(room="player", username="Ferdinand", text="!help")
+    read = CommandDone(ReadChat(GAME), (asked,))  # requested before the game was joined again
+    assert list(bench.chat.handle(read, bench.now)) == []
 
 
 def test_answers_never_look_like_commands() -> None:

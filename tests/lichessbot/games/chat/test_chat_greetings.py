@@ -71,6 +71,10 @@ def test_a_greeting_can_tell_a_name_of_its_own(name: str | None, said: str) -> N
     assert bench.meet()[1:] == [Say(GAME, PLAYER, said)]
 
 
+def test_a_game_that_ended_before_it_was_seen_gets_no_goodbye() -> None:
+    assert list(ChatBench(FULL_GREETING).chat.say_goodbye(GameStatus.MATE, Colour.WHITE)) == []
+
+
 def test_an_aborted_game_ends_without_goodbye() -> None:
     bench = ChatBench(FULL_GREETING)
     bench.meet()
@@ -111,6 +115,7 @@ def test_a_greeting_knows_our_rating_and_leaves_out_what_is_unknown() -> None:
     bench = ChatBench({"hello": "{me} ({rating}) {cpu}plays {opponent} with {engine}"})
     _, said = bench.meet(white={"id": US, "name": "TestBot", "rating": 2150}, black=FERDINAND)
     assert said == Say(GAME, PLAYER, "TestBot (2150) plays Ferdinand with Aleph 1.0")
+    assert ChatBench({"hello": "{me} {rating}"}).meet()[1:] == [Say(GAME, PLAYER, "TestBot")]
 
 
 @pytest.mark.parametrize("name", PLACEHOLDERS)

@@ -223,6 +223,13 @@ def test_the_proposal_waits_for_the_engine_and_comes_once() -> None:
     assert chat.meet() == []
 
 
+def test_results_of_games_that_end_later_propose_nothing_in_a_running_game() -> None:
+    chat = proposing()
+    assert chat.meet() == []
+    chat.level_results = [(1500, LOST)] * 3
+    assert list(chat.chat.handle(EngineReady(GAME), chat.now)) == []
+
+
 def test_nothing_is_proposed_without_reason() -> None:
     lopsided = (LOST, LOST, LOST)
     assert proposing(LOST, WON, LOST).meet() == []

@@ -57,3 +57,4 @@ def test_an_operator_who_wants_no_reviews_has_the_bot_say_so() -> None:
     bench.meet()
     assert bench.answer("!review") == "I do not review games."
     assert not bench.chat.review_wanted
+    assert not ChatBench({"review": "never"}, LimitedAction.REVIEW).chat.review_wanted, "asked before a restart"
