@@ -235,8 +235,8 @@ def _log(file: Path | None, unit: str) -> str:
     if file is not None:
         try:
             with file.open("rb") as log:
-                log.seek(max(0, file.stat().st_size - _LONGEST_LOG_BYTES))
-                return log.read(_LONGEST_LOG_BYTES).decode(errors="replace")
+                log.seek(max(0, file.stat().st_size - _LONGEST_LOG_BYTES - 1))
+                return _whole_lines(log.read(_LONGEST_LOG_BYTES + 1))
         except OSError as error:
             return f"{file} cannot be read: {error.strerror}\n"
     if shutil.which("journalctl") is None:
@@ -248,7 +248,14 @@ def _log(file: Path | None, unit: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"the journal cannot be read: {error}\n"
-    return (done.stdout or done.stderr)[-_LONGEST_LOG_BYTES:].decode(errors="replace")
+    return _whole_lines(done.stdout or done.stderr)
+
+
+def _whole_lines(log: bytes) -> str:
+    """Return the end of a log without a first line that is cut: its beginning would tell that it is chat."""
+    if len(log) > _LONGEST_LOG_BYTES:
+        log = log[-_LONGEST_LOG_BYTES:].partition(b"\n")[2]
+    return log.decode(errors="replace")
 
 
 def _records(loaded: LoadedConfig | None) -> str:

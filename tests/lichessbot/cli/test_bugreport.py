@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lichessbot.cli import bugreport
 from lichessbot.cli.main import main
 from lichessbot.config import dotted_values, load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
@@ -225,6 +226,22 @@ def test_the_journal_is_read_by_its_unit(folder: Path, monkeypatch: pytest.Monke
     assert main(command) == 0
     with zipfile.ZipFile(folder / "other.zip") as opened:
         assert opened.read("other/log.txt").decode() == "journal of lichessbot@two\n"
+
+
+@pytest.mark.parametrize("words", [["--log", "daemon.log"], []], ids=["file", "journal"])
+def test_a_line_of_chat_that_is_cut_is_not_shown(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    stop = "2026-11-24 12:00:02 INFO stop\n"
+    (folder / "daemon.log").write_text(f'2026-11-24 12:00:01 INFO chat game=abcd1234 text="my secret"\n{stop}')
+    program = folder / "journalctl"
+    program.write_text("#!/bin/sh\ncat daemon.log\n")
+    program.chmod(stat.S_IRWXU)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setattr(bugreport, "_LONGEST_LOG_BYTES", len(stop) + 20)
+    assert main(["bugreport", "--config", "config.yml", "--output", "other.zip", "--offline", *words]) == 0
+    with zipfile.ZipFile(folder / "other.zip") as opened:
+        assert opened.read("other/log.txt").decode() == stop
 
 
 def test_a_report_beside_a_running_daemon_holds_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
