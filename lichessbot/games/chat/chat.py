@@ -147,7 +147,7 @@ class Chat:
 
     @property
     def _is_against_human(self) -> bool:
-        return self._full is not None and not self._opponent.is_bot
+        return not self._opponent.is_bot
 
     def _read_full(self, full: GameFull) -> None:
         self._full, self._colour = full, full.colour_of(self._our_id) or Colour.BLACK
