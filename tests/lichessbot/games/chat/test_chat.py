@@ -93,8 +93,8 @@ def test_takeback_tells_how_many_are_left() -> None:
     bench = ChatBench()
     bench.meet()
     assert bench.answer("!takeback") == "I do not grant takebacks."
-    bench = ChatBench(config={"max_takebacks_accepted": 1})
-    bench.meet()
+    bench = ChatBench(config={"max_takebacks_accepted": 1, "takebacks_from_bots": True})
+    bench.meet({**FERDINAND, "title": "BOT"})
     assert bench.answer("!takeback") == "I grant up to 1 takeback in a game; used so far: 0."
 
 
@@ -147,6 +147,25 @@ def test_pv_shows_what_is_left_of_the_variation(moves: str, shown: str) -> None:
     bench.meet()
     summary = SearchInfo(depth=9, nodes=1, score="cp 1", pv="e2e4 e7e5 g1f3 b8c6 f1c4")
     list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
+    for move in moves.split():
+        bench.board.push(move)
+    assert bench.answer("!pv", "spectator", "Somebody") == shown
+
+
+@pytest.mark.parametrize(
+    ("moves", "shown"),
+    [
+        ("e2e4 e7e5", "2. Nf3 Nc6"),
+        ("d2d4 e7e5", "1... e5 2. Nf3 Nc6"),  # after a takeback
+    ],
+)
+def test_pv_counts_from_the_position_that_was_searched(moves: str, shown: str) -> None:
+    bench = ChatBench()
+    bench.meet()
+    bench.board.push("e2e4")
+    summary = SearchInfo(depth=9, nodes=1, score="cp 1", pv="e7e5 g1f3 b8c6")
+    list(bench.chat.handle(BestMove(GAME, 1, "e7e5", summary), bench.now))
+    bench.board = Board()
     for move in moves.split():
         bench.board.push(move)
     assert bench.answer("!pv", "spectator", "Somebody") == shown

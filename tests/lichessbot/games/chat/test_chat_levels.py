@@ -235,6 +235,7 @@ def test_nothing_is_proposed_without_reason() -> None:
     assert proposing(LOST, WON, LOST).meet() == []
     assert proposing(*lopsided).meet(rated=True) == []
     assert proposing(*lopsided).meet(moves="e2e4 e7e5") == []
+    assert proposing(*lopsided).meet(status="aborted") == []
     assert proposing(*lopsided).meet({"id": "ferdinand", "name": "Ferdinand", "title": "BOT"}) == []
     assert proposing(*lopsided).meet({"id": "karl", "name": "Karl"}) == []
     assert proposing(*lopsided).meet(variant={"key": "atomic"}) == []
