@@ -192,14 +192,15 @@ class Series:
         challenge = self._api.create_challenge(self._invitation.opponent, terms)
         self._pending = challenge.id
         challenge = self._answered(challenge)
-        if challenge.status in _OPEN and not terms.has_clock:
-            self._pending = None
+        is_open = challenge.status in _OPEN
+        if not (is_open and terms.has_clock):
+            self._pending = None  # there is nothing to withdraw
+        if is_open and not terms.has_clock:
             self._say(f"game {number} {challenge.id}: no answer yet, stays open; the daemon plays it once accepted")
             return True
         if challenge.status != "accepted":
             self._say(f"game {number} {challenge.id}: {_refusal(challenge)}")
             return False
-        self._pending = None
         self._say(f"game {number} {challenge.id}: started, {self._url}/{challenge.id}")
         record = self._ended(challenge.id)
         self._say(f"game {number} {challenge.id}: {_result(record, colour)}")
@@ -242,7 +243,7 @@ class Series:
         try:
             self._api.cancel_challenge(self._pending)
         except Refused:
-            return  # it had been answered
+            self._say(f"challenge {self._pending} was answered before it could be withdrawn")
         except ApiError as error:
             self._say(f"challenge {self._pending} could not be withdrawn: {error}")
 
