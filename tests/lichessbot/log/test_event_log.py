@@ -64,6 +64,21 @@ def test_a_bug_that_repeats_is_counted_and_logged_ever_more_seldom(log: io.Strin
     assert "lobby.crashed times=64" in text_of(log)
 
 
+def test_another_bug_is_logged_even_where_one_repeats(log: io.StringIO) -> None:
+    def one() -> None:
+        raise ValueError("one")
+
+    def other() -> None:
+        raise ValueError("other")
+
+    for fail in (one, one, other):
+        try:
+            fail()
+        except ValueError as error:
+            EventLog().crash("lobby.crashed", error)
+    assert "ValueError: other" in text_of(log)
+
+
 def test_request_bodies_are_not_logged_by_libraries(log: io.StringIO) -> None:
     start_logging(log, [], verbosity=Verbosity.VERBOSE)
     logging.getLogger().setLevel(logging.DEBUG)    # as a test or a library may do
@@ -71,6 +86,11 @@ def test_request_bodies_are_not_logged_by_libraries(log: io.StringIO) -> None:
         logging.getLogger("berserk.session").debug("request POST data=something")
     finally:
         logging.getLogger().setLevel(logging.INFO)
+    assert text_of(log) == ""
+
+
+def test_a_broken_connection_is_told_by_our_own_events_alone(log: io.StringIO) -> None:
+    logging.getLogger("urllib3.connectionpool").warning("Retrying after connection broken")
     assert text_of(log) == ""
 
 

@@ -38,6 +38,7 @@ def log_everything() -> None:
         raise ValueError(f"Bearer {TOKEN}")
     except ValueError as error:
         log.crash("game.crashed", error)
+    logging.getLogger("some.library").info("connected")
     logging.getLogger("some.library").warning("request\nwith %s", TOKEN)
     all_is_written()
 
@@ -83,6 +84,7 @@ def test_a_terminal_gets_text_with_the_time_of_day() -> None:
         "abcd1234 warning: the opponent has left",
         "abcd1234 won against Bob: checkmate, 43 moves",
         "abcd1234 error: bug in the game, first occurrence",
+        "connected",
         "warning: request",
     ]
     assert "ValueError: Bearer [token]" in lines
@@ -94,7 +96,8 @@ def test_a_terminal_shows_starts_ends_and_troubles_in_colour() -> None:
     assert "\x1b[33mabcd1234 warning: the opponent has left\x1b[0m" in lines[2]
     assert "\x1b[1m\x1b[32mabcd1234 won against" in lines[3]
     assert "\x1b[31mabcd1234 error: bug" in lines[4]
-    assert lines[0].endswith("\x1b[0m listening for challenges and games"), "only its time is dim"
+    for line in ("listening for challenges and games", "connected"):
+        assert any(it.endswith(f"\x1b[0m {line}") for it in lines), "only its time is dim"
 
 
 @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1", "TERM": "xterm"}])
@@ -119,24 +122,30 @@ def test_text_in_a_file_has_the_date() -> None:
     assert written(LogFormat.TEXT)[0][20:] == "listening for challenges and games"
 
 
-def test_the_journal_gets_text_with_priorities_and_without_times(tmp_path: Path) -> None:
+@pytest.mark.parametrize("verbosity", [Verbosity.NORMAL, Verbosity.VERBOSE])
+def test_the_journal_gets_text_with_priorities_and_without_times(tmp_path: Path, verbosity: Verbosity) -> None:
     path = tmp_path / "journal"
     with path.open("w") as stream:
         status = os.fstat(stream.fileno())
         journal = {"JOURNAL_STREAM": f"{status.st_dev}:{status.st_ino}"}
-        start_logging(stream, [TOKEN], LogFormat.AUTO, Verbosity.VERBOSE, journal)
+        start_logging(stream, [TOKEN], LogFormat.AUTO, verbosity, journal)
         log_everything()
     lines = path.read_text().splitlines()
-    assert lines[:6] == [
+    expected = [
         "<6>listening for challenges and games",
-        "<6>abcd1234 joining the game against Ferdinand; games in progress: 1",
-        "<7>abcd1234 sending e2e4",
+        *(
+            ["<6>abcd1234 joining the game against Ferdinand; games in progress: 1", "<7>abcd1234 sending e2e4"]
+            if verbosity is Verbosity.VERBOSE
+            else []
+        ),
         r"<6>abcd1234 spectators' chat, Eve: hi\x1b[2J\n[token]",
         "<4>abcd1234 warning: the opponent has left",
         "<6>abcd1234 won against Bob: checkmate, 43 moves",
     ]
-    assert lines[6].startswith("<3>abcd1234 error: bug in the game")
-    assert lines[7] == "<3>Traceback (most recent call last):"
+    shown, (bug, head, *_) = lines[: len(expected)], lines[len(expected) :]
+    assert shown == expected
+    assert bug.startswith("<3>abcd1234 error: bug in the game")
+    assert head == "<3>Traceback (most recent call last):"
     assert all(line[0] == "<" and line[2] == ">" for line in lines), "journald splits records at line feeds"
 
 
@@ -166,7 +175,7 @@ def test_json_lines_have_the_same_fields_whatever_happened() -> None:
 @pytest.mark.parametrize("log_format", LogFormat)
 def test_a_password_is_recognised_however_a_format_escapes_it(log_format: LogFormat) -> None:
     stream, password = io.StringIO(), 'geh"eim\\ä\tx'
-    start_logging(stream, [password[:5], password], log_format)    # one secret may begin like another
+    start_logging(stream, ["", password[:5], password], log_format)    # one secret may begin like another
     EventLog().info("notify", text=f"a {password} b", plain=password)
     logging.getLogger("lichessbot").info("c %s d", password)
     all_is_written()
@@ -185,11 +194,21 @@ def test_json_has_no_word_for_numbers_that_are_none() -> None:
 
 
 @pytest.mark.parametrize("log_format", LogFormat)
+def test_an_error_of_any_length_is_a_value(log_format: LogFormat) -> None:
+    stream = io.StringIO()
+    start_logging(stream, [], log_format)
+    EventLog().warning("state", error=ValueError("x" * 301))
+    all_is_written()
+    assert f"{'x' * 300}..." in stream.getvalue()
+
+
+@pytest.mark.parametrize("log_format", LogFormat)
 def test_quiet_leaves_starts_ends_and_troubles(log_format: LogFormat) -> None:
     text = "\n".join(written(log_format, Verbosity.QUIET))
     assert "listening" not in text
     assert "events.open" not in text
     assert "chat" not in text
+    assert "connected" not in text
     assert text.count("abcd1234") == 3, "the warning, the end, and the bug"
 
 
