@@ -8,6 +8,7 @@ import pytest
 from engine.facade import accuracy
 from lichessbot.games.review.review import Review, recorded_mistakes, review_of
 from lichessbot.lichess.enums import Colour
+from lichessbot.storage.evaluations import mate_cp
 from lichessbot.storage.game_records import MoveRecord
 from tests.lichessbot.games.review.games import GAME, LINES, MOVES, SCORES, UCI, reviewed
 
@@ -28,6 +29,11 @@ def test_mistakes_are_named_with_what_was_better() -> None:
     ]
     _, blunder, _ = review().mistakes
     assert (blunder.side, round(blunder.before), round(blunder.after)) == (Colour.WHITE, 59, 15)
+
+
+def test_a_mate_that_was_missed_is_named() -> None:
+    (missed,) = [it for it in review([*SCORES[:12], mate_cp(3), 0, 0]).mistakes if it.ply == 13]
+    assert (missed.written, missed.mate) == ("7. Be2??", "misses mate in 3")
 
 
 def test_the_turning_points_are_the_two_largest_losses_in_the_order_of_play() -> None:

@@ -87,12 +87,16 @@ def analysed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return done
 
 
-def test_a_wanted_review_is_made_by_our_engine_recorded_and_said(bench: Bench) -> None:
+def test_a_wanted_review_is_made_by_our_engine_recorded_and_said(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
     bench.reviewer.give_way(core_is_free=True)
     bench.over()
     done = bench.report()
     assert done.game_id == GAME.id
     assert "5. Nxf7 (your chances fell from" in done.lines[0]
+    assert f'said="{done.lines[0]}' in caplog.text
     assert next(sql.split("(")[0] for sql, _ in bench.store.statements) == "INSERT OR REPLACE INTO reviews "
     bench.reviewer.handle(done)
     assert bench.sent == [Say(GAME.id, ChatRoom.PLAYER, line) for line in done.lines]
@@ -180,6 +184,26 @@ def test_a_failed_review_costs_no_other(
     assert "review.crashed" not in caplog.text
 
 
+def test_a_bug_in_a_review_costs_no_other(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, analysed: list[str]
+) -> None:
+    failures = [ZeroDivisionError("a bug")]
+
+    def review_of(*of: Any) -> object:
+        if failures:
+            raise failures.pop()
+        return review(*of)
+
+    review = module.review_of
+    monkeypatch.setattr(module, "review_of", review_of)
+    bench.reviewer.give_way(core_is_free=True)
+    bench.over(id="game0002")
+    bench.over()
+    assert bench.report().game_id == GAME.id
+    assert "review.crashed game=game0002" in caplog.text
+    assert "ZeroDivisionError: a bug" in caplog.text
+
+
 def test_too_many_reviews_are_not_queued(bench: Bench, caplog: pytest.LogCaptureFixture, analysed: list[str]) -> None:
     caplog.set_level("INFO")
     for number in range(25):
@@ -188,13 +212,16 @@ def test_too_many_reviews_are_not_queued(bench: Bench, caplog: pytest.LogCapture
 
 
 def test_what_comes_too_late_is_recorded_and_not_said(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, analysed: list[str]
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, analysed: list[str]
 ) -> None:
+    caplog.set_level("INFO")
     monkeypatch.setattr(module, "_SAID_WITHIN_S", -1.0)
     bench.reviewer.give_way(core_is_free=True)
     bench.over()
     assert bench.report().lines == ()
     assert bench.store.statements
+    assert "review.done" in caplog.text
+    assert "said=" not in caplog.text
 
 
 # Asked for after the end
