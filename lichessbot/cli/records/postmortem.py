@@ -24,7 +24,7 @@ from lichessbot.games.recording.pgn import board_of
 from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, OpponentKind
 from lichessbot.lichess.models import BOT_TITLE
 from lichessbot.log import inert, silenced
-from lichessbot.storage.evaluations import mate_cp, score_text
+from lichessbot.storage.evaluations import score_text
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
 from lichessbot.storage.statistics import falls
 from lichessbot.timeouts import Timeouts
@@ -197,9 +197,11 @@ class _Look:
         """Return what the engine says before and after the move, with so many seconds each. Raises EngineError."""
         best = self._search(turn.board, seconds)
         best_cp = centipawns(best.score)
-        played_cp = self._score_for_us(turn.board.after(turn.move.move), seconds)
-        if best_cp is None or played_cp is None:
+        after = turn.board.after(turn.move.move)
+        theirs_cp = centipawns(self._search(after, seconds).score)  # the game went on, so there is a move to search
+        if best_cp is None or theirs_cp is None:
             raise EngineError("it reports no evaluation")
+        played_cp = -theirs_cp
         where = f"a deeper look (depth {best.depth})"
         if best.move == turn.move.move or best_cp - played_cp < _BETTER_CP:
             state = "already lost" if played_cp <= _LOST_CP else "no mistake"
@@ -209,13 +211,6 @@ class _Look:
         except InvalidMove as error:
             raise EngineError(f"its best move {error}") from error
         return f"{where}: better was {better} ({score_text(best_cp)}); the move played is {score_text(played_cp)}"
-
-    def _score_for_us(self, after: Board, seconds: float) -> int | None:
-        """Return the evaluation of a position in which the opponent is to move."""
-        if (outcome := after.outcome()) is not None:
-            return 0 if outcome.winner is None else mate_cp(0) if outcome.winner == after.turn else -mate_cp(0)
-        theirs = centipawns(self._search(after, seconds).score)
-        return None if theirs is None else -theirs
 
     def _search(self, board: Board, seconds: float) -> SearchInfo:
         return self._engine.search(board, Limits(move_time_ms=max(1, round(seconds * 1000))), seconds)

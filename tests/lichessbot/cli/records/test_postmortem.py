@@ -100,11 +100,24 @@ def test_without_evaluations_nothing_is_claimed(told: Asked) -> None:
     assert (code, lines[-1]) == (0, "no move of ours has an evaluation, so nothing shows where the game turned")
 
 
-def test_a_mate_after_our_move_needs_no_search(told: Asked) -> None:
-    moves = [MoveRecord(ply, move) for ply, move in enumerate(["f2f3", "e7e5", "g2g4", "d8h4"], 1)]
-    ours = replace(moves[3], source="engine", score_cp=300, depth=1)
-    code, lines, _ = told([*moves[:3], ours], "--seconds", "0.2", colour="black")
-    assert (code, lines[-1]) == (0, "our evaluation never fell by 0.5 pawns from one move to the next")
+@pytest.mark.parametrize(
+    ("start", "moves", "turn", "verdict"),
+    [
+        ("k7/3Q4/8/8/8/8/8/7K b - - 0 30", "a8b8 h1g1 b8a8", "30... Kb8", "already lost"),
+        ("8/8/8/8/8/6kp/8/7K w - - 0 30", "h1g1 h3h2 g1h1", "30. Kg1", "no mistake"),
+    ],
+)
+def test_the_only_move_is_not_blamed(told: Asked, start: str, moves: str, turn: str, verdict: str) -> None:
+    colour = "black" if " b " in start else "white"
+    played = [
+        MoveRecord(ply, move, source="engine", score_cp={1: -200, 3: -400}.get(ply), depth=1)
+        for ply, move in enumerate(moves.split(), 1)
+    ]
+    code, lines, _ = told(played, "--seconds", "0.2", variant="fromPosition", initial_fen=start, colour=colour)
+    assert code == 0
+    assert lines[-3] == f"turning point: {turn}, -2.00 before, -4.00 at our next move"
+    assert "): nothing better than " in lines[-1]
+    assert lines[-1].endswith(f": {verdict}")
 
 
 @pytest.mark.parametrize(
