@@ -120,3 +120,27 @@ def test_an_error_of_lichess_is_one_line_and_changes_nothing(lichess: ScriptedLi
     assert told(ARENA, code=1) == f"tournament {ARENA}: 400: Missing team\n"
     with closing(Database(told.folder)):
         assert told.rows == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "when"),
+    [
+        ({"secondsToStart": 600, "secondsToFinish": 4200}, "begins in 10 min"),
+        ({"secondsToStart": 89}, "begins in 89 s"),
+        ({"secondsToStart": 0, "secondsToFinish": 120}, "runs for 2 min more"),
+        ({"isFinished": True}, "is over"),
+        ({}, "runs"),
+    ],
+)
+def test_it_is_said_when_the_arena_begins_or_ends(
+    lichess: ScriptedLichess, told: Told, facts: dict[str, object], when: str
+) -> None:
+    lichess.answer(f"/api/tournament/{ARENA}", Reply(body={"id": ARENA, "fullName": "Bots at Noon", **facts}))
+    assert told(ARENA).startswith(f"entered for Bots at Noon, which {when}; no daemon uses ")
+
+
+def test_an_arena_of_the_configuration_is_not_left(lichess: ScriptedLichess, told: Told) -> None:
+    told.config.write_text(f"{told.config.read_text()}tournaments: [{{id: {ARENA}}}]\n")
+    listed = f"tournament {ARENA} is listed in `tournaments` of {told.config}"
+    assert told(ARENA, "--leave", code=2) == f"{listed}: remove it there and send SIGHUP\n"
+    assert lichess.requests == []
