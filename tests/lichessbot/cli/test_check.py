@@ -38,6 +38,31 @@ def test_check_reports_chat_and_takebacks(settings: dict[str, Any], sentence: st
     assert sentence in list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
 
 
+def test_check_tells_the_plan_in_sentences() -> None:
+    settings = {
+        "challenge": {
+            "variants": ["standard", "atomic"], "time_controls": ["blitz", "rapid"], "modes": ["casual"],
+            "min_base": 60, "max_base": 600, "min_increment": 1, "max_increment": 10, "only_bot": True,
+        },
+        "engine": {"command": ["fish", "-x"], "depth": 9, "hash_mb": 32, "ponder": True},
+        "correspondence": {"concurrency": 3, "move_time": 20},
+        "stop_grace": 900,
+        "abort_time": 45,
+    }  # fmt: skip
+    assert list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE)) == [
+        "would play one game at a time on https://lichess.org",
+        "would accept bots; standard, atomic; casual",
+        "would accept blitz, rapid with 60 to 600 s and an increment of 1 to 10 s, and decline the rest",
+        "would play with fish -x",
+        "would limit each search by depth 9; 32 MiB of hash for each game",
+        "would ponder: think on the opponent's time",
+        "would play correspondence games 3 at a time, with 20 s for each move",
+        "would let games in progress go on for up to 900 s after the first signal",
+        NOTHING,
+        "would abort a game whose opponent makes no first move in 45 s",
+    ]
+
+
 def test_check_names_the_level_at_which_the_bot_does_not_ponder() -> None:
     told = list(intentions(Config.model_validate({"engine": {"strength": 1200}}), UNKNOWN_MACHINE))
     assert "would play at level 1200, without pondering and servers" in told
@@ -77,6 +102,8 @@ def test_check_names_the_games_that_leave_no_core_to_ponder(games: int, words: s
             {"min_rating": 1500, "allow_list": ["Ada", "bob"]},
             "would also apply challenge.min_rating = 1500; challenge.allow_list = [ada, bob]",
         ),
+        ({}, "would accept humans and bots; no variant; casual or rated"),
+        ({"accept_bot": False, "variants": ["standard"]}, "would accept humans; standard; casual or rated"),
         ({"human": {"min_rating": 1000}}, "would apply to humans: challenge.human.min_rating = 1000"),
         ({"bot": {"modes": ["casual"]}}, "would apply to bots: challenge.bot.modes = [casual]"),
         ({"concurrency": 3, "games_reserved_for_humans": 1}, "would reserve 1 of 3 slots for humans"),
@@ -86,7 +113,7 @@ def test_check_names_the_games_that_leave_no_core_to_ponder(games: int, words: s
         ),
     ],
 )
-def test_check_reports_who_is_declined(challenge: dict[str, Any], sentence: str) -> None:
+def test_check_reports_who_is_accepted_and_declined(challenge: dict[str, Any], sentence: str) -> None:
     assert sentence in list(intentions(Config.model_validate({"challenge": challenge}), UNKNOWN_MACHINE))
     assert not [line for line in intentions(Config(), UNKNOWN_MACHINE) if "also apply" in line or "slots" in line]
 
@@ -233,6 +260,19 @@ def test_what_others_cannot_find_is_told(
     told = capsys.readouterr().out
     assert "ok    TestBot is a BOT account\n" in told
     assert f"{'FAIL' if is_closed else 'note'}  {note}" in told if note else "note" not in told
+
+
+def test_the_notifier_is_told_a_test(
+    lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.yml"
+    notify = "{command: [sh, -c, 'cat >told'], on: [game_won, game_lost]}"
+    config.write_text(f"url: {lichess.url}\nstate_dir: state\nengine: {{{IDLE_ENGINE}}}\nnotify: {notify}\n")
+    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
+    monkeypatch.chdir(tmp_path)
+    main(["check", "--config", str(config)])
+    assert "ok    sh was told a test; it would be told of game_won, game_lost\n" in capsys.readouterr().out
+    assert '"lichessbot check: the notifier works"' in (tmp_path / "told").read_text()
 
 
 @pytest.mark.parametrize("name", [FILE_NAME, LOCK_NAME])
