@@ -275,12 +275,17 @@ def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: S
 
 
 @pytest.mark.parametrize(
-    ("age_s", "answer"), [(1, "waiting"), (3600, "none; the daemon ended while the challenge waited")]
+    ("outcome", "age_s", "answer"),
+    [
+        (ChallengeOutcome.WAITING, 1, "waiting"),
+        (ChallengeOutcome.WAITING, 3600, "none; the daemon ended while the challenge waited"),
+        (ChallengeOutcome.ACCEPTED, 3600, "accepted"),
+    ],
 )
 def test_a_challenge_waits_only_while_the_daemon_runs(
-    ask: Asked, store: Store, tmp_path: Path, age_s: float, answer: str
+    ask: Asked, store: Store, tmp_path: Path, outcome: ChallengeOutcome, age_s: float, answer: str
 ) -> None:
-    store.note_challenge(entry("abcd1234", answer=ChallengeOutcome.WAITING, received_at=time.time() - age_s))
+    store.note_challenge(entry("abcd1234", answer=outcome, received_at=time.time() - age_s))
     written(store, tmp_path)
     assert ask("abcd1234")["answer"] == answer
 
@@ -380,6 +385,7 @@ def test_standard_chess_from_another_position_is_from_position(ask: Asked, tmp_p
 
 
 def test_an_anonymous_player_has_no_name(ask: Asked) -> None:
+    assert ask("--clock", "3+0", "--from", "anonymous")["challenge"].endswith(" standard, from an anonymous player")
     ask("--clock", "3+0", "--from", "anonymous", "--name", "Ada")
     assert ask.code == 2
     assert ask.complaint.startswith("lichessbot explain: --name: an anonymous player has no name (see")
