@@ -113,6 +113,16 @@ def test_stats_tell_results_ratings_time_and_drops(tmp_path: Path, asked: Asked)
         assert line in out, out
 
 
+def test_stats_show_ten_opponents_and_how_many_there_are_besides(tmp_path: Path, asked: Asked) -> None:
+    with closing(Database(tmp_path / "state")) as file:
+        for number in range(12):
+            record = replace(GAME, id=f"game{number:04d}", opponent=f"Rival{number}", opponent_id=f"rival{number}")
+            file.write([game_records.begun(record), game_records.ended(record)])
+    out = asked("stats")[1]
+    assert out.count("\nRival") == 10
+    assert "\nand 2 more (--csv lists all)\n" in out
+
+
 def test_the_worst_drops_name_moves_as_the_board_counts_them(tmp_path: Path, asked: Asked) -> None:
     fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 7"
     with closing(Database(tmp_path / "state")) as file:
@@ -243,10 +253,13 @@ def test_games_that_the_running_daemon_cannot_write_are_not_called_none(
         assert asked("games") == (1, "", f"there are no records in {tmp_path / 'state'} yet{why}\n")
 
 
-def test_a_limit_and_all_games_exclude_each_other(asked: Asked) -> None:
-    code, out, problem = asked("games", "--limit", "1", "--all")
-    assert (code, out) == (2, "")
-    assert problem == "lichessbot games: --limit and --all exclude each other (see `lichessbot games --help`)\n"
+@pytest.mark.parametrize(
+    ("words", "pair"), [("games --limit 1 --all", "--limit and --all"), ("stats --json --csv", "--json and --csv")]
+)
+def test_options_that_exclude_each_other_are_named(asked: Asked, words: str, pair: str) -> None:
+    command, *options = words.split()
+    complaint = f"lichessbot {command}: {pair} exclude each other (see `lichessbot {command} --help`)\n"
+    assert asked(command, *options) == (2, "", complaint)
 
 
 def test_a_limit_that_is_no_number_of_games_is_refused_in_one_line(asked: Asked) -> None:
@@ -261,7 +274,8 @@ def test_games_of_a_version_before_these_records_are_listed(tmp_path: Path, aske
         file.write([("INSERT INTO games (id, opponent, joined_at) VALUES ('old00001', 'BOT Karl', 1.0)", [()])])
     line = asked("games", "opponent=karl")[1].splitlines()[1]
     assert line.split() == ["old00001", "1970-01-01", "00:00", "BOT", "Karl"]
-    assert "0 games" in asked("stats")[1]
+    told = "1970-01-01 to 1970-01-01: 0 games, 0 won, 0 drawn, 0 lost (0.0 %); 1 without a result\n"
+    assert asked("stats") == (0, told, "")
     assert asked("pgn")[0] == 1
 
 
