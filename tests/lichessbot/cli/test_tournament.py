@@ -144,3 +144,4 @@ def test_an_arena_of_the_configuration_is_not_left(lichess: ScriptedLichess, tol
     listed = f"tournament {ARENA} is listed in `tournaments` of {told.config}"
     assert told(ARENA, "--leave", code=2) == f"{listed}: remove it there and send SIGHUP\n"
     assert lichess.requests == []
+    assert told(ARENA).startswith(ENTERED), "it may be entered again"
