@@ -1,8 +1,11 @@
-"""`lichessbot challenge` in front of a scripted Lichess that asks for pauses."""
+"""`lichessbot challenge` in front of a scripted Lichess."""
 
 import io
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
+import pytest
 from pydantic import SecretStr
 
 from lichessbot.cli.challenge import Invitation, Series
@@ -12,8 +15,10 @@ from lichessbot.lichess.enums import ExactClock, Variant
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
-TIMEOUTS = Timeouts().scaled(0.001)
+# Nobody waits, but a busy machine has time to look for the answer.
+TIMEOUTS = replace(Timeouts().scaled(0.001), challenge_open=timedelta(minutes=1))
 LOOK, WITHDRAWAL = "/api/challenge/abcd1234/show", "/api/challenge/abcd1234/cancel"
+GAME = "/game/export/abcd1234"
 
 
 def limit(seconds: float) -> Reply:
@@ -30,7 +35,13 @@ def shown(**changes: Any) -> Reply:
     return Reply(body={**challenge, **changes})
 
 
-def told(lichess: ScriptedLichess, *looks: Reply, withdrawal: Reply | None = None) -> str:
+def told(
+    lichess: ScriptedLichess,
+    *looks: Reply,
+    withdrawal: Reply | None = None,
+    games: int = 1,
+    is_played: bool = False,
+) -> str:
     """What the command prints if it looks at its challenge and gets these answers."""
     lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT"}))
     lichess.answer("/api/users/status", Reply(body=[{"id": "testbot", "online": True}]))
@@ -39,7 +50,7 @@ def told(lichess: ScriptedLichess, *looks: Reply, withdrawal: Reply | None = Non
     lichess.answer(WITHDRAWAL, withdrawal or Reply())
     access, out = Access(lichess.url, SecretStr("lip_secret"), TIMEOUTS), io.StringIO()
     terms = Terms(Variant.STANDARD, ExactClock(180, 2), rated=False)
-    assert not Series(Invitation("rival", terms, 1), access, TIMEOUTS, out).run()
+    assert Series(Invitation("rival", terms, games), access, TIMEOUTS, out).run() is is_played
     return out.getvalue()
 
 
@@ -55,6 +66,24 @@ def test_a_pause_of_hours_ends_the_command_and_withdraws_its_challenge(lichess: 
 
 
 def test_an_answer_that_crosses_the_withdrawal_is_told(lichess: ScriptedLichess) -> None:
-    said = told(lichess, shown(status="created"), withdrawal=Reply(404, {"error": "Not found"}))
-    crossed = "challenge abcd1234 was answered before it could be withdrawn"
-    assert said == f"game 1 abcd1234: no answer, withdrawn\n{crossed}\n"
+    _, said = told(lichess, limit(86_398), withdrawal=Reply(404, {"error": "Not found"})).splitlines()
+    assert said == "challenge abcd1234 was answered before it could be withdrawn"
+
+
+@pytest.mark.parametrize(
+    ("end", "results"),
+    [
+        ({"status": "mate", "winner": "white"}, ["won as white (mate)", "lost as black (mate)"]),
+        ({"status": "outoftime", "winner": "black"}, ["lost as white (outoftime)", "won as black (outoftime)"]),
+        ({"status": "draw"}, ["drawn (draw)", "drawn (draw)"]),
+        ({"status": "aborted"}, ["aborted"]),
+    ],
+)
+def test_each_result_is_told_from_our_side_and_an_aborted_game_ends_the_series(
+    lichess: ScriptedLichess, end: dict[str, str], results: list[str]
+) -> None:
+    looks = {"status": "started"}, end
+    lichess.answer(GAME, Reply(503), *(Reply(body={"id": "abcd1234", **look}) for look in looks))
+    said = told(lichess, shown(status="accepted"), games=2, is_played=len(results) == 2).splitlines()
+    assert said[::2] == [f"game {it} abcd1234: started, {lichess.url}/abcd1234" for it in range(1, len(results) + 1)]
+    assert said[1::2] == [f"game {number} abcd1234: {result}" for number, result in enumerate(results, 1)]
