@@ -138,7 +138,9 @@ def test_other_players_are_shown_only_on_demand(folder: Path) -> None:
     assert "block_list:\n  - player" in files["config.yml"]
     assert 'opponent="BOT player' in files["log.txt"]
     assert "stranger=2 rivals=3" in files["log.txt"]
-    assert 'opponent="BOT Rival"' in report(folder, "--names", "--force")["log.txt"]
+    named = report(folder, "--names", "--force")
+    assert 'opponent="BOT Rival"' in named["log.txt"]
+    assert "The names of other players are shown, because `--names` was given." in named["README.txt"]
 
 
 def test_other_players_are_hidden_while_the_configuration_is_wrong(folder: Path) -> None:
@@ -186,6 +188,7 @@ def test_a_configuration_that_does_not_load_is_reported_and_left_out(folder: Pat
     files = report(folder)
     assert "# problem: config.yml:2: pasword: unknown key" in files["config.yml"]
     assert "swordfish" not in files["config.yml"]
+    assert files["config.yml"].endswith("# The configuration cannot be loaded, and is left out: it may hold secrets.\n")
     assert files["records.txt"] == "unknown: the configuration cannot be loaded\n"
 
 
@@ -201,6 +204,16 @@ def test_without_a_token_the_rest_is_reported(folder: Path) -> None:
     files = report(folder)
     assert "# problem: " in files["config.yml"]
     assert "abort_time: 31\n" in files["config.yml"]
+
+
+def test_a_check_of_a_wrong_configuration_is_not_run(folder: Path) -> None:
+    (folder / "config.yml").write_text("state_dir: state\n")
+    words = ["bugreport", "--config", "config.yml", "--output", "other.zip", "--log", "daemon.log"]
+    assert main(words) == 0
+    with zipfile.ZipFile(folder / "other.zip") as opened:
+        told = opened.read("other/check.txt").decode()
+    assert told == "not run: the configuration has problems; see config.yml\n"
+    assert report(folder)["check.txt"] == "not run: --offline\n"
 
 
 def test_a_missing_log_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
