@@ -150,13 +150,14 @@ def test_an_evaluation_is_told_as_far_as_its_source_has_one() -> None:
     assert info(replace(found, source="opening book", score_cp=None, depth=0)) == "1... e5  opening book"
     assert info(None) == "1... e5"
     assert info(None, moves=(), fen=GAME.initial_fen) == ""
+    assert info(None, variant="crazyhouse", moves=("e2e4", "d7d5", "e4d5", "d8d5", "P@e4")) == "3. P@e4"
 
 
 def test_a_game_that_cannot_be_drawn_yet_is_told_all_the_same() -> None:
     lines = shown(replace(STATUS, games=(replace(GAME, fen="", moves=(), evaluation=None),)))
     assert "waiting for its state" in lines
-    strange = replace(GAME, variant="horde", moves=("e2e4", "P@e5"))
-    assert "abcd1234 blitz 3+2 rated horde" in shown(replace(STATUS, games=(strange,)))
+    strange = replace(GAME, variant="horde", rated=False, moves=("e2e4", "P@e5"))
+    assert "abcd1234 blitz 3+2 casual horde" in shown(replace(STATUS, games=(strange,)))
 
 
 def test_hostile_names_steer_no_terminal_and_break_no_line() -> None:

@@ -134,6 +134,26 @@ def test_an_engine_that_does_not_start_is_told_in_one_line(tmp_path: Path, told:
     assert lines[-1].startswith("  from the engine in 0.04 s")
 
 
+@pytest.mark.parametrize(
+    ("says", "problem"),
+    [
+        ("info depth 3\nbestmove h5e5", "it reports no evaluation"),
+        ("info depth 3 score cp 31 pv a1h7\nbestmove a1h7", "its best move 'a1h7' is not legal here"),
+    ],
+)
+def test_an_engine_whose_answer_is_of_no_use_is_told_in_one_line(
+    tmp_path: Path, told: Asked, says: str, problem: str
+) -> None:
+    answers = "".join(f"{asked}) echo '{says}';;\n" for asked, says in (("uci", "uciok"), ("isready", "readyok")))
+    (tmp_path / "engine.sh").write_text(
+        f"while read command _; do case $command in\n{answers}go) echo '{says}';;\nquit) exit;;\nesac; done\n"
+    )
+    (tmp_path / "config.yml").write_text(f"state_dir: state\nengine: {{command: [sh, {tmp_path}/engine.sh]}}\n")
+    code, _, errors = told(BLUNDER, "--seconds", "1")
+    assert (code, errors.count("\n")) == (1, 1)
+    assert errors.startswith(f"the engine gives no answer: {problem}")
+
+
 def test_moves_that_cannot_be_replayed_are_told(told: Asked) -> None:
     code, lines, errors = told([MoveRecord(1, "e2e5")])
     assert (code, lines) == (1, [])
