@@ -85,6 +85,8 @@ def test_what_waits_and_what_runs_is_told_if_there_is_any() -> None:
     matchmaking = replace(matchmaking, next_step="challenges a bot", next_attempt_epoch_s=NOW + 60)
     due = replace(busy, lobby=replace(STATUS.lobby, matchmaking=matchmaking))
     assert facts(due)["match"] == f"on by command; challenges a bot, at {resumes}"
+    off = replace(due, lobby=replace(STATUS.lobby, matchmaking=replace(matchmaking, is_on=False)))
+    assert facts(off)["match"] == "off"
     assert facts(busy)["engine"] == "2 running, 150 MiB with the daemon"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lichessbot.cli.records.text import move_number
+from lichessbot.cli.records.text import clock_text, move_number
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,7 @@ from lichessbot.cli.records.text import move_number
 )
 def test_moves_are_numbered_from_the_initial_position(initial_fen: str, ply: int, number: str) -> None:
     assert move_number(ply, initial_fen) == number
+
+
+def test_a_clock_has_minutes_and_seconds_as_far_as_it_is_known() -> None:
+    assert [clock_text(it) for it in (None, 999, 65_500.0, 3_725_000)] == ["", "0:00", "1:05", "62:05"]
