@@ -15,6 +15,8 @@ option name Skill Level type spin default 20 min 0 max 20
 option name Move Overhead type spin default 10 min 0 max 5000
 option name UCI_ShowWDL type check default false
 option name SyzygyPath type string default <empty>
+option name SyzygyProbeLimit type spin default 7 min 0 max 7
+option name Contempt type spin default 24
 option name Style type combo default Normal var Solid var Normal var Very Risky
 option name Broken type wheel default 3
 option type check
@@ -42,8 +44,10 @@ def options() -> Options:
         ("UCI_ShowWDL", "false", "setoption name UCI_ShowWDL value false"),
         ("SyzygyPath", "10", "setoption name SyzygyPath value 10"),
         ("SyzygyPath", "010", "setoption name SyzygyPath value 010"),
-        ("SyzygyPath", "/my tables", "setoption name SyzygyPath value /my tables"),
+        ("SyzygyPath", "/My tables", "setoption name SyzygyPath value /My tables"),
         ("SyzygyPath", "", "setoption name SyzygyPath value <empty>"),
+        ("SyzygyPath", None, "setoption name SyzygyPath value <empty>"),
+        ("Contempt", -300, "setoption name Contempt value -300"),
         ("SyzygyPath", "a\nquit", "setoption name SyzygyPath value a quit"),
         ("Style", "very risky", "setoption name Style value very risky"),
         ("Clear Hash", None, "setoption name Clear Hash"),
@@ -67,6 +71,7 @@ def test_an_option_is_set_as_uci_writes_it(options: Options, name: str, value: o
         ("Skill Level", 1.5, "uci_options.Skill Level: expected a whole number from 0 to 20, found 1.5"),
         ("Skill Level", "21", "uci_options.Skill Level: expected a whole number from 0 to 20, found 21"),
         ("Skill Level", True, "uci_options.Skill Level: expected a whole number from 0 to 20, found true"),
+        ("Contempt", "high", "uci_options.Contempt: expected a whole number, found 'high'"),
         ("UCI_ShowWDL", "True", "uci_options.UCI_ShowWDL: expected true or false, found 'True'"),
         ("UCI_ShowWDL", 1, "uci_options.UCI_ShowWDL: expected true or false, found 1"),
         ("Style", "Wild", "uci_options.Style: expected one of Solid, Normal, Very Risky, found 'Wild'"),
@@ -95,7 +100,10 @@ def test_what_has_a_key_of_its_own_is_set_within_the_bounds_of_the_engine(option
 def test_our_own_engine_searches_with_the_tables_that_are_asked_for_moves(options: Options) -> None:
     tables = {"enabled": True, "paths": ["/one", "/two"], "max_pieces": 5}
     ours = EngineConfig.model_validate({"lichess_bot_tbs": {"syzygy": tables}})
-    assert "setoption name SyzygyPath value /one:/two" in list(options.settings(ours))
+    assert [line for line in options.settings(ours) if "Syzygy" in line] == [
+        "setoption name SyzygyPath value /one:/two",
+        "setoption name SyzygyProbeLimit value 5",
+    ]
     others = ours.model_copy(update={"command": ("stockfish",)})
     unwanted = EngineConfig.model_validate({"lichess_bot_tbs": {"syzygy": tables | {"enabled": False}}})
     assert not [line for it in (others, unwanted) for line in options.settings(it) if "Syzygy" in line]
