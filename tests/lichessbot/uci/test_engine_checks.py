@@ -11,6 +11,7 @@ from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine_checks import MOST_MOVES_WITHOUT, EngineChecks
 from lichessbot.uci.search import ENGINE, FALLBACK, BestMove
+from lichessbot.uci.startup_check import Fault
 
 CONFIG = Config()
 SPACING_S = Timeouts().check_spacing.total_seconds()
@@ -95,3 +96,15 @@ def test_an_answer_to_a_check_that_was_given_up_is_ignored(checks: EngineChecks)
     running.is_meant = lambda report: report is not late
     assert checks.answered(late) is None
     assert checks.running is running
+
+
+@pytest.mark.parametrize("faults", [(), (Fault("engine: finds no move"),)])
+@pytest.mark.parametrize("over", [False, True])
+def test_a_check_ends_with_its_first_fault_or_its_last_engine(
+    checks: EngineChecks, faults: tuple[Fault, ...], over: bool
+) -> None:
+    checks.begin(CONFIG, LATER)
+    running: Any = checks.running
+    running.is_meant, running.judge, running.over = lambda report: True, lambda report: faults, over
+    assert checks.answered(BestMove("", 1, "e2e4")) == (running, faults)
+    assert running.is_closed is (checks.running is None) is bool(faults or over)
