@@ -14,6 +14,7 @@ from lichessbot.uci.machine import Machine, fitted, memory_warnings
     [
         (64, 4, 8000, 64),
         (2048, 1, 8000, 2048),
+        (1460, 3, 8000, 1460),
         (4096, 3, 8000, 1460),  # a quarter, as one is for correspondence, of three quarters, less what it takes anyway
         (64, 4, 100, 1),
         (4096, 4, None, 4096),  # unknown
