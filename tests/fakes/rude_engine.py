@@ -15,7 +15,7 @@ leaves      ends after its first answer
 learning    like polite, and writes the file `learnt` into its folder when it is told to quit
 illegal     answers with a move that no position allows
 chatty      writes 3,000 lines to its error output, then answers politely
-noisy       writes nonsense to both outputs, then answers politely
+noisy       writes nonsense to both outputs and introduces itself again, then answers politely
 babbling    writes without end once asked for a move
 scolding    the same, on its error output
 clogged     never reads its input
@@ -62,6 +62,8 @@ def main(manner: str, *moves: str) -> None:
                 say("option name UCI_Elo type spin default 1350 min 1320 max 3190")
             say("uciok")
         elif command == "isready" and manner != "unready":
+            if manner == "noisy":
+                say("info string error: nothing is wrong")
             say("readyok")
         elif command == "go" and " ponder" in line and manner != "hasty":
             pondering = True
@@ -97,6 +99,7 @@ def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
         sys.stderr.flush()
         sys.stdout.buffer.write(b"\xff\xfe\x00 info depth\ninfo depth x score cp pv\nbestmove\n\n")
         sys.stdout.flush()
+        say("id name another\nuciok")
     while manner == "babbling":
         sys.stdout.write("info string and another thing\n" * 1000)
     while manner == "scolding":

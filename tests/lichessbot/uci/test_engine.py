@@ -170,16 +170,20 @@ def test_a_new_search_replaces_the_one_under_way(start: Start, inbox: Inbox) -> 
     assert answers in ([1, 3], [3]), "each answer belongs to the search it was for"
 
 
-def test_a_missing_move_is_reported_as_none(start: Start, inbox: Inbox) -> None:
-    start("polite", "(none)").search(search(1))
+@pytest.mark.parametrize("no_move", ["(none)", "0000"])
+def test_a_missing_move_and_a_missing_reply_are_reported_as_none(start: Start, inbox: Inbox, no_move: str) -> None:
+    start("polite", no_move, "").search(search(1))
     answer = best_move(inbox)
-    assert answer.move is None
+    assert (answer.move, answer.ponder) == (None, None)
 
 
 def test_nonsense_from_the_engine_is_ignored(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
-    start("noisy", "e2e4").search(search(1))
+    engine = start("noisy", "e2e4")
+    engine.search(search(1))
     answer = best_move(inbox)
     assert (answer.move, answer.summary.depth) == ("e2e4", 5)
+    assert (engine.name, engine.complaints) == ("rude", ())
+    assert engine._alarm.finished.is_set(), "it is introduced only once"
     until(lambda: "something is odd" in caplog.text, "the error output goes to the log")
 
 
@@ -240,6 +244,7 @@ def test_an_engine_may_take_longer_to_get_ready_as_some_load_a_network_for_it(st
     engine = start("polite", timeouts=replace(TIMEOUTS, **patience))
     assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
     assert engine._alarm.interval == 61 + 42
+    until(lambda: not any(isinstance(thread, threading.Timer) for thread in threading.enumerate()))
 
 
 def test_an_engine_that_was_ready_before_its_first_search_tells_it_again(start: Start, inbox: Inbox) -> None:
