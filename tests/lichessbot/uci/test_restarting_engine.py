@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,8 +19,18 @@ from lichessbot.config import EngineConfig
 from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
-from lichessbot.uci.search import NO_GAME, BestMove, EngineDied, EngineReady
-from tests.lichessbot.uci.helpers import PATIENCE_S, SMALL, TIMEOUTS, best_move, death, gone, pid_of, search
+from lichessbot.uci.search import NO_GAME, BestMove, EngineDied, EngineReady, Search
+from tests.lichessbot.uci.helpers import (
+    PATIENCE_S,
+    SMALL,
+    TIMEOUTS,
+    best_move,
+    death,
+    gone,
+    pid_of,
+    search,
+    supposing,
+)
 from tests.patience import until
 from tests.processes import is_alive
 
@@ -69,6 +80,8 @@ def test_an_engine_keeps_its_name_between_two_moves_of_a_correspondence_game(
     assert engine.name == name
     engine.start(config)
     assert engine.name == name, "also while it starts again"
+    engine.close()
+    assert engine.name == name, "also after a start that failed"
 
 
 def test_another_program_has_no_name_and_no_levels_until_it_reports_them(
@@ -83,6 +96,25 @@ def test_another_program_has_no_name_and_no_levels_until_it_reports_them(
     assert engine.levels == (1320, 3190), "the same program in another configuration"
     engine.start(mute)
     assert (engine.name, engine.levels) == ("", None)
+
+
+@pytest.mark.parametrize(
+    ("manner", "asked", "tell"),
+    [
+        ("slow", search(), RestartingEngine.stop),
+        ("echoing", supposing(1), partial(RestartingEngine.ponder_hit, search_id=1)),
+    ],
+    ids=["stop", "ponder hit"],
+)
+def test_the_engine_that_runs_hears_of_a_stop_and_a_ponder_hit(
+    engine: RestartingEngine, inbox: Inbox, rude_engine: Path, manner: str, asked: Search,
+    tell: Callable[[RestartingEngine], None],
+) -> None:  # fmt: skip
+    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), manner, "d2d4")})
+    tell(engine)
+    engine.search(config, asked, 100)
+    tell(engine)
+    best_move(inbox)
 
 
 def test_an_engine_that_cannot_start_is_reported_as_dead(engine: RestartingEngine, inbox: Inbox) -> None:
@@ -213,6 +245,7 @@ def test_an_engine_that_died_while_it_was_kept_is_not_taken(games: Games) -> Non
     engine.release()
     games.is_rested(process)
     process.kill("out of memory")
+    assert games.idle.process_ids == [], "another process may have the number by now"
     assert games.begin("second")[1] is not process
 
 
