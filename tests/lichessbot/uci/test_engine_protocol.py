@@ -4,6 +4,7 @@ import logging
 import os
 import shutil
 import signal
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -120,6 +121,13 @@ def test_the_error_output_can_be_silenced(start: Start, inbox: Inbox, caplog: py
     best_move(inbox)
     assert engine._process.stderr is None
     assert heard_by(caplog) == []
+
+
+def test_an_engine_that_closes_its_error_output_plays_on(start: Start, inbox: Inbox, rude_engine: Path) -> None:
+    engine = start(command=("sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, str(rude_engine), "polite"))
+    until(lambda: not any(thread.name == "engine-errors-abcd1234" for thread in threading.enumerate()))
+    engine.search(search(1))
+    assert isinstance(heard(inbox), BestMove)
 
 
 @pytest.mark.parametrize("silenced", [False, True])
@@ -276,10 +284,12 @@ def test_an_engine_that_does_not_stop_pondering_is_killed_in_time(start: Start, 
 
 def test_an_engine_that_names_no_move_when_it_is_stopped_goes_on(start: Start, inbox: Inbox) -> None:
     engine = start("curt", "g1f3")
+    engine.search(search(0))
+    assert isinstance(heard(inbox), BestMove)
     engine.search(supposing(1, "e2e4", "e7e5"))
     until(lambda: engine._running is not None)
     engine.search(search(2, "e2e4", "c7c5"))
-    assert heard(inbox) == BestMove("abcd1234", 1, None)
+    assert heard(inbox) == BestMove("abcd1234", 1, None), "nor has it the score of the search before"
     answer = best_move(inbox)
     assert (answer.search_id, answer.move) == (2, "g1f3")
     assert engine._stop_alarm._due_at is None, "it has stopped"
