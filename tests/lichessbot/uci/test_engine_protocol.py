@@ -20,7 +20,7 @@ from lichessbot.log import EventLog
 from lichessbot.log.event_log import Event
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.engine_process import DialogueLog
-from lichessbot.uci.search import BestMove
+from lichessbot.uci.search import BestMove, EngineReady
 from tests.lichessbot.uci.helpers import (
     PATIENCE_S,
     TIMEOUTS,
@@ -212,6 +212,15 @@ def test_the_engine_runs_in_its_folder(start: Start, inbox: Inbox, tmp_path: Pat
     engine.search(search(1))
     heard(inbox)
     assert Path(f"/proc/{pid_of(engine)}/cwd").readlink() == tmp_path
+
+
+def test_a_stop_that_finds_no_search_does_not_count_for_the_next_one(start: Start, inbox: Inbox) -> None:
+    engine = start("slow", "d2d4", timeouts=replace(TIMEOUTS, engine_stop=timedelta()))
+    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
+    engine.stop()
+    engine.search(search(1))
+    engine.search(search(2))
+    assert best_move(inbox).search_id == 1, "it was told to stop just now"
 
 
 # Pondering
