@@ -265,6 +265,13 @@ def test_an_engine_that_has_not_started_is_not_kept(games: Games) -> None:
     assert was_ready or gone(process.process_id)
 
 
+def test_an_engine_of_others_that_has_not_started_is_killed_at_once(games: Games, rude_engine: Path) -> None:
+    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "mute")})
+    engine, process = games.begin("first", config)
+    engine.release()
+    assert not process.alive
+
+
 def test_engines_of_others_are_not_kept(games: Games, rude_engine: Path) -> None:
     config = rude(rude_engine, "polite")
     engine, process = games.begin("first", config)
