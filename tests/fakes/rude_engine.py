@@ -63,7 +63,7 @@ def main(manner: str, *moves: str) -> None:
             say("uciok")
         elif command == "isready" and manner != "unready":
             if manner == "noisy":
-                say("info string error: nothing is wrong")
+                say("info string error: nothing is wrong\nbestmove a2a3")
             say("readyok")
         elif command == "go" and " ponder" in line and manner != "hasty":
             pondering = True

@@ -234,8 +234,10 @@ def test_a_ponder_search_answers_after_the_hit_and_not_before(
     until(lambda: "go ponder depth 3" in heard_by(caplog))
     with pytest.raises(Empty):
         heard(inbox, 0.2)
+    hit_at = time.monotonic()
     engine.ponder_hit(1)
     answer = best_move(inbox)
+    assert answer.asked_at >= hit_at, "our clock did not run before"
     assert (answer.search_id, answer.move, answer.ponder) == (1, "g1f3", "b8c6")
     until(lambda: "ponderhit" in heard_by(caplog))
 

@@ -208,8 +208,10 @@ def test_a_kept_engine_is_ready_for_the_next_game_at_once(games: Games) -> None:
     games.is_rested(process)
     while not games.inbox.empty():
         games.inbox.get()
-    games.begin("second")
+    engine, _ = games.begin("second")
     assert games.inbox.get(timeout=PATIENCE_S) == EngineReady("second")
+    engine.search(SMALL, search(1), 100)
+    assert games.inbox.get(timeout=PATIENCE_S) == EngineReady("second"), "the game does not listen before"
 
 
 def test_a_search_that_the_end_of_its_game_stops_is_of_no_game(games: Games) -> None:
