@@ -129,7 +129,7 @@ def describe_engine(facts: GameFacts, config: Config, machine: Machine) -> str:
     which = f"profile {' and '.join(numbers)}" if numbers else "no profile"
     engine = fitted_engine_config(facts, config, machine)
     rules = engine.draw_or_resign
-    follows = engine.level is not None and engine_config_for(facts, config).strength is Strength.MATCH_OPPONENT
+    follows = engine_config_for(facts, config).strength is Strength.MATCH_OPPONENT
     means = (
         f"plays with {' '.join(engine.command)}" if engine.command else "plays with our engine",
         f"at level {engine.level}{' by match_opponent' * follows}" if engine.level else "",
