@@ -49,7 +49,7 @@ class Search:
         """Return the search with so much less on our clock, of which at least 1 ms stays."""
         ours = "white_time_ms" if self.white_to_move else "black_time_ms"
         time_ms = getattr(self.limits, ours)
-        if time_ms is None or less_ms == 0:
+        if time_ms is None:
             return self
         return replace(self, limits=self.limits._replace(**{ours: max(1, time_ms - less_ms)}))
 
