@@ -203,7 +203,7 @@ class DeclineReason(StrEnum):
 
 
 class GameStatus(StrEnum):
-    """The status of a game. An unknown status counts as `UNKNOWN_FINISH`: the game is over."""
+    """The status of a game. An unknown name counts as `UNKNOWN_FINISH`: the game is over."""
 
     CREATED = "created"
     STARTED = "started"
@@ -221,8 +221,8 @@ class GameStatus(StrEnum):
     VARIANT_END = "variantEnd"
 
     @classmethod
-    def _missing_(cls, value: object) -> Self:
-        return cls("unknownFinish")
+    def _missing_(cls, value: object) -> Self | None:
+        return cls("unknownFinish") if isinstance(value, str) else None
 
     @property
     def is_over(self) -> bool:

@@ -36,6 +36,9 @@ Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 # Exported games name their arena in another way since June 2026, and streams may follow.
 _ARENA: Final = AliasChoices("tournamentId", AliasPath("arenaTour", "id"))
 
+# The event stream has `{id, name}`, the game stream the bare name; each is read in both.
+_STATUS: Final = AliasChoices(AliasPath("status", "name"), "status")
+
 # What people typed may be shown on terminals and in files.
 _LONGEST_TEXT: Final = 300
 Shown = Annotated[str, AfterValidator(lambda text: inert(text[:_LONGEST_TEXT]))]
@@ -158,8 +161,7 @@ class GameInfo(Payload):
     fen: str = ""
     last_move: str = Field(default="", alias="lastMove")
     opponent: Opponent = Opponent()
-    status: GameStatus | None = Field(default=None, validation_alias=AliasPath("status", "name"))
-    """Sent as `{id, name}`; the game stream has the bare name instead."""
+    status: GameStatus | None = Field(default=None, validation_alias=_STATUS)
     winner: Colour | None = None
     rating: Number | None = None
     """Ours before the game, if the server says it."""
@@ -274,7 +276,7 @@ class GameState(Payload):
     btime: Number = 0
     winc: Number = 0
     binc: Number = 0
-    status: GameStatus
+    status: GameStatus = Field(validation_alias=_STATUS)
     winner: Colour | None = None
     wdraw: bool = False
     bdraw: bool = False

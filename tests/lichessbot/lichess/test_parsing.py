@@ -175,6 +175,19 @@ def test_an_unknown_status_counts_as_over() -> None:
     assert state.status.is_over
 
 
+@pytest.mark.parametrize("status", [20, True, [], {}, {"id": 20}, {"name": 20}])
+def test_a_status_without_a_name_does_not_end_a_game(status: object) -> None:
+    line = {**read("game-gameState.json"), "status": status}
+    with pytest.raises(UnreadableLine):
+        parsing.parse_game_event(json.dumps(line).encode())
+
+
+def test_each_stream_may_have_the_other_shape_of_a_status() -> None:
+    state = parsing.validated(events.GameState, {"moves": "", "status": {"id": 20, "name": "started"}})
+    info = events.GameInfo.model_validate({"id": "abcd1234", "variant": {"key": "standard"}, "status": "mate"})
+    assert (state.status, info.status) == (GameStatus.STARTED, GameStatus.MATE)
+
+
 @pytest.mark.parametrize(
     ("status", "over"), [("created", False), ("started", False), ("aborted", True), ("draw", True)]
 )
