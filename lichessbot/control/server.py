@@ -117,7 +117,8 @@ class ControlServer:
             except TimeoutError:
                 pass  # nobody came
             except OSError as error:
-                self._log.debug("control.accept", error=error)
+                if not self._closing.is_set():
+                    self._log.debug("control.accept", error=error)
                 self._closing.wait(_AFTER_ERROR_S)  # such as too many open files: clients wait, and games go on
             except Exception as error:
                 self._log.crash("control.crashed", error)

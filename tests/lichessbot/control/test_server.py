@@ -266,6 +266,18 @@ def test_the_end_of_one_daemon_leaves_the_socket_of_the_next(tmp_path: Path) -> 
     assert not (tmp_path / SOCKET_NAME).exists()
 
 
+def test_the_end_of_the_daemon_is_no_fault_of_the_socket(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG", logger="lichessbot")
+    before = set(threading.enumerate())
+    server = ControlServer(tmp_path, lambda request: None)
+    server.start()
+    (thread,) = set(threading.enumerate()) - before
+    server.close()
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
+    assert not caplog.records
+
+
 @pytest.mark.parametrize("obstacle", ["file", "missing"])
 def test_what_stands_in_the_way_is_told_once_and_costs_only_the_commands(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, obstacle: str
