@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, ConfigDict, Field, model_validator
 from pydantic.functional_validators import BeforeValidator
 
-from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Speed
+from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Speed, Variant
 from lichessbot.log import counted, inert
 
 BOT_TITLE: Final = "BOT"
@@ -89,6 +89,10 @@ class VariantRef(Payload):
     key: Shown
 
 
+_STANDARD: Final = VariantRef(key=Variant.STANDARD)
+"""For a game whose variant cannot be read: it would be lost if it were not played at all."""
+
+
 class TimeControl(Payload):
     """Clock in seconds; correspondence games have days instead, unlimited ones nothing."""
 
@@ -153,7 +157,7 @@ class GameInfo(Payload):
 
     game_id: Id = Field(alias="gameId")
     color: Colour | None = None
-    variant: VariantRef
+    variant: VariantRef = _STANDARD
     speed: str = ""
     rated: bool = False
     is_my_turn: bool | None = Field(default=None, alias="isMyTurn")
@@ -299,7 +303,7 @@ class GameFull(Payload):
     """The first line of every game stream, with the full state of the game."""
 
     id: Id
-    variant: VariantRef
+    variant: VariantRef = _STANDARD
     speed: str = ""
     rated: bool = False
     created_at_ms: WholeNumber = Field(default=0, ge=0, le=LATEST_MS, alias="createdAt")

@@ -195,6 +195,17 @@ def test_a_game_is_over_unless_created_or_started(status: str, over: bool) -> No
     assert GameStatus(status).is_over is over
 
 
+@pytest.mark.parametrize("variant", [None, "standard", {}, {"key": None}, []])
+def test_a_game_whose_variant_cannot_be_read_is_played_as_standard_chess(variant: object) -> None:
+    full = parsing.parse_game_event(json.dumps({**read("game-gameFull.json"), "variant": variant}).encode())
+    start = parsing.parse_account_event(
+        json.dumps({"type": "gameStart", "game": {"id": "abcd1234", "variant": variant}}).encode()
+    )
+    assert isinstance(full, events.GameFull)
+    assert isinstance(start, events.GameStart)
+    assert full.variant.key == start.game.variant.key == "standard"
+
+
 def test_an_unknown_type_is_no_error() -> None:
     for line in (b'{"type":"confetti","colour":1}', b"{}", b'{"type":null}', b'{"type":7}', b"\xef\xbb\xbf{}\r"):
         assert isinstance(parsing.parse_account_event(line), events.UnknownEvent)
@@ -320,8 +331,8 @@ def test_the_field_that_is_wrong_is_named_and_not_the_object_around_it() -> None
     line = {**full, "state": {**full["state"], "moves": []}}
     with pytest.raises(UnreadableLine, match=r"^GameFull: state\.moves: Input should be a valid string$"):
         parsing.parse_game_event(json.dumps(line).encode())
-    with pytest.raises(UnreadableLine, match=r"^GameStart: game\.variant: Field required$"):
-        parsing.parse_account_event(b'{"type":"gameStart","game":{"id":"abcdefgh"}}')
+    with pytest.raises(UnreadableLine, match=r"^GameStart: game\.gameId: Field required$"):
+        parsing.parse_account_event(b'{"type":"gameStart","game":{"variant":{"key":"atomic"}}}')
 
 
 def test_an_absurd_pause_leaves_the_rest_of_the_error_readable() -> None:

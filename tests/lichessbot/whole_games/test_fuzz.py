@@ -14,7 +14,7 @@ import pytest
 from engine.facade import Board, InvalidFen, InvalidMove
 from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
 from lichessbot.errors import UnreadableLine
-from lichessbot.games.actions import GameOver, StartSearch
+from lichessbot.games.actions import Fallback, GameOver, StartSearch
 from lichessbot.games.chat.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
 from lichessbot.games.recording.pgn import pgn_of
@@ -179,6 +179,8 @@ class Victim:
             match action:
                 case StartSearch(search):
                     self.search_id = search.search_id
+                case Fallback(search_id=search_id):     # a line may say that our clock is nearly out
+                    self.search_id = search_id
                 case SendMove(move=move):
                     self.sent.append(move)
                 case GameOver():
