@@ -31,6 +31,7 @@ from lichessbot.config.root import (
     PgnGrouping,
     ReviewMode,
     TournamentConfig,
+    chat_length,
     dotted_values,
     fill_in,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "Strength",
     "StyleName",
     "TournamentConfig",
+    "chat_length",
     "credentials",
     "dotted_values",
     "dumped",

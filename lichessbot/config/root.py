@@ -63,11 +63,18 @@ class CorrespondenceConfig(Section):
         return timedelta(seconds=self.disconnect_time)
 
 
+def chat_length(line: str) -> int:
+    """Return the length of a chat line as Lichess counts it: in UTF-16 units, two for an emoji."""
+    return len(line.encode("utf-16-le", "surrogatepass")) // 2
+
+
 def _chat_text(text: str) -> str:
     """Return the text as one line that Lichess accepts, without braces except around names and doubled ones."""
     line = " ".join(text.split())
-    if len(line) > LONGEST_CHAT_LINE:
-        raise ValueError(f"Input should be a line of up to {LONGEST_CHAT_LINE} characters, as Lichess takes no more")
+    if (length := chat_length(line)) > LONGEST_CHAT_LINE:
+        counted = "" if length == len(line) else " (an emoji counts as two)"
+        most = f"{LONGEST_CHAT_LINE} characters{counted}"
+        raise ValueError(f"Input should be a line of up to {most}, as Lichess takes no more")
     if re.search(r"[{}]", _BRACES.sub("", line)):
         known = ", ".join(f"{{{it}}}" for it in PLACEHOLDERS)
         raise ValueError(f"Input should be a line without braces but {known}, and {{{{ or }}}} for a brace")

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Final
 
 from engine.facade import Board, InvalidMove
-from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
+from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig, chat_length
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import Player
 from lichessbot.log import counted
@@ -58,9 +58,12 @@ def results(score: Score) -> str:
 def cut(text: str) -> str:
     """Return `text` on one line, cut after the last whole word that Lichess accepts."""
     line = " ".join(text.split())
-    if len(line) <= LONGEST_CHAT_LINE:
+    if chat_length(line) <= LONGEST_CHAT_LINE:
         return line
-    return line[: LONGEST_CHAT_LINE + 1].rpartition(" ")[0] or line[:LONGEST_CHAT_LINE]
+    end = LONGEST_CHAT_LINE
+    while chat_length(line[:end]) > LONGEST_CHAT_LINE:
+        end -= 1
+    return line[: end + 1].rpartition(" ")[0] or line[:end]
 
 
 def evaluation(summary: SearchInfo, searched: Board) -> str:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lichessbot.config import LONGEST_CHAT_LINE
+from lichessbot.config import LONGEST_CHAT_LINE, GreetingConfig
 from lichessbot.config.root import PLACEHOLDERS
 from lichessbot.games.actions import RecordAction
 from lichessbot.lichess.commands import Say
@@ -19,6 +19,7 @@ FULL_GREETING = {
     "hello_spectators": "{me} plays {opponent}",
     "goodbye_spectators": "That was {me}",
 }
+GRIN = "\N{GRINNING FACE}"
 
 
 def test_both_rooms_are_greeted_once() -> None:
@@ -109,6 +110,16 @@ def test_a_line_is_cut_after_the_names_were_put_in_at_a_whole_word() -> None:
     _, said = ChatBench({"hello": "{opponent}"}).meet({"id": "x", "name": "N" * 300})
     assert isinstance(said, Say)
     assert said.text == "N" * LONGEST_CHAT_LINE
+
+
+@pytest.mark.parametrize(("name", "said"), [(71 * GRIN, 70 * GRIN), ("x" + 70 * GRIN, "x" + 69 * GRIN)])
+def test_an_emoji_counts_as_two_characters_because_lichess_counts_utf_16(name: str, said: str) -> None:
+    _, line = ChatBench({"hello": "{opponent}"}).meet({"id": "x", "name": name})
+    assert isinstance(line, Say)
+    assert line.text == said
+    GreetingConfig(hello=70 * GRIN)
+    with pytest.raises(ValueError, match=r"a line of up to 140 characters \(an emoji counts as two\)"):
+        GreetingConfig(hello=71 * GRIN)
 
 
 def test_a_greeting_knows_our_rating_and_leaves_out_what_is_unknown() -> None:
