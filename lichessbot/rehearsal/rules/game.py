@@ -293,7 +293,8 @@ class Game:
 
     def say(self, color: Color, room: ChatRoom, text: str) -> list[Line]:
         """Post a chat line; lines of bots with links are dropped without an error."""
-        if not 1 <= len(text) <= MAX_CHAT_LENGTH:
+        utf16_units = len(text.encode("utf-16-le", "surrogatepass")) // 2
+        if not 1 <= utf16_units <= MAX_CHAT_LENGTH:
             raise InvalidForm({"text": f"Must be between 1 and {MAX_CHAT_LENGTH} characters"})
         account = self.setup.account(color)
         if account.is_bot and _LINK.search(text):

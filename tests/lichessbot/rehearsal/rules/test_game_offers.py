@@ -245,7 +245,7 @@ def test_links_of_bots_vanish_silently(text: str) -> None:
     assert game().say(BLACK, ChatRoom.PLAYER, text) != []
 
 
-@pytest.mark.parametrize("text", ["", "x" * 141])
+@pytest.mark.parametrize("text", ["", "x" * 141, "\N{GRINNING FACE}" * 71])
 def test_chat_text_has_1_to_140_characters(text: str) -> None:
     with pytest.raises(InvalidForm):
         game().say(WHITE, ChatRoom.PLAYER, text)
