@@ -76,10 +76,19 @@ def parse_game_event(line: bytes) -> StreamLine:
 
 
 def parse_playing(body: Any) -> tuple[GameInfo, ...]:
-    """Parse the games of `/api/account/playing`. Raises UnreadableLine."""
+    """Parse the games of `/api/account/playing`, without unreadable ones. Raises UnreadableLine if none is left."""
     if not isinstance(body, list):
         raise UnreadableLine(f"not a list of games: {type(body).__name__}")
-    return tuple(_without_malformed(GameInfo, game) for game in body)
+    games: list[GameInfo] = []
+    unreadable: UnreadableLine | None = None
+    for game in body:
+        try:
+            games.append(_without_malformed(GameInfo, game))
+        except UnreadableLine as error:
+            unreadable = error
+    if unreadable is not None and not games:
+        raise unreadable
+    return tuple(games)
 
 
 def parse_token_test(body: Any, token: str) -> TokenInfo | None:

@@ -157,6 +157,12 @@ def test_games_in_progress_have_no_id_but_a_game_id() -> None:
     assert info.compat.bot
 
 
+@pytest.mark.parametrize("unreadable", [None, 5, {}, {"gameId": None}])
+def test_one_unreadable_game_hides_no_other_in_progress(unreadable: object) -> None:
+    games = parsing.parse_playing([unreadable, {"gameId": "abcd1234"}, unreadable])
+    assert [info.game_id for info in games] == ["abcd1234"]
+
+
 @pytest.mark.parametrize("body", [{}, None])
 def test_what_is_no_list_is_not_taken_for_a_list_without_games(body: object) -> None:
     with pytest.raises(UnreadableLine, match="not a list of games"):
