@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import AliasPath, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from lichessbot.lichess.enums import Colour, GameStatus
-from lichessbot.lichess.models import BOT_TITLE, LATEST_MS, Id, Number, Payload, Shown, WholeNumber
+from lichessbot.lichess.models import BOT_TITLE, LATEST_MS, Id, Number, Payload, Shown, UserId, WholeNumber
 
 _LONGEST_WAIT_S: Final = timedelta(days=366).total_seconds()
 
@@ -33,7 +33,7 @@ def _or_unknown(value: Any, read: ValidatorFunctionWrapHandler) -> Perf:
 class Account(Payload):
     """The account of the token."""
 
-    id: Shown
+    id: UserId
     username: Shown
     title: Shown = ""
     perfs: dict[str, Annotated[Perf, WrapValidator(_or_unknown)]] = Field(default_factory=dict)
@@ -59,7 +59,7 @@ class BotUser(Account):
 class UserStatus(Payload):
     """Whether a user is online and playing; false values are absent."""
 
-    id: Shown
+    id: UserId
     online: bool = False
     playing: bool = False
 
@@ -86,7 +86,7 @@ class ArenaInfo(Payload):
 class TokenInfo(Payload):
     """One value of the token test; `scopes` is a comma-separated list."""
 
-    user_id: Shown = Field(alias="userId")
+    user_id: UserId = Field(alias="userId")
     scopes: str = ""
     expires: WholeNumber | None = Field(default=None, ge=0, le=LATEST_MS)
 

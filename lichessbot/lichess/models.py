@@ -43,6 +43,9 @@ _STATUS: Final = AliasChoices(AliasPath("status", "name"), "status")
 _LONGEST_TEXT: Final = 300
 Shown = Annotated[str, AfterValidator(lambda text: inert(text[:_LONGEST_TEXT]))]
 
+# Ids of users are lowercase at Lichess; other servers may not be as strict, and ids are compared.
+UserId = Annotated[Shown, AfterValidator(str.lower)]
+
 
 class Payload(BaseModel):
     """Base of every model."""
@@ -61,7 +64,7 @@ class Payload(BaseModel):
 class User(Payload):
     """A user in a challenge. Compare ids, never names: a name may carry the title."""
 
-    id: Shown
+    id: UserId
     name: Shown = ""
     title: Shown = ""
     rating: Number | None = None
@@ -141,7 +144,7 @@ class Compat(Payload):
 class Opponent(Payload):
     """The opponent in the event stream; the built-in AI has no id."""
 
-    id: Shown | None = None
+    id: UserId | None = None
     username: Shown = ""
     rating: Number | None = None
     rating_diff: Number | None = Field(default=None, alias="ratingDiff")
@@ -255,7 +258,7 @@ class Clock(Payload):
 class Player(Payload):
     """A player in the game stream; an AI has only `aiLevel`, an anonymous player nothing."""
 
-    id: Shown | None = None
+    id: UserId | None = None
     name: Shown = ""
     title: Shown = ""
     rating: Number | None = None

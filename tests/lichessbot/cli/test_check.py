@@ -217,7 +217,7 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     monkeypatch.setattr(Machine, "detect", lambda: Machine(4, 80))
     scopes = "bot:play,challenge:read,challenge:write"
     expires = datetime.now(UTC) + timedelta(days=9.5)
-    token = {"userId": "test\x1b[2Jbot", "scopes": scopes, "expires": int(expires.timestamp() * 1000)}
+    token = {"userId": "test\x1b[2jbot", "scopes": scopes, "expires": int(expires.timestamp() * 1000)}
     lichess.answer("/api/token/test", Reply(body={"lip_good": token}))
     lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT"}))
     lichess.answer("/api/account/playing", Reply(403, {"error": "Missing scope: preference:read"}))
@@ -225,7 +225,7 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     told = capsys.readouterr().out
     assert "FAIL  the token lacks the scope preference:read: make a new one with it" in told
     assert "ok    TestBot is a BOT account" in told
-    assert r"ok    the token of test\x1b[2Jbot is valid and has all scopes" in told
+    assert r"ok    the token of test\x1b[2jbot is valid and has all scopes" in told
     assert f"ok    the block list {tmp_path}/blocked names 2 players" in told
     assert f"ok    the block list {tmp_path}/one names 1 player\n" in told
     assert f"note  the token expires on {expires:%Y-%m-%d}, in 9 days: make a new one\n" in told

@@ -143,6 +143,14 @@ def test_an_anonymous_player_has_neither_id_nor_name() -> None:
     assert str(events.Player()) == "anonymous"
 
 
+def test_an_id_in_capitals_is_the_same_user() -> None:
+    line = read("game-gameFull.json")
+    full = parsing.parse_game_event(json.dumps({**line, "white": {"id": "TestBot", "name": "TestBot"}}).encode())
+    account = parsing.validated(Account, {"id": "TESTBOT", "username": "TestBot"})
+    assert isinstance(full, events.GameFull)
+    assert full.colour_of(account.id) is Colour.WHITE
+
+
 def test_status_is_an_object_in_the_event_stream_and_a_name_in_the_game_stream() -> None:
     finish, state = context("event-gameFinish.json"), game("game-gameState-over.json")
     assert isinstance(finish, events.GameFinish)
