@@ -44,7 +44,7 @@ def test_after_a_standstill_all_streams_are_opened_again(lichess: ScriptedLiches
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", "e2e4")), ticking(full("abcd1234", "e2e4 e7e5")))
     lichess.answer("/api/account/playing", playing(game("abcd1234")))
     daemon.start()
-    daemon.until(lambda: "game.start game=abcd1234" in daemon.log)
+    daemon.until(lambda: "game.start game=abcd1234" in daemon.log and "events.open" in daemon.log)
     daemon.signal(signal.SIGSTOP)
     time.sleep(2.5)
     daemon.signal(signal.SIGCONT)
