@@ -12,8 +12,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.fakes.http_server import LocalServer
-
-PATIENCE_S = 60.0
+from tests.patience import until
 
 
 class End(Enum):
@@ -71,10 +70,7 @@ class ScriptedLichess:
 
     def until_asked(self, count: int = 1) -> None:
         """Wait until so many requests have come."""
-        deadline = time.monotonic() + PATIENCE_S
-        while len(self.requests) < count:
-            assert time.monotonic() < deadline, self.paths()
-            time.sleep(0.005)
+        until(lambda: len(self.requests) >= count, self.paths)
 
     def take(self, request: Request) -> Reply:
         with self._lock:

@@ -4,12 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.fakes import forked
+from tests.patience import until
 from tests.processes import is_alive
 
 ROOT = Path(__file__).parents[2]
@@ -33,10 +33,7 @@ def test_tests_that_are_killed_leave_no_daemon(tmp_path: Path) -> None:
         daemon = int(tests.stdout.readline())
         assert is_alive(daemon)
         tests.kill()
-    deadline = time.monotonic() + 60.0
-    while is_alive(daemon):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: not is_alive(daemon))
 
 
 def test_a_copy_hears_a_ctrl_c_that_comes_before_it_runs(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts
+from tests.patience import until
 
 
 @pytest.fixture(autouse=True)
@@ -43,10 +44,7 @@ def written(store: Store, folder: Path) -> None:
     last = f"last{time.monotonic_ns()}"
     store.note_game(last, "Nobody")
     store.note_left(last)
-    deadline = time.monotonic() + 60.0
-    while not read_only(folder / "state", "SELECT id FROM games WHERE id = ? AND left_at > 0", last):
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(lambda: read_only(folder / "state", "SELECT id FROM games WHERE id = ? AND left_at > 0", last))
 
 
 def configure(folder: Path, challenge: str) -> None:

@@ -36,8 +36,7 @@ from lichessbot.control.status import (
 from lichessbot.errors import ConfigError
 from tests.fakes.main_thread import FakeMainThread
 from tests.lichessbot.control.status_of import GAME, NOW, STATUS
-
-PATIENCE_S = 60.0
+from tests.patience import PATIENCE_S
 
 
 def shown(status: Status, width: int = 80, height: int | None = None) -> list[str]:

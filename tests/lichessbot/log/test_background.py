@@ -13,8 +13,7 @@ from typing import IO
 import pytest
 
 from lichessbot.log import EventLog, LogFormat, background, start_logging
-
-PATIENCE_S = 60.0
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture

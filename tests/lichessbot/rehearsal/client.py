@@ -14,8 +14,7 @@ from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
 from lichessbot.rehearsal.server.server import RehearsalServer
-
-PATIENCE_S = 60.0   # a busy machine may be slow; only a failure waits so long
+from tests.patience import PATIENCE_S
 
 Json = dict[str, Any]
 

@@ -15,8 +15,9 @@ from lichessbot.rehearsal.rules.accounts import BOT_SCOPES, Account
 from lichessbot.rehearsal.rules.enums import Scope
 from lichessbot.rehearsal.rules.timing import Timing, wall_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.patience import PATIENCE_S
 
-from .client import PATIENCE_S, Client
+from .client import Client
 
 SCALE = 1 / 20
 

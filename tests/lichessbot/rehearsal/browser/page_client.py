@@ -2,13 +2,12 @@
 
 import json
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
 import requests
 
-PATIENCE_S = 60.0
+from tests.patience import PATIENCE_S
 
 Json = dict[str, Any]
 
@@ -51,12 +50,9 @@ class PageClient:
 
     def wait(self, topic: str, holds: Callable[[Any], object]) -> Any:
         """Return the first update of a topic for which something holds."""
-        deadline = time.monotonic() + PATIENCE_S
         with self._changed:
-            while not (topic in self.told and holds(self.told[topic])):
-                left_s = deadline - time.monotonic()
-                assert left_s > 0, f"no such {topic}: {self.told.get(topic)}"
-                self._changed.wait(left_s)
+            came = self._changed.wait_for(lambda: topic in self.told and holds(self.told[topic]), PATIENCE_S)
+            assert came, f"no such {topic}: {self.told.get(topic)}"
             return self.told[topic]
 
     def start(self, **form: Any) -> Json:

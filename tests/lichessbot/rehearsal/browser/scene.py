@@ -14,8 +14,9 @@ from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.patience import PATIENCE_S
 
-from .page_client import PATIENCE_S, PageClient
+from .page_client import PageClient
 
 NAME = "HouseBot"
 

@@ -1,16 +1,14 @@
 """The analysis after a game, by the real engine."""
 
 import asyncio
-import time
-from collections.abc import Callable
 
 import pytest
 
 from engine.accuracy import Judgement, Score
 from engine.facade import Board, Ending
 from lichessbot.rehearsal.browser.analysis import Analysis, Position, mistakes
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 60.0
 FOOLS_MATE = ["f2f3", "e7e5", "g2g4", "d8h4"]
 
 
@@ -71,15 +69,9 @@ def test_an_engine_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     async def fault() -> str | None:
         changed = asyncio.Event()
         analysis = Analysis(Board(), FOOLS_MATE, changed.set)
-        await until(lambda: analysis.fault is not None)
+        async with asyncio.timeout(PATIENCE_S):
+            await changed.wait()
         analysis.cancel()
         return analysis.fault
 
     assert asyncio.run(fault())
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.01)

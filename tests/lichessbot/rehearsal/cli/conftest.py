@@ -12,8 +12,8 @@ import pytest
 import lichessbot
 from lichessbot.rehearsal.cli import bot_process
 from tests.fakes import forked
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 60.0
 WHERE_THE_PACKAGES_ARE = str(Path(lichessbot.__file__).parents[1])
 
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,8 @@ import pytest
 from lichessbot.rehearsal.cli import bot_process, rehearse
 from lichessbot.rehearsal.cli.bot_process import BotTerms, Daemon
 from lichessbot.rehearsal.cli.options import Options
-from tests.lichessbot.rehearsal.cli.conftest import PATIENCE_S
 from tests.lichessbot.rehearsal.cli.processes import read_until, start
+from tests.patience import until
 from tests.processes import marked
 
 BEGIN = "2026-11-26 02:52:08,877"
@@ -59,7 +58,4 @@ def test_a_rehearsal_that_is_killed_leaves_no_bot_behind(rehearsal: list[subproc
     read_until(process, "started")
     assert len(marked(mark)) > 1
     process.kill()
-    deadline = time.monotonic() + PATIENCE_S
-    while marked(mark) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert marked(mark) == []
+    until(lambda: not marked(mark))

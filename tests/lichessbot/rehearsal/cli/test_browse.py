@@ -16,11 +16,11 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import ServerDidNotStart
 from tests.fakes.ports import free_port
 from tests.lichessbot.rehearsal.browser.page_client import PageClient
+from tests.patience import PATIENCE_S
 from tests.processes import marked
 
 from .processes import arguments, kill_daemon, read_until, start
 
-PATIENCE_S = 60.0
 MATE_IN_TWO = "7k/8/8/7p/8/8/R7/1R4K1 w - - 0 1"
 
 

@@ -2,7 +2,6 @@
 
 import random
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,8 +22,9 @@ from lichessbot.rehearsal.rules.enums import Color, Status, Variant
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, Stream, play, start_game
+from tests.lichessbot.rehearsal.client import Client, Stream, play, start_game
 from tests.lichessbot.rehearsal.rules import games
+from tests.patience import PATIENCE_S, until
 
 WHITE, BLACK = Color.WHITE, Color.BLACK
 Join = Callable[..., Client]
@@ -72,13 +72,6 @@ def match(lichess: RehearsalServer, bot: Client, plan: Plan) -> Iterator[tuple[M
     house_bots, it = lichess.call(begin)
     yield it, said
     lichess.call(house_bots.close)
-
-
-def until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not happened():
-        assert time.monotonic() < deadline, "it does not happen"
-        time.sleep(0.02)
 
 
 def finish(it: Match, lichess: RehearsalServer) -> None:

@@ -28,12 +28,12 @@ from lichessbot.rehearsal.cli.options import fault_plan, match_plan
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.server import export, routes
+from tests.patience import PATIENCE_S
 from tests.processes import marked
 
 from .processes import arguments, kill_daemon, read_until, start
 
 EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml")
-PATIENCE_S = 60.0
 
 
 @pytest.mark.usefixtures("copied_daemon")

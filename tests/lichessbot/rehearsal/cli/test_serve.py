@@ -8,10 +8,9 @@ from urllib.parse import urlsplit
 from lichessbot.rehearsal.cli import rehearse as command
 from tests.fakes.ports import free_port
 from tests.lichessbot.rehearsal.client import Client
+from tests.patience import PATIENCE_S
 
 from .processes import read_until, start
-
-PATIENCE_S = 60.0
 
 
 def client_of(process: subprocess.Popen[str]) -> Client:

@@ -13,8 +13,9 @@ from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.rules.enums import Color, Status
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_game, start_hurried_game
+from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hurried_game
 from tests.lichessbot.rehearsal.faults.injection import E4_E5, inject_for
+from tests.patience import PATIENCE_S, until
 
 DELAY_S = 0.3
 RESTART = PlacedFault(Fault.RESTART, Place.MOVE)
@@ -64,10 +65,7 @@ def play_second_moves(session: GameSession) -> bool:
 
 def flag(session: GameSession) -> None:
     """Wait until the clock has run out."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not session.game.is_over:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: session.game.is_over)
     assert session.game.status is Status.OUT_OF_TIME
 
 

@@ -18,8 +18,9 @@ from lichessbot.rehearsal.faults.schedule import FaultPlan, FaultSchedule
 from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, Place, Traffic
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_game
+from tests.lichessbot.rehearsal.client import Client, play, start_game
 from tests.lichessbot.rehearsal.faults.injection import CERTAIN, E4_E5, inject_for, placed
+from tests.patience import PATIENCE_S
 
 BUSY_S = 0.6
 MID_STREAM_SEED = 2         # deals `cut` to the third piece of a game stream

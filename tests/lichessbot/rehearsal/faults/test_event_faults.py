@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 
 import pytest
 
@@ -13,8 +12,9 @@ from lichessbot.rehearsal.rules.challenges import Challenge
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
-from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play
+from tests.lichessbot.rehearsal.client import Client, play
 from tests.lichessbot.rehearsal.faults.injection import inject_for, placed, start_numbered_game
+from tests.patience import until
 
 
 def challenged(lichess: RehearsalServer, ada: Client, hal: Client, fault: Fault) -> str:
@@ -73,10 +73,7 @@ def test_a_hundred_strangers_challenge_at_once_and_withdraw(
     assert ada.post(f"/api/challenge/{accepted}/accept").status_code == 200
     assert ada.game(accepted).next("gameFull")["state"]["status"] == "aborted"
     seen.set()
-    deadline = time.monotonic() + PATIENCE_S
-    while ada.get("/api/challenge").json()["in"]:
-        assert time.monotonic() < deadline, "they withdraw"
-        time.sleep(0.02)
+    until(lambda: not ada.get("/api/challenge").json()["in"], "they withdraw")
 
 
 def test_second_client_ends_the_event_stream_cleanly_and_leaves(

@@ -13,8 +13,9 @@ from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, REQUESTS, Place
 from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, account_of, play, start_game
+from tests.lichessbot.rehearsal.client import Client, account_of, play, start_game
 from tests.lichessbot.rehearsal.faults.injection import E4_E5, inject_for, placed, start_numbered_game
+from tests.patience import PATIENCE_S
 
 REFUSALS = {
     Fault.LIMIT_JSON: (429, "application/json"),

@@ -20,6 +20,7 @@ from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import GameStarted, SiteEvent
+from tests.patience import until
 
 Play = Callable[[Callable[[GameSession], bool], int], GameSession]
 SEEDS = range(1000)
@@ -63,10 +64,7 @@ def play(lichess: RehearsalServer) -> Iterator[Play]:
 
     def play_until(happened: Callable[[GameSession], bool], seed: int) -> GameSession:
         lichess.call(lambda: begin(seed))
-        deadline = time.monotonic() + 120
-        while not (started and lichess.call(lambda: happened(started[0]))):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: started and lichess.call(lambda: happened(started[0])), patience_s=120.0)
         return started[0]
 
     yield play_until

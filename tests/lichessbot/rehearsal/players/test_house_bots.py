@@ -2,7 +2,6 @@
 
 import io
 import threading
-import time
 from collections.abc import Iterator
 
 import chess
@@ -19,7 +18,8 @@ from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import ChallengeStatus, DeclineReason, Variant
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import PATIENCE_S, Client
+from tests.lichessbot.rehearsal.client import Client
+from tests.patience import PATIENCE_S, until
 
 NAME = "HouseGreedy"
 LONG = {"clock.limit": 1800}       # no game ends on time, however slow the machine
@@ -122,8 +122,7 @@ def test_a_game_that_ends_while_its_opponent_thinks_gets_no_other_one(lichess: R
     assert thinks.wait(PATIENCE_S)
     ada.do(game_id, "abort")
     over.set()
-    while lichess.call(lambda: bool(it._thinking)):
-        time.sleep(0.01)
+    until(lambda: lichess.call(lambda: not it._thinking))
     assert made == [game_id]
     lichess.call(it.close)
 

@@ -8,8 +8,9 @@ import pytest
 from engine.facade import Board
 from lichessbot.rehearsal.rules.enums import Variant
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, start_game
+from tests.lichessbot.rehearsal.client import Client, start_game
 from tests.lichessbot.rehearsal.rules.creation import CHALLENGE_KEYS, create
+from tests.patience import PATIENCE_S
 
 ORDINARY_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 ENDGAME_FEN = "8/5pk1/1p4p1/p1r4p/P4R1P/1P4P1/5PK1/8 w - - 0 1"

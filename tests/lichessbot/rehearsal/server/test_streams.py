@@ -13,7 +13,8 @@ import pytest
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.streams import QUEUE_LINES, LineStream
-from tests.lichessbot.rehearsal.client import PATIENCE_S, Client, play, start_game, start_hurried_game
+from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hurried_game
+from tests.patience import PATIENCE_S
 
 GAME_EVENT_KEYS = {
     "fullId", "gameId", "id", "fen", "color", "lastMove", "source", "status", "variant", "speed", "perf",
