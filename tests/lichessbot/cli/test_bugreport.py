@@ -68,24 +68,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def report(folder: Path, *words: str) -> dict[str, str]:
-    """Return the files in the archive."""
-    archive = folder / "report.zip"
-    command = ["bugreport", "--config", "config.yml", "--output", str(archive), "--offline", "--log", "daemon.log"]
-    assert main([*command, *words]) == 0
-    with zipfile.ZipFile(archive) as opened:
+def collected(*words: str) -> dict[str, str]:
+    """Return the files in the archive of the current folder."""
+    assert main(["bugreport", "--config", "config.yml", "--output", "report.zip", *words]) == 0
+    with zipfile.ZipFile("report.zip") as opened:
         return {name.removeprefix("report/"): opened.read(name).decode() for name in opened.namelist()}
+
+
+def report(*words: str) -> dict[str, str]:
+    """Return the same without the check, and with the log in the file."""
+    return collected("--offline", "--log", "daemon.log", *words)
 
 
 def test_the_archive_is_for_its_owner_and_replaced_only_by_force(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert list(report(folder)) == ["README.txt", "versions.txt", "config.yml", "check.txt", "log.txt", "records.txt"]
+    assert list(report()) == ["README.txt", "versions.txt", "config.yml", "check.txt", "log.txt", "records.txt"]
     assert stat.S_IMODE((folder / "report.zip").stat().st_mode) == 0o600
     assert "Look through it before you send it." in capsys.readouterr().out
     assert main(["bugreport", "--config", "config.yml", "--output", "report.zip", "--offline"]) == 2
     assert capsys.readouterr().err == "report.zip exists already; use --force to replace it\n"
-    report(folder, "--force")
+    report("--force")
     assert main(["bugreport", "--config", "config.yml", "--output", "no/such/folder.zip", "--offline"]) == 2
     assert capsys.readouterr().err == "no/such/folder.zip: cannot be written: No such file or directory\n"
     long = "x" * 300  # which also root cannot look at
@@ -99,7 +102,7 @@ def test_the_archive_is_for_its_owner_and_replaced_only_by_force(
 
 
 def test_no_secret_is_in_the_archive(folder: Path) -> None:
-    everything = "\n".join(report(folder, "--names").values())
+    everything = "\n".join(report("--names").values())
     for secret in (TOKEN, "lip_otherTokenOfMine", "swordfish", "opensesame", "my secret", str(folder), "\x1b"):
         assert secret not in everything
     for secret in ("sesame2", "pa/ss", "w0rd", "v3ry", "earlierSecret"):
@@ -120,7 +123,7 @@ def test_the_configuration_in_the_report_is_the_one_in_force(folder: Path) -> No
         text = f"challenge: {{{rules}}}\nmatchmaking: {{{matchmaking}}}\n{engine}\nprofiles: [{profile}{more}}}}}]\n"
         ours, theirs = folder / "config.yml", folder / "theirs.yml"
         ours.write_text(text)
-        reports.append(report(folder, "--force")["config.yml"])
+        reports.append(report("--force")["config.yml"])
         theirs.write_text(reports[-1])
         here, there = (load_config(it, environment) for it in (ours, theirs))
         assert there.state_dir == here.state_dir
@@ -130,22 +133,23 @@ def test_the_configuration_in_the_report_is_the_one_in_force(folder: Path) -> No
     assert "\nstate_dir: ~/" in reports[0]
 
 
-def test_other_players_are_shown_only_on_demand(folder: Path) -> None:
-    files = report(folder)
+@pytest.mark.usefixtures("folder")
+def test_other_players_are_shown_only_on_demand() -> None:
+    files = report()
     everything = "\n".join(files.values())
     for name in ("rival", "villain", "knave", "troll"):
         assert not re.search(rf"\b{name}\b", everything, re.IGNORECASE)
     assert "block_list:\n  - player" in files["config.yml"]
     assert 'opponent="BOT player' in files["log.txt"]
     assert "stranger=2 rivals=3" in files["log.txt"]
-    named = report(folder, "--names", "--force")
+    named = report("--names", "--force")
     assert 'opponent="BOT Rival"' in named["log.txt"]
     assert "The names of other players are shown, because `--names` was given." in named["README.txt"]
 
 
 def test_other_players_are_hidden_while_the_configuration_is_wrong(folder: Path) -> None:
     (folder / "config.yml").write_text(CONFIG + "abort_tme: 3\n")
-    files = report(folder)
+    files = report()
     assert 'opponent="BOT player' in files["log.txt"]
     assert "Rival" not in files["log.txt"]
     assert "Other players are called player1" in files["README.txt"]
@@ -161,11 +165,12 @@ def test_it_is_said_if_the_other_players_are_unknown(folder: Path, trouble: str)
         (folder / "state" / FILE_NAME).write_text("no database")
     else:
         (folder / "state" / FILE_NAME).unlink()
-    assert "Names of other players may be shown, because the records, " in report(folder)["README.txt"]
+    assert "Names of other players may be shown, because the records, " in report()["README.txt"]
 
 
-def test_the_records_are_described_without_their_content(folder: Path) -> None:
-    told = report(folder)["records.txt"]
+@pytest.mark.usefixtures("folder")
+def test_the_records_are_described_without_their_content() -> None:
+    told = report()["records.txt"]
     assert f"format: {len(MIGRATIONS)}\n" in told
     assert "daemon: not running\n" in told
     assert "table: bot_games, 1 rows: CREATE TABLE bot_games ( id TEXT PRIMARY KEY, opponent TEXT NOT NULL" in told
@@ -175,17 +180,17 @@ def test_the_records_are_described_without_their_content(folder: Path) -> None:
 def test_a_folder_that_cannot_be_read_is_a_line_of_the_report(folder: Path) -> None:
     place = "x" * 300  # which also root cannot look into
     (folder / "config.yml").write_text(f"state_dir: {place}\ntoken: {TOKEN}\n")
-    assert f"problem: {place}: File name too long\n" in report(folder)["records.txt"]
+    assert f"problem: {place}: File name too long\n" in report()["records.txt"]
 
 
 def test_without_records_there_are_no_files(folder: Path) -> None:
     (folder / "config.yml").write_text(f"state_dir: none\ntoken: {TOKEN}\n")
-    assert report(folder)["records.txt"] == "folder: none\ndaemon: not running\nformat: none\n"
+    assert report()["records.txt"] == "folder: none\ndaemon: not running\nformat: none\n"
 
 
 def test_a_configuration_that_does_not_load_is_reported_and_left_out(folder: Path) -> None:
     (folder / "config.yml").write_text("token: lip_0123456789abcdef\npasword: swordfish\n")
-    files = report(folder)
+    files = report()
     assert "# problem: config.yml:2: pasword: unknown key" in files["config.yml"]
     assert "swordfish" not in files["config.yml"]
     assert files["config.yml"].endswith("# The configuration cannot be loaded, and is left out: it may hold secrets.\n")
@@ -194,26 +199,23 @@ def test_a_configuration_that_does_not_load_is_reported_and_left_out(folder: Pat
 
 def test_a_command_that_is_no_list_is_not_shown(folder: Path) -> None:
     (folder / "config.yml").write_text(f"token: {TOKEN}\nnotify: {{command: 'curl https://a.b/bot5:swordfish'}}\n")
-    files = report(folder)
+    files = report()
     assert "# problem: config.yml:2: notify.command: expected a list\n" in files["config.yml"]
     assert "swordfish" not in "".join(files.values())
 
 
 def test_without_a_token_the_rest_is_reported(folder: Path) -> None:
     (folder / "config.yml").write_text("state_dir: state\nabort_time: 31\n")
-    files = report(folder)
+    files = report()
     assert "# problem: " in files["config.yml"]
     assert "abort_time: 31\n" in files["config.yml"]
 
 
 def test_a_check_of_a_wrong_configuration_is_not_run(folder: Path) -> None:
     (folder / "config.yml").write_text("state_dir: state\n")
-    words = ["bugreport", "--config", "config.yml", "--output", "other.zip", "--log", "daemon.log"]
-    assert main(words) == 0
-    with zipfile.ZipFile(folder / "other.zip") as opened:
-        told = opened.read("other/check.txt").decode()
+    told = collected("--log", "daemon.log")["check.txt"]
     assert told == "not run: the configuration has problems; see config.yml\n"
-    assert report(folder)["check.txt"] == "not run: --offline\n"
+    assert report("--force")["check.txt"] == "not run: --offline\n"
 
 
 def test_a_missing_log_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,9 +227,7 @@ def test_a_missing_log_is_refused(folder: Path, capsys: pytest.CaptureFixture[st
 
 def test_a_machine_without_a_journal_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(folder))
-    assert main(["bugreport", "--config", "config.yml", "--output", "other.zip", "--offline"]) == 0
-    with zipfile.ZipFile(folder / "other.zip") as opened:
-        assert opened.read("other/log.txt").decode().startswith("there is no journal on this machine")
+    assert collected("--offline")["log.txt"].startswith("there is no journal on this machine")
 
 
 def test_the_journal_is_read_by_its_unit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,10 +235,7 @@ def test_the_journal_is_read_by_its_unit(folder: Path, monkeypatch: pytest.Monke
     program.write_text('#!/bin/sh\necho "journal of $2"\n')
     program.chmod(stat.S_IRWXU)
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    command = ["bugreport", "--config", "config.yml", "--output", "other.zip", "--offline", "--unit", "lichessbot@two"]
-    assert main(command) == 0
-    with zipfile.ZipFile(folder / "other.zip") as opened:
-        assert opened.read("other/log.txt").decode() == "journal of lichessbot@two\n"
+    assert collected("--offline", "--unit", "lichessbot@two")["log.txt"] == "journal of lichessbot@two\n"
 
 
 @pytest.mark.parametrize("words", [["--log", "daemon.log"], []], ids=["file", "journal"])
@@ -252,9 +249,7 @@ def test_a_line_of_chat_that_is_cut_is_not_shown(
     program.chmod(stat.S_IRWXU)
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     monkeypatch.setattr(bugreport, "_LONGEST_LOG_BYTES", len(stop) + 20)
-    assert main(["bugreport", "--config", "config.yml", "--output", "other.zip", "--offline", *words]) == 0
-    with zipfile.ZipFile(folder / "other.zip") as opened:
-        assert opened.read("other/log.txt").decode() == stop
+    assert collected("--offline", *words)["log.txt"] == stop
 
 
 def test_a_report_beside_a_running_daemon_holds_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,12 +258,10 @@ def test_a_report_beside_a_running_daemon_holds_its_check(tmp_path: Path, monkey
         arena.start()
         monkeypatch.setenv("LICHESS_BOT_TOKEN", arena.token)
         monkeypatch.chdir(tmp_path)
-        assert main(["bugreport", "--config", "config.yml", "--output", "r.zip", "--log", "daemon.log"]) == 0
-        with zipfile.ZipFile("r.zip") as opened:
-            files = {name: opened.read(name).decode() for name in opened.namelist()}
-        assert "ok    TestBot is a BOT account\n" in files["r/check.txt"]
-        assert "ok    ready to play\n" in files["r/check.txt"]
-        assert "daemon: running\n" in files["r/records.txt"]
-        assert "events.open" in files["r/log.txt"]
+        files = collected("--log", "daemon.log")
+        assert "ok    TestBot is a BOT account\n" in files["check.txt"]
+        assert "ok    ready to play\n" in files["check.txt"]
+        assert "daemon: running\n" in files["records.txt"]
+        assert "events.open" in files["log.txt"]
         assert not any(arena.token in text for text in files.values())
         assert not (tmp_path / "told").exists()
