@@ -1,4 +1,7 @@
-"""How long the tests of the log wait for what it writes."""
+"""Logging is as before after each test, and whoever flushes the log waits for it."""
+
+import logging
+from collections.abc import Iterator
 
 import pytest
 
@@ -9,3 +12,17 @@ from lichessbot.log import background
 def _all_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """Flushing the log waits until all is written, however slow its thread is."""
     monkeypatch.setattr(background, "_PATIENCE_S", 60.0)
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def flush() -> None:
+    for handler in logging.getLogger().handlers:
+        handler.flush()

@@ -19,16 +19,12 @@ from tests.patience import PATIENCE_S
 @pytest.fixture
 def pipe() -> Iterator[tuple[IO[bytes], IO[str]]]:
     """The two ends of a pipe that gets the log."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
     reading, writing = os.pipe()
     if hasattr(fcntl, "F_SETPIPE_SZ"):
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 1 << 16)  # which is more where pages are larger
     with os.fdopen(reading, "rb") as reader, os.fdopen(writing, "w") as writer:
         start_logging(writer, [], LogFormat.FIELDS)
         yield reader, writer
-        root.handlers[:] = handlers
-        root.setLevel(level)
 
 
 def read_until(reader: IO[bytes], is_all: Callable[[str], bool]) -> str:

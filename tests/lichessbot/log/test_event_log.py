@@ -1,29 +1,24 @@
 import io
 import logging
-from collections.abc import Iterator
 
 import pytest
 
 from lichessbot.log import EventLog, Verbosity, crashes, start_logging
 from lichessbot.log.formats import REDACTED
+from tests.lichessbot.log.conftest import flush
 
 TOKEN = "lip_secret0123456789"
 
 
 @pytest.fixture
-def log() -> Iterator[io.StringIO]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+def log() -> io.StringIO:
     stream = io.StringIO()
     start_logging(stream, [TOKEN])
-    yield stream
-    root.handlers[:] = handlers
-    root.setLevel(level)
+    return stream
 
 
 def text_of(log: io.StringIO) -> str:
-    for handler in logging.getLogger().handlers:
-        handler.flush()
+    flush()
     return log.getvalue()
 
 
@@ -82,10 +77,7 @@ def test_another_bug_is_logged_even_where_one_repeats(log: io.StringIO) -> None:
 def test_request_bodies_are_not_logged_by_libraries(log: io.StringIO) -> None:
     start_logging(log, [], verbosity=Verbosity.VERBOSE)
     logging.getLogger().setLevel(logging.DEBUG)    # as a test or a library may do
-    try:
-        logging.getLogger("berserk.session").debug("request POST data=something")
-    finally:
-        logging.getLogger().setLevel(logging.INFO)
+    logging.getLogger("berserk.session").debug("request POST data=something")
     assert text_of(log) == ""
 
 

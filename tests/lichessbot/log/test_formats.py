@@ -5,25 +5,17 @@ import json
 import logging
 import os
 import pty
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from lichessbot.log import EventLog, LogFormat, Verbosity, start_logging
+from tests.lichessbot.log.conftest import flush
 
 TOKEN = "lip_secret0123456789"
 ESCAPE = "\x1b["
-
-
-@pytest.fixture(autouse=True)
-def _logging_as_before() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
 
 
 def log_everything() -> None:
@@ -40,12 +32,7 @@ def log_everything() -> None:
         log.crash("game.crashed", error)
     logging.getLogger("some.library").info("connected")
     logging.getLogger("some.library").warning("request\nwith %s", TOKEN)
-    all_is_written()
-
-
-def all_is_written() -> None:
-    for handler in logging.getLogger().handlers:
-        handler.flush()
+    flush()
 
 
 def written(
@@ -153,7 +140,7 @@ def test_a_file_beside_the_journal_is_not_the_journal(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w+") as stream:
         start_logging(stream, [TOKEN], LogFormat.AUTO, Verbosity.NORMAL, {"JOURNAL_STREAM": "1:2"})
         EventLog().info("events.open")
-        all_is_written()
+        flush()
         stream.seek(0)
         assert stream.read().endswith("INFO events.open\n")
 
@@ -178,7 +165,7 @@ def test_a_password_is_recognised_however_a_format_escapes_it(log_format: LogFor
     start_logging(stream, ["", password[:5], password], log_format)    # one secret may begin like another
     EventLog().info("notify", text=f"a {password} b", plain=password)
     logging.getLogger("lichessbot").info("c %s d", password)
-    all_is_written()
+    flush()
     assert stream.getvalue().count("[token]") >= 3
     assert "a [token] b" in stream.getvalue()
     assert "c [token] d" in stream.getvalue()
@@ -189,7 +176,7 @@ def test_json_has_no_word_for_numbers_that_are_none() -> None:
     stream = io.StringIO()
     start_logging(stream, [], LogFormat.JSON)
     EventLog().info("source.rests", host="x", pause_s=float("inf"), reason=0.1234567)
-    all_is_written()
+    flush()
     assert json.loads(stream.getvalue())["fields"] == {"host": "x", "pause_s": "inf", "reason": 0.123}
 
 
@@ -198,7 +185,7 @@ def test_an_error_of_any_length_is_a_value(log_format: LogFormat) -> None:
     stream = io.StringIO()
     start_logging(stream, [], log_format)
     EventLog().warning("state", error=ValueError("x" * 301))
-    all_is_written()
+    flush()
     assert f"{'x' * 300}..." in stream.getvalue()
 
 
