@@ -22,6 +22,7 @@ from .client import Client
 SCALE = 1 / 20
 
 Join = Callable[..., Client]
+_numbers = count(1)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def lichess(timing: Timing) -> Iterator[RehearsalServer]:
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def join(lichess: RehearsalServer) -> Join:
     return joining(lichess)
 
@@ -56,12 +57,11 @@ def own_lichess(timing: Timing) -> Iterator[RehearsalServer]:
 
 def joining(lichess: RehearsalServer) -> Join:
     """What opens an account and returns its client."""
-    numbers = count(1)
 
     def join(
         name: str, title: str | None = None, scopes: frozenset[Scope] = BOT_SCOPES, bio: str = ""
     ) -> Client:
-        full_name = f"{name}{next(numbers)}"
+        full_name = f"{name}{next(_numbers)}"
         account = Account(full_name, wall_ms(), title, bio=bio, allows_takebacks=title is None)
         accounts = lichess.site.accounts
         token = lichess.call(lambda: accounts.issue_token(accounts.add(account), scopes))

@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -16,18 +16,17 @@ from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.players.house_bots import HouseBots
 from lichessbot.rehearsal.players.opponents import GreedyOpponent, OpponentKind
 from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS
-from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Color, Status, Variant
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, Stream, play, start_game
+from tests.lichessbot.rehearsal.conftest import Join
 from tests.lichessbot.rehearsal.rules import games
 from tests.patience import PATIENCE_S, until
 
 WHITE, BLACK = Color.WHITE, Color.BLACK
-Join = Callable[..., Client]
 
 PLAN = Plan(
     games=2,
@@ -47,10 +46,8 @@ def lichess(own_lichess: RehearsalServer) -> RehearsalServer:
 
 
 @pytest.fixture
-def bot(lichess: RehearsalServer) -> Client:
-    site = lichess.site
-    account = lichess.call(lambda: site.accounts.add(Account("Bot", 0, "BOT", allows_takebacks=False)))
-    return Client(site.url, site.accounts.issue_token(account), "Bot")
+def bot(join: Join) -> Client:
+    return join("Bot", "BOT")
 
 
 @contextmanager
@@ -59,13 +56,11 @@ def match(lichess: RehearsalServer, bot: Client, plan: Plan) -> Iterator[tuple[M
     said: list[str] = []
 
     def begin() -> tuple[HouseBots, Match]:
-        account = lichess.site.accounts.get(bot.id)
-        assert account is not None
         house_bots = HouseBots(lichess.site)
         grant = lichess.site.accounts.grant(bot.token or "")
         assert grant is not None
         injector = FaultInjector(lichess.site, grant, FaultPlan())
-        it = Match(lichess.site, house_bots, account, plan, injector, said.append)
+        it = Match(lichess.site, house_bots, grant.account, plan, injector, said.append)
         it.fill()
         return house_bots, it
 
@@ -159,27 +154,23 @@ def test_people_of_every_level_come_in_turn_with_that_rating_and_both_colours(
 
 @pytest.mark.parametrize(("ending", "outcome"), [("resign", "failed"), ("draw/yes", "drawn")])
 def test_games_from_the_bots_own_challenges_are_judged(
-    lichess: RehearsalServer, bot: Client, ending: str, outcome: str
+    lichess: RehearsalServer, bot: Client, bob: Client, ending: str, outcome: str
 ) -> None:
-    guest = lichess.call(lambda: lichess.site.accounts.add(Account("Guest", 0, "BOT", allows_takebacks=False)))
-    other = Client(lichess.site.url, lichess.site.accounts.issue_token(guest), "Guest")
     with match(lichess, bot, PLAN) as (it, said):
-        game_id = start_game(bot, other)
-        play(game_id, "e2e4 e7e5", bot, other)
+        game_id = start_game(bot, bob)
+        play(game_id, "e2e4 e7e5", bot, bob)
         if ending != "resign":
-            other.do(game_id, ending)
+            bob.do(game_id, ending)
         bot.do(game_id, ending)
-        assert any(line.startswith(f"game {game_id} against Guest: {outcome}") for line in said)
+        assert any(line.startswith(f"game {game_id} against {bob.name}: {outcome}") for line in said)
         assert len(it.failed_beside) == (outcome == "failed")
 
 
-def test_a_game_aborted_by_the_opponent_is_not_judged(lichess: RehearsalServer, bot: Client) -> None:
-    guest = lichess.call(lambda: lichess.site.accounts.add(Account("Guest", 0, "BOT", allows_takebacks=False)))
-    other = Client(lichess.site.url, lichess.site.accounts.issue_token(guest), "Guest")
+def test_a_game_aborted_by_the_opponent_is_not_judged(lichess: RehearsalServer, bot: Client, bob: Client) -> None:
     with match(lichess, bot, PLAN) as (it, said):
-        game_id = start_game(other, bot)
-        other.do(game_id, "move/e2e4")
-        other.do(game_id, "abort")
+        game_id = start_game(bob, bot)
+        bob.do(game_id, "move/e2e4")
+        bob.do(game_id, "abort")
         assert not it.failed_beside
         assert not [line for line in said if "against" in line]
 

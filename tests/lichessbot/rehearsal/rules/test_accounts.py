@@ -1,14 +1,14 @@
 """Account, users, tokens, authorisation and error shapes, over real sockets."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import Color, Scope
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import Client, start_game
+from tests.lichessbot.rehearsal.client import Client, account_of, start_game
+from tests.lichessbot.rehearsal.conftest import Join
 
 USER_KEYS = {"id", "username", "perfs", "createdAt", "seenAt", "playTime", "url"}
 EXTENDED_KEYS = USER_KEYS | {"count", "followable", "following", "blocking"}
@@ -17,7 +17,6 @@ PERF_KEYS = {
     "antichess", "atomic", "horde", "kingOfTheHill", "racingKings", "threeCheck",
 }
 
-Join = Callable[..., Client]
 
 
 # Authorisation.
@@ -186,9 +185,7 @@ def test_upgrade_makes_a_bot_of_an_account_without_games(hal: Client) -> None:
 
 
 def test_upgrade_is_refused_after_the_first_game(lichess: RehearsalServer, hal: Client) -> None:
-    account = lichess.site.accounts.get(hal.id)
-    assert account is not None
-    account.count_game(Color.WHITE, None)
+    account_of(lichess, hal).count_game(Color.WHITE, None)
     response = hal.post("/api/bot/account/upgrade")
     assert response.status_code == 400
     assert response.json() == {"error": "You already have games played. Make a new account."}

@@ -9,7 +9,7 @@ from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import Client, start_game
+from tests.lichessbot.rehearsal.client import Client, account_of, start_game
 from tests.lichessbot.rehearsal.conftest import joining
 from tests.lichessbot.rehearsal.rules.creation import create
 
@@ -19,15 +19,8 @@ def test_house_bots_may_use_clocks_that_lichess_does_not_offer(
 ) -> None:
     events = ada.events()
     site = lichess.site
-
-    def invite() -> None:
-        accounts = site.accounts
-        challenger, target = accounts.get(hal.id), accounts.get(ada.id)
-        assert challenger is not None
-        assert target is not None
-        site.invite(challenger, target, Terms(Variant.STANDARD, RealTime(5, 0, hurried=True)))
-
-    lichess.call(invite)
+    terms = Terms(Variant.STANDARD, RealTime(5, 0, hurried=True))
+    lichess.call(lambda: site.invite(account_of(lichess, hal), account_of(lichess, ada), terms))
     challenge = events.next("challenge")["challenge"]
     assert (challenge["speed"], challenge["timeControl"]["limit"]) == ("bullet", 5)
 
@@ -39,13 +32,7 @@ def test_a_rematch_is_offered_with_the_other_colours_and_names_its_game(
     ada.post(f"/api/bot/game/{game_id}/abort")
     events = ada.events()
     site = lichess.site
-
-    def rematch() -> None:
-        account = site.accounts.get(hal.id)
-        assert account is not None
-        site.offer_rematch(site.session(game_id).game, account)
-
-    lichess.call(rematch)
+    lichess.call(lambda: site.offer_rematch(site.session(game_id).game, account_of(lichess, hal)))
     challenge = events.next("challenge")["challenge"]
     assert (challenge["rematchOf"], challenge["finalColor"]) == (game_id, "black")
     ada.post(f"/api/challenge/{challenge['id']}/accept")

@@ -4,7 +4,7 @@
 import pytest
 
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import Client, play, start_game
+from tests.lichessbot.rehearsal.client import Client, account_of, play, start_game
 
 OPENING = "e2e4 e7e5"
 SHUFFLE = "g1f3 g8f6 f3g1 f6g8"
@@ -18,9 +18,7 @@ def refusal(client: Client, game_id: str, command: str, **parameters: object) ->
 def allow_takebacks(lichess: RehearsalServer, *clients: Client) -> None:
     """Allow takebacks, as in the preferences of an account."""
     for client in clients:
-        account = lichess.site.accounts.get(client.id)
-        assert account is not None
-        account.allows_takebacks = True
+        account_of(lichess, client).allows_takebacks = True
 
 
 # Guards.
@@ -131,8 +129,7 @@ def test_a_game_that_is_over_ends_once_though_a_takeback_is_declined_later(
     allow_takebacks(lichess, ada, bob)
     game_id = start_game(ada, bob)
     play(game_id, OPENING, ada, bob)
-    winner = lichess.site.accounts.get(ada.id)
-    assert winner is not None
+    winner = account_of(lichess, ada)
     before = winner.games_played
     ada.do(game_id, "takeback/yes")
     bob.do(game_id, "resign")

@@ -13,7 +13,7 @@ import pytest
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.streams import QUEUE_LINES, LineStream
-from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hurried_game
+from tests.lichessbot.rehearsal.client import Client, account_of, play, start_game, start_hurried_game
 from tests.patience import PATIENCE_S
 
 GAME_EVENT_KEYS = {
@@ -185,9 +185,8 @@ def test_second_event_stream_of_a_token_ends_the_first_cleanly(ada: Client) -> N
 def test_streams_of_two_tokens_of_one_account_live_side_by_side(
     lichess: RehearsalServer, ada: Client, hal: Client
 ) -> None:
-    account = lichess.site.accounts.get(ada.id)
-    assert account is not None
-    other = Client(ada.url, lichess.call(lambda: lichess.site.accounts.issue_token(account)), ada.name)
+    token = lichess.call(lambda: lichess.site.accounts.issue_token(account_of(lichess, ada)))
+    other = Client(ada.url, token, ada.name)
     streams = [ada.events(), other.events()]
     hal.challenge(ada)
     for events in streams:
