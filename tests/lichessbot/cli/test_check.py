@@ -1,5 +1,6 @@
 """What `lichessbot check` says the daemon would do."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,30 @@ from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 from tests.lichessbot.machines import UNKNOWN_MACHINE
 
 NOTHING = "would neither agree to draws or takebacks nor resign"
+TOKEN = {"userId": "testbot", "scopes": "bot:play,challenge:read,challenge:write", "expires": None}
 ALL: dict[str, Any] = {
     "engine": {"draw_or_resign": {"offer_draw_enabled": True, "resign_enabled": True}},
     "max_takebacks_accepted": 2,
     "pgn_directory": "/var/games",
 }
+Check = Callable[..., str]
+
+
+@pytest.fixture
+def check(
+    lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Check:
+    """Runs the command in the test's folder; the records are kept in `state` there unless the test says otherwise."""
+
+    def check(more: str = "", *, state_dir: str = "state", engine: str = IDLE_ENGINE, code: int = 1) -> str:
+        text = f"url: {lichess.url}\nstate_dir: {state_dir}\nengine: {{{engine}}}\n{more}"
+        (tmp_path / "config.yml").write_text(text)
+        assert main(["check", "--config", "config.yml"]) == code
+        return capsys.readouterr().out
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
+    return check
 
 
 @pytest.mark.parametrize(
@@ -205,32 +225,26 @@ def test_a_profile_that_no_game_can_match_is_noted_and_not_counted(tmp_path: Pat
 
 
 def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
-    lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    lichess: ScriptedLichess, check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = tmp_path / "config.yml"
     (tmp_path / "blocked").write_text("villain\nrival until 2099-12-31\n")
     (tmp_path / "one").write_text("villain\n")
     lists = "challenge: {block_list_files: [blocked, one, missing]}\nnotify: {command: [sh, -c, 'echo Oh no; exit 3']}"
-    engine = f"engine: {{hash_mb: 2, {IDLE_ENGINE}}}"
-    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\n{engine}\n{lists}\n")
-    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
     monkeypatch.setattr(Machine, "detect", lambda: Machine(4, 80))
-    scopes = "bot:play,challenge:read,challenge:write"
     expires = datetime.now(UTC) + timedelta(days=9.5)
-    token = {"userId": "test\x1b[2jbot", "scopes": scopes, "expires": int(expires.timestamp() * 1000)}
+    token = TOKEN | {"userId": "test\x1b[2jbot", "expires": int(expires.timestamp() * 1000)}
     lichess.answer("/api/token/test", Reply(body={"lip_good": token}))
     lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT"}))
     lichess.answer("/api/account/playing", Reply(403, {"error": "Missing scope: preference:read"}))
-    assert main(["check", "--config", str(config)]) == 1
-    told = capsys.readouterr().out
+    told = check(lists, engine=f"hash_mb: 2, {IDLE_ENGINE}")
     assert "FAIL  the token lacks the scope preference:read: make a new one with it" in told
     assert "ok    TestBot is a BOT account" in told
     assert r"ok    the token of test\x1b[2jbot is valid and has all scopes" in told
-    assert f"ok    the block list {tmp_path}/blocked names 2 players" in told
-    assert f"ok    the block list {tmp_path}/one names 1 player\n" in told
+    assert "ok    the block list blocked names 2 players" in told
+    assert "ok    the block list one names 1 player\n" in told
     assert f"note  the token expires on {expires:%Y-%m-%d}, in 9 days: make a new one\n" in told
     assert "note  notify.command does not work: sh ended with exit code 3: Oh no\n" in told
-    assert f"note  the block list {tmp_path}/missing cannot be used: No such file or directory" in told
+    assert "note  the block list missing cannot be used: No such file or directory" in told
     assert "note  engine.hash_mb: 2 MiB for each game do not fit into memory, 1 are used\n" in told
 
 
@@ -245,62 +259,35 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     ],
 )
 def test_what_others_cannot_find_is_told(
-    facts: dict[str, Any], note: str | None, lichess: ScriptedLichess, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    config = tmp_path / "config.yml"
-    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{{IDLE_ENGINE}}}\n")
-    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
-    token = {"userId": "testbot", "scopes": "bot:play,challenge:read,challenge:write", "expires": None}
-    lichess.answer("/api/token/test", Reply(body={"lip_good": token}))
+    facts: dict[str, Any], note: str | None, lichess: ScriptedLichess, check: Check
+) -> None:
+    lichess.answer("/api/token/test", Reply(body={"lip_good": TOKEN}))
     lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT", **facts}))
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
     is_closed = "disabled" in facts
-    assert main(["check", "--config", str(config)]) == is_closed
-    told = capsys.readouterr().out
+    told = check(code=is_closed)
     assert "ok    TestBot is a BOT account\n" in told
     assert f"{'FAIL' if is_closed else 'note'}  {note}" in told if note else "note" not in told
 
 
-def test_the_notifier_is_told_a_test(
-    lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config = tmp_path / "config.yml"
-    notify = "{command: [sh, -c, 'cat >told'], on: [game_won, game_lost]}"
-    config.write_text(f"url: {lichess.url}\nstate_dir: state\nengine: {{{IDLE_ENGINE}}}\nnotify: {notify}\n")
-    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
-    monkeypatch.chdir(tmp_path)
-    main(["check", "--config", str(config)])
-    assert "ok    sh was told a test; it would be told of game_won, game_lost\n" in capsys.readouterr().out
+def test_the_notifier_is_told_a_test(check: Check, tmp_path: Path) -> None:
+    told = check("notify: {command: [sh, -c, 'cat >told'], on: [game_won, game_lost]}\n")
+    assert "ok    sh was told a test; it would be told of game_won, game_lost\n" in told
     assert '"lichessbot check: the notifier works"' in (tmp_path / "told").read_text()
 
 
 @pytest.mark.parametrize("name", [FILE_NAME, LOCK_NAME])
-def test_files_that_keep_the_records_out_are_named(
-    name: str, lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    state = tmp_path / "state"
-    (state / name).mkdir(parents=True)  # for root no file is read-only
-    config = tmp_path / "config.yml"
-    config.write_text(f"url: {lichess.url}\nstate_dir: {state}\nengine: {{{IDLE_ENGINE}}}\n")
-    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
-    main(["check", "--config", str(config)])
-    told = capsys.readouterr().out
-    assert f"note  records cannot be kept in {state}: {state / name} is not a writable file\n" in told
+def test_files_that_keep_the_records_out_are_named(name: str, check: Check, tmp_path: Path) -> None:
+    (tmp_path / "state" / name).mkdir(parents=True)  # for root no file is read-only
+    told = check()
+    assert f"note  records cannot be kept in state: state/{name} is not a writable file\n" in told
     assert "records are kept" not in told
 
 
-def test_a_damaged_records_file_is_noted(
-    lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_records_file_is_noted(check: Check, tmp_path: Path) -> None:
     file = tmp_path / FILE_NAME
     file.write_bytes(b"no database" * 100)
-    config = tmp_path / "config.yml"
-    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}\nengine: {{{IDLE_ENGINE}}}\n")
-    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
-    main(["check", "--config", str(config)])
-    told = capsys.readouterr().out
+    told = check(state_dir=str(tmp_path))
     damage = "file is not a database; `run` renames it to lichessbot.sqlite.damaged and begins a new one"
     assert f"note  {file}: {damage}\n" in told
     assert "records are kept" not in told
