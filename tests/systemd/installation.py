@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 SCRIPT = Path(__file__).parents[2] / "deploy" / "install.sh"
@@ -76,11 +77,18 @@ class Installation:
         environment["SYSTEMCTL"] = str(program(self.root.parent / "systemctl", systemctl))
         return environment
 
-    def install(self, *options: str | Path, token: str | None = TOKEN) -> "subprocess.CompletedProcess[str]":
+    def install(
+        self,
+        *options: str | Path,
+        token: str | None = TOKEN,
+        environment: Mapping[str, str] | None = None,
+        new_session: bool = False,
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run the installer to its end; `environment` takes the place of the one with `token`."""
         return subprocess.run(
             [self.script, "--root", self.root, *options],
-            env=self.environment(token), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
-            umask=self.umask,
+            env=environment or self.environment(token), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=100, umask=self.umask, start_new_session=new_session,
         )  # fmt: skip
 
     def install_until(self, cut: int, *options: str | Path) -> bool:
@@ -91,11 +99,7 @@ class Installation:
             program(self.root.parent / "cut" / name, CUT.format(calls=calls, cut=cut, name=name))
         environment = self.environment()
         environment["PATH"] = f"{self.root.parent / 'cut'}:{environment['PATH']}"
-        done = subprocess.run(
-            [self.script, "--root", self.root, *options],
-            env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
-            start_new_session=True,
-        )  # fmt: skip
+        done = self.install(*options, environment=environment, new_session=True)
         assert done.returncode in (0, -signal.SIGKILL), done.stderr
         return done.returncode == 0
 

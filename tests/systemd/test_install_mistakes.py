@@ -23,11 +23,7 @@ BROKEN_START = 'case $("{links}/current/bin/lichessbot") in "{version} "*) [ "$1
 
 def refusal(installation: Installation, *options: str | Path, **environment: str) -> str:
     """Return the only line that a run that fails says on standard error."""
-    done = subprocess.run(
-        [installation.script, "--root", installation.root, *options],
-        env=installation.environment() | environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=100,
-    )  # fmt: skip
+    done = installation.install(*options, environment=installation.environment() | environment)
     assert done.returncode == 1, done.stdout
     (line,) = done.stderr.splitlines()
     return line.removeprefix("install: ")
@@ -95,10 +91,7 @@ def test_a_version_that_pip_cannot_install_changes_nothing(installation: Install
     environment = installation.environment()
     python = Path(environment["PYTHON"])
     python.write_text(f"{python.read_text()}cat >\"$4/bin/pip\" <<'END'\n{BROKEN_PIP}END\n")
-    done = subprocess.run(
-        [installation.script, "--root", installation.root, "--wheels", wheel(tmp_path / "2", "2.0")],
-        env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
-    )  # fmt: skip
+    done = installation.install("--wheels", wheel(tmp_path / "2", "2.0"), environment=environment)
     said, ours = done.stderr.splitlines()
     assert (done.returncode, said) == (1, "pip: no network")
     assert ours.endswith(" cannot be installed, as pip says above; nothing has changed")
@@ -110,8 +103,7 @@ def test_pip_runs_what_it_unpacks_in_the_folder_of_the_version(installation: Ins
     environment = installation.environment()
     python = Path(environment["PYTHON"])
     python.write_text(python.read_text().replace("\nnice >", '\nls -d "$TMPDIR" >"$(dirname "$0")/tmpdir"\nnice >'))
-    command = [installation.script, "--root", installation.root, "--wheels", wheel(tmp_path / "1", "1.0")]
-    subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=True, timeout=100)
+    installation.install("--wheels", wheel(tmp_path / "1", "1.0"), environment=environment).check_returncode()
     folder = (installation.prefix / "current").resolve()
     assert (folder / "bin" / "tmpdir").read_text() == f"{folder}/tmp\n"
     assert not (folder / "tmp").exists()
@@ -133,10 +125,7 @@ def test_a_version_whose_service_does_not_start_gives_way_to_the_one_before(
     shebang, _, rest = starts.partition("\n")
     broken_start = BROKEN_START.format(links=installation.prefix, version=broken)
     program(Path(environment["SYSTEMCTL"]), f"{shebang}\n{broken_start}{rest}")
-    done = subprocess.run(
-        [installation.script, "--root", installation.root, *options],
-        env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
-    )  # fmt: skip
+    done = installation.install(*options, environment=environment)
     first_line, last_line = done.stderr.splitlines()[-2:]
     assert (done.returncode, first_line) == (
         1, "install: the service did not start; see journalctl -u lichessbot.service"
