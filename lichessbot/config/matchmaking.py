@@ -5,7 +5,7 @@ from enum import StrEnum
 from itertools import product
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, OrNoLimit, Paths, Rating, Section
 from lichessbot.config.challenge import Addresses, Names, list_sources
@@ -158,33 +158,19 @@ class MatchType(Section):
                 yield "challenge_initial_time", f"{expected}, found {base} + 40 * {increment}"
 
 
-class MatchOverride(Section):
-    """Another kind of game: the keys that differ from the section around it."""
+class MatchOverride(MatchType):
+    """Another kind of game: the keys in `set_keys` differ from the section around it. The others' values mean nothing.
 
-    challenge_variant: VariantChoice | None = None
-    challenge_mode: ModeChoice | None = None
-    challenge_initial_time: Bases | None = None
-    challenge_increment: Increments | None = None
-    challenge_days: DaysList | None = None
-    challenge_color: ColourChoice | None = None
-    opponent_min_rating: Rating | None = None
-    opponent_max_rating: Rating | None = None
-    opponent_rating_difference: OrNoLimit[Rating] = None
-    opponent_min_rating_difference: Rating | None = None
-    opponent_target_rating_difference: Rating | None = None
-    opponent_rest_multiplier: Multiplier | None = None
-    rating_preference: RatingPreference | None = None
-    weight: Weight | None = None
+    A null means no such games for clocks and days, and no limit for `opponent_rating_difference`; else it is no key.
+    """
 
-    def changes(self) -> dict[str, Any]:
-        """Return the keys that are set; null means no such games for clocks and days, else it counts as not set.
-
-        For `opponent_rating_difference` it means no limit.
-        """
-        written = {key: getattr(self, key) for key in self.model_fields_set}
-        none = {"opponent_rating_difference": None, **dict.fromkeys(CLOCK_KEYS, ())}
-        changed = {key: none.get(key) if it is None else it for key, it in written.items()}
-        return {key: it for key, it in changed.items() if it is not None or key in none}
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, keys: Any) -> Any:
+        if not isinstance(keys, dict):
+            return keys
+        nulls = {"opponent_rating_difference": None, **dict.fromkeys(CLOCK_KEYS, ())}
+        return {key: nulls.get(key) if it is None else it for key, it in keys.items() if it is not None or key in nulls}
 
 
 class MatchmakingConfig(MatchType):
@@ -221,7 +207,7 @@ class MatchmakingConfig(MatchType):
     def types(self) -> Sequence[tuple[str, MatchType]]:
         """Return every kind of game by name, that of the section itself first."""
         own = {key: getattr(self, key) for key in MatchType.model_fields}
-        others = ((name, MatchType(**(own | override.changes()))) for name, override in self.overrides.items())
+        others = ((name, MatchType(**(own | override.set_keys))) for name, override in self.overrides.items())
         return [(DEFAULT_TYPE, MatchType(**own)), *others]
 
     def problems(self) -> Iterator[tuple[str, str]]:

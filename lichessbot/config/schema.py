@@ -44,8 +44,9 @@ def schema() -> dict[str, Any]:
     whole = Config.model_json_schema()
     whole["$defs"]["ExactClock"] = dict(_CLOCK)
     whole |= {"$schema": _VERSION, "title": "lichessbot", "description": "The configuration of lichessbot."}
-    for rule in whole["$defs"]["Overrides"]["properties"].values():
-        del rule["default"]  # without an override, the rule of the section applies
+    for overrides in ("Overrides", "MatchOverride"):
+        for key in whole["$defs"][overrides]["properties"].values():
+            del key["default"]  # without an override, the key of the section applies
     _explain(whole, whole, "", set())
     _allow_keys_of_lichess_bot(whole)
     # A section or key without a value has its default.

@@ -286,10 +286,11 @@ def test_the_schema_explains_every_key_of_the_example(run: Run) -> None:
         assert node.get("description", "") == " ".join(explanation), key
 
 
-def test_the_schema_names_no_defaults_for_rules_that_override_others() -> None:
+def test_the_schema_names_no_defaults_for_keys_that_override_others() -> None:
     definitions = schema()["$defs"]
     assert definitions["ChallengeConfig"]["properties"]["max_base"]["default"] == 1800
-    assert not [key for key, rule in definitions["Overrides"]["properties"].items() if "default" in rule]
+    for overrides in ("Overrides", "MatchOverride"):
+        assert not [key for key, it in definitions[overrides]["properties"].items() if "default" in it]
 
 
 VALID = (
