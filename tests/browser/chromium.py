@@ -1,7 +1,6 @@
 """Chromium, and visits to a page that note whatever a page must not do."""
 
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
@@ -78,12 +77,12 @@ class Visit:
 
     def until_text(self, selector: str, text: str) -> None:
         """Wait until the visible text of an element contains this."""
-        self.page.locator(selector, has_text=text).first.wait_for(timeout=PATIENCE_MS)
+        self.page.locator(selector, has_text=text).first.wait_for()
 
     def until_other_text(self, selector: str, before: str) -> str:
         """Wait until an element has another text, and return it."""
         differs = "([selector, before]) => (document.querySelector(selector)?.innerText ?? before) !== before"
-        self.page.wait_for_function(differs, arg=[selector, before], timeout=PATIENCE_MS)
+        self.page.wait_for_function(differs, arg=[selector, before])
         return self.text(selector)
 
     def resize(self, size: Size) -> None:
@@ -98,10 +97,7 @@ class Visit:
 
     def until_it_fits(self) -> None:
         """Wait until the page is no wider than the window, which graphs follow a moment after it was resized."""
-        deadline = time.monotonic() + PATIENCE_MS / 1000
-        while (overflow_px := self.page.evaluate("document.documentElement.scrollWidth - innerWidth")) > 0:
-            assert time.monotonic() < deadline, f"{overflow_px} px wider than the window"
-            self.page.wait_for_timeout(50)
+        self.page.wait_for_function("() => document.documentElement.scrollWidth <= innerWidth")
 
 
 @contextmanager

@@ -27,7 +27,7 @@ def challenge(
     page: Visit, *, variant: str = "", fen: str = "", color: str = "white", strength: str = "full"
 ) -> None:
     """Fill the form in and wait for the game."""
-    page.page.wait_for_selector("#send:enabled", timeout=60_000)
+    page.page.wait_for_selector("#send:enabled")
     page.page.click(f"#colours label:has([value={color}])")
     if variant or fen:
         page.page.select_option("[name=variant]", variant or "fromPosition")
@@ -35,7 +35,7 @@ def challenge(
         page.page.fill("[name=fen]", fen)
     page.page.select_option("[name=strength]", strength)
     page.page.click("#send")
-    page.page.wait_for_selector(RUNNING, timeout=60_000)
+    page.page.wait_for_selector(RUNNING)
 
 
 def point(page: Visit, square: str) -> tuple[float, float]:
@@ -63,10 +63,16 @@ def drag(page: Visit, origin: str, target: str, button: Literal["left", "right"]
     page.page.mouse.up(button=button)
 
 
+def enter(page: Visit, field: Literal["move", "chat"], text: str) -> None:
+    """Type a move or a chat line, and send it."""
+    page.page.fill(f"#{field}-text", text)
+    page.page.press(f"#{field}-text", "Enter")
+
+
 def until_turn(page: Visit) -> None:
-    page.page.wait_for_selector("#below.turn", timeout=60_000)
+    page.page.wait_for_selector("#below.turn")
 
 
 def until_moves(page: Visit, text: str) -> None:
     """Wait until the list of moves contains this, whatever stands between the words."""
-    page.page.locator("#moves", has_text=re.compile(text)).wait_for(timeout=60_000)
+    page.page.locator("#moves", has_text=re.compile(text)).wait_for()

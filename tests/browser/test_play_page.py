@@ -19,6 +19,7 @@ from tests.browser.playing import (
     challenge,
     click,
     drag,
+    enter,
     point,
     until_moves,
     until_turn,
@@ -96,12 +97,12 @@ def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: s
         until_turn(page)
         assert page.page.locator("#review").is_hidden(), "no evaluation while the game runs"
         drag(page, "b1", "b8")
-        page.page.wait_for_selector(OVER, timeout=60_000)
+        page.page.wait_for_selector(OVER)
         assert page.text("#end-title") == "You won"
         assert page.text("#end-reason") == "Checkmate."
         assert "checkmate" in page.text("#announcement")
-        page.page.wait_for_selector("#graph canvas", timeout=60_000)
-        page.page.locator("#progress:empty").wait_for(state="attached", timeout=60_000)
+        page.page.wait_for_selector("#graph canvas")
+        page.page.locator("#progress:empty").wait_for(state="attached")
         page.until_text("#verdict", "2. Rb8# (checkmate)")
         assert page.page.locator("#summary").inner_text().split()[:2] == ["White", "Black"]
         page.page.keyboard.press("ArrowUp")
@@ -120,11 +121,11 @@ def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: s
             page.until_text("#verdict", "1. Ra7 (#1)")
 
         page.page.click("#rematch")
-        page.page.wait_for_selector(RUNNING, timeout=60_000)
+        page.page.wait_for_selector(RUNNING)
         assert page.page.locator("#review").is_hidden()
         assert "You" in page.text("#below")
         page.page.click("#resign")
-        page.page.wait_for_selector(OVER, timeout=60_000)
+        page.page.wait_for_selector(OVER)
         assert page.text("#end-title") == "Game aborted"
 
 
@@ -133,24 +134,23 @@ def test_takeback_review_copies_sounds_and_their_switch(browser: "Browser", rehe
     with visit(browser, "about:blank") as page:
         page.page.add_init_script(note)
         page.page.goto(rehearsal)
-        page.page.wait_for_selector("#challenge:not([hidden]), #end:not([hidden])", timeout=60_000)
+        page.page.wait_for_selector("#challenge:not([hidden]), #end:not([hidden])")
         if page.page.locator("#new-game").is_visible():
             page.page.click("#new-game")
         challenge(page, fen="3q3k/8/8/8/8/8/8/3Q3K w - - 0 1", strength="level-1600")
         for takes_back in (True, False):
             until_turn(page)
-            page.page.fill("#move-text", "Qg1")
-            page.page.press("#move-text", "Enter")
+            enter(page, "move", "Qg1")
             until_moves(page, r"1\.\s*Qg1\s*\S+")
             until_turn(page)
             if takes_back:
                 page.page.click("#takeback")
-                page.page.locator("#moves:empty").wait_for(state="attached", timeout=60_000)
+                page.page.locator("#moves:empty").wait_for(state="attached")
                 page.until_text("#chat", "Takeback accepted")
         page.page.click("#resign")
         page.page.click("#sure .danger")
-        page.page.wait_for_selector("#mistakes button", timeout=60_000)
-        page.page.locator("#progress:empty").wait_for(state="attached", timeout=60_000)  # until then the page may shift
+        page.page.wait_for_selector("#mistakes button")
+        page.page.locator("#progress:empty").wait_for(state="attached")  # until then the page may shift
         page.page.locator("#mistakes button").first.click()
         page.until_text("#verdict", "1. Qg1?? (")
         page.page.wait_for_selector("#mistakes [aria-current=true]")
@@ -168,7 +168,7 @@ def test_takeback_review_copies_sounds_and_their_switch(browser: "Browser", rehe
         page.page.click("#sound")
         page.page.reload()
         assert page.page.get_attribute("#sound[aria-pressed=false]", "type") == "button", "the browser remembers"
-        page.page.wait_for_selector(OVER, timeout=60_000)
+        page.page.wait_for_selector(OVER)
         assert page.text("#end-title") == "You lost"
 
 
@@ -176,8 +176,7 @@ def test_takeback_review_copies_sounds_and_their_switch(browser: "Browser", rehe
 def test_premoves_promotion_typed_moves_and_a_broken_stream(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/") as page:
         challenge(page)
-        page.page.fill("#move-text", "e4")
-        page.page.press("#move-text", "Enter")
+        enter(page, "move", "e4")
         until_moves(page, "e4")
         click(page, "d2", "d4")
         page.page.locator("cg-board square.current-premove").first.wait_for()
@@ -187,9 +186,9 @@ def test_premoves_promotion_typed_moves_and_a_broken_stream(browser: "Browser", 
 
         page.page.evaluate(NOTE_LOSS)
         scene.server.call(scene.page.end_streams)
-        page.page.wait_for_function("() => window.wasLost", timeout=60_000)
+        page.page.wait_for_function("() => window.wasLost")
         Patient.may_move.release()
-        page.page.locator("#connection:empty").wait_for(state="attached", timeout=60_000)
+        page.page.locator("#connection:empty").wait_for(state="attached")
         until_moves(page, r"2\.\s*d4\s*\S+")
         page.page.click("#flip")
         assert "orientation-black" in (page.page.get_attribute("#board", "class") or "")
@@ -245,8 +244,7 @@ def test_a_move_stays_on_the_board_until_it_is_confirmed(browser: "Browser", sce
         squares = page.page.evaluate(where)
         assert ("d4" in squares, "d2" in squares) == (True, False), "nothing is known of the move yet"
         assert arrows.count() == 1
-        page.page.fill("#chat-text", " ")
-        page.page.press("#chat-text", "Enter")
+        enter(page, "chat", " ")
         page.until_text("#said", "Must be between")
         assert ("d4" in page.page.evaluate(where), arrows.count()) == (True, 1), "the chat has nothing to do with it"
         held[0].fulfill(status=400, json={"error": "Not now."})
@@ -260,8 +258,7 @@ def test_what_is_typed_stays_until_the_server_takes_it(browser: "Browser", scene
     with visit(browser, f"{scene.server.site.url}/") as page:
         challenge(page)
         page.page.route("**/chat", lambda route: route.fulfill(status=400, json={"error": "Not now."}))
-        page.page.fill("#chat-text", "good luck")
-        page.page.press("#chat-text", "Enter")
+        enter(page, "chat", "good luck")
         page.until_text("#said", "Not now.")
         assert page.page.input_value("#chat-text") == "good luck"
         page.page.unroute("**/chat")
@@ -269,8 +266,7 @@ def test_what_is_typed_stays_until_the_server_takes_it(browser: "Browser", scene
         page.until_text("#chat", "good luck")
         page.page.wait_for_function("() => document.getElementById('chat-text').value === ''")
 
-        page.page.fill("#move-text", "Nf9")
-        page.page.press("#move-text", "Enter")
+        enter(page, "move", "Nf9")
         page.until_text("#move-error", "'Nf9' is not a legal move here")
         assert page.page.input_value("#move-text") == "Nf9"
         click(page, "e2", "e4")
@@ -297,8 +293,7 @@ def test_a_takeback_ends_the_premove_that_was_meant_for_another_position(browser
         page.until_text("#announcement", "A move was taken back. It is white's turn.")
         page.page.locator("cg-board square.current-premove").first.wait_for(state="hidden")
         until_turn(page)
-        page.page.fill("#move-text", "a3")
-        page.page.press("#move-text", "Enter")
+        enter(page, "move", "a3")
         until_moves(page, "a3")
         assert session.game.moves[2:] == ["a2a3"]
 
@@ -385,8 +380,7 @@ def test_hostile_names_chat_and_positions_are_text(browser: "Browser", scene: Sc
         assert page.page.locator("#typing").is_hidden()
         page.page.click("#leave")
         challenge(page)
-        page.page.fill("#chat-text", "<script>alert(1)</script> &lt;")
-        page.page.press("#chat-text", "Enter")
+        enter(page, "chat", "<script>alert(1)</script> &lt;")
         page.until_text("#chat", "<script>alert(1)</script> &lt;")
         page.resize(NARROW)
         page.until_it_fits()
@@ -394,7 +388,7 @@ def test_hostile_names_chat_and_positions_are_text(browser: "Browser", scene: Sc
         assert page.is_whole("#above small"), "the name alone is cut off"
         page.resize(DESKTOP)
         page.page.click("#resign")
-        page.page.wait_for_selector(OVER, timeout=60_000)
+        page.page.wait_for_selector(OVER)
         page.page.click("#new-game")
         page.page.select_option("[name=variant]", "fromPosition")
         page.page.fill("[name=fen]", "<b>8</b>")
@@ -423,12 +417,11 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
         look()
         challenge(page)
         until_turn(page)
-        page.page.fill("#move-text", "f3")
-        page.page.press("#move-text", "Enter")
+        enter(page, "move", "f3")
         until_moves(page, r"1\.\s*f3\s*\S+")
         look()
         page.page.click("#resign")
         page.page.click("#sure .danger")
-        page.page.wait_for_selector("#graph canvas", timeout=60_000)
-        page.page.locator("#progress:empty").wait_for(state="attached", timeout=60_000)
+        page.page.wait_for_selector("#graph canvas")
+        page.page.locator("#progress:empty").wait_for(state="attached")
         look()
