@@ -94,7 +94,7 @@ class HttpFaults:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                self._check(traffic, arrival, is_refused=status in HTTP_REFUSED)
+                self._check(arrival, is_refused=status in HTTP_REFUSED)
                 if status in HTTP_OK:
                     self._accounting.carried_out(traffic)
             elif status == TooManyRequests.status and NAMED_QUOTA not in message.get("body", b""):
@@ -103,11 +103,9 @@ class HttpFaults:
 
         return note
 
-    async def _stand_in(
-        self, fault: Fault, traffic: Traffic, scope: Scope, receive: Receive, send: Send
-    ) -> None:
+    async def _stand_in(self, fault: Fault, traffic: Traffic, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer instead of the application."""
-        self._check(traffic, self._arrival(traffic), is_refused=False)
+        self._check(self._arrival(traffic), is_refused=False)
         if fault.spec.is_a_limit and fault is not Fault.LIMIT_RATELIMIT:
             # A named quota forbids nothing else. Noted before the answer is sent, as the proxy may lose it.
             self.checks.was_limited(traffic, fault.spec.lasts_s(self._site.timing), monotonic_ms())
@@ -149,11 +147,10 @@ class HttpFaults:
             was_legal=is_legal or game.was_legal(color, traffic.uci),
         )
 
-    def _check(self, traffic: Traffic, arrival: Arrival | None, *, is_refused: bool) -> None:
-        session = self._session(traffic)
-        if session is None or arrival is None:
+    def _check(self, arrival: Arrival | None, *, is_refused: bool) -> None:
+        if arrival is None:
             return
-        game = session.game
+        game = self._site.session(arrival.game_id).game
         slips_allowed = self._accounting.strikes_in(game.id) + game.takebacks + game.is_over
         self.checks.hear_move(arrival, monotonic_ms(), is_refused=is_refused, slips_allowed=slips_allowed)
 
@@ -176,28 +173,20 @@ def _error(error: ApiError) -> Response:
     return JSONResponse(error.body(), error.status)
 
 
-def _quota(timing: Timing) -> Response:
-    return _error(QuotaUsedUp(BOT_GAMES_PER_DAY, timing.named_pause_seconds))
-
-
-def _their_quota(timing: Timing) -> Response:
-    return _error(OpponentCapped("Eve", BOT_GAMES_PER_DAY, timing.named_pause_seconds))
-
-
-def _retry_after(timing: Timing) -> Response:
-    return PlainTextResponse(TooManyRequests().text, 429, {"Retry-After": str(timing.named_pause_seconds)})
-
-
 _ANSWERS: dict[Fault, Callable[[Timing], Response]] = {
     Fault.LIMIT_JSON: lambda timing: _error(TooManyRequests()),
-    Fault.LIMIT_RATELIMIT: _quota,
-    Fault.LIMIT_RETRY_AFTER: _retry_after,
+    Fault.LIMIT_RATELIMIT: lambda timing: _error(QuotaUsedUp(BOT_GAMES_PER_DAY, timing.named_pause_seconds)),
+    Fault.LIMIT_RETRY_AFTER: lambda timing: PlainTextResponse(
+        TooManyRequests().text, 429, {"Retry-After": str(timing.named_pause_seconds)}
+    ),
     Fault.LIMIT_HTML: lambda timing: _page(429, "Too Many Requests"),
     Fault.LIMIT_TEXT: lambda timing: PlainTextResponse(TooManyRequests().text, 429),
     Fault.LIMIT_BARE: lambda timing: Response(status_code=429),
     Fault.REFUSED_JSON: lambda timing: _error(Refused(_REFUSED)),
     Fault.REFUSED_FORM: lambda timing: _error(InvalidForm({GLOBAL_FIELD: _REFUSED})),
-    Fault.REFUSED_RATELIMIT: _their_quota,
+    Fault.REFUSED_RATELIMIT: lambda timing: _error(
+        OpponentCapped("Eve", BOT_GAMES_PER_DAY, timing.named_pause_seconds)
+    ),
     Fault.REFUSED_TEXT: lambda timing: PlainTextResponse(_REFUSED, 400),
     Fault.REFUSED_BARE: lambda timing: Response(status_code=400),
     Fault.SCOPE_MISSING: lambda timing: JSONResponse({"error": "Missing scope: preference:read"}, 403),
