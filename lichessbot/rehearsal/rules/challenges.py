@@ -41,14 +41,6 @@ class Challenge:
     settled: ChallengeStatus | None = None
     decline_reason: DeclineReason | None = None
 
-    def status(self, now_ms: int, expiry_s: float) -> ChallengeStatus:
-        """Return the status. Unanswered real-time challenges go offline without an event, but can be accepted."""
-        if self.settled is not None:
-            return self.settled
-        never_expires = self.kept_alive or not isinstance(self.terms.time_control, RealTime)
-        expired = not never_expires and now_ms - self.seen_at_ms >= 1000 * expiry_s
-        return ChallengeStatus.OFFLINE if expired else ChallengeStatus.CREATED
-
     @property
     def is_active(self) -> bool:
         return self.settled is None
@@ -102,7 +94,12 @@ class ChallengeBook:
         return self._challenges.get(challenge_id)
 
     def status(self, challenge: Challenge, now_ms: int) -> ChallengeStatus:
-        return challenge.status(now_ms, self._expiry_s)
+        """Return the status. Unanswered real-time challenges go offline without an event, but can be accepted."""
+        if challenge.settled is not None:
+            return challenge.settled
+        may_expire = isinstance(challenge.terms.time_control, RealTime) and not challenge.kept_alive
+        has_expired = may_expire and now_ms - challenge.seen_at_ms >= 1000 * self._expiry_s
+        return ChallengeStatus.OFFLINE if has_expired else ChallengeStatus.CREATED
 
     def incoming(self, account: Account) -> list[Challenge]:
         """Return the active challenges to `account`, oldest first."""
