@@ -32,31 +32,6 @@ class ServerDidNotStart(Exception):
     """The port is taken, or the event loop did not start."""
 
 
-class _Front:
-    """The API behind a guard, and beside it an application of other paths. `on_failure` gets what they raise."""
-
-    def __init__(self, app: ASGIApp, on_failure: Callable[[Exception], None]) -> None:
-        self._app = app
-        self._on_failure = on_failure
-        self.guard: Guard | None = None
-        self.beside: tuple[Callable[[str], bool], ASGIApp] | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await self._answer(scope, receive, send)
-        except Exception as error:
-            self._on_failure(error)
-            raise
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.beside is not None and scope["type"] == "http" and self.beside[0](scope["path"]):
-            await self.beside[1](scope, receive, send)
-        elif self.guard is None or scope["type"] != "http":
-            await self._app(scope, receive, send)
-        else:
-            await self.guard(self._app, scope, receive, send)
-
-
 class RehearsalServer:
     """An embedded Lichess at `site.url` while the context is open."""
 
@@ -74,10 +49,13 @@ class RehearsalServer:
         self.site = Site(url, timing=timing, seed=seed, spelling=spelling)
         self.failures: list[str] = []
         """What the server's own code raised, and nothing caught: its bugs, in words."""
-        self._front = _Front(application(self.site), self._note_failure)
+        self._api = application(self.site)
+        self._guard: Guard | None = None
+        self._beside: tuple[Callable[[str], bool], ASGIApp] | None = None
         self._http = uvicorn.Server(
             uvicorn.Config(
-                self._front,
+                self._answer,
+                interface="asgi3",
                 http="h11",
                 ws="none",
                 lifespan="off",
@@ -121,11 +99,24 @@ class RehearsalServer:
 
     def guard_with(self, guard: Guard) -> None:
         """Pass every request to `guard`, which passes it on to the API or answers it."""
-        self._front.guard = guard
+        self._guard = guard
 
     def serve_beside(self, is_its_path: Callable[[str], bool], app: ASGIApp) -> None:
         """Let `app` answer the requests of its paths, in place of the API and its guard."""
-        self._front.beside = (is_its_path, app)
+        self._beside = (is_its_path, app)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request by the application whose path it names, else by the API behind its guard."""
+        try:
+            if self._beside is not None and self._beside[0](scope["path"]):
+                await self._beside[1](scope, receive, send)
+            elif self._guard is not None:
+                await self._guard(self._api, scope, receive, send)
+            else:
+                await self._api(scope, receive, send)
+        except Exception as error:
+            self._note_failure(error)
+            raise
 
     def _note_failure(self, error: Exception) -> None:
         self.failures.append(f"{error.__class__.__name__}: {error}")
