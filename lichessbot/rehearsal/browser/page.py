@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -22,6 +22,7 @@ from lichessbot.rehearsal.browser.feed import Feed
 from lichessbot.rehearsal.browser.person import Person
 from lichessbot.rehearsal.rules.errors import ApiError, NotFound, Refused
 from lichessbot.rehearsal.server import export
+from lichessbot.rehearsal.server.streams import StreamedResponse
 
 PATHS: Final = ("/play/", "/static/")       # and "/", the page
 FOLDERS: Final = ("common", "play", "vendor")
@@ -48,20 +49,6 @@ class Forbidden(ApiError):
     """The request comes from elsewhere."""
 
     status = 403
-
-
-class EventStream(StreamingResponse):
-    """A feed as a response; closes it when either side has ended it."""
-
-    def __init__(self, feed: Feed) -> None:
-        super().__init__(feed.body(), media_type="text/event-stream")
-        self._feed = feed
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._feed.close()
 
 
 class Page:
@@ -131,7 +118,7 @@ class Page:
         shown = request.query_params.get("game", "")
         feed = Feed(self._person, shown if self._person.has_game(shown) else None)
         self._feeds = {it for it in self._feeds if it.is_open} | {feed}
-        return EventStream(feed)
+        return StreamedResponse(feed.body(), "text/event-stream", feed.close)
 
     async def _challenge(self, request: Request) -> None:
         await self._person.challenge(await _form(request))

@@ -11,9 +11,8 @@ from functools import partial
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import Receive, Scope, Send
 
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import Color, DeclineReason
@@ -26,7 +25,7 @@ from lichessbot.rehearsal.server.auth import ANY_SCOPE, Call, authorise, read_li
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.payloads import Json
 from lichessbot.rehearsal.server.site import Site
-from lichessbot.rehearsal.server.streams import LineStream
+from lichessbot.rehearsal.server.streams import StreamedResponse
 
 Handler = Callable[[Site, Call], Awaitable[Response | None]]
 OpenHandler = Callable[[Site, Request], Awaitable[Response]]
@@ -48,20 +47,6 @@ MAX_TOKENS = 1000
 
 NDJSON = "application/x-ndjson"
 PGN = "application/x-chess-pgn"
-
-
-class NdjsonStream(StreamingResponse):
-    """A stream as a chunked response; calls `on_close` when either side has ended it."""
-
-    def __init__(self, stream: LineStream, on_close: Callable[[], None]) -> None:
-        super().__init__(stream.body(), media_type=NDJSON)
-        self._on_close = on_close
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._on_close()
 
 
 def application(site: Site) -> Starlette:
@@ -213,13 +198,13 @@ async def online_bots(site: Site, request: Request) -> Response:
 
 async def event_stream(site: Site, call: Call) -> Response:
     stream = site.open_event_stream(call.grant)
-    return NdjsonStream(stream, lambda: site.close_event_stream(call.grant, stream))
+    return StreamedResponse(stream.body(), NDJSON, lambda: site.close_event_stream(call.grant, stream))
 
 
 async def game_stream(site: Site, call: Call) -> Response:
     session, color = _seat(site, call)
     stream = session.open_stream(color, call.user_agent)
-    return NdjsonStream(stream, lambda: session.close_stream(color, call.user_agent, stream))
+    return StreamedResponse(stream.body(), NDJSON, lambda: session.close_stream(color, call.user_agent, stream))
 
 
 # Game commands (3.3).
@@ -294,7 +279,7 @@ async def create_challenge(site: Site, call: Call) -> Response:
     challenge = site.challenge(call.account, call.path("name"), forms.terms(form))
     if forms.is_true(form.get("keepAliveStream")):
         stream = site.open_challenge_stream(challenge)
-        return NdjsonStream(stream, lambda: site.close_challenge_stream(challenge, stream))
+        return StreamedResponse(stream.body(), NDJSON, lambda: site.close_challenge_stream(challenge, stream))
     return JSONResponse(site.challenge_shape(challenge, call.account))
 
 

@@ -1,6 +1,6 @@
-"""Open ndjson responses: lines, ticks, eviction, clean ends.
+"""Open responses: lines, ticks, eviction, clean ends.
 
-Every byte of every stream leaves through `LineStream.body`. Must not know: the content of lines.
+Every byte of every ndjson stream leaves through `LineStream.body`. Must not know: the content of lines.
 """
 
 import asyncio
@@ -8,6 +8,9 @@ import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
+
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 QUEUE_LINES = 32        # waiting lines at most; the oldest are dropped
 
@@ -26,6 +29,20 @@ def encode(payload: object) -> bytes:
 def one_line(payload: dict[str, Any]) -> list[bytes]:
     """Return a payload as its only line."""
     return [encode(payload)]
+
+
+class StreamedResponse(StreamingResponse):
+    """An open response; calls `on_close` when either side has ended it."""
+
+    def __init__(self, body: AsyncIterator[bytes], media_type: str, on_close: Callable[[], None]) -> None:
+        super().__init__(body, media_type=media_type)
+        self._on_close = on_close
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._on_close()
 
 
 class LineStream:
