@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -59,6 +59,7 @@ from lichessbot.uci.profiles import GameFacts, describe_engine, pieces_given
 from lichessbot.uci.startup_check import playable_now
 
 _LATEST_SHOWN: Final = 5
+_TIMEOUTS: Final = Timeouts()
 _VARIANTS: Final = [variant.value for variant in Variant]
 # No player's name holds brackets.
 _US: Final = "(us)"
@@ -242,9 +243,9 @@ def explain_command(
     if challenge is None and bot is None and not lengths:
         raise click.UsageError("expected CHALLENGE, --bot, or one of --clock, --days and --unlimited")
     if bot is not None:
-        return ExitCode.OK if _explain_bot(StateReader(loaded.state_dir), bot, sys.stdout) else ExitCode.FAILED
+        return ExitCode.OK if _explain_bot(StateReader(loaded.state_dir), bot) else ExitCode.FAILED
     if challenge is not None:
-        known = _explain_past(StateReader(loaded.state_dir), challenge, Timeouts(), sys.stdout)
+        known = _explain_past(StateReader(loaded.state_dir), challenge)
         return ExitCode.OK if known else ExitCode.FAILED
     who = replace(challenger or Challenger(is_bot=False, rating=INITIAL_RATING), name=name or "")
     if who.name and who.is_anonymous:
@@ -254,41 +255,40 @@ def explain_command(
     if rated and variant == Variant.FROM_POSITION:
         raise click.UsageError("--rated: Lichess does not rate fromPosition games")
     inquiry = Inquiry(who, clock, days, Mode.RATED if rated else Mode.CASUAL, variant, fen)
-    _explain_inquiry(loaded, inquiry, Timeouts(), sys.stdout)
+    _explain_inquiry(loaded, inquiry)
     return ExitCode.OK
 
 
-def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts, out: IO[str]) -> None:
+def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry) -> None:
     """Write what would happen to such a challenge now. Raises StateError."""
     with silenced():
         asks = inquiry.variant != Variant.STANDARD  # which every engine plays, or the daemon would not run
-        playable, faults = playable_now(loaded.config, timeouts) if asks else (tuple(Variant), [])
+        playable, faults = playable_now(loaded.config, _TIMEOUTS) if asks else (tuple(Variant), [])
     present = _Present(loaded.state_dir, loaded.config, playable)
     snapshot, our_rating = present.snapshot(), present.our_rating(inquiry)
-    _write(out, f"challenge: {inquiry}")
-    _write(out, f"now: {_state(snapshot, runs=present.in_use)}")
+    _write(f"challenge: {inquiry}")
+    _write(f"now: {_state(snapshot, runs=present.in_use)}")
     for fault in faults:
-        _write(out, f"note: {fault.text}")
+        _write(f"note: {fault.text}")
     rules = loaded.config.challenge.rules_for(is_bot=inquiry.challenger.is_bot)
     if rules.rating_difference is not None and our_rating is None:
-        _write(out, "note: our own rating in such games is unknown, so rating_difference is not applied")
+        _write("note: our own rating in such games is unknown, so rating_difference is not applied")
     if (handicap := handicap_of(inquiry.fen or "")) is not None:
-        _write(out, f"odds: {handicap}")
+        _write(f"odds: {handicap}")
     decision = decide(inquiry.received(our_rating), snapshot, present.history(inquiry))
-    _tell(decision, timeouts, out)
+    _tell(decision)
     if faults:
-        _write(out, f"but: no daemon starts with that; engines without an answer are assumed to play {inquiry.variant}")
+        _write(f"but: no daemon starts with that; engines without an answer are assumed to play {inquiry.variant}")
     if isinstance(decision, Accept | Wait):
         if inquiry.challenger.is_bot and present.in_use:
             _write(
-                out,
                 "but: a bot may still be declined with `later`: this command does not know the bot games left today, "
                 "humans just declined, and slots kept for our own challenges and tournaments",
             )
-        _tell_profiles(inquiry, loaded.config, out)
+        _tell_profiles(inquiry, loaded.config)
 
 
-def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
+def _tell_profiles(inquiry: Inquiry, config: Config) -> None:
     """Write the engine limits of the game, once if they are the same for both colours."""
     kind = OpponentKind.BOT if inquiry.challenger.is_bot else OpponentKind.HUMAN
     rated = inquiry.mode is Mode.RATED
@@ -298,40 +298,40 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
     as_colour = {it: replace(facts, colour=it, pieces_given=pieces_given(inquiry.fen or "", it)) for it in Colour}
     words = {colour: describe_engine(its, config, Machine.detect()) for colour, its in as_colour.items()}
     if len(set(words.values())) == 1:
-        _write(out, f"engine: {words[Colour.WHITE]}")
+        _write(f"engine: {words[Colour.WHITE]}")
         return
     for colour, text in words.items():
-        _write(out, f"engine as {colour}: {text}")
+        _write(f"engine as {colour}: {text}")
 
 
-def _explain_bot(records: StateReader, name: str, out: IO[str]) -> bool:
+def _explain_bot(records: StateReader, name: str) -> bool:
     """Write what is known of a bot. Return False if nothing is. Raises StateError."""
     its = name.lower()
     games, declines, rests = records.games_by_our_challenges(its), records.declines(its), records.rests(its)
     known = list(describe_bot(games, declines, rests, time.time()))
     for what, text in known or [("note", f"no challenge of ours to {name} is known in {records.folder / FILE_NAME}")]:
-        _write(out, f"{what}: {text}")
+        _write(f"{what}: {text}")
     return bool(known)
 
 
-def _explain_past(records: StateReader, challenge_id: str, timeouts: Timeouts, out: IO[str]) -> bool:
+def _explain_past(records: StateReader, challenge_id: str) -> bool:
     """Write what became of a challenge. Return False if it is unknown. Raises StateError."""
     wanted = game_id(challenge_id) or challenge_id
     entry = records.challenge(wanted)
     if entry is None:
-        _write(out, f"note: challenge {wanted} is unknown in {records.folder / FILE_NAME}")
+        _write(f"note: challenge {wanted} is unknown in {records.folder / FILE_NAME}")
         for known in records.latest_challenges(_LATEST_SHOWN):
-            _write(out, f"known: {known.id} from {known.shown_challenger or 'an anonymous player'}, {known.answer}")
+            _write(f"known: {known.id} from {known.shown_challenger or 'an anonymous player'}, {known.answer}")
         return False
     who = Challenger(entry.is_bot, entry.rating, entry.shown_challenger, is_anonymous=not entry.challenger)
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.received_at))
-    _write(out, f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, received {at}")
+    _write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, received {at}")
     waited_s = time.time() - entry.received_at
-    if entry.answer is ChallengeOutcome.WAITING and waited_s > 2 * timeouts.challenge_wait.total_seconds():
-        _write(out, "answer: none; the daemon ended while the challenge waited")
+    if entry.answer is ChallengeOutcome.WAITING and waited_s > 2 * _TIMEOUTS.challenge_wait.total_seconds():
+        _write("answer: none; the daemon ended while the challenge waited")
     else:
-        _write(out, f"answer: {entry.answer}{f': {entry.reason}' if entry.reason else ''}")
-    _tell_why(entry.because, entry.rule, out)
+        _write(f"answer: {entry.answer}{f': {entry.reason}' if entry.reason else ''}")
+    _tell_why(entry.because, entry.rule)
     return True
 
 
@@ -343,25 +343,25 @@ def _state(snapshot: Snapshot, *, runs: bool) -> str:
     return f"slots taken: {taken} of {config.concurrency}; correspondence games: {occupancy.correspondence_games}"
 
 
-def _tell(decision: Decision, timeouts: Timeouts, out: IO[str]) -> None:
+def _tell(decision: Decision) -> None:
     match decision:
         case Accept(rule, because):
-            _write(out, "answer: would be accepted")
+            _write("answer: would be accepted")
         case Wait(rule, because):
-            patience_s = timeouts.challenge_wait.total_seconds()
-            _write(out, f"answer: would wait up to {patience_s:g} s for a slot, then be declined: later")
+            patience_s = _TIMEOUTS.challenge_wait.total_seconds()
+            _write(f"answer: would wait up to {patience_s:g} s for a slot, then be declined: later")
         case Decline(reason, rule, because):
-            _write(out, f"answer: would be declined: {reason}")
+            _write(f"answer: would be declined: {reason}")
         case Ignore(because):
             raise AssertionError(f"an inquiry is never ignored: {because}")
-    _tell_why(because, rule, out)
+    _tell_why(because, rule)
 
 
-def _tell_why(because: str, rule: str, out: IO[str]) -> None:
-    _write(out, f"because: {because}")
+def _tell_why(because: str, rule: str) -> None:
+    _write(f"because: {because}")
     if rule:
-        _write(out, f"rule: {rule}")
+        _write(f"rule: {rule}")
 
 
-def _write(out: IO[str], line: str) -> None:
-    out.write(f"{inert(line)}\n")
+def _write(line: str) -> None:
+    sys.stdout.write(f"{inert(line)}\n")
