@@ -16,6 +16,13 @@ from lichessbot.rehearsal.rules.enums import Color, Speed
 WHITE, BLACK = Color.WHITE, Color.BLACK
 
 
+def after_two_plies(control: TimeControl) -> GameClock:
+    clock = GameClock(control)
+    clock.press(WHITE, 1, now_ms=0)
+    clock.press(BLACK, 2, now_ms=0)
+    return clock
+
+
 @pytest.mark.parametrize(
     ("limit_s", "increment_s", "speed"),
     [
@@ -57,9 +64,7 @@ def test_first_move_of_each_side_is_free_and_earns_no_increment() -> None:
 
 
 def test_clock_runs_from_the_second_ply_and_increment_is_added_after_it() -> None:
-    clock = GameClock(RealTime(60, 5))
-    clock.press(WHITE, 1, now_ms=0)
-    clock.press(BLACK, 2, now_ms=0)
+    clock = after_two_plies(RealTime(60, 5))
     assert clock.remaining_ms(WHITE, 1000) == 59_000
     clock.press(WHITE, 3, now_ms=10_000)
     assert clock.remaining_ms(WHITE, 10_000) == 55_000
@@ -67,17 +72,13 @@ def test_clock_runs_from_the_second_ply_and_increment_is_added_after_it() -> Non
 
 
 def test_all_time_at_the_server_counts_there_is_no_lag_credit() -> None:
-    clock = GameClock(RealTime(60, 0))
-    clock.press(WHITE, 1, now_ms=0)
-    clock.press(BLACK, 2, now_ms=0)
+    clock = after_two_plies(RealTime(60, 0))
     clock.press(WHITE, 3, now_ms=7)
     assert clock.remaining_ms(WHITE, 7) == 59_993
 
 
 def test_flag_falls_at_zero_for_the_running_side_only() -> None:
-    clock = GameClock(RealTime(1, 0))
-    clock.press(WHITE, 1, now_ms=0)
-    clock.press(BLACK, 2, now_ms=0)
+    clock = after_two_plies(RealTime(1, 0))
     assert not clock.is_flagged(WHITE, 999)
     assert clock.is_flagged(WHITE, 1000)
     assert not clock.is_flagged(BLACK, 5000)
@@ -85,17 +86,13 @@ def test_flag_falls_at_zero_for_the_running_side_only() -> None:
 
 
 def test_correspondence_gives_the_full_days_for_every_move() -> None:
-    clock = GameClock(Correspondence(2))
-    clock.press(WHITE, 1, now_ms=0)
-    clock.press(BLACK, 2, now_ms=0)
+    clock = after_two_plies(Correspondence(2))
     assert clock.remaining_ms(WHITE, DAY_MS) == DAY_MS
     clock.press(WHITE, 3, now_ms=DAY_MS)
     assert clock.remaining_ms(WHITE, DAY_MS) == 2 * DAY_MS
 
 
 def test_unlimited_clock_never_runs_and_shows_its_constant() -> None:
-    clock = GameClock(Unlimited())
-    clock.press(WHITE, 1, now_ms=0)
-    clock.press(BLACK, 2, now_ms=0)
+    clock = after_two_plies(Unlimited())
     assert clock.running is None
     assert clock.remaining_ms(WHITE, 10**12) == UNLIMITED_MS
