@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lichessbot.cli.rehearse import rehearse_command
 from lichessbot.rehearsal.cli.options import Options
+from tests.patience import PATIENCE_S
 from tests.processes import marked
 
 
@@ -39,6 +40,12 @@ def start(processes: list[subprocess.Popen[str]], *words: str) -> subprocess.Pop
         signal.signal(signal.SIGHUP, before)
     processes.append(process)
     return process
+
+
+def interrupt(process: subprocess.Popen[str]) -> str:
+    """End the process as Ctrl-C does; what it wrote that was not read yet."""
+    process.send_signal(signal.SIGINT)
+    return process.communicate(timeout=PATIENCE_S)[0]
 
 
 def read_until(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:

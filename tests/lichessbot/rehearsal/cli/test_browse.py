@@ -1,7 +1,6 @@
 """`rehearse --browser`: the real bot as a child process, and a person at the page, without a browser."""
 
 import io
-import signal
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ from tests.lichessbot.rehearsal.browser.page_client import PageClient
 from tests.patience import PATIENCE_S
 from tests.processes import marked
 
-from .processes import arguments, kill_daemon, read_until, start
+from .processes import arguments, interrupt, kill_daemon, read_until, start
 
 MATE_IN_TWO = "7k/8/8/7p/8/8/R7/1R4K1 w - - 0 1"
 
@@ -50,8 +49,7 @@ def test_a_person_mates_the_bot_and_ctrl_c_ends_everything(
     (log,) = tmp_path.glob("lichessbot-rehearsal-*/daemon.log")
     (start_of_game,) = [line for line in log.read_text().splitlines() if " game.start " in line]
     assert " level=1400 " in start_of_game
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=PATIENCE_S)
+    output = interrupt(process)
     assert process.returncode == rehearse.EXIT_GOOD, output
     assert "Traceback" not in output
     assert marked(mark) == []
@@ -73,8 +71,7 @@ def test_ctrl_c_in_a_game_and_beside_a_series_is_no_failure(
     assert (board["title"], board["result"]) == ("Game 1", "")
     game = page.start(color="black")
     page.wait("game", lambda it: it["id"] == game["id"] and it["legal"])
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=PATIENCE_S)
+    output = interrupt(process)
     assert process.returncode == rehearse.EXIT_GOOD, output
     assert "1 game: 0 won, 0 drawn, 0 lost, 0 failed" in output
     assert "Traceback" not in output
@@ -106,8 +103,7 @@ def test_the_page_has_the_same_port_every_time_while_it_is_free(monkeypatch: pyt
 def test_ctrl_c_while_the_daemon_starts_is_no_failure(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--browser")
     read_until(process, r"play at ")
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=PATIENCE_S)
+    output = interrupt(process)
     assert process.returncode == rehearse.EXIT_GOOD, output
     assert "problem" not in output
     assert marked(mark) == []

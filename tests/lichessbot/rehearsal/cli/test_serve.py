@@ -1,6 +1,5 @@
 """`rehearse --serve`: any client of the Bot API is challenged and checked."""
 
-import signal
 import socket
 import subprocess
 from urllib.parse import urlsplit
@@ -10,7 +9,7 @@ from tests.fakes.ports import free_port
 from tests.lichessbot.rehearsal.client import Client
 from tests.patience import PATIENCE_S
 
-from .processes import read_until, start
+from .processes import interrupt, read_until, start
 
 
 def client_of(process: subprocess.Popen[str]) -> Client:
@@ -27,8 +26,8 @@ def test_serve_waits_for_any_client_and_challenges_it(rehearsal: list[subprocess
     client.post(f"/api/challenge/{challenge['id']}/accept")
     assert events.next("gameStart")["game"]["id"] == challenge["id"]
     assert client.challenge(Client(client.url, None, "RandomBot2"))["status"] == "created"
-    process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE_S) == command.EXIT_GOOD
+    interrupt(process)
+    assert process.returncode == command.EXIT_GOOD
     assert events.rest() is not None
     assert events.ended_cleanly
 
@@ -41,10 +40,8 @@ def test_faults_are_served_to_any_client_at_the_port_of_the_option(
     client = client_of(process)
     assert client.url == f"http://127.0.0.1:{port}"
     assert [client.get("/api/account").status_code for _ in range(2)] == [502, 200]
-    process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE_S) == command.EXIT_GOOD
-    assert process.stdout is not None
-    assert "502-html: struck 1, games touched 0" in process.stdout.read()
+    assert "502-html: struck 1, games touched 0" in interrupt(process)
+    assert process.returncode == command.EXIT_GOOD
 
 
 def test_the_broken_rules_of_another_client_are_reported(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
@@ -55,10 +52,9 @@ def test_the_broken_rules_of_another_client_are_reported(rehearsal: list[subproc
     client.post(f"/api/challenge/{challenge['id']}/accept")
     game = events.next("gameStart")["game"]
     assert client.command(game["id"], "move/e2e5").status_code == 400
-    process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE_S) == command.EXIT_BAD
-    assert process.stdout is not None
-    assert "the client misbehaved: " in (said := process.stdout.read())
+    said = interrupt(process)
+    assert process.returncode == command.EXIT_BAD
+    assert "the client misbehaved: " in said
     assert "e2e5 is illegal" in said
 
 
@@ -91,8 +87,7 @@ def test_ctrl_c_with_a_client_connected_prints_no_traceback_and_counts_unfinishe
         request = f"GET /api/stream/event HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
         connection.sendall(request.encode())
         assert connection.recv(1000).startswith(b"HTTP/1.1 200")
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=PATIENCE_S)
+        output = interrupt(process)
     assert process.returncode == command.EXIT_GOOD
     assert "Traceback" not in output
     assert "ASGI" not in output
@@ -111,8 +106,7 @@ def test_a_game_that_the_client_began_and_lost_on_time_counts(
         pass
     client.do(game_id, "move/e2e4")
     client.game(game_id).rest()
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=PATIENCE_S)
+    output = interrupt(process)
     assert process.returncode == command.EXIT_BAD
     assert f"problem: game {game_id} against GreedyHuman1: failed, outoftime, 2 plies" in output
 
