@@ -68,6 +68,15 @@ def test_a_closed_terminal_interrupts_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert ended
 
 
+def test_work_that_nohup_started_outlives_its_terminal() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert run(["--version"]) == 0
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_an_interrupted_command_ends_without_another_interruption(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
