@@ -63,12 +63,6 @@ def refusal(answer: Answer) -> str:
 # --- Through pipes ---------------------------------------------------------------------------------------------------
 
 
-def test_an_unknown_command_suggests_the_nearest() -> None:
-    answer = process("plya")
-    assert answer.returncode == 2
-    assert answer.stderr.endswith("did you mean play?\n")
-
-
 def test_two_people_share_a_keyboard_and_mate_ends_the_game() -> None:
     answer = process("play", "--black", "human", typed="f3\ne5\ng4\nQh4\nQxh4\n")
     assert answer.returncode == 0
@@ -178,6 +172,20 @@ def test_commands_in_a_game(run: Run, typed: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("black", "typed", "said"),
+    [
+        ("human", "hint", "no hint: it is not your turn"),
+        ("human", "resign", "1-0  black resigns"),
+        ("human", "Nf6\nundo", "Nf6 is taken back"),
+        ("computer", "resign\nquit", "no human player can resign"),
+    ],
+)
+def test_commands_while_the_computer_thinks(run: Run, black: str, typed: str, said: str) -> None:
+    answer = run("play", "--white", "computer", "--black", black, "--seconds", "60", typed=typed + "\n")
+    assert said in answer.stdout
+
+
+@pytest.mark.parametrize(
     ("options", "header"),
     [(("--level", "1000"), '[Black "Engine (level 1000)"]'), (("--chess960", "0"), '[Variant "Chess960"]')],
 )
@@ -213,12 +221,21 @@ def test_moves_are_taken_in_both_notations(run: Run, typed: str, san: str) -> No
 def test_a_saved_game_can_be_continued(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "game.pgn"
     assert "written to" in run("play", "--black", "human", "--clock", "3+2", typed=f"e4\nc5\nsave {path}\n").stdout
-    again = run("play", "--black", "human", "--pgn", str(path), typed=f"Nf3\nsave {path}\nsave! {path}\nquit\n")
-    assert "exists already" in again.stdout
+    typed = f"save {path}\nsave! {path}\nNf3\nsave {path}\nquit\n"
+    again = run("play", "--black", "human", "--pgn", str(path), typed=typed)
+    assert (again.stdout.count("exists already"), again.stdout.count("written to")) == (1, 2)
     [game] = parse_games(path.read_text())
     assert game.moves == ["e2e4", "c7c5", "g1f3"]
     assert game.headers["TimeControl"] == "180+2"
     assert all(node.clock_s is not None and 150 < node.clock_s <= 184 for node in game.root.mainline())
+
+
+def test_a_game_that_cannot_be_saved_is_printed(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "game.pgn"
+    path.symlink_to(tmp_path / "gone" / "game.pgn")
+    answer = run("play", "--black", "human", "--save", str(path), typed="e4\n")
+    assert answer.stdout.endswith("\n1. e4 *\n\n\n")
+    assert answer.stderr == f"cannot write {path}: No such file or directory; the game is printed above\n"
 
 
 GAME_WITH_CLOCKS = """\
@@ -226,10 +243,10 @@ GAME_WITH_CLOCKS = """\
 [WhiteElo "2850"]
 [PlyCount "3"]
 [Termination "White forfeits on time"]
-[TimeControl "300+0"]
+[TimeControl "300+2"]
 [Result "0-1"]
 
-1. e4 {[%clk 0:04:00]} e5 {[%clk 0:03:40]} 2. Nf3 {[%clk 0:03:50]} 0-1
+1. e4 {[%clk 0:04:00]} e5 {[%clk 0:01:40]} 2. Nf3 {[%clk 0:03:50]} 0-1
 """
 
 
@@ -253,6 +270,8 @@ def test_a_computer_uses_the_clock_of_a_continued_game(
         saved.unlink()
     assert [limits.move_time_ms for limits in asked] == [None, 9000]
     assert all(150_000 < limits.white_time_ms <= 230_000 for limits in asked)
+    assert all(limits.black_time_ms <= 102_000 for limits in asked)
+    assert {(limits.white_increment_ms, limits.black_increment_ms) for limits in asked} == {(2000, 2000)}
     assert game.headers["White"] == "Engine"
     assert not {"WhiteElo", "PlyCount", "Termination"} & game.headers.keys()
 
@@ -300,12 +319,6 @@ def test_moves_can_follow_a_position_as_in_uci(run: Run) -> None:
     assert answer.stdout.endswith("the game is over: checkmate, black wins\n")
     answer = run("perft", "--depth", "2", "4k2r/8/8/8/8/8/8/R3K2R b KQk - 0 1 moves h8h7")
     assert "Nodes searched: 416\n" in answer.stdout
-
-
-def test_an_illegal_move_after_a_position_is_named(run: Run) -> None:
-    answer = run("eval", "moves", "e2e5")
-    assert answer.returncode == 2
-    assert "'e2e5' is not legal here" in answer.stderr
 
 
 def test_the_evaluation_of_a_finished_game_says_how_it_ended(run: Run) -> None:
@@ -370,6 +383,8 @@ def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("plya",), "unknown command 'plya'; did you mean play?"),
+        (("eval", "moves", "e2e5"), "'e2e5' is not legal here"),
         (("analyse", "8/8/8/8/8/8/8/8", "w", "-", "-"), "White has 0 kings"),
         (("analyse", "--depth", "0"), "'--depth': 0 is not in the range 1<=x<=100"),
         (("play", "--seconds", "never"), "expected a number from 0.01 to 86400, found 'never'"),

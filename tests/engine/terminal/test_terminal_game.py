@@ -49,6 +49,13 @@ def test_a_game_that_is_resumed_keeps_the_clocks_it_had(control: TimeControl | N
     assert (next(reversed(list(game.game().root.mainline()))).clock_s is None) is (control is None)
 
 
+def test_a_game_that_ctrl_c_ends_between_a_move_and_its_clock_is_written_with_the_move() -> None:
+    game = TerminalGame(Board(), NAMES, ChessClock(TimeControl(60, 0), Time()))
+    game.play("e2e4")
+    game.board.push("e7e5")
+    assert [node.clock_s for node in game.game().root.mainline()] == [60, None]
+
+
 def test_a_fallen_flag_draws_if_the_opponent_cannot_mate() -> None:
     time = Time()
     clock = ChessClock(TimeControl(60, 0), time)
