@@ -99,7 +99,6 @@ class TerminalGame:
         """Play a legal move, press the clock and return the move in SAN."""
         san, mover = self.board.san(move), self.board.turn
         if self.clock is not None:
-            self.clock.start(mover)
             self.clock.press()
         self.board.push(move)
         self.written_s.append(self.clock.left_s(mover) if self.clock is not None else None)
