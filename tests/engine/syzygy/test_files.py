@@ -56,6 +56,15 @@ def test_files_of_the_two_kinds_are_not_mistaken(tables: Path, tmp_path: Path) -
     assert "not a Syzygy file of the kind .rtbz" in problem
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_file_that_numbers_a_king_before_the_pawns_is_refused(tables: Path, tmp_path: Path, suffix: str) -> None:
+    content = bytearray((tables / f"KPvK{suffix}").read_bytes())
+    content[6], content[7] = content[7], content[6]        # the first two pieces of the first file of pawns
+    (tmp_path / f"KPvK{suffix}").write_bytes(content)
+    (problem,) = Tablebase([tmp_path]).review()
+    assert problem.endswith(": its pawns are not numbered first")
+
+
 def test_a_named_pipe_is_reported_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "KQvK.rtbw")
     assert Tablebase([tmp_path]).review() == [f"{tmp_path / 'KQvK.rtbw'}: it is not a regular file"]

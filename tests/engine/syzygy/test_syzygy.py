@@ -153,6 +153,15 @@ def test_a_capture_into_a_missing_endgame_makes_the_position_unknown(tables: Pat
     assert tablebase.wdl(Board("8/8/8/2k5/8/r7/8/4K2Q w - - 0 1")) == 2
 
 
+def test_a_promotion_into_a_missing_endgame_leaves_the_moves_unknown(tables: Path, tmp_path: Path) -> None:
+    for suffix in SUFFIXES:
+        shutil.copy(tables / f"KPvK{suffix}", tmp_path)
+    tablebase, board = Tablebase([tmp_path]), Board("8/P7/8/8/8/2k5/8/K7 w - - 0 1")
+    assert tablebase.wdl(board) == 2
+    assert tablebase.dtz(board) is None
+    assert tablebase.report(board) is None
+
+
 def test_bare_kings_are_a_draw_without_any_file(tables: Path) -> None:
     assert Tablebase([tables]).wdl(Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1")) == 0
     assert Tablebase([]).wdl(Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1")) is None
@@ -204,13 +213,16 @@ def report_of(tablebase: Tablebase, fen: str) -> TableReport:
     return report
 
 
-def test_the_fifty_move_rule_turns_a_late_win_into_a_draw(tables: Path) -> None:
+@pytest.mark.parametrize(("side", "won", "latest"), [("w", 1, 99), ("b", -1, 100)])
+def test_the_fifty_move_rule_turns_a_late_win_into_a_draw(tables: Path, side: str, won: int, latest: int) -> None:
+    """A distance may be one too low: neither side counts on what is right only if it is not."""
     tablebase = Tablebase([tables])
-    fen = "8/8/8/3k4/8/8/8/KBN5 w - - {} 1"
+    fen = f"8/8/8/3k4/8/8/8/KBN5 {side} - - {{}} 1"
     distance = tablebase.dtz(Board(fen.format(0)))
     assert distance is not None
-    for clock, wdl in ((0, 2), (99 - distance, 2), (101 - distance, 1)):
-        assert report_of(tablebase, fen.format(clock)).wdl == wdl
+    latest -= abs(distance)
+    for clock, wdl in ((0, 2), (latest, 2), (latest + 1, 1)):
+        assert report_of(tablebase, fen.format(clock)).wdl == won * wdl
 
 
 def test_once_a_position_has_repeated_only_the_quickest_win_is_searched(tables: Path) -> None:
