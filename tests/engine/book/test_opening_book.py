@@ -170,7 +170,7 @@ def test_a_review_finds_an_illegal_move(path: Path) -> None:
 
 
 def test_a_review_counts_entries_and_positions(path: Path) -> None:
-    write(path, [*filed(Board(), e2e4=5, d2d4=0), *filed(after("e2e4"), e7e5=1)])
+    write(path, [*filed(Board(), e2e4=5, d2d4=0), *filed(after("e2e4"), e7e5=2)])
     found = review_book(Book(path), [Board()])
     assert found.is_sound
     assert found.lines() == [
@@ -185,10 +185,11 @@ def test_a_review_finds_a_repeated_move(path: Path) -> None:
     assert [it.move for it in Book(path).moves(Board())] == ["e2e4"]
 
 
-def test_both_spellings_of_castling_are_legal(path: Path) -> None:
+def test_both_spellings_of_castling_are_one_legal_move(path: Path) -> None:
     board = Board("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
     king, rook, target = 4, 7, 6
-    write(path, [Entry(polyglot_key(board), king << 6 | square, 1) for square in (rook, target)])
+    write(path, [Entry(polyglot_key(board), king << 6 | square, weight) for square, weight in ((rook, 1), (target, 5))])
+    assert Book(path).moves(board) == [("e1g1", 5)]
     found = review_book(Book(path), [board])
     assert (found.reached, found.illegal) == (2, 0)
 

@@ -50,6 +50,11 @@ PGN = """[Result "1-0"]
 
 1. Nf3 1-0
 
+[Variant "Bughouse"]
+[Result "1-0"]
+
+1. Nc3 1-0
+
 [FEN "8/8"]
 [Result "1-0"]
 
@@ -68,7 +73,7 @@ def test_build_a_book_from_pgn(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run(["book", "build", str(games), "-o", str(book), "--games", "1"]) == 0
     told = capsys.readouterr()
     assert "3 games, 4 moves written" in told.out
-    assert "3 games left out" in told.err
+    assert "4 games left out" in told.err
     assert [(it.move, it.weight) for it in Book(book).moves(Board())] == [("e2e4", 3)]
     assert [it.move for it in Book(book).moves(after("e2e4"))] == ["c7c5"]
     castling = Book(book).moves(Board("4k3/8/8/8/8/8/8/4K2R w K - 0 1"))
