@@ -48,8 +48,8 @@ def test_a_chess960_game_names_its_variant_and_its_beginning() -> None:
     assert game.errors == []
 
 
-def test_quotes_and_backslashes_in_headers_are_escaped() -> None:
-    text = pgn_text({"Event": 'a "b" \\'}, Board(), "*")
+def test_quotes_backslashes_and_line_breaks_in_headers_are_escaped() -> None:
+    text = pgn_text({"Event": 'a\r\n"b" \\'}, Board(), "*")
     assert text.splitlines()[0] == '[Event "a \\"b\\" \\\\"]'
     assert only(text).headers["Event"] == 'a "b" \\'
 
@@ -162,6 +162,10 @@ def test_a_line_that_is_no_header_is_named(line: str, quoted: str) -> None:
     assert game.moves == ["e2e4"]
 
 
+def test_a_header_that_is_given_twice_begins_no_game() -> None:
+    assert only('\n[White "a"]\n[White "b"]\n\n1. e4 *').headers["White"] == "b"
+
+
 def test_comments_to_the_end_of_the_line_and_over_several_lines() -> None:
     game = only('1. e4 ; best by test\n1... e5 {as in\n[Event "Paris"]\n} 2. Nf3 *')
     assert [node.comment for node in game.root.mainline()] == ["best by test", 'as in [Event "Paris"]', ""]
@@ -256,6 +260,12 @@ def test_headers_alone_are_a_game() -> None:
     games = list(parse_games('[Event "1"]\n\n[Event "2"]\n\n[Event "3"]\n\n1. e4 *'))
     assert [game.headers["Event"] for game in games] == ["1", "2", "3"]
     assert [len(game.moves) for game in games] == [0, 0, 1]
+
+
+def test_a_result_in_words_is_none() -> None:
+    game = only('[Result "White won"]\n\n1. e4')
+    assert game.result == "*"
+    assert game_text(game).endswith("\n1. e4 *\n\n")
 
 
 def test_an_illegal_move_ends_its_line_and_is_named_with_its_place() -> None:
