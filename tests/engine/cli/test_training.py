@@ -336,3 +336,13 @@ def test_a_folder_that_has_enough_games_is_said_to_be_left_as_it_is(
         f"{tmp_path} already has 2 games with seed 1, perhaps of other --nodes or --net: nothing is played. "
         "For more games raise --games; for other ones choose another --seed or folder.\n"
     )
+
+
+def test_shards_that_are_kept_beside_new_ones_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = SelfplayPlan(tmp_path)
+    plan.write(0, 100, b"")
+    assert run(("selfplay", str(tmp_path), "--games", "101", "--nodes", "20", "--processes", "1")) == 0
+    assert plan.missing(101) == []
+    assert capsys.readouterr().out.splitlines()[0] == (
+        f"{tmp_path} already has 1 of the shards, perhaps of other --nodes, --net or --tree; they are kept"
+    )

@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from engine.core.fen import parse_fen
+from engine.selfplay.games import position_of
 from engine.selfplay.records import (
     RECORD,
     Result,
@@ -34,6 +37,12 @@ def test_a_large_score_is_clipped() -> None:
     sample = samples(1)[0]
     huge = replace(sample, score_cp=99_999)
     assert decode(encode(huge)).score_cp == 32000
+
+
+@pytest.mark.parametrize(("first_rank", "fits"), [("PPPPPPPP", True), ("PPPPPPPQ", False)])
+def test_a_record_of_horde_holds_all_pawns_of_white_and_sixteen_other_pieces(first_rank: str, fits: bool) -> None:
+    horde = position_of(f"rnbqkbnr/pppppppp/8/1PP2PP1/PPPPPPPP/PPPPPPPP/PPPPPPPP/{first_rank} w kq - 0 1", "horde")
+    assert Sample(*snapshot(horde), 0, Result.DRAWN, 0, "horde").fits() is fits
 
 
 def test_the_share_of_held_out_games_is_stable() -> None:

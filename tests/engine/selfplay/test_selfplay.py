@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from engine.cli.main import run as run_command
+from engine.core.move import uci_text
+from engine.core.movegen import legal_moves
 from engine.evaluation import net_file
 from engine.selfplay import records
-from engine.selfplay.games import position_of
+from engine.selfplay.games import SearchedMove, position_of
 from engine.selfplay.match import Match, play_pair, read_openings
-from engine.selfplay.records import RECORD, InvalidRecord, Result
-from engine.selfplay.selfplay import SelfplayPlan, make_shard, run, run_until
+from engine.selfplay.records import QUIET_CP, RECORD, InvalidRecord, Result
+from engine.selfplay.selfplay import SelfplayPlan, is_quiet, make_shard, run, run_until
 from engine.training.data import rules_in
 from engine.training.features import first_invalid, pack
 from engine.training.statistics import read_statistics
@@ -40,6 +42,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_same_shard_holds_the_same_games(folder: Path, tmp_path: Path) -> None:
     assert make_shard(plan(tmp_path), (1, 2)) == plan(folder).path(1).read_bytes()
     assert plan(folder).path(0).read_bytes() != plan(folder).path(1).read_bytes()
+
+
+def test_positions_are_kept_if_the_best_move_is_quiet_and_the_score_is_not_decisive() -> None:
+    position = position_of("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1", "standard")
+    moves = {uci_text(move): move for move in legal_moves(position)}
+    for score in (QUIET_CP, -QUIET_CP):
+        assert {text for text, move in moves.items() if not is_quiet(SearchedMove(move, score))} == {"e4d5"}
+    assert not any(is_quiet(SearchedMove(moves["e4e5"], score)) for score in (QUIET_CP + 1, -QUIET_CP - 1))
 
 
 def test_an_interrupted_run_continues_with_the_missing_shards(folder: Path, tmp_path: Path) -> None:
