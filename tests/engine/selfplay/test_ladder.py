@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli.main import run
-from engine.facade import Board, build_mode
+from engine.facade import OWN_BOOK, Board, Book, build_mode
 from engine.pgn.time_control import TimeControl
 from engine.selfplay import uci_client
 from engine.selfplay.calibration import Plan, Report
@@ -77,9 +77,11 @@ def test_the_calibration_can_be_read_and_rises() -> None:
     assert [rating for rating, _ in rated] == sorted(rating for rating, _ in rated)
 
 
-def test_openings_differ_and_are_the_same_for_the_same_number() -> None:
+def test_openings_are_of_the_book_differ_and_are_the_same_for_the_same_number() -> None:
     assert opening(3).moves == opening(3).moves
-    assert len({tuple(opening(number).moves) for number in range(20)}) > 10
+    found = {tuple(opening(number).moves) for number in range(20)}
+    assert len(found) > 10
+    assert {moves[0] for moves in found} <= {it.move for it in Book(OWN_BOOK).moves(Board())}
 
 
 @needs_speed
@@ -135,6 +137,7 @@ def test_a_foreign_engine_is_read_from_its_text() -> None:
         "sf", (("Skill Level", "2"),), "nodes 5000", 1608.0
     )  # fmt: skip
     assert parse_foreign("sf UCI_Elo=1500").rating == 1500.0
+    assert parse_foreign("sf Style=Risky depth=2").options == (("Style", "Risky"),)
     assert ("UCI_LimitStrength", "true") in parse_foreign("sf UCI_Elo=1500").options
     for text, problem in (
         ("sf 'Skill", "expected a command"),

@@ -44,7 +44,9 @@ def test_a_perfect_score_has_finite_bounds() -> None:
 
 
 def test_the_score_as_text_has_no_doubt_added() -> None:
-    assert str(score_of(10, 20, 40, 20, 10)).startswith("200 games, 50.0 %, Elo +0 (-")
+    even = str(score_of(10, 20, 40, 20, 10))
+    assert even.startswith("200 games, 50.0 %, Elo +0 (-")
+    assert even.endswith(", pairs 10 20 40 20 10, better with 50.0 %")
     assert str(score_of(2, 0, 0, 0, 0)).startswith("4 games, 0.0 %, Elo ")
     assert str(score_of(0, 0, 0, 0, 3)).startswith("6 games, 100.0 %, Elo ")
     assert str(MatchScore()).startswith("0 games, 0.0 %, Elo +0 (-")
