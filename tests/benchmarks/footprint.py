@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import cycle
 from statistics import linear_regression, median
 from time import perf_counter
@@ -19,18 +19,11 @@ SEARCH_NODES = 1000
 SAMPLES = 50
 
 
-def ready_ms() -> float:
-    """From starting the process to its answer to `isready`."""
+def ready_ms(options: Mapping[str, str] | None = None) -> float:
+    """Return the time from starting the process, which sets these options, to its answer to `isready`."""
     started = perf_counter()
-    with subprocess.Popen(ENGINE.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write("isready\n")
-        child.stdin.flush()
-        child.stdout.readline()
-        elapsed_ms = (perf_counter() - started) * 1000
-        child.communicate("quit\n")
-    return elapsed_ms
+    with Child(ENGINE, options):
+        return (perf_counter() - started) * 1000
 
 
 def import_ms() -> float:

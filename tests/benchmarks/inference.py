@@ -16,11 +16,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 from engine.evaluation.net_file import write
-from tests.benchmarks.children import ENGINE
 from tests.benchmarks.figures import Figures
+from tests.benchmarks.footprint import ready_ms
 from tests.engine.nets import material_net
 
 SPEED_BAR = 2.0                    # M nodes/s with the largest network
@@ -83,25 +82,10 @@ def measure_search(figures: Figures, files: list[Path], runs: int, nodes: int) -
             figures.line(name, figure, remark)
 
 
-def ready_ms(evaluation: str) -> float:
-    """From starting the process, which loads the network, to its answer to `isready`."""
-    started = perf_counter()
-    with subprocess.Popen(ENGINE.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write(f"setoption name EvalFile value {evaluation}\nisready\n")
-        child.stdin.flush()
-        while child.stdout.readline() != "readyok\n":
-            pass
-        elapsed_ms = (perf_counter() - started) * 1000
-        child.communicate("quit\n")
-    return elapsed_ms
-
-
 def measure_start(figures: Figures, path: Path, runs: int) -> None:
     figures.section("Start")
-    figures.line("ready, hand-written", f"{median(ready_ms('none') for _ in range(runs)):.0f} ms")
-    ready = median(ready_ms(str(path)) for _ in range(runs))
+    figures.line("ready, hand-written", f"{median(ready_ms({'EvalFile': 'none'}) for _ in range(runs)):.0f} ms")
+    ready = median(ready_ms({"EvalFile": str(path)}) for _ in range(runs))
     figures.bar(f"ready, {path.stem}", f"{ready:.0f} ms", f"under {READY_BAR_MS} ms", ready < READY_BAR_MS)
 
 

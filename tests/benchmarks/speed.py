@@ -1,15 +1,13 @@
 """How fast the engine is, measured in one run beside other programs: perft, search, start-up, memory.
 
-    python -m tests.benchmarks.speed [--spike FOLDER] [--runs N] [--searches N]
+    python -m tests.benchmarks.speed [--runs N] [--searches N]
 
-FOLDER holds an earlier prototype, a compiled package `spk` with `position` and `perft`. Stockfish, Ethereal and Toga II
-are Debian's packages `stockfish`, `ethereal-chess` and `toga2`; one that is missing is skipped. In every comparison
-the sides take turns, the figure is the median of the runs, and a ratio the median of the ratios of each turn, above 1
-where the engine is ahead. The exit code is 1 if a bar is missed.
+Stockfish, Ethereal and Toga II are Debian's packages `stockfish`, `ethereal-chess` and `toga2`; one that is missing is
+skipped. In every comparison the sides take turns, the figure is the median of the runs, and a ratio the median of the
+ratios of each turn, above 1 where the engine is ahead. The exit code is 1 if a bar is missed.
 """
 
 import argparse
-import importlib
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -61,13 +59,6 @@ def our_perft(bulk: bool) -> PerftSide:
     return PerftSide("engine", lambda fen, depth: perft(Board(fen).position, depth, bulk))
 
 
-def spike_perft(folder: str, bulk: bool) -> PerftSide:
-    sys.path.insert(0, folder)
-    count = importlib.import_module("spk.perft").perft
-    position = importlib.import_module("spk.position").Position
-    return PerftSide("spike", lambda fen, depth: count(position(fen), depth, bulk))
-
-
 def python_chess_perft() -> PerftSide:
     def count(board: chess.Board, depth: int) -> int:
         if depth == 0:
@@ -90,32 +81,24 @@ def child_perft(child: Child) -> PerftSide:
     return PerftSide(child.name, count, child.processor_s)
 
 
-def compare_perft(
-    figures: Figures, sides: Sequence[PerftSide], depths: dict[str, int], bars: dict[str, float], runs: int
-) -> None:
-    """Each side beside the first; `bars` are the ratios to reach, by the name of the other side."""
+def compare_perft(figures: Figures, sides: Sequence[PerftSide], depths: dict[str, int], runs: int) -> float:
+    """Compare each side with the first; return the first's ratio to the last."""
     turns = [[side.speed(depths) for side in sides] for _ in range(runs)]
     for index, side in enumerate(sides):
         figure = f"{median(turn[index] for turn in turns):.2f} M/s"
         ratio = median(turn[0] / turn[index] for turn in turns)
         figures.line(side.name, figure, f"ratio {ratio:.2f}" if index else "")
-        if side.name in bars:
-            wanted = bars[side.name]
-            figures.bar(f"engine / {side.name}", f"{ratio:.2f}", f"at least {wanted:g}", ratio >= wanted)
+    return ratio
 
 
-def measure_perft(figures: Figures, spike: str | None, runs: int) -> None:
-    if spike is None:
-        print("spike: no --spike FOLDER given, skipped")
+def measure_perft(figures: Figures, runs: int) -> None:
     with ExitStack() as stack:
         children = [child_perft(stack.enter_context(Child(program))) for program in installed(STOCKFISH)]
         figures.section("Perft in bulk, leaves per second of processor time")
-        spikes = [] if spike is None else [spike_perft(spike, True)]
-        compare_perft(figures, [our_perft(True), *spikes, *children], BULK_DEPTHS, {"spike": 1.0}, runs)
+        compare_perft(figures, [our_perft(True), *children], BULK_DEPTHS, runs)
     figures.section("Perft with every leaf made")
-    spikes = [] if spike is None else [spike_perft(spike, False)]
-    sides = [our_perft(False), *spikes, python_chess_perft()]
-    compare_perft(figures, sides, FULL_DEPTHS, {"python-chess": FULL_BAR}, runs)
+    ratio = compare_perft(figures, [our_perft(False), python_chess_perft()], FULL_DEPTHS, runs)
+    figures.bar("engine / python-chess", f"{ratio:.2f}", f"at least {FULL_BAR}", ratio >= FULL_BAR)
 
 
 # --- Search --------------------------------------------------------------------------------------------------------
@@ -183,13 +166,12 @@ def measure_search(figures: Figures, runs: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--spike", metavar="FOLDER", help="where the prototype's package `spk` lies")
     parser.add_argument("--runs", type=int, default=7, help="turns of every comparison (7)")
     parser.add_argument("--searches", type=int, default=10_000, help="that must not cost memory, 100 at least (10000)")
     arguments = parser.parse_args()
     print(f"engine {build_mode()}, Python {sys.version.split()[0]}")
     figures = Figures()
-    measure_perft(figures, arguments.spike, arguments.runs)
+    measure_perft(figures, arguments.runs)
     measure_search(figures, arguments.runs)
     measure_start(figures, arguments.runs)
     measure_memory(figures, arguments.searches)
