@@ -13,9 +13,10 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from tests.processes import resident_kib
 
 PLACES = os.pathsep.join((os.environ.get("PATH", ""), "/usr/games"))      # Debian keeps its engines in /usr/games
 PATIENCE_S = 60                    # no answer that is waited for here takes so long
@@ -69,12 +70,15 @@ class Child:
     """A running UCI program; inside its `with` block it is set up and ready for commands, after it it has ended."""
 
     def __init__(self, program: Program, options: Mapping[str, str] | None = None) -> None:
-        """The program's own options are set, then `options`."""
+        """Start the program; its own options are set, then `options`. Raises OSError if there is no such program."""
         self.name = program.name
         self._options = {**program.options, **(options or {})}
         path = shutil.which(program.command[0], path=PLACES) or program.command[0]
         command = [path, *program.command[1:]]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
+            start_new_session=True,        # Ctrl-C is for us alone
+        )  # fmt: skip
         self._unread = b""
 
     def __enter__(self) -> Self:
@@ -141,20 +145,18 @@ class Child:
         return Searched(_last(DEPTH, lines), _last(NODES, lines), wall_s, self.processor_s() - processor_s)
 
     def processor_s(self) -> float:
-        """Processor time of all its threads so far."""
-        return time.clock_gettime(process_clock(self._process.pid))
+        return processor_s(self._process.pid)
 
     def resident_kib(self) -> int:
         """How much of its memory is in use."""
-        status = Path(f"/proc/{self._process.pid}/status").read_text()
-        found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
+        found = resident_kib(self._process.pid)
         assert found is not None
-        return int(found[1])
+        return found
 
 
-def process_clock(pid: int) -> int:
-    """The id of the clock that counts a process's time on the processor: Linux's clock_getcpuclockid(3)."""
-    return ~pid << 3 | 2
+def processor_s(pid: int) -> float:
+    """Return the processor time that all threads of a process have used so far."""
+    return time.clock_gettime(~pid << 3 | 2)       # the clock of clock_getcpuclockid(3)
 
 
 def _last(pattern: re.Pattern[str], lines: list[str]) -> int:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 
+from engine.selfplay.sprt import Z_95
 from tests.benchmarks.figures import Figures
 
 BAND = 200
@@ -45,7 +46,7 @@ def read(lines: Iterable[str]) -> Mapping[int, Results]:
 def interval(results: Results) -> tuple[float, float, float]:
     """Return the score in percent, and its 95 % interval (Wilson's, with draws as half a win)."""
     games = sum(results)
-    share, z = (results[0] + results[1] / 2) / games, 1.96
+    share, z = (results[0] + results[1] / 2) / games, Z_95
     middle = (share + z * z / (2 * games)) / (1 + z * z / games)
     half = z * math.sqrt(share * (1 - share) / games + z * z / (4 * games * games)) / (1 + z * z / games)
     return 100 * share, 100 * (middle - half), 100 * (middle + half)

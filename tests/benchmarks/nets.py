@@ -25,6 +25,7 @@ from engine.evaluation import eval_file
 from engine.evaluation.evaluate import network_score
 from engine.selfplay.ratings import rising
 from engine.selfplay.records import RECORD, Result, shards
+from engine.selfplay.sprt import Z_95
 from engine.training.trainer import TrainingSettings
 from tests.benchmarks.arguments import engine_command, positive, running
 from tests.benchmarks.children import ChildFailed
@@ -33,7 +34,6 @@ from tests.engine.shards import board_of, decode
 UNIT_CP = TrainingSettings.unit_cp
 MOST_CP = 3000                     # beyond, a game is decided
 FACTORS = [factor / 20 for factor in range(10, 41)]    # tried on the other engine's scores, whose scale is its own
-Z_95 = 1.96
 
 
 def positions_of(paths: Sequence[Path], count: int, seed: int = 1) -> list[chess.Board]:

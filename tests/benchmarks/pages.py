@@ -7,7 +7,6 @@ rounds with and without them share the daemon, its games and what else the machi
 how many bytes came.
 """
 
-import os
 import selectors
 import socket
 import subprocess
@@ -18,14 +17,13 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import mean
 
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.benchmarks.children import processor_s
 from tests.fakes.arena import Arena
 
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _SETTLED_S = 3.0
 
 
@@ -42,12 +40,6 @@ def followers(address: str, count: int) -> Iterator[list[int]]:
         process.stdout.readline()
         yield received
         received.append(int(process.communicate()[0]))
-
-
-def cpu_s(pid: int) -> float:
-    """Return the processor time that a process has used in all its threads, without those of its children."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
 
 class Rounds:
@@ -86,10 +78,10 @@ class Rounds:
         arena.until(lambda: len(arena.started) == before + options.games)
         with followers(self._address, pages) as received:
             time.sleep(_SETTLED_S)
-            began, spent = time.monotonic(), cpu_s(arena.process.pid)
+            began, spent = time.monotonic(), processor_s(arena.process.pid)
             arena.until(lambda: len(arena.ended) > before, patience_s=600.0)
             took_s = time.monotonic() - began
-            share = (cpu_s(arena.process.pid) - spent) / took_s
+            share = (processor_s(arena.process.pid) - spent) / took_s
             arena.until_ended(before + options.games, patience_s=600.0)
             whole_s = time.monotonic() - began + _SETTLED_S
         games = {session.game.id for session in arena.started[before:]}
@@ -98,11 +90,6 @@ class Rounds:
         if received:
             self.bytes_per_s.append(received[0] / pages / whole_s)
         arena.until(lambda: arena.log().count("game.over") == before + options.games)
-
-    @property
-    def cpu_of_pages(self) -> float:
-        """The share of a core that the pages cost the daemon."""
-        return mean(self.cpu_watched) - mean(self.cpu_without)
 
 
 def follow(address: str, count: int) -> None:
