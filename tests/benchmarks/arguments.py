@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 import chess.engine
 
-from tests.benchmarks.children import ChildFailed
+from tests.benchmarks.children import ENGINE, ChildFailed
 
+OURS = shlex.join(ENGINE.command)  # the default of --engine
 START_S = 10.0                     # how long an engine may take to start
 
 

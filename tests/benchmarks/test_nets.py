@@ -9,9 +9,8 @@ import pytest
 from engine.core.fen import parse_fen
 from engine.evaluation import net_file
 from engine.selfplay.records import Result, encode
-from tests.benchmarks.arguments import running
+from tests.benchmarks.arguments import OURS, running
 from tests.benchmarks.nets import asked, judge, main, positions_of, read
-from tests.benchmarks.thermometer import OURS
 from tests.engine.nets import material_net, random_net
 from tests.engine.shards import random_samples
 

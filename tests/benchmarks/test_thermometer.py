@@ -6,9 +6,9 @@ import chess
 import chess.engine
 import pytest
 
-from tests.benchmarks.arguments import running
+from tests.benchmarks.arguments import OURS, running
 from tests.benchmarks.children import ChildFailed
-from tests.benchmarks.thermometer import OURS, Question, main, questions, read
+from tests.benchmarks.thermometer import Question, main, questions, read
 
 MATE = '6k1/5ppp/8/8/8/8/8/K3R3 w - - bm Re8#; id "back rank";'
 BLUNDER = '6k1/5ppp/8/8/8/8/8/K3R3 w - - am Re7;'

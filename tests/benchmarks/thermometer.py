@@ -9,9 +9,7 @@ same engine always gets the same result.
 """
 
 import argparse
-import shlex
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -19,10 +17,8 @@ from typing import Self
 import chess
 import chess.engine
 
-from tests.benchmarks.arguments import engine_command, positive, running
+from tests.benchmarks.arguments import OURS, engine_command, positive, running
 from tests.benchmarks.children import ChildFailed
-
-OURS = shlex.join((sys.executable, "-P", "-m", "engine"))
 
 
 @dataclass(frozen=True)
@@ -30,9 +26,7 @@ class Question:
     """A position, and what each move that is worth anything is worth."""
 
     board: chess.Board
-    points: dict[chess.Move, int]
-    best: int
-    avoided: frozenset[chess.Move] = frozenset()
+    points: Mapping[chess.Move, int]
 
     @classmethod
     def of_epd(cls, line: str) -> Self:
@@ -43,18 +37,20 @@ class Question:
             moves = [chess.Move.from_uci(text) for text in str(operations["c9"]).split()]
             if not values or len(values) != len(moves):
                 raise ValueError(f"expected a number in c8 for each move in c9, found {len(values)} for {len(moves)}")
-            return cls(board, dict(zip(moves, values, strict=True)), max(values))
+            return cls(board, dict(zip(moves, values, strict=True)))
         best, avoided = operations.get("bm"), operations.get("am")
         if isinstance(best, list):
-            return cls(board, dict.fromkeys(best, 1), 1)
+            return cls(board, dict.fromkeys(best, 1))
         if isinstance(avoided, list):
-            return cls(board, {}, 1, frozenset(avoided))
+            return cls(board, {move: int(move not in avoided) for move in board.legal_moves})
         raise ValueError(f"neither bm nor am nor c8 and c9: {line}")
+
+    @property
+    def best(self) -> int:
+        return max(self.points.values())
 
     def worth(self, move: chess.Move) -> int:
         """From 0 to `best`."""
-        if self.avoided:
-            return 0 if move in self.avoided else self.best
         return self.points.get(move, 0)
 
 
